@@ -1,18 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ItemState, isOpen, itemStates, type RequestState, requestStates } from '../src/domain/request.ts'
-import {
-  type ItemStepName,
-  itemStepOf,
-  itemSteps,
-  type ReportName,
-  type Step,
-  type StepName,
-  stateAfter,
-  stepOf,
-  steps,
-  type Taker,
-} from '../src/requests/steps.ts'
+import { isOpen, type RequestState, requestStates } from '../src/domain/request.ts'
+import { type ReportName, type Step, type StepName, stateAfter, stepOf, steps, type Taker } from '../src/requests/steps.ts'
 
 export const requestStatesPath = join(import.meta.dirname, '../docs/request-states.md')
 
@@ -20,7 +9,7 @@ const meanings: Record<RequestState, string> = {
   waiting: 'It waits for approval, or for its request message where the rule needs no approval.',
   approved: 'It is approved, and nothing was sent yet.',
   starting: 'The write may have been sent, and its answer is not known yet.',
-  tracking: 'The account API accepted the change, or the writes of several items are being sent. Lockkeeper tracks it until it ends.',
+  tracking: 'The account API accepted the change, or its children are being sent. Lockkeeper tracks it until it ends.',
   done: 'The account shows the change as done.',
   failed: 'The account API refused the change, or the change failed.',
   'not-started': 'The write was not sent, or it had no effect.',
@@ -53,39 +42,15 @@ const reports: Record<ReportName, string> = {
   outdated: 'the message is out of date',
   stopped: 'tracking stopped',
   ended: 'how it ended',
-  restarted: 'correction: it started after all',
-  corrected: 'correction: how it ended',
-}
-
-const itemMeanings: Record<ItemState, string> = {
-  waiting: 'Its write was not sent yet.',
-  starting: 'The write may have been sent, and its answer is not known yet.',
-  tracking: 'The account API accepted the write, and Lockkeeper tracks it until it ends.',
-  done: 'The account shows it as done.',
-  failed: 'The account API refused it, or it failed.',
-  superseded: 'Another change overtook it.',
-  'not-started': 'The write was not sent, or it had no effect.',
 }
 
 const stepNames = Object.keys(steps) as StepName[]
-const itemStepNames = Object.keys(itemSteps) as ItemStepName[]
-
-/** A state machine for the page. */
-interface Machine<State extends string, Name extends string> {
-  states: readonly State[]
-  names: Name[]
-  stepOf: (name: Name) => Step<State>
-}
-
-const requestMachine: Machine<RequestState, StepName> = { states: requestStates, names: stepNames, stepOf }
-const itemMachine: Machine<ItemState, ItemStepName> = { states: itemStates, names: itemStepNames, stepOf: itemStepOf }
-
 /** Returns the text of docs/request-states.md. */
 export function requestStatesPage(): string {
   return [
     '# Request states',
     'The states of a request and every step between them, generated from [`src/requests/steps.ts`](../src/requests/steps.ts) with `npm run docs:states`.',
-    diagram(requestMachine),
+    diagram(),
     `Steps that keep the state are not drawn: ${listed(stepNames.filter((name) => stepOf(name).to === 'same'))}.`,
     '## States',
     'An open request holds its resource: nobody can request another change of the same thing.',
@@ -96,29 +61,19 @@ export function requestStatesPage(): string {
       ['Step', 'What happens', 'From → to', 'Taken by', 'Sets', 'Message in the thread', 'Only if'],
       stepNames.map((name) => stepRow(name, stepOf(name))),
     ),
-    '## Items',
-    'A request that changes several resources has an item for each. After the step `begin` the request stays `tracking` until all its items have ended. It is done if all are done, and failed otherwise. Each step of an item is a compare-and-set of the whole record, so the record must be unchanged since it was read.',
-    diagram(itemMachine),
-    table(
-      ['State of an item', 'Meaning'],
-      itemStates.map((state) => [`\`${state}\``, itemMeanings[state]]),
-    ),
-    table(
-      ['Step', 'What happens', 'From → to', 'Taken by', 'Sets', 'Message in the thread', 'Only if'],
-      itemStepNames.map((name) => stepRow(name, itemStepOf(name))),
-    ),
+    '## Children',
+    'A request that changes several resources has a child for each of them: a request of its own, of the kind that changes one, without a message. The step `begin` is followed by their creation, in the state `approved`, under ids that follow from the request and the resource. They take the same steps as any other request. Their request holds the locks, sends a few at a time, and stays `tracking` until all have ended. It is done if all are done, and failed otherwise.',
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-function diagram<State extends string, Name extends string>({ states, names, stepOf: find }: Machine<State, Name>): string {
+function diagram(): string {
   // A hyphen is not safe in the name of a Mermaid state, so those states have an alias.
-  const aliases = states.filter((state) => state.includes('-')).map((state) => `state "${state}" as ${idOf(state)}`)
-  const arrows = states.flatMap((from) => {
-    const leaving = names.filter((name) => find(name).to !== 'same' && find(name).from.includes(from))
-    return [...Map.groupBy(leaving, (name) => find(name).to)].map(([to, by]) => `${idOf(from)} --> ${idOf(to)} : ${by.join(', ')}`)
-  })
+  const aliases = requestStates.filter((state) => state.includes('-')).map((state) => `state "${state}" as ${idOf(state)}`)
+  const arrows = requestStates.flatMap((from) =>
+    [...nextStates(from)].map(([to, by]) => `${idOf(from)} --> ${idOf(to)} : ${by.join(', ')}`),
+  )
   const lines = [...aliases, '[*] --> waiting', ...arrows].map((line) => `  ${line}`)
   return ['```mermaid', 'stateDiagram-v2', ...lines, '```'].join('\n')
 }
@@ -138,7 +93,7 @@ function stateRow(state: RequestState): string[] {
   return [`\`${state}\``, meanings[state], isOpen(state) ? 'open' : 'ended', next.join('<br>') || 'none']
 }
 
-function stepRow<State extends string>(name: string, step: Step<State>): string[] {
+function stepRow(name: string, step: Step): string[] {
   const messages = [
     ...(step.reports ?? []).map((report) => reports[report]),
     ...(step.mayReport ?? []).map((report) => `${reports[report]}, if anything`),

@@ -18,7 +18,7 @@ import type { RedisConnections } from './redis/connections.ts'
 import type { Keys } from './redis/key-names.ts'
 import type { Queues, Wake } from './redis/queues.ts'
 import type { Access } from './requests/access.ts'
-import type { CheckAuthority, CheckItems, CheckRecord, CheckRetraction } from './requests/authority.ts'
+import type { CheckAuthority, CheckRecord, CheckRetraction } from './requests/authority.ts'
 import type { Catalog } from './requests/catalog.ts'
 import type { NoteOf, Store } from './requests/store.ts'
 import type { Submit } from './requests/submit.ts'
@@ -83,7 +83,6 @@ export interface App {
   noteOf: NoteOf
   checkRecord: CheckRecord
   checkAuthority: CheckAuthority
-  checkItems: CheckItems
   checkRetraction: CheckRetraction
   wake: Wake
   deliver: Deliver

@@ -1,6 +1,6 @@
 import type { App } from '../src/app.ts'
 
-type Fake<T> = T extends (...args: never[]) => unknown ? T : T extends object ? { [Name in keyof T]?: Fake<T[Name]> } : T
+export type Fake<T> = T extends (...args: never[]) => unknown ? T : T extends object ? { [Name in keyof T]?: Fake<T[Name]> } : T
 
 /** Returns an App of the members that a test gives. Every other member throws when it is read, so that a test notices what it forgot. */
 export function fakeApp(given: Fake<App>): App {

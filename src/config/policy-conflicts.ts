@@ -1,20 +1,7 @@
 import type { z } from 'zod'
-import {
-  type AlertRoute,
-  approversOf,
-  type ChangeKind,
-  type EasierTerms,
-  easierTerms,
-  firstMatchingRule,
-  type Policy,
-  type PolicyRule,
-  partsOutdone,
-  rulesNaming,
-  rulesOfKind,
-} from '../domain/policy.ts'
-import { writeDuration } from '../domain/text.ts'
+import { type AlertRoute, approversOf, type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import { quote } from './notation.ts'
-import { type FileRule, type Place, type ProjectEntry, placesThatDiffer, projectKey, type RuleSchema } from './policy-schema.ts'
+import { type FileRule, type ProjectEntry, projectKey, type RuleSchema } from './policy-schema.ts'
 
 export interface Conflict {
   path: (string | number)[]
@@ -126,124 +113,14 @@ function covers(listed: { is: string[] | undefined } | undefined, one: string | 
   return listed.is === undefined || (one !== undefined && listed.is.includes(one))
 }
 
-interface Easier {
-  kind: ChangeKind
-  part: ChangeKind
-  member: keyof PolicyRule
-  rule: PolicyRule
-  /** The stricter rule, which decides about a part in this place. */
-  than: PolicyRule
-  place: Place
-}
-
-/** Says in which way a bundle would be easier than a part, and what to do. Follows the name of the key. */
-export function easierSentence({ kind, part, member, rule, than, place }: Easier): string {
-  const name = quote(than.name, 60)
-  if (member === 'channels')
-    return `must not let people request ${kind} where nobody can request ${part}${where(place)}: add the channel to ${name}, or name only its channels here`
-  return `must not be easier for ${kind} than for ${part}, which ${name} decides${where(place)}: ${whatToDo(member, rule, than)}`
-}
-
-function whatToDo(member: keyof PolicyRule, rule: PolicyRule, than: PolicyRule): string {
-  if (member === 'approve') return termsToDo(rule, than)
-  if (member === 'request') return 'name only people and groups that may request there'
-  if (member === 'breakGlass') return 'write never'
-  if (member === 'needsReason') return 'write required'
-  if (member === 'confirm') return 'write true'
-  return `write ${writeDuration(than.expiresMs)} or less`
-}
-
-function termsToDo({ approve }: PolicyRule, than: PolicyRule): string {
-  if (!approve || !than.approve) return 'name who approves'
-  return easierTerms(approve, than.approve).map(termToDo).join(', and ')
-}
-
-function termToDo(easier: EasierTerms): string {
-  if (easier.is === 'fewer') return `require at least ${easier.needed} approvals`
-  if (easier.is === 'not-all') return `add ${easier.missing.join(' and ')} to all_of`
-  return `remove ${easier.ids.join(' and ')}, who may not approve there`
-}
-
-/** Says that a bundle is denied in a place where its parts can be requested. */
-export function uncoveredSentence({ kind, part, rule, place }: Pick<Easier, 'kind' | 'part' | 'rule' | 'place'>): string {
-  const there = where(place) || ' in other places'
-  return `${quote(rule.name, 60)} names ${kind}, so only rules that name it decide it. No such rule covers it${there}, where ${part} can be requested`
-}
-
-function where({ channelId, project: { id, name } }: Place): string {
-  const parts = [id && `project ${quote(id, 100)}`, name && `project {name: ${quote(name, 100)}}`, channelId && `channel ${channelId}`]
-  const known = parts.filter(Boolean)
-  return known.length > 0 ? ` in ${known.join(' and ')}` : ''
-}
-
-/** The keys of the file for members of a rule that have other names there. */
-const keys: Partial<Record<keyof PolicyRule, string>> = { breakGlass: 'self_approval', needsReason: 'reason', expiresMs: 'expires' }
-
-interface Named {
-  kind: ChangeKind
-  part: ChangeKind
-  /** The rules that name the bundle. */
-  naming: PolicyRule[]
-  places: Place[]
-}
-
-/** Returns the bundles that rules name. Every other bundle is decided as its parts are. */
-function namedIn(policy: Policy): Named[] {
-  return [...(policy.bundles ?? [])].flatMap(([kind, part]) => {
-    const naming = policy.rules.filter((rule) => rule.changes.includes(kind))
-    const places = placesThatDiffer([...naming, ...rulesNaming(policy, part)])
-    return naming.length > 0 ? [{ kind, part, naming, places }] : []
-  })
-}
-
-/**
- * Finds the rules by which a bundle would be easier than its parts: in some project and channel, such a rule decides about the bundle, and a
- * stricter one about a part. Also finds rules that let alerts request what alerts never request.
- */
-export function bundleConflicts(policy: Policy): Conflict[] {
-  return [...namedIn(policy).flatMap((named) => easierRules(policy, named)), ...idleAlerts(policy)]
-}
-
-function easierRules(policy: Policy, { kind, part, places }: Named): Conflict[] {
-  const found = new Map<string, Conflict>()
-  for (const place of places) {
-    const own = firstMatchingRule(policy, { kind, ...place })
-    if (own.is !== 'rule') continue
-    const { rule } = own
-    for (const { than, members } of partsOutdone(policy, rule, { kind: part, ...place })) {
-      for (const member of members) {
-        const path = ['rules', policy.rules.indexOf(rule), keys[member] ?? member]
-        const id = [...path, policy.rules.indexOf(than)].join()
-        if (!found.has(id)) found.set(id, { path, message: easierSentence({ kind, part, member, rule, than, place }) })
-      }
-    }
-  }
-  return [...found.values()]
-}
-
-function idleAlerts(policy: Policy): Conflict[] {
+/** Finds rules that let alerts request what alerts never request. */
+export function idleAlerts(policy: Policy): Conflict[] {
   const kinds = [...(policy.bundles?.keys() ?? [])]
   const reached = new Set(kinds.flatMap((kind) => rulesNaming(policy, kind)))
   return policy.rules.flatMap((rule, index) => {
     if (!rule.alerts || reached.has(rule)) return []
     const message = `must not have alerts, which request only ${kinds.join(' and ')}: remove it, or add ${kinds.join(' or ')} to changes`
     return [{ path: ['rules', index, 'request'], message }]
-  })
-}
-
-/**
- * Finds bundles that rules name only for some places, although their parts can be requested in other places: there the bundle is denied.
- */
-export function bundleWarnings(policy: Policy): Conflict[] {
-  return namedIn(policy).flatMap(({ kind, part, naming: [first], places }) => {
-    const denied = places.find((place) => {
-      return (
-        firstMatchingRule(policy, { kind, ...place }).is === 'none' && firstMatchingRule(policy, { kind: part, ...place }).is === 'rule'
-      )
-    })
-    if (!denied || !first) return []
-    const message = uncoveredSentence({ kind, part, rule: first, place: denied })
-    return [{ path: ['rules', policy.rules.indexOf(first), 'changes'], message }]
   })
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type Bundles, type ChangeKind, type Policy, settingRules } from '../domain/policy.ts'
 import { misleadingPart, nearestWord, withoutInvisible } from '../domain/text.ts'
 import { quote, type ReadFile, readText } from './notation.ts'
-import { alertConflicts, bundleConflicts, bundleWarnings, type Conflict, conflictsAmong } from './policy-conflicts.ts'
+import { alertConflicts, type Conflict, conflictsAmong, idleAlerts } from './policy-conflicts.ts'
 import { bareNameWarning, type FileRule, type PolicySchema, policySchema, type RuleKinds, toPolicy } from './policy-schema.ts'
 import type { Variables } from './variables.ts'
 import { type Fault, readYaml, type Yaml } from './yaml.ts'
@@ -34,15 +34,14 @@ export function readPolicy(text: string, file: string, options: PolicyOptions): 
   const issues = [...misleading, ...withoutFollowUps(found).filter(({ path }) => !places.has(path.join()))]
   // Whole rules and entries are compared with each other only if all their values are valid.
   const policy = parsed.data && toPolicy(parsed.data, options)
-  const conflicts = policy ? [...bundleConflicts(policy), ...alertConflicts(policy)].map(toViolation) : []
+  const conflicts = policy ? [...idleAlerts(policy), ...alertConflicts(policy)].map(toViolation) : []
   const violations = [...issues, ...conflictsIn(content.value, schema), ...conflicts].map(({ path, sentence }) => ({
     line: lineOf(path),
     sentence,
   }))
   const all = [...faults, ...violations]
   if (!parsed.success || !policy || all.length > 0) return { lines: linesOf(file, all) }
-  const uncovered = bundleWarnings(policy).map(({ path, message }) => ({ line: lineOf(path), sentence: message }))
-  return { policy, warnings: linesOf(file, [...warningsAbout(parsed.data.rules, lineOf), ...uncovered]) }
+  return { policy, warnings: linesOf(file, warningsAbout(parsed.data.rules, lineOf)) }
 }
 
 function warningsAbout(rules: FileRule[], lineOf: Yaml['lineOf']): Fault[] {

@@ -3,6 +3,7 @@ import {
   ApproveTerms,
   approvalsNeeded,
   approversOf,
+  eachOf,
   Group,
   isUserGroup,
   type KindOfChange,
@@ -229,7 +230,10 @@ export function breakGlassRuling({ person, place, requesterId, rule, membership 
   if (refused) return refused
   if (person.userId !== requesterId) return deny({ code: 'only-requester-may-break-glass', requester: requesterId })
   if (!rule?.breakGlass) return deny({ code: 'own-request' })
-  const ruling = approverGroupRuling(person.userId, rule, membership)
+  // Alone, they have to be an approver under each rule.
+  const each = rule.approve ? eachOf(rule.approve).map((terms) => ({ ...rule, approve: terms })) : [rule]
+  const rulings = each.map((one) => approverGroupRuling(person.userId, one, membership))
+  const ruling = rulings.find(({ allowed }) => !allowed) ?? rulings[0] ?? deny({ code: 'rule-gone' })
   // Others approve it, whether or not the requester is an approver.
   return ruling.allowed || ruling.denial.code !== 'not-an-approver' ? ruling : deny({ code: 'own-request' })
 }
@@ -304,15 +308,22 @@ function denialForPersonOrPlace(person: Person, { teamId, standing }: Place, act
 }
 
 /**
- * Checks whether these people are enough: enough different approvers, and a different person for each member of `allOf`. `missing` is the
- * least number of further approvals.
+ * Checks whether these people are enough: enough different approvers, and a different person for each member of `allOf`, under each rule. `missing` is
+ * the least number of further approvals. `counted`: how many count under each rule.
  */
-export function tallyApprovals(terms: ApproveTerms, userIds: string[], membership: Membership): { enough: boolean; missing: number } {
-  const among = approversOf(terms)
-  const people = [...new Set(userIds)].filter((id) => typeof findIn(among, id, membership) === 'object')
-  const satisfied = mostSatisfied(terms.allOf, people, membership)
-  const missing = Math.max(approvalsNeeded(terms) - people.length, terms.allOf.length - satisfied, 0)
-  return { enough: missing === 0, missing }
+export function tallyApprovals(
+  terms: ApproveTerms,
+  userIds: string[],
+  membership: Membership,
+): { enough: boolean; missing: number; counted: number[] } {
+  const tallies = eachOf(terms).map((each) => {
+    const among = approversOf(each)
+    const people = [...new Set(userIds)].filter((id) => typeof findIn(among, id, membership) === 'object')
+    const satisfied = mostSatisfied(each.allOf, people, membership)
+    return { counted: people.length, missing: Math.max(approvalsNeeded(each) - people.length, each.allOf.length - satisfied, 0) }
+  })
+  const missing = Math.max(...tallies.map((tally) => tally.missing))
+  return { enough: missing === 0, missing, counted: tallies.map(({ counted }) => counted) }
 }
 
 /** Counts the members of `allOf` that can be given different people. This is a maximum matching of two short lists. */

@@ -134,24 +134,20 @@ export type Observation =
   | { is: 'unclear'; seen?: Sighting }
   /** `notes`: the change is done, but something keeps it from being of use, such as a server that is off. */
   | { is: 'done'; notes?: Finding[] }
-  /**
-   * `mayStillHappen`: the change may still take effect, so the request stays tracked for a while. `corrects`: the effect of the write is
-   * final and known, so this also replaces an earlier report of not started, and tracking ends.
-   */
-  | { is: 'failed'; cause: Finding; mayStillHappen?: boolean; corrects?: boolean }
+  /** `corrects`: what the write left on the account was removed again. */
+  | { is: 'failed'; cause: Finding; corrects?: boolean }
   | { is: 'not-started'; cause: Finding }
   | { is: 'superseded'; cause: Finding }
 
 /** The phase of a request when it is observed, and the time since its write was sent. */
 export interface Moment {
-  /**
-   * `sent`: the answer to the write is unknown. `accepted`: the account API accepted it. `ended`: reported as not started or failed, and
-   * still tracked.
-   */
-  phase: 'sent' | 'accepted' | 'ended'
+  /** `sent`: the answer to the write is unknown. `accepted`: the account API accepted it. */
+  phase: 'sent' | 'accepted'
   sinceSentMs: number
-  /** True shortly after the write. It may not have arrived yet, or reads may not show it yet, so its absence proves nothing. */
+  /** True shortly after the write: reads may not show it yet. */
   early: boolean
+  /** True for some minutes after the write: it may still take effect, so what the account shows now proves nothing. */
+  isUnsettled: boolean
 }
 
 /** The kinds of things on the account that can be looked up. */
@@ -254,7 +250,7 @@ export interface Change<Input = unknown, Facts = unknown> {
    * that a hanging account API does not delay the other changes that are observed at the same time.
    *
    * A change with a `handover` also writes here: it makes a secret worthless that nobody saw. So it is observed only by one process at a
-   * time, and only while the request is open or tracked after its end.
+   * time, and only while the request is open.
    */
   observe(input: Input, facts: Facts, moment: Moment, options: ObserveOptions): Promise<Observation>
   /** Reads a list that shows several changes under way, by the ids of their resources. `observe` uses its rows. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { canonicalJson } from './signing.ts'
 import { withoutInvisible } from './text.ts'
 
 /** Leads alerts with certain labels to a request to evacuate the server that one of the labels names. */
@@ -49,8 +50,8 @@ export type ChangeKind = string
 export const Group = z.object({ users: z.array(z.string()), userGroups: z.array(z.string()) })
 export type Group = z.infer<typeof Group>
 
-/** Who must approve. */
-export const ApproveTerms = z.object({
+/** Who must approve under one rule. */
+const Terms = z.object({
   /** Any of these may approve. */
   anyOf: Group,
   /** A different person must approve for each of these: the user with this id, or a member of the user group with this id. */
@@ -58,6 +59,10 @@ export const ApproveTerms = z.object({
   /** The least number of different people. */
   approvals: z.number(),
 })
+type Terms = z.infer<typeof Terms>
+
+/** Who must approve. `also`: the terms of other rules, which must be met besides. One approval counts for each that names the person. */
+export const ApproveTerms = Terms.extend({ also: z.array(Terms).optional() })
 export type ApproveTerms = z.infer<typeof ApproveTerms>
 
 /** Projects by id and by name. People who can rename a project choose its name, so an id never matches a name. */
@@ -94,6 +99,8 @@ export interface PolicyRule {
   expiresMs: number
   /** The people whom the request message mentions. Undefined: the approvers. */
   mention: Group | undefined
+  /** The rules whose terms must be met besides, and how many approvals each needs. */
+  with?: { name: string; approvals: number }[]
 }
 
 /** Kinds that are many changes of another kind under one approval, each with that other kind: an evacuation is many moves. */
@@ -115,18 +122,20 @@ export function toGroup(ids: string[]): Group {
   return { users: ids.filter((id) => !isUserGroup(id)), userGroups: ids.filter(isUserGroup) }
 }
 
-/** Returns everybody whom the terms name, each once. */
-export function approversOf(terms: ApproveTerms): Group {
-  const all = toGroup(terms.allOf)
-  return {
-    users: [...new Set([...terms.anyOf.users, ...all.users])],
-    userGroups: [...new Set([...terms.anyOf.userGroups, ...all.userGroups])],
-  }
+/** Returns the terms of each rule. */
+export function eachOf({ also = [], ...own }: ApproveTerms): Terms[] {
+  return [own, ...also]
 }
 
-/** Counts the approvals that are needed: at least one, and at least one for each member of `allOf`. */
+/** Returns everybody whom the terms name, each once. */
+export function approversOf(terms: ApproveTerms): Group {
+  const all = eachOf(terms).flatMap(({ anyOf, allOf }) => [...anyOf.users, ...anyOf.userGroups, ...allOf])
+  return toGroup([...new Set(all)])
+}
+
+/** Counts the approvals that are needed: at least one, and at least one for each member of `allOf`. The larger number of several rules. */
 export function approvalsNeeded(terms: ApproveTerms): number {
-  return Math.max(terms.approvals, terms.allOf.length, 1)
+  return Math.max(...eachOf(terms).map(({ approvals, allOf }) => Math.max(approvals, allOf.length, 1)))
 }
 
 /** Returns the user groups that may approve under a rule. Their members are read from Slack. */
@@ -212,103 +221,45 @@ function isIn(projects: Projects | undefined, project: Project): boolean | 'unkn
   return projects.names.includes(project.name)
 }
 
-type Member = keyof PolicyRule
-
 /**
- * Says for each member whether it makes a rule easier than another one. It lists every member of a rule, so that a new member does not
- * compile without an entry here. User groups are compared by id, because their members change.
- */
-const easierBy: Record<Member, (rule: PolicyRule, than: PolicyRule) => boolean> = {
-  // Easier, because people may request who could not request the other change.
-  request: ({ request }, than) => than.request !== undefined && (request === undefined || !isWithin(request, than.request)),
-  approve: ({ approve }, than) => than.approve !== undefined && (approve === undefined || easierTerms(approve, than.approve).length > 0),
-  breakGlass: (rule, than) => than.approve !== undefined && rule.breakGlass && !than.breakGlass,
-  confirm: (rule, than) => rule.approve !== undefined && than.approve !== undefined && !rule.confirm && than.confirm,
-  needsReason: (rule, than) => than.needsReason && !rule.needsReason,
-  // Easier, because the reasons for a change go out of date: a late approval is worth less.
-  expiresMs: (rule, than) => rule.approve !== undefined && than.approve !== undefined && rule.expiresMs > than.expiresMs,
-  // These members say what a rule applies to. Matching finds the other rule for the same change.
-  name: () => false,
-  changes: () => false,
-  projects: () => false,
-  channels: () => false,
-  // A request by an alert also needs the approvers.
-  alerts: () => false,
-  // A mention only notifies people.
-  mention: () => false,
-}
-
-/** Returns the members in which a rule is easier than another one. Empty: whatever the rule allows, the other one allows as well. */
-export function easierMembers(rule: PolicyRule, than: PolicyRule): Member[] {
-  return (Object.keys(easierBy) as Member[]).filter((member) => easierBy[member](rule, than))
-}
-
-/** How terms can be easier: they need fewer people, or lack somebody of `allOf`, or accept another approver. */
-export type EasierTerms = { is: 'fewer'; needed: number } | { is: 'not-all'; missing: string[] } | { is: 'others'; ids: string[] }
-
-/** Returns how terms are easier than others. Empty: people who satisfy these terms also satisfy the others. */
-export function easierTerms(terms: ApproveTerms, than: ApproveTerms): EasierTerms[] {
-  const needed = approvalsNeeded(than)
-  const missing = than.allOf.filter((id) => !terms.allOf.includes(id))
-  const known = idsOf(approversOf(than))
-  const ids = idsOf(approversOf(terms)).filter((id) => !known.includes(id))
-  return [
-    ...(approvalsNeeded(terms) < needed ? [{ is: 'fewer' as const, needed }] : []),
-    ...(missing.length > 0 ? [{ is: 'not-all' as const, missing }] : []),
-    ...(ids.length > 0 ? [{ is: 'others' as const, ids }] : []),
-  ]
-}
-
-function isWithin(group: Group, other: Group): boolean {
-  const known = idsOf(other)
-  return idsOf(group).every((id) => known.includes(id))
-}
-
-function idsOf({ users, userGroups }: Group): string[] {
-  return [...users, ...userGroups]
-}
-
-/**
- * Finds the rule that decides a change. A bundle is never easier than its parts: if its own rule is easier than the one for a part, the rule
- * for the part decides. The start refuses such policies, so this only matters if that check has a gap.
+ * Finds the rule that decides a change. Who may request a bundle is said by its own rule. Its approvals must satisfy the rule for its parts besides,
+ * so that it is never easier than they are. Where the parts cannot be requested, these are their rules in other channels.
  */
 export function decidingRule(policy: Policy, change: RuleQuery): FoundRule {
   const own = firstMatchingRule(policy, change)
-  const part = policy.bundles?.get(change.kind)
-  if (part === undefined || own.is !== 'rule') return own
-  const ofPart = firstMatchingRule(policy, { ...change, kind: part })
-  if (ofPart.is === 'project-unknown') return ofPart
-  return partsOutdone(policy, own.rule, { ...change, kind: part }).length > 0 ? ofPart : own
+  const kind = policy.bundles?.get(change.kind)
+  if (kind === undefined || own.is !== 'rule') return own
+  const here = firstMatchingRule(policy, { ...change, kind })
+  const ofParts = here.is === 'none' ? elsewhere(policy, { ...change, kind }) : [here]
+  const unknown = ofParts.find(({ is }) => is === 'project-unknown')
+  if (unknown) return unknown
+  const rules = new Set(ofParts.flatMap((found) => (found.is === 'rule' ? [found.rule] : [])))
+  return { is: 'rule', rule: [...rules].reduce(withBoth, own.rule) }
 }
-
-/** A rule for the parts that is stricter than the rule for the bundle, and the members in which it is. */
-interface Outdone {
-  than: PolicyRule
-  members: (keyof PolicyRule)[]
-}
-
-/**
- * Finds the rules for a part than which the rule of its bundle is easier. If the part can be requested only in other channels, the bundle
- * cannot be requested in this one, because membership of those channels limits who requests.
- */
-export function partsOutdone(policy: Policy, rule: PolicyRule, part: RuleQuery): Outdone[] {
-  const here = firstMatchingRule(policy, part)
-  const found = here.is === 'none' ? elsewhere(policy, part) : [here]
-  return found
-    .flatMap((each) => (each.is === 'none' ? [] : [each.rule]))
-    .map((than) => ({ than, members: [...easierMembers(rule, than), ...(here.is === 'none' && isOpenToPeople(rule) ? wider : [])] }))
-    .filter(({ members }) => members.length > 0)
-}
-
-const wider: (keyof PolicyRule)[] = ['channels']
 
 function elsewhere(policy: Policy, part: RuleQuery): FoundRule[] {
   const channels = new Set(rulesNaming(policy, part.kind).flatMap((rule) => rule.channels ?? []))
   return [...channels].map((channelId) => firstMatchingRule(policy, { ...part, channelId }))
 }
 
-function isOpenToPeople({ request }: PolicyRule): boolean {
-  return request === undefined || request.users.length + request.userGroups.length > 0
+/** Returns a rule that is as strict as both. The first one says who may request. */
+function withBoth(rule: PolicyRule, other: PolicyRule): PolicyRule {
+  if (other.name === rule.name) return rule
+  return {
+    ...rule,
+    approve: rule.approve && other.approve ? bothTerms(rule.approve, other.approve) : (rule.approve ?? other.approve),
+    breakGlass: [rule, other].every(({ approve, breakGlass }) => !approve || breakGlass) && Boolean(rule.approve ?? other.approve),
+    needsReason: rule.needsReason || other.needsReason,
+    confirm: rule.confirm || other.confirm,
+    expiresMs: Math.min(rule.expiresMs, other.expiresMs),
+    with: [...(rule.with ?? []), { name: other.name, approvals: other.approve ? approvalsNeeded(other.approve) : 0 }],
+  }
+}
+
+function bothTerms(terms: ApproveTerms, other: ApproveTerms): ApproveTerms {
+  const isSame = canonicalJson([terms.anyOf, terms.allOf, terms.also]) === canonicalJson([other.anyOf, other.allOf, undefined])
+  if (isSame) return { ...terms, approvals: Math.max(terms.approvals, other.approvals) }
+  return { ...terms, also: [...(terms.also ?? []), other] }
 }
 
 /** The most characters of a reason. Slack's forms take no more. */

@@ -51,7 +51,7 @@ type AsRequested = Pick<
   | 'undoes'
   | 'repeats'
 > &
-  Pick<Partial<Request>, 'fromMessage' | 'alert' | 'moreResources' | 'approverNames' | 'personNames'>
+  Pick<Partial<Request>, 'fromMessage' | 'alert' | 'moreResources' | 'approverNames' | 'personNames' | 'parent' | 'otherRules'>
 
 /**
  * What the signature of a request covers: all that was requested, under which rule, with how many approvals and until when, and the names of people
@@ -79,10 +79,12 @@ function requestContent({ origin, moreResources = [], ...request }: AsRequested)
     alert,
     approverNames,
     personNames,
+    parent,
+    otherRules,
   } = request
   const { userId, channelId, teamId } = origin
   const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes, repeats }
-  const shown = { fromMessage, alert, approverNames, personNames }
+  const shown = { fromMessage, alert, approverNames, personNames, parent, otherRules }
   const locks = moreResources.length > 0 ? { moreResources } : {}
   return { signed: 'request', ...requested, ...shown, ...locks, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }
@@ -95,9 +97,9 @@ function approvalContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule,
 /** What the signature of the last approver's decision covers: that these approvals were enough when they were counted. */
 function approvedContent(
   { id, hash, approvals }: Pick<Request, 'id' | 'hash' | 'approvals'>,
-  { by, at, allOf }: Omit<Decision, 'signature'>,
+  { by, at, allOf, counted }: Omit<Decision, 'signature'>,
 ) {
-  return { signed: 'approved', requestId: id, hash, by, at, allOf, approvals: approvals.map(({ signature }) => signature) }
+  return { signed: 'approved', requestId: id, hash, by, at, allOf, counted, approvals: approvals.map(({ signature }) => signature) }
 }
 
 function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason }: Omit<Decision, 'signature'>) {

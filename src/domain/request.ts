@@ -11,32 +11,23 @@ export const MessageRef = z.object({ channelId: z.string().regex(/^[A-Z0-9]{2,30
 export type MessageRef = z.infer<typeof MessageRef>
 
 /**
- * The states of one item of a request that has several. docs/request-states.md shows the steps between them. They mean what they mean for a
- * request with a single change, except `waiting`: the request is approved, and the write of the item was not sent yet.
+ * The states of one item of a request with several, as messages show them. Each item is carried out by a child: a request of its own, without a
+ * message. `waiting`: the write of the item was not sent yet. `unknown`: another version of Lockkeeper wrote the child.
  */
-export const itemStates = ['waiting', 'starting', 'tracking', 'done', 'failed', 'superseded', 'not-started'] as const
-export type ItemState = (typeof itemStates)[number]
+export type ItemState = 'waiting' | 'starting' | 'tracking' | 'done' | 'failed' | 'superseded' | 'not-started' | 'untracked' | 'unknown'
 
-/** Stands for a state of an item that another version of Lockkeeper wrote. No step leads to it or from it. */
-export const unknownItemState = 'unknown'
-
-/** The progress and the outcome of one item. Times are in ms since 1970 by Redis' clock. */
-export const RequestItem = z.object({
+/** The progress and the outcome of one item, read from its child. Times are in ms since 1970 by Redis' clock. */
+export interface RequestItem {
   /** The id of its resource: `eip_1`. */
-  id: z.string(),
-  state: z.enum(itemStates).or(z.literal(unknownItemState)).catch(unknownItemState),
-  sentAt: z.number().optional(),
-  acceptedAt: z.number().optional(),
-  lateAt: z.number().optional(),
-  endedAt: z.number().optional(),
-  /** What the account showed when the item was late. */
-  lastSeen: Sighting.optional(),
+  id: string
+  state: ItemState
+  sentAt?: number
+  acceptedAt?: number
+  lateAt?: number
+  endedAt?: number
   /** The reasons for its end. */
-  causes: z.array(Finding).default([]),
-  /** An item that was reported as not started or failed is tracked until then, because it may start late. */
-  trackedUntil: z.number().optional(),
-})
-export type RequestItem = z.infer<typeof RequestItem>
+  causes: Finding[]
+}
 
 export function isItemOpen({ state }: Pick<RequestItem, 'state'>): boolean {
   return state === 'waiting' || isItemUnderway({ state })
@@ -52,16 +43,17 @@ export function restOf<Item extends Pick<RequestItem, 'state'>>(items: Item[]): 
   return items.filter(({ state }) => state === 'failed' || state === 'not-started')
 }
 
-/** A time in which the account API did not answer. `until` is absent as long as it does not. Times are in ms since 1970. */
-export const Unanswered = z.object({ since: z.number(), until: z.number().optional() })
-export type Unanswered = z.infer<typeof Unanswered>
+/** The request whose approval allows a child. */
+export const Parent = z.object({ id: z.string(), kind: z.string() })
 
-/**
- * Returns since when the account API has not answered while a request is under way, or from when on it did not answer until the end was seen. In ms
- * since 1970.
- */
-export function unansweredSince({ unanswered }: { unanswered?: Unanswered | undefined }): number | undefined {
-  return unanswered?.until === undefined ? unanswered?.since : undefined
+/** Derives the id of a child, so that one that is created again is the same. */
+export function childIdOf(parentId: string, resource: string): string {
+  return hash('sha256', `child:${parentId}/${resource}`).slice(0, 32)
+}
+
+/** Returns the account's id of a resource: `eip_1` of `elastic_ip:eip_1`. */
+export function idOfResource(resource: string): string {
+  return resource.slice(resource.indexOf(':') + 1)
 }
 
 /**
@@ -116,6 +108,8 @@ export const Decision = Grant.extend({
   at: z.number().optional(),
   /** The people and groups whom the rule required at the last approval. All had approved. */
   allOf: z.array(z.string()).optional(),
+  /** How many approvals counted under each rule, at the last approval. */
+  counted: z.array(z.number()).optional(),
   /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */
   signature: z.string().optional(),
 })
@@ -167,12 +161,16 @@ export const Request = z.object({
   resource: z.string(),
   /** The other resources that it locks: those of its items. */
   moreResources: z.array(z.string()).default([]),
-  /** The state of each item, for a change of several. Absent until the first write may be sent. */
-  items: z.array(RequestItem).optional(),
+  /** Set once its items are carried out by children, one for each of `moreResources`. */
+  hasChildren: z.literal(true).optional(),
+  /** Set for a child. */
+  parent: Parent.optional(),
   /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before execution. */
   hash: z.string(),
   /** The name of the policy rule that it was requested under. */
   rule: z.string(),
+  /** The rules that its approvals must satisfy besides, and how many approvals each needs. */
+  otherRules: z.array(z.object({ name: z.string(), approvals: z.number() })).optional(),
   /** How long the request can be approved, in ms. An approved handover can be taken for the same time. */
   ttlMs: z.number(),
   /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
@@ -180,7 +178,7 @@ export const Request = z.object({
   /** The names of the people in `warnings`, by Slack id. A mention would notify them. Absent if they name nobody. */
   personNames: z.record(z.string(), z.string()).optional(),
   needsApproval: z.boolean(),
-  /** How many approvals its rule needed at the time of the request. 0: none. */
+  /** How many approvals its rules needed at the time of the request. 0: none. */
   approvalsNeeded: z.number().int(),
   /** Signs the request as it was requested (see `request-signature.ts`). */
   signature: z.string().optional(),
@@ -218,8 +216,8 @@ export const Request = z.object({
   endedAt: z.number().optional(),
   /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
   lastSeen: Sighting.optional(),
-  /** The latest time in which the account API did not answer while the change was under way. */
-  unanswered: Unanswered.optional(),
+  /** Since when the account API had not answered until the end was seen. */
+  unansweredSince: z.number().optional(),
   /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
   untrackedMs: z.number().optional(),
   /** The person who stopped the tracking. */
@@ -230,16 +228,15 @@ export const Request = z.object({
   withdrawnBy: z.string().optional(),
   /** The reasons for its end. */
   causes: z.array(Finding).default([]),
-  /** A request that was reported as not started or failed is tracked until then, because it may start late. */
-  trackedUntil: z.number().optional(),
   /** The timestamp of the request message, and the revision that it shows. */
   cardTs: z.string().optional(),
   cardRevision: z.number().optional(),
 })
-export type Request = z.infer<typeof Request>
+/** `items` are read from the children. For a request under way, `unansweredSince` says since when the account API does not answer. */
+export type Request = z.infer<typeof Request> & { items?: RequestItem[] }
 
-/** The part of a request, or of one of its items, that decides whether it is still under way, or late. */
-export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
+/** The part of a request that decides whether it is still under way, or late. */
+export type Underway = Pick<Request, 'state' | 'createdAt' | 'sentAt' | 'lateAt'>
 
 /** Whether what a request did can be undone: it is done, or some of its items are. */
 export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {

@@ -2,6 +2,8 @@
 export interface Timings {
   /** The time after a write in which reads may not show it yet: the request may not have arrived, or reads may be behind. */
   graceMs: number
+  /** How long after a write without an effect it may still take effect. Until then the request stays under way, so that its end is reported once. */
+  unsettledMs: number
   /**
    * The time after which the process that issued a secret no longer shows it, and another process may make it worthless. It is longer than
    * the deadlines of the write and of all attempts to show the secret together.
@@ -11,4 +13,4 @@ export interface Timings {
   accountWindowMs?: number | undefined
 }
 
-export const usualTimings: Timings = { graceMs: 60_000, handoverMs: 45_000 }
+export const usualTimings: Timings = { graceMs: 60_000, unsettledMs: 15 * 60_000, handoverMs: 45_000 }

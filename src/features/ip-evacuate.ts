@@ -541,7 +541,7 @@ function serverSelect(id: string, label: string, hint: string, initialOption: Pl
     label,
     hint,
     dispatchAction: true,
-    element: externalSelect({ actionId: id, placeholder, minQueryLength: 0, initialOption }),
+    element: externalSelect({ actionId: id, placeholder, initialOption }),
   })
 }
 

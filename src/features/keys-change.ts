@@ -90,7 +90,20 @@ export const keyFindings = findings({
    * The times count back from the request. `usedAgoMs`: absent if the account shows no use. `changedAgoMs`: since its last change or rotation,
    * set only if the account shows no use of the key. `creator`: the Slack id of its requester.
    */
-  'key-history': finding({ usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() }, historyWords),
+  'key-history': finding(
+    { usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() },
+    ({ usedAgoMs, ageMs, changedAgoMs, creator }) => {
+      // People may read it hours later, so it says what the time counts back from.
+      const before = (ago: number) => `${formatAge(ago)} before this request`
+      const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
+      if (usedAgoMs !== undefined && ageMs !== undefined)
+        return phrase`Last used ${[formatAge(usedAgoMs)]} and created ${[before(ageMs)]}${owner}.`
+      const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
+      const used = usedAgoMs === undefined ? [`The account shows no use of it${since}.`] : phrase`Last used ${[before(usedAgoMs)]}.`
+      const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[before(ageMs)]}`
+      return phrase`${used} ${created}${owner}.`
+    },
+  ),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
   /** `count`: the number of other keys that people know by this name. */
   'same-name': finding({ name, lastSlice: z.string().optional(), count: z.number() }, ({ name, lastSlice, count }) => {
@@ -117,9 +130,7 @@ export const keyFindings = findings({
     'The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key.',
     { next: requestNew },
   ),
-  'rotated-after-all': finding(
-    'The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key.',
-  ),
+
   retracted: finding(
     { because: RetractedBecause },
     ({ because }) =>
@@ -128,25 +139,6 @@ export const keyFindings = findings({
   ),
 })
 type KeyFinding = z.infer<typeof keyFindings.schema>
-
-interface History {
-  usedAgoMs?: number | undefined
-  ageMs?: number | undefined
-  changedAgoMs?: number | undefined
-  creator?: string | undefined
-}
-
-function historyWords({ usedAgoMs, ageMs, changedAgoMs, creator }: History): Phrase {
-  // People may read it hours later, so it says what the time counts back from.
-  const before = (ago: number) => `${formatAge(ago)} before this request`
-  const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
-  if (usedAgoMs !== undefined && ageMs !== undefined)
-    return phrase`Last used ${[formatAge(usedAgoMs)]} and created ${[before(ageMs)]}${owner}.`
-  const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
-  const used = usedAgoMs === undefined ? [`The account shows no use of it${since}.`] : phrase`Last used ${[before(usedAgoMs)]}.`
-  const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[before(ageMs)]}`
-  return phrase`${used} ${created}${owner}.`
-}
 
 interface KeyFeature extends Pick<Command, 'summary' | 'details' | 'examples'>, Pick<ItemAction, 'style'> {
   kind: ChangeKind
@@ -226,7 +218,7 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
     },
     observe: async ({ keyId }, _, moment) => {
       if (!(await findApiKey(app.account.apiKeys, ({ id }) => id === keyId))) return { is: 'done' }
-      if (moment.early) return { is: 'unclear' }
+      if (moment.isUnsettled) return { is: 'unclear' }
       return { is: 'not-started', cause: { code: 'not-revoked' } satisfies KeyFinding }
     },
     doneSentence: (facts) => phrase`Revoked API key ${keyOf(facts)}. It no longer works.`,
@@ -274,10 +266,9 @@ async function observeRotation(app: App, { keyId }: KeyInput, { lastSlice }: Key
   // Without the last characters of the token, a rotation cannot be detected.
   if (lastSlice === undefined || key.tokenLastSlice === undefined) return { is: 'unclear' }
   if (key.tokenLastSlice === lastSlice) {
-    if (moment.early) return { is: 'unclear' }
+    if (moment.isUnsettled) return { is: 'unclear' }
     return { is: 'not-started', cause: { code: 'not-rotated' } satisfies KeyFinding }
   }
-  if (moment.phase === 'ended') return { ...failed({ code: 'rotated-after-all' }), corrects: true }
   await ensureDeleted(app.account.apiKeys, key.id)
   return failed({ code: 'rotated-unseen' })
 }

@@ -230,6 +230,6 @@ async function observe({ account: { apiKeys } }: App, { name }: NewKey, moment: 
     if (await find()) return { is: 'unclear' }
     return { is: 'failed', cause: { code: 'created-unseen', resourceId: key.id } satisfies NewKeyFinding, corrects: true }
   }
-  if (moment.early) return { is: 'unclear' }
+  if (moment.isUnsettled) return { is: 'unclear' }
   return { is: 'not-started', cause: { code: 'no-such-key' } satisfies NewKeyFinding }
 }

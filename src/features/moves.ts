@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { isOpen, type Request, unansweredSince } from '../domain/request.ts'
+import { isOpen, type Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { isPartlyDone, stateWithCount } from '../messages/items.ts'
@@ -70,7 +70,7 @@ function columnsAt(now: number): Columns<ListedMove> {
 function stateOf({ request, underway }: ListedMove): Mrkdwn {
   if (request.state === 'waiting') return mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
-  if (isOpen(request.state) && unansweredSince(request) !== undefined) return mrkdwn`status unknown: the account API doesn't answer`
+  if (isOpen(request.state) && request.unansweredSince !== undefined) return mrkdwn`status unknown: the account API doesn't answer`
   const late = isOpen(request.state) && request.lateAt !== undefined
   return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }

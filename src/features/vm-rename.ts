@@ -4,11 +4,10 @@ import type { App } from '../app.ts'
 import { findNamesakes, namesakesAre, projectName, type VirtualMachine } from '../domain/account.ts'
 import type { Change, Description, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { hostnameProblem, phrase } from '../domain/text.ts'
-import { withinOr } from '../domain/within.ts'
 import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
 import { changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../kit/findings.ts'
 import { type Form, pick, text } from '../kit/form.ts'
-import { findOption, findTyped, optionOf } from '../kit/thing.ts'
+import { findOption, findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -79,9 +78,8 @@ const form: Form<RenameInput, RenameFacts> = {
       problem: wrongName,
     }),
   },
-  filled: ({ virtualMachineId: id, name }, { oldName, address, project, site }) => ({
+  filled: ({ virtualMachineId: id }, { oldName, address, project, site }) => ({
     virtualMachineId: optionOf(virtualMachines, { id, name: oldName, primaryIpv4: address, project, site }),
-    name,
   }),
 }
 
@@ -223,16 +221,8 @@ export function checkRename(typed: RenameInput, machine: VirtualMachine | undefi
   }
 }
 
-/** How long the requester waits for the list that shows namesakes. Without it the rename is requested all the same. */
-const listMs = 3_000
-
 function listMachines(app: App, signal: AbortSignal | undefined): Promise<ReadList<VirtualMachine> | undefined> {
-  const list = asFarAsRead(listNow(app.lists.virtualMachines, () => app.account.virtualMachines.list({ signal })))
-  return withinOr(
-    listMs,
-    list.catch(() => undefined),
-    undefined,
-  )
+  return readBriefly(asFarAsRead(listNow(app.lists.virtualMachines, () => app.account.virtualMachines.list({ signal }))))
 }
 
 /** Finds the other virtual machines whose name looks the same as the new one or the old one. `unchecked`: there may be others. */
@@ -294,9 +284,8 @@ export function observeRename({ id, from, to }: Rename, seen: Pick<VirtualMachin
     if (alike(now, to) && !alike(from, to)) return { is: 'done' }
     return { is: 'superseded', cause: { code: 'renamed-by-others', name: from, now } satisfies RenameFinding }
   }
-  if (moment.early) return { is: 'unclear' }
-  if (moment.phase === 'accepted')
-    return { is: 'failed', cause: { code: 'accepted-without-effect', now } satisfies RenameFinding, mayStillHappen: true }
+  if (moment.isUnsettled) return { is: 'unclear' }
+  if (moment.phase === 'accepted') return { is: 'failed', cause: { code: 'accepted-without-effect', now } satisfies RenameFinding }
   return { is: 'not-started', cause: { code: 'still-called', now } satisfies RenameFinding }
 }
 

@@ -56,20 +56,26 @@ export function pick<Item extends { id: string }>(
 }
 
 /** Radio buttons, of which the first one is chosen at first. */
-export function oneOf(options: PlainTextOption[], words: Words): Field {
+export function oneOf(options: [PlainTextOption, ...PlainTextOption[]], words: Words): Field {
   const chosen = (entered: Entered) => options.find(({ value }) => value === enteredText(entered)) ?? options[0]
-  return { ...words, element: (actionId, entered) => radioButtons({ actionId, options, initialOption: chosen(entered) }) }
+  return { ...words, element: (actionId, entered) => radioButtons(actionId, options, chosen(entered)) }
 }
 
-/** The form of a kind of change. Below its own fields it has one for the reason. */
+/**
+ * The form of a kind of change. Below its own fields it has one for the reason. A new field is an entry of `fields`, and a member of that name
+ * in the input of the change.
+ */
 export interface Form<Input, Facts, Name extends string = keyof Input & string> {
   callbackId: string
   title: string
   fields: Record<Name, Field>
   /** Returns the input of the change. Default: what was entered, under the names of the fields. */
   input?(entered: Record<Name, string>, submission: Pick<Submission, 'origin' | 'deliveryKey'>): Input
-  /** Fills the fields with the change that an earlier request made, or that a command names. */
-  filled(input: Input, facts: Facts): Record<Name, Entered>
+  /**
+   * Fills the fields with the change that an earlier request made, or that a command names. Default of each field: the text in the input under
+   * its name.
+   */
+  filled(input: Input, facts: Facts): Partial<Record<Name, Entered>>
   /** The field that shows a refusal whose finding names none. Default: the first one. */
   errorsAt?: Name
 }
@@ -123,7 +129,9 @@ export function filledForm<Input, Facts>(
   metadata: string,
   { reason, problem, title, ...filling }: Filling,
 ): ModalView {
-  const entered = form.filled(change.input.parse(filling.input), change.facts.parse(filling.facts))
+  const input = change.input.parse(filling.input)
+  const texts = Object.entries(input as object).filter(([, value]) => typeof value === 'string')
+  const entered = { ...Object.fromEntries(texts), ...form.filled(input, change.facts.parse(filling.facts)) }
   return formView(form, { metadata: withPurpose(metadata, choiceIn(form, entered), title), entered, reason, problem })
 }
 
@@ -150,7 +158,8 @@ export async function submitForm<Input, Facts>(
   const [first = ''] = Object.keys(form.fields)
   return submitFromForm(app.submit, submission, {
     change,
-    input: form.input ? form.input(values, submission) : (values as Input),
+    // A field that was left empty is no member of the input.
+    input: form.input?.(values, submission) ?? (Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Input),
     reason,
     blockId: (error) => blockIds[findings.fieldOf(error) ?? ''] ?? blockIds[form.errorsAt ?? first] ?? first,
     again,

@@ -104,6 +104,18 @@ export function namedIn<Item extends { id: string }>(thing: Thing<Item>, all: It
   return byId.length > 0 ? byId : all.filter((item) => isCalled(item, typed))
 }
 
+/** How long the requester waits for what approvers only get warnings from. */
+const warningsMs = 3_000
+
+/** Waits for a list in which namesakes are searched. Without it a change is requested all the same, and they stay unchecked. */
+export function readBriefly<T>(list: Promise<T>): Promise<T | undefined> {
+  return withinOr(
+    warningsMs,
+    list.catch(() => undefined),
+    undefined,
+  )
+}
+
 /** Waits for a search for these things. If nothing has the typed name, throws a Refusal with names that were probably meant. */
 export function suggesting<T>(app: App, things: AnyThing[], command: string, work: Promise<T>): Promise<T> {
   const sources = things.map((thing) => {

@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import type { Item, Words } from '../domain/change.ts'
-import { isItemUnderway, type Request, type RequestItem, unansweredSince } from '../domain/request.ts'
+import { isItemUnderway, isOpen, type Request, type RequestItem } from '../domain/request.ts'
 import { formatAge } from '../domain/text.ts'
 import type { Catalog, Opened } from '../requests/catalog.ts'
 import { wholeSection } from '../slack/blocks.ts'
@@ -52,12 +52,13 @@ const states: Record<ItemView['state'], { mark: string; words: string }> = {
   failed: { mark: ':red_circle:', words: 'failed' },
   superseded: { mark: ':large_orange_circle:', words: 'superseded' },
   'not-started': { mark: ':red_circle:', words: 'not started' },
+  untracked: { mark: ':grey_question:', words: 'sent, not tracked' },
   unknown: { mark: ':grey_question:', words: 'unknown' },
 }
 
 /** Stand for the state of an item that was sent while nobody knows it: its request is no longer tracked, or the account API does not answer. */
 const inDoubt = {
-  untracked: { mark: ':grey_question:', words: 'sent, not tracked' },
+  untracked: states.untracked,
   unanswered: { mark: ':grey_question:', words: 'sent, status unknown' },
 }
 
@@ -155,9 +156,9 @@ function seenWords({ lastSeen }: ItemView): Mrkdwn | undefined {
 }
 
 /** Returns why nobody knows the state of what a request has sent. Undefined if Lockkeeper knows it. */
-export function doubtOf(request: Pick<Request, 'state' | 'unanswered'>): ShownItems['doubt'] {
+export function doubtOf(request: Pick<Request, 'state' | 'unansweredSince'>): ShownItems['doubt'] {
   if (request.state === 'untracked') return 'untracked'
-  return unansweredSince(request) === undefined ? undefined : 'unanswered'
+  return request.unansweredSince === undefined || !isOpen(request.state) ? undefined : 'unanswered'
 }
 
 export function stateLine(item: ItemView, { tellsWhy = false, doubt }: { tellsWhy?: boolean; doubt?: ShownItems['doubt'] } = {}): Mrkdwn {

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import type { Description, Handover, Words } from '../domain/change.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../domain/policy.ts'
-import { isOpen, type Request, restOf, unansweredSince } from '../domain/request.ts'
+import { isOpen, type Request, restOf } from '../domain/request.ts'
 import { formatDuration, type Phrase } from '../domain/text.ts'
 import type { ReportName } from '../requests/steps.ts'
 import { context, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
@@ -219,7 +219,7 @@ export function report(view: ReportView, name: ReportName): Answerable | undefin
 
 /** Says what stays as it is, at the end of a change that was begun. */
 function leavesWords({ request, leaves }: ReportView, name: ReportName): Mrkdwn | undefined {
-  return leaves && request.items && (name === 'ended' || name === 'corrected') ? phraseWords(leaves) : undefined
+  return leaves && request.items && name === 'ended' ? phraseWords(leaves) : undefined
 }
 
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
@@ -261,7 +261,7 @@ export function actorsIn(request: Request, name: ReportName): string[] {
   return actor === undefined ? [] : [actor]
 }
 
-type ForRequester = 'remark' | 'late' | 'resolved' | 'outdated' | 'restarted' | 'stopped' | 'ended' | 'corrected'
+type ForRequester = 'remark' | 'late' | 'resolved' | 'outdated' | 'stopped' | 'ended'
 
 function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | undefined {
   const { request, description } = view
@@ -274,16 +274,10 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
       return resolvedSentence(view)
     case 'outdated':
       return mrkdwn`:warning: *The request message is out of date:* Slack refused its update, so its buttons may be wrong. ${quotedTitle(description.title)} is now *${stateWithCount(request, description.underway)}*. ${code(`${request.origin.command} audit ${shortId(request)}`)} shows its steps.`
-    case 'restarted':
-      return request.state === 'tracking'
-        ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. ${quotedTitle(description.title)} is ${description.underway}. The result will appear here.`
-        : undefined
     case 'stopped':
       return stoppedSentence(view)
     case 'ended':
       return endSentence(view)
-    case 'corrected':
-      return mrkdwn`*Correction:* ${endSentence(view)}`
   }
 }
 
@@ -311,8 +305,7 @@ function stoppedSentence({ request, description, ending, items, showActor }: Rep
 
 function lateSentence(view: ReportView): Mrkdwn | undefined {
   const { request, description, items, lateAfter, now } = view
-  const since = unansweredSince(request)
-  if (since !== undefined) return unseenSentence(view, since)
+  if (request.unansweredSince !== undefined) return unseenSentence(view, request.unansweredSince)
   if (request.state === 'tracking' && items.length > 1) {
     return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)}. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
   }
@@ -347,7 +340,7 @@ function reasonOf({ request: { state, decision } }: ReportView, name: ReportName
 
 /** Returns the items that a report lists: all of them, at the end. A single item is in the sentence. */
 function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
-  if ((name !== 'ended' && name !== 'corrected') || !request.items || isOne(items)) return []
+  if (name !== 'ended' || !request.items || isOne(items)) return []
   // While it was not tracked, or the account API did not answer, nobody knows when each item ended.
   return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
 }

@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import type { Description, Fact, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { type Approval, isOpen, type Request, restOf, type StoredState, unansweredSince, type Waits } from '../domain/request.ts'
+import { type Approval, isOpen, type Request, restOf, type StoredState, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
 import {
   actions,
@@ -333,7 +333,7 @@ function progressWords({ usualMs }: Request, sendingMs: number): string {
 
 /** Undefined if the account API answers. The change may have ended since, so nothing says that it is under way. */
 function unseenStatus(request: Request, items: ItemView[]): Mrkdwn | undefined {
-  const since = unansweredSince(request)
+  const since = request.unansweredSince
   if (since === undefined) return undefined
   const before =
     items.length < 2 ? mrkdwn`It was sent, and may be done.` : mrkdwn`*${movedCount(items)}* before that. More may have moved since.`
@@ -630,13 +630,12 @@ export function detailsBlocks(view: CardView): KnownBlock[] {
 /** Lists what happened, in the order of time. */
 function timeline({ request }: CardView): Mrkdwn[] {
   const isSeveral = (request.items ?? []).length > 1
-  const { sentAt, lateAt, endedAt, stoppedBy, pauses, state, unanswered } = request
+  const { sentAt, lateAt, endedAt, stoppedBy, pauses, state, unansweredSince } = request
   const events = [
     { time: sentAt, what: 'Sent to the account API' },
     { time: acceptedAtOf(request), what: isSeveral ? 'First accepted by the account API' : 'Accepted by the account API' },
     { time: lateAt, what: 'Reported as late' },
-    { time: unanswered?.since, what: 'The account API stopped answering' },
-    { time: unanswered?.until, what: 'The account API answered again' },
+    { time: unansweredSince, what: 'The account API stopped answering' },
     ...pauses.flatMap((pause) => [
       { time: pause.stoppedAt, what: by('Tracking stopped', pause.stoppedBy) },
       { time: pause.resumedAt, what: by('Tracked again', pause.resumedBy) },
@@ -660,8 +659,14 @@ function by(what: string, userId: string | undefined): Mrkdwn {
 }
 
 function smallPrintDetails({ request, description, notes }: CardView): Mrkdwn {
+  const others = (request.otherRules ?? []).map(({ name }) => name)
   return joinMrkdwn(
-    [...description.ids.map(idWords), ...notes, mrkdwn`By ${ruleWords(request.rule)}`, mrkdwn`Request ${code(request.id)}`],
+    [
+      ...description.ids.map(idWords),
+      ...notes,
+      mrkdwn`By ${joinMrkdwn([request.rule, ...others].map(ruleWords), ' and ')}`,
+      mrkdwn`Request ${code(request.id)}`,
+    ],
     '  ·  ',
   )
 }

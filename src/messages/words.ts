@@ -1,7 +1,7 @@
 import type { Grant } from '../domain/approval.ts'
 import type { ApiError } from '../domain/errors.ts'
-import { type ApproveTerms, approvalsNeeded, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
-import { type Request, type SourceAlert, type StoredState, unansweredSince } from '../domain/request.ts'
+import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
+import type { Request, SourceAlert, StoredState } from '../domain/request.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
 import { boldPhrase, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, outsideLink, ownWords, userGroupMention } from '../slack/text.ts'
@@ -52,7 +52,7 @@ export function timeTakenWords(request: Request): string | undefined {
   if (sentAt === undefined || endedAt === undefined) return undefined
   const tookMs = endedAt - sentAt
   if (untrackedMs > 0) return `finished within ${span(Math.max(1_000, tookMs))} (tracking was off for ${span(untrackedMs)})`
-  const since = unansweredSince(request)
+  const since = request.unansweredSince
   if (since !== undefined)
     return `finished within ${span(Math.max(1_000, tookMs))} (the account API didn't answer for ${span(endedAt - since)})`
   return tookMs < 1_000 ? undefined : `took ${span(tookMs)}`
@@ -60,7 +60,7 @@ export function timeTakenWords(request: Request): string | undefined {
 
 /** Whether only the latest possible end is known: it was not tracked, or the account API did not answer, when the change ended. */
 export function mayHaveEndedBefore(request: Request): boolean {
-  return request.untrackedMs !== undefined || unansweredSince(request) !== undefined
+  return request.untrackedMs !== undefined || request.unansweredSince !== undefined
 }
 
 /** Shortens the id of a request, so that people can read it out. Buttons and the log have the whole id. */
@@ -124,8 +124,8 @@ export function whoIsAsked({ approverNames }: Pick<Request, 'approverNames'>, ru
 /** Mentions the approvers whom `whoApprovesInShort` only counts. A rule that mentions other people names them elsewhere. */
 export function approversNotListed({ approverNames }: Pick<Request, 'approverNames'>, rule: PolicyRule | undefined): Mrkdwn[] {
   if (approverNames !== undefined || !rule?.approve) return []
-  const { users, userGroups } = rule.approve.anyOf
-  return users.length + userGroups.length > mostListed ? [mrkdwn`Approvers: ${whoIsIn(rule.approve.anyOf)}`] : []
+  const long = eachOf(rule.approve).filter(({ anyOf }) => anyOf.users.length + anyOf.userGroups.length > mostListed)
+  return long.map(({ anyOf }) => mrkdwn`Approvers: ${whoIsIn(anyOf)}`)
 }
 
 /** Says the same in plain text with names, because a mention would notify people. */
@@ -138,7 +138,14 @@ export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
   return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))
 }
 
+/** Under several rules, the approvers of each. */
 function listApprovers(terms: ApproveTerms, show: (id: string) => string, most = Number.POSITIVE_INFINITY): string {
+  return eachOf(terms)
+    .map((each) => listTerms(each, show, most))
+    .join(', and also ')
+}
+
+function listTerms(terms: ApproveTerms, show: (id: string) => string, most: number): string {
   const anyOf = [...terms.anyOf.users, ...terms.anyOf.userGroups]
   const isLong = anyOf.length > most
   const any = isLong ? `${anyOf.length} approvers` : listed(anyOf.map(show), 'or')

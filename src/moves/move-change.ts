@@ -4,7 +4,7 @@ import { type ElasticIp, type ProjectRef, projectName, type Server, sameProject 
 import type { Change, Description, Fact, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { ApiError, UnknownName, UserError } from '../domain/errors.ts'
 import { phrase, serverNameProblem, someOf } from '../domain/text.ts'
-import { withinOr } from '../domain/within.ts'
+import { readBriefly } from '../kit/thing.ts'
 import { allServers, type ServerNeeds } from '../kit/things.ts'
 import {
   addressOf,
@@ -121,9 +121,6 @@ export async function readServer(
   return listed ?? app.account.servers.get(id, { signal })
 }
 
-/** How long the requester waits for the search for other servers of the same name. */
-const namesakesMs = 3_000
-
 interface Namesakes {
   warnings: MoveFinding[]
   unchecked: MoveFinding[]
@@ -139,11 +136,7 @@ export async function readNamesakes(app: ServerNeeds, target: Server, signal: Ab
     const all = await allServers(app)
     return all ? { items: all } : asFarAsRead(app.account.servers.list({ hostname, signal }))
   }
-  const read = await withinOr(
-    namesakesMs,
-    readNamed().catch(() => undefined),
-    undefined,
-  )
+  const read = await readBriefly(readNamed())
   const warnings = namesakeWarnings(target, read?.items ?? [])
   const isOpen = warnings.length === 0 && (read === undefined || read.cut !== undefined)
   return { warnings, unchecked: isOpen ? [{ code: 'names-not-compared', server: hostname }] : [] }

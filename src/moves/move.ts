@@ -345,9 +345,10 @@ function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target
   if (inSite === false) refuseMove(otherSite({ elasticIp, target, assigned }))
 
   const unchecked: MoveFinding[] = []
-  if (inProject === undefined) unchecked.push({ code: 'project-not-compared', server, ...sharedSlug(elasticIp.project, target.project) })
-  if (inSite === undefined)
-    unchecked.push({ code: 'site-not-compared', server, ...sharedSlug(assigned?.site ?? elasticIp.site, target.site) })
+  if (inProject === undefined) unchecked.push({ code: 'project-not-compared', server, slug: sharedSlug(elasticIp.project, target.project) })
+  if (inSite === undefined) {
+    unchecked.push({ code: 'site-not-compared', server, slug: sharedSlug(assigned?.site ?? elasticIp.site, target.site) })
+  }
   return unchecked
 }
 
@@ -355,13 +356,13 @@ function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target
 function otherSite({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): MoveFinding {
   const serversDiffer = sameSite({ location: undefined, assigned: assigned?.site, target: target.site }) === false
   const [serverSite, site] = distinctLabels(target.site ?? {}, (serversDiffer ? assigned?.site : elasticIp.site) ?? {}, ['slug'])
-  const holder = assigned && serversDiffer ? { holder: assigned.hostname ?? assigned.id } : {}
-  return { code: 'other-site', address: elasticIp.address, site, server: target.hostname ?? target.id, serverSite, ...holder }
+  const holder = assigned && serversDiffer ? (assigned.hostname ?? assigned.id) : undefined
+  return { code: 'other-site', address: elasticIp.address, site, server: target.hostname ?? target.id, serverSite, holder }
 }
 
 /** Returns the slug if both have the same one. Their ids differ then, because equal ids would have settled the comparison. */
-function sharedSlug(a: Slugged, b: Slugged): { slug?: string } {
-  return a?.slug && b?.slug && a.slug.toLowerCase() === b.slug.toLowerCase() ? { slug: b.slug } : {}
+function sharedSlug(a: Slugged, b: Slugged): string | undefined {
+  return a?.slug && a.slug.toLowerCase() === b?.slug?.toLowerCase() ? b.slug : undefined
 }
 
 /** The facts of a move that a read is compared with. `from` is undefined if the account showed no server at the request. */
@@ -389,8 +390,7 @@ export function observeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment
 function observeMoving(move: Move, seen: ElasticIp, moment: Moment): Observation {
   if (seen.server?.id === move.to.id) return { is: 'underway', seen: sightingOf(seen) }
   if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: true })
-  // This move was already reported as ended. Only its target proves that the read is about this move and not about a newer one.
-  return moment.phase === 'ended' ? unclear(seen) : { is: 'underway', seen: sightingOf(seen) }
+  return { is: 'underway', seen: sightingOf(seen) }
 }
 
 function isThird(move: Move, { server }: ElasticIp): boolean {
@@ -398,10 +398,10 @@ function isThird(move: Move, { server }: ElasticIp): boolean {
 }
 
 function observeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Observation {
-  if (moment.early) return unclear(seen)
+  if (moment.isUnsettled) return unclear(seen)
   const address = addressOf(move)
   const server = move.from?.name ?? seen.server?.hostname ?? seen.server?.id ?? 'the server it was on'
-  if (moment.phase === 'accepted') return { ...failed({ code: 'back-on-old-server', address, server }), mayStillHappen: true }
+  if (moment.phase === 'accepted') return failed({ code: 'back-on-old-server', address, server })
   return { is: 'not-started', cause: { code: 'still-on-old-server', address, server } satisfies MoveFinding }
 }
 

@@ -6,6 +6,7 @@ import { withinOr } from '../domain/within.ts'
 import { actorsIn, asDirect, asRepeat } from '../messages/reports.ts'
 import { guardStore } from '../redis/connect.ts'
 import { scriptsOf } from '../redis/scripts.ts'
+import { withChildren } from '../requests/children.ts'
 import { dueAtOnce } from '../requests/due.ts'
 import { type ReportName, reportNames } from '../requests/steps.ts'
 import { decodeRecord } from '../requests/store.ts'
@@ -132,27 +133,25 @@ type LeasedRecord = Extract<Awaited<ReturnType<typeof lease>>, { is: 'leased' }>
 
 /** Sends a message of a request, unless another version of Lockkeeper wrote the request or owes the message. */
 async function send(app: App, { id, name }: Owed, { lease: held, fields }: LeasedRecord): Promise<SendResult & { request?: Request }> {
-  const request = decode(app, id, fields)
+  const [request] = await withChildren(app, decode(app, id, fields))
   if (!request || !canRender(app, request)) return later(otherVersionRetryMs)
   if (name === 'card') return sendCard(app, request, held, fields)
   const report = reportNames.find((each) => each === name)
   return report ? { ...(await sendReport(app, request, report, held)), request } : later(otherVersionRetryMs)
 }
 
-function decode(app: App, id: string, fields: Record<string, string>): Request | undefined {
+function decode(app: App, id: string, fields: Record<string, string>): Request[] {
   try {
-    return decodeRecord(id, fields)
+    return [decodeRecord(id, fields)]
   } catch (error) {
     app.errors.of('jobs')(error, id)
-    return undefined
+    return []
   }
 }
 
-/** Counts the time from the end of a change that was sent to its report. A change of several items ends with its last one. */
-function countReported({ metrics }: App, { kind, sentAt, endedAt, items = [] }: Request, leasedAtMs: number): void {
-  if (sentAt === undefined || endedAt === undefined) return
-  const lastEnd = items.length === 0 ? endedAt : Math.max(...items.map((item) => item.endedAt ?? 0))
-  metrics.reported(kind, leasedAtMs - lastEnd)
+/** Counts the time from the end of a change that was sent to its report. */
+function countReported({ metrics }: App, { kind, sentAt, endedAt }: Request, leasedAtMs: number): void {
+  if (sentAt !== undefined && endedAt !== undefined) metrics.reported(kind, leasedAtMs - endedAt)
 }
 
 /** The wait after Slack has refused to post a card, and after a failed update. */

@@ -29,6 +29,7 @@ import {
   approversOf,
   type ChangeKind,
   decidingRule,
+  eachOf,
   type KindOfChange,
   lacksReason,
   type Policy,
@@ -288,19 +289,23 @@ async function findApprovers(
   return 'too-few'
 }
 
-/** Counts the approvals of these people, by the members of the groups. `allOf`: whom the rule requires. */
+/** Counts the approvals of these people, by the members of the groups. `allOf`: whom the rules require. */
 async function tally(
   app: Judging,
   request: Request,
   userIds: string[],
   purpose: 'request' | 'refusal' = 'request',
-): Promise<{ enough: boolean; missing: number; needed: number; allOf?: string[] }> {
+): Promise<{ enough: boolean; missing: number; needed: number; allOf?: string[]; counted?: number[] }> {
   const terms = ruleOf(app, request)?.approve
   if (!terms) return { enough: false, missing: 1, needed: 1 }
   const found = await Promise.all(userIds.map((id) => app.directory.person(id, { fresh: true })))
   const eligible = found.filter((person) => person.standing === 'member').map(({ userId }) => userId)
   const membership = await members(app, approversOf(terms).userGroups, purpose)
-  return { ...tallyApprovals(terms, eligible, membership), needed: approvalsNeeded(terms), allOf: terms.allOf }
+  return {
+    ...tallyApprovals(terms, eligible, membership),
+    needed: approvalsNeeded(terms),
+    allOf: eachOf(terms).flatMap(({ allOf }) => allOf),
+  }
 }
 
 /** Returns the current rule of the policy for a request, if any. */

@@ -1,18 +1,19 @@
 import type { App } from '../app.ts'
 import { type FoundEntry, findEntries } from '../audit/find.ts'
 import { isMachine } from '../domain/approval.ts'
-import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
+import { approvalsNeeded, eachOf, type PolicyRule } from '../domain/policy.ts'
 import {
   type Approval,
   type AuthorityProblem,
   type Decision,
-  isOpen,
+  idOfResource,
   problemOf,
   type Request,
   unknownState,
   unverifiedRecord,
 } from '../domain/request.ts'
 import { onDistrusted } from '../outbox/operators.ts'
+import { isChildOf } from './children.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from './steps.ts'
 
 /**
@@ -30,6 +31,7 @@ const clockMarginMs = 60_000
  * Redis can make these true. `now` is in ms by Redis' clock. `holdsMs` is how long after the last approval it may be sent.
  */
 export async function checkAuthority(app: App, request: Request, now: number, holdsMs?: number): Promise<AuthorityProblem | undefined> {
+  if (request.parent) return checkAuthorityOfChild(app, request, now)
   return authorityProblem(app, request, await findSendsAndEnds(app, request), now, holdsMs)
 }
 
@@ -41,42 +43,33 @@ export function authorityProblem(
   now: number,
   holdsMs = approvalHoldsMs,
 ): AuthorityProblem | undefined {
-  const allowed = whenAllowed(app, request, now, holdsMs)
-  return 'code' in allowed ? allowed : pastOf(earlier)
+  return whyNotAllowed(app, request, now, holdsMs) ?? pastOf(earlier)
 }
 export type CheckAuthority = (request: Request, now: number, holdsMs?: number) => Promise<AuthorityProblem | undefined>
 
-/** The conditions under which items may be sent. */
-export interface ItemsAllowed {
-  until: number
-  /** Why items may not be sent, because the audit shows them sent or ended. */
-  past: Map<string | undefined, AuthorityProblem>
-}
-
 /**
- * Checks the same before items of a request are sent that has begun. Returns until when they may be sent, in ms by Redis' clock, and why some
- * items may not be sent again, by their ids.
+ * The approval of its parent allows a child, if the parent lists it and is tracked. What the audit shows as sent or ended is not sent again, whatever the
+ * record of the child says.
  */
-export async function checkItems(app: App, request: Request, now: number): Promise<AuthorityProblem | ItemsAllowed> {
-  const problem = problemOf(app.signatures.verifySeen(request))
+async function checkAuthorityOfChild(app: App, child: Request, now: number): Promise<AuthorityProblem | undefined> {
+  const parent = await app.store.find(child.parent?.id ?? '')
+  if (!parent) return { code: 'record-changed' }
+  const problem = problemOf(app.signatures.verifyRequest(child)) ?? whyNotAllowed(app, parent, now, approvalHoldsMs)
   if (problem) return problem
-  const allowed = whenAllowed(app, request, now, approvalHoldsMs)
-  if ('code' in allowed) return allowed
-  const earlier = await findSendsAndEnds(app, request)
-  const last = earlier.find(({ item }) => item === undefined)
+  if (!isChildOf(app, child, parent)) return { code: 'record-changed' }
+  const entries = await findSendsAndEnds(app, parent)
+  const last = entries.find(({ item }) => item === undefined)
   if (!last || stateOfAct(last.act) !== 'tracking') return { code: 'already-ended' }
-  const past = Map.groupBy(earlier, ({ item }) => item)
-  return { until: allowed.until, past: new Map([...past].flatMap(([item, entries]) => withPast(item, pastOf(entries)))) }
+  return pastOf(entries.filter(({ item }) => item === idOfResource(child.resource)))
 }
-export type CheckItems = (request: Request, now: number) => Promise<AuthorityProblem | ItemsAllowed>
 
-/** Returns when the request was allowed, and until when it may be sent, both in ms by Redis' clock. */
-function whenAllowed(
+/** Returns why a request may not be sent now. `now` is in ms by Redis' clock. */
+function whyNotAllowed(
   app: Pick<App, 'signatures' | 'access'>,
   request: Request,
   now: number,
   holdsMs: number,
-): { at: number; until: number } | AuthorityProblem {
+): AuthorityProblem | undefined {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem
 
@@ -87,8 +80,7 @@ function whenAllowed(
   const allowed = request.needsApproval ? lastApproval(app, request, rule) : { at: request.createdAt }
   if ('code' in allowed) return allowed
   // A change without approval only waits for its request message, which Slack may not take for hours.
-  const until = allowed.at + (request.needsApproval ? holdsMs : request.ttlMs)
-  return now > until ? { code: 'approved-too-long-ago' } : { at: allowed.at, until }
+  return now > allowed.at + (request.needsApproval ? holdsMs : request.ttlMs) ? { code: 'approved-too-long-ago' } : undefined
 }
 
 /**
@@ -103,9 +95,7 @@ function lastApproval({ signatures }: Pick<App, 'signatures'>, request: Request,
   if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
   const isGenuine = verdicts.every((verdict) => verdict === 'genuine') && approvals.every((approval) => isInTime(request, approval))
   if (!isGenuine || approvals.length === 0) return { code: 'approvals-not-genuine' }
-  const needed = rule.approve ? approvalsNeeded(rule.approve) : request.approvalsNeeded
-  const people = new Set(approvals.map(({ by }) => by))
-  if (people.size < needed || !hasAll(rule, people, decision)) return { code: 'approval-needed-now' }
+  if (!areEnough(request, decision, rule)) return { code: 'approval-needed-now' }
   return { at: Math.max(...approvals.map(({ at }) => at)) }
 }
 
@@ -125,7 +115,7 @@ function emergencyApproval(
 }
 
 /**
- * Finds the entries that decide whether this request or an item of it may still be sent, the newest first. Entries that cannot be verified are
+ * Finds the entries that decide whether this request or a child of it may still be sent, the newest first. Entries that cannot be verified are
  * found too, because somebody who breaks a signature must not cause a second write.
  */
 function findSendsAndEnds(app: App, request: Request): Promise<FoundEntry[]> {
@@ -148,17 +138,19 @@ function pastOf(earlier: FoundEntry[]): AuthorityProblem | undefined {
   return earlier.some(({ act }) => !isSend(act) && !isUnsend(act)) ? { code: 'already-ended' } : undefined
 }
 
-function withPast(item: string | undefined, problem: AuthorityProblem | undefined): [string | undefined, AuthorityProblem][] {
-  return problem ? [[item, problem]] : []
-}
-
 /**
- * Whether the people approved whom the rule requires now. A group counts only if it was required at the last approval, because its members are not
- * read again.
+ * Whether these approvals are as many as each rule needs now, and from the people whom it requires. Under several rules, and for a group that is
+ * required, what was counted at the last approval decides, because members of groups are not read again.
  */
-function hasAll({ approve }: PolicyRule, people: Set<string>, decision: Decision | undefined): boolean {
-  const allOf = approve?.allOf ?? []
-  return allOf.every((id) => people.has(id)) || allOf.every((id) => decision?.allOf?.includes(id))
+function areEnough({ approvals, approvalsNeeded: atRequest }: Request, decision: Decision | undefined, { approve }: PolicyRule): boolean {
+  const people = new Set(approvals.map(({ by }) => by))
+  if (!approve) return people.size >= atRequest
+  const rules = eachOf(approve)
+  return rules.every((terms, index) => {
+    const count = rules.length === 1 ? people.size : (decision?.counted?.[index] ?? 0)
+    const hasAll = (has: (id: string) => boolean | undefined) => terms.allOf.every(has)
+    return count >= approvalsNeeded(terms) && (hasAll((id) => people.has(id)) || hasAll((id) => decision?.allOf?.includes(id)))
+  })
 }
 
 /** An approval from before the request, or from after its deadline, does not count. */
@@ -166,35 +158,20 @@ function isInTime({ createdAt, ttlMs }: Request, { at }: Pick<Approval, 'at'>): 
   return at >= createdAt - clockMarginMs && at <= createdAt + ttlMs + clockMarginMs
 }
 
-/**
- * Checks a record before a step that follows from it: its signed parts are genuine, and its items are exactly those that were requested. An item
- * that nobody requested would never end.
- */
-export function checkRecord({ signatures, catalog }: Pick<App, 'signatures' | 'catalog'>, request: Request): AuthorityProblem | undefined {
-  const problem = problemOf(signatures.verifyRecord(request))
-  return problem ?? (hasOwnItems(catalog, request) ? undefined : { code: 'record-changed' })
+/** Checks a record before a step that follows from it: its signed parts are genuine. */
+export function checkRecord({ signatures }: Pick<App, 'signatures'>, request: Request): AuthorityProblem | undefined {
+  return problemOf(signatures.verifyRecord(request))
 }
 export type CheckRecord = (request: Request) => AuthorityProblem | undefined
-
-function hasOwnItems(catalog: App['catalog'], request: Request): boolean {
-  const opened = request.items && catalog.openIfFit(request)
-  if (!opened || !request.items) return true
-  const requested = new Set(catalog.itemsOf(opened).map(({ id }) => id))
-  const recorded = new Set(request.items.map(({ id }) => id))
-  return request.items.length === recorded.size && requested.size === recorded.size && [...recorded].every((id) => requested.has(id))
-}
-
-/** How long after its end the secret of a request may be retracted. Much longer than it is tracked then, because all processes may be stopped. */
-const retractAfterEndMs = 24 * 3_600_000
 
 /**
  * Checks that a request with a secret may be observed, because the observation retracts a secret that nobody has seen. The signatures must
  * be genuine, and the state must be the one in the audit. Otherwise somebody could put an ended request back to an earlier state, and a key
- * that is in use would be deleted. `now` is in ms by Redis' clock.
+ * that is in use would be deleted.
  */
-export async function checkRetraction(app: App, request: Request, now: number): Promise<AuthorityProblem | undefined> {
+export async function checkRetraction(app: App, request: Request): Promise<AuthorityProblem | undefined> {
   const entries = await findEntries(app, ({ act }) => stateOfAct(act) !== undefined, { since: request.createdAt, requestId: request.id })
-  return retractionProblem(app, request, entries, now)
+  return retractionProblem(app, request, entries)
 }
 
 /** `entries`: those of the audit in which the request changed its state, the newest first. */
@@ -202,15 +179,13 @@ export function retractionProblem(
   { signatures }: Pick<App, 'signatures'>,
   request: Request,
   entries: FoundEntry[],
-  now: number,
 ): AuthorityProblem | undefined {
   const problem = problemOf(signatures.verifyRequest(request), signatures.verifySeen(request))
   if (problem) return problem
   const last = entries.find(({ verdict }) => verdict === 'genuine')
-  if (!last || stateOfAct(last.act) !== request.state) return { code: 'record-changed' }
-  return !isOpen(request.state) && now - last.at > retractAfterEndMs ? { code: 'record-changed' } : undefined
+  return last && stateOfAct(last.act) === request.state ? undefined : { code: 'record-changed' }
 }
-export type CheckRetraction = (request: Request, now: number) => Promise<AuthorityProblem | undefined>
+export type CheckRetraction = (request: Request) => Promise<AuthorityProblem | undefined>
 
 /** When a request is read again that was signed with an unknown key: a deployment may bring the key. */
 const unknownKeyMs = 30_000

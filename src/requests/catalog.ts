@@ -13,16 +13,6 @@ export interface Opened {
   latest: unknown
 }
 
-/** One item of an opened request, with the change that carries it out. */
-export interface OpenedItem extends Opened {
-  id: string
-  /** What people call it: `203.0.113.10`. */
-  name: string
-  /** What it locks: `elastic_ip:eip_1`. */
-  resource: string
-  lastSeen: Item['lastSeen']
-}
-
 /** What a request, or a note of one in the audit, says of its change. */
 interface Describable {
   kind: string
@@ -79,10 +69,16 @@ export function createCatalog(changes: Change[] = []) {
 
   /** Finds the change of a request and parses the request's content. Throws if the kind is unknown or the content does not fit. */
   function open(request: Request): Opened {
-    const change = changeOf(request.kind)
+    const change = changeOfRequest(request)
     const facts = change.facts.parse(request.facts)
     const latest = request.seen === undefined ? facts : change.facts.parse(request.seen)
     return { change, input: change.input.parse(request.input), facts, latest }
+  }
+
+  /** A child has the change of an item of its parent. */
+  function changeOfRequest({ kind, parent }: Request): Change {
+    const { items } = parent ? changeOf(parent.kind) : {}
+    return parent && items?.change.kind === kind ? items.change : changeOf(kind)
   }
 
   /** Returns undefined for a request that another version of Lockkeeper wrote and this one cannot open. */
@@ -96,20 +92,8 @@ export function createCatalog(changes: Change[] = []) {
   }
 
   /** Returns the items of a request in the order of its message. Empty for a change of a single resource. */
-  function itemsOf({ change, facts, latest }: Opened): OpenedItem[] {
-    const { items } = change
-    if (!items) return []
-    const latestById = new Map(items.of(latest).map((item) => [item.id, item.facts]))
-    return items.of(facts).map((item) => ({
-      id: item.id,
-      name: item.name,
-      lastSeen: item.lastSeen,
-      resource: items.change.resource(item.input),
-      change: items.change,
-      input: item.input,
-      facts: item.facts,
-      latest: latestById.get(item.id) ?? item.facts,
-    }))
+  function itemsOf({ change, facts }: Pick<Opened, 'change' | 'facts'>): Item[] {
+    return change.items?.of(facts) ?? []
   }
 
   /** Names what a request changes, the same everywhere: `Move 203.0.113.10: web-1 → web-2`. */

@@ -11,7 +11,7 @@ import { renderDetails } from '../outbox/render.ts'
 import { button, longestButtonValue, notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
-import { createFormOpeners, formMetadata } from '../slack/forms.ts'
+import { formMetadata, formOpeners } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { pageButtons } from '../slack/router.ts'
@@ -51,7 +51,7 @@ export interface FeatureHandlers {
 /** Gathers what people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): InteractionHandlers & { commands: Command[] } {
   const commands = features.flatMap((feature) => feature.commands)
-  const formOpeners = createFormOpeners({ commands, ...app.access })
+  const openers = formOpeners(app, commands)
   const ofRequests = requestHandlers(app, home, {
     filled: Object.assign({}, ...features.map(({ forms }) => forms)),
     fresh: Object.assign({}, ...features.map(({ freshForms }) => freshForms)),
@@ -61,16 +61,16 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
     clicks: Object.assign(
       { [refreshHome]: ({ origin }: Click) => home.open(origin) },
       pageButtons(app, commands),
-      formOpeners.clicks,
+      openers.clicks,
       ofRequests.clicks,
       itemButtons(app, features),
       ...features.map(({ clicks }) => clicks),
     ),
     submissions: {
-      ...formOpeners.submissions,
+      ...openers.submissions,
       ...thenShowHome(app, home, Object.assign(ofRequests.submissions, ...features.map(({ submissions }) => submissions))),
     },
-    shortcuts: Object.assign({}, formOpeners.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
+    shortcuts: Object.assign({}, openers.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: home.open,
   }

@@ -34,8 +34,8 @@ export async function approve(app: App, read: Request, origin: Origin, onTaken?:
     if (earlier.some((each) => each.by === by)) throw new Refusal(approvedByYou((await tallyOf(app, request, earlier)).missing))
     const approval = signatures.signApproval(request, { by, ...grant, at: await store.now() })
     const approvals = [...earlier, approval]
-    const { enough, missing, needed, allOf } = await tallyOf(app, request, approvals)
-    const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf })
+    const { enough, missing, needed, allOf, counted } = await tallyOf(app, request, approvals)
+    const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf, counted })
     const changed = enough
       ? await tryStep(app, { request, userId: by, onTaken, ...lastApproval(app, 'approve', request, signed, { approvals }) })
       : await tryStep(app, {

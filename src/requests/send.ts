@@ -1,4 +1,4 @@
-import type { Audit } from '../audit/audit.ts'
+import type { App } from '../app.ts'
 import type { ApiAnswer } from '../audit/chain.ts'
 import type { Finding, OnAnswer } from '../domain/change.ts'
 import {
@@ -12,14 +12,197 @@ import {
   rateLimitCode,
   StoreUnavailableError,
 } from '../domain/errors.ts'
-import type { CallKind } from '../domain/lane.ts'
-import type { Request, Waits } from '../domain/request.ts'
+import { withTurnTaken } from '../domain/lane.ts'
+import type { AuthorityProblem, Request, Waits } from '../domain/request.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
-import type { Wake } from '../redis/queues.ts'
+import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
 import { approvalHoldsMs } from './authority.ts'
 import type { Opened } from './catalog.ts'
-import type { NoteOf, Store } from './store.ts'
+import type { StepName } from './steps.ts'
+import type { StepData } from './store.ts'
+
+/** How long the result of a preflight check allows a write. Redis may not answer between the two, and the account may change meanwhile. */
+export const preflightValidMs = 20_000
+
+/**
+ * The time from a write to the first read of its outcome, in case the process that sent it ends. The read does no harm while the answer is
+ * still on its way, and it reports nothing as not started until the change is settled.
+ */
+const firstObservationMs = 2_000
+
+/** What sends a child: its parent reads the account for all of them, and lets only a few go at a time. */
+export interface ForChild {
+  /** Returns what the read says of this child, and when it began, in ms by Redis' clock. */
+  read(): Promise<{ result: PreflightResult; at: number }>
+  isFull(): Promise<boolean>
+  beside: StepData['beside']
+}
+
+/**
+ * Carries out an approved request: repeats the preflight check, and sends the write at most once. Only the process that takes the step `send` sends the
+ * write. All others, and every process after a crash, only observe the outcome. Returns `begun` for a request with children, which are sent then;
+ * `waits` if it is due again later; `full` for a child that other children go before.
+ */
+export async function execute(app: App, request: Request, child?: ForChild): Promise<'begun' | 'waits' | 'full' | undefined> {
+  const { store, budget } = app
+  const opened = app.catalog.open(request)
+  const { items } = opened.change
+  const lane = child ? 'bundle' : 'execute'
+  const startedAt = performance.now()
+  const now = await store.now()
+  // A request that has waited too long for the account API ends with what that API answered.
+  if (sinceApprovalMs(request, now) >= request.ttlMs + approvalHoldsMs) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
+  // Without this, a record that somebody changed in Redis would be reported as a change of the account.
+  const early = await app.checkAuthority(request, now)
+  if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(app, request, early)
+  // Without a turn, the reads would be in vain. Each child waits for its own.
+  const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
+  if (waitMs > 0) return waitForTurn(app, request, 'writes', waitMs)
+  const { result, at } = child ? await child.read() : { result: await repeatPreflight(app, opened), at: now }
+  if (result.is !== 'unchanged') return endOrWait(app, request, result)
+  const { facts } = result
+  const problem = await app.checkAuthority(request, await store.now())
+  if (problem) return refuseWithoutAuthority(app, request, problem)
+  if (await child?.isFull()) return 'full'
+
+  // Before the step, so that the write does not wait after it. A turn of a write that is not sent is lost, which only sends less.
+  const turnMs = items ? 0 : await budget.takeWrite(lane, request.id)
+  if (turnMs > 0) return waitForTurn(app, request, 'writes', turnMs)
+  const { outcome } = await store.take(request, items ? 'begin' : 'send', {
+    set: {
+      seen: facts,
+      seenSignature: app.signatures.signSeen(request, facts),
+      usualMs: (await store.usualDuration(items?.change.kind ?? request.kind))?.medianMs,
+      ...(items ? { hasChildren: true as const } : {}),
+    },
+    reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],
+    dueInMs: firstObservationMs,
+    notAfter: at + preflightValidMs,
+    beside: child?.beside,
+  })
+  if (outcome === 'full') return 'full'
+  if (outcome === 'outdated') return waitFor(app, request, 0)
+  if (outcome !== 'won') return undefined
+  if (items) return 'begun'
+  // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
+  if (performance.now() - startedAt > preflightValidMs) return end(app, request, 'not-start', { code: 'suspended' })
+  await withTurnTaken(lane, () => sendWrite(app, request, opened, facts))
+  return undefined
+}
+
+/** The wait before a request that was signed with an unknown key is tried again, because a deployment may bring the key. */
+const retryUnknownKeyMs = 30_000
+
+/** Ends a request whose present content nobody allowed. A request that was signed with an unknown key waits until this process has that key. */
+async function refuseWithoutAuthority(app: App, request: Request, problem: AuthorityProblem): Promise<'waits' | undefined> {
+  // Another process may have sent the write since the request was read. Then the audit shows a newer state.
+  const current = await app.store.find(request.id)
+  if (current?.revision !== request.revision) return undefined
+  // Somebody stopped the tracking of its parent, so it is not sent now.
+  if (request.parent && (await app.store.find(request.parent.id))?.state !== 'tracking') return 'waits'
+  if (problem.code !== 'approved-too-long-ago') await onDistrusted(app, request, problem)
+  return problem.code === 'unknown-key' ? waitFor(app, request, retryUnknownKeyMs) : end(app, request, 'drop', problem)
+}
+
+const retryPreflightMs = 10_000
+
+/** Ends or postpones a request that must not be sent, or not yet. A wait prolongs no approval. */
+async function endOrWait(app: App, request: Request, result: Exclude<PreflightResult, { is: 'unchanged' }>): Promise<'waits' | undefined> {
+  if (result.is === 'changed') {
+    await app.store.take(request, 'void', { set: { causes: result.causes } })
+    return undefined
+  }
+  if (result.is === 'refused') return end(app, request, 'drop', result.cause)
+  if (result.is === 'limited') return waitForTurn(app, request, 'reads', result.waitMs)
+  if (isTooLate(request, await app.store.now())) return end(app, request, 'drop', result.cause)
+  // The first time that nothing answers, the request message says so. If the account API rejects the key, it does answer.
+  if (request.waits?.for !== 'account' && !('refusal' in result.cause))
+    await app.store.take(request, 'wait-for-account', { set: { waits: { for: 'account' } }, dueInMs: retryPreflightMs })
+  else await app.store.postponeIfUnchanged(request, retryPreflightMs)
+  return 'waits'
+}
+
+/** A wait that ends this much earlier or later than its message says is not shown again. */
+const sameWaitMs = 10_000
+
+/** Waits until a call may be free, or ends a request whose approval is over. */
+async function waitForTurn(app: App, request: Request, what: 'reads' | 'writes', waitMs: number): Promise<'waits' | undefined> {
+  const now = await app.store.now()
+  const perMinute = app.budget.perMinute[what === 'reads' ? 'read' : 'write']
+  if (isTooLate(request, now)) return end(app, request, 'drop', { code: 'limit-used-up', perMinute })
+  const { waits: shown } = request
+  const isShown = shown?.for === what && Math.abs((shown.until ?? 0) - now - waitMs) < sameWaitMs
+  if (isShown) await app.store.postponeIfUnchanged(request, waitMs)
+  else
+    await app.store.take(request, 'wait-for-turn', {
+      set: { waits: { for: what, ms: waitMs, until: now + waitMs, perMinute } },
+      dueInMs: waitMs,
+    })
+  await app.wake(request, waitMs + 20)
+  return 'waits'
+}
+
+async function waitFor(app: App, request: Request, ms: number): Promise<'waits'> {
+  await app.store.postponeIfUnchanged(request, ms)
+  return 'waits'
+}
+
+async function end(app: App, request: Request, step: StepName, cause: CommonFinding | AuthorityProblem): Promise<undefined> {
+  await app.store.take(request, step, { set: { causes: [cause] } })
+}
+
+function isTooLate(request: Request, now: number): boolean {
+  return sinceApprovalMs(request, now) >= approvalHoldsMs
+}
+
+/** Returns the time since the last approval, or since the request if its rule needs none. `now`: ms since 1970 by Redis' clock. */
+function sinceApprovalMs({ decidedAt, createdAt }: Request, now: number): number {
+  return now - (decidedAt ?? createdAt)
+}
+
+/** The longest time from the answer to a write to the first look at its outcome. */
+const latestFirstLookMs = 20_000
+
+/** Sends the one write of a change and records the answer. */
+async function sendWrite(app: App, request: Request, { change, input }: Opened, facts: unknown): Promise<void> {
+  const { store } = app
+  const recorder = createAnswerRecorder()
+  try {
+    const outcome = await change.run?.(input, facts, { onAnswer: recorder.onAnswer })
+    const audit = withAnswer(recorder.answer())
+    if (outcome === 'done') return void (await store.take(request, 'finish', { audit }))
+    // Nothing is read before half of the usual time is over.
+    const usual = await store.usualDuration(request.kind)
+    await store.take(request, 'accept', { dueInMs: Math.min((usual?.medianMs ?? 0) / 2, latestFirstLookMs), audit })
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw error
+    await recordFailure(app, request, error)
+  }
+}
+
+async function recordFailure(app: App, request: Request, error: unknown): Promise<void> {
+  const { store } = app
+  const audit = withAnswer(answerOf(error))
+  if (error instanceof AccountLimitError) {
+    // It was not carried out, and is sent again at its next turn.
+    const ms = error.waitMs
+    const waits: Waits = { for: 'writes', ms, until: (await store.now()) + ms, perMinute: app.budget.perMinute.write }
+    await store.take(request, 'limit', { set: { waits }, dueInMs: ms, audit })
+    return app.wake(request, ms + 20)
+  }
+  onApiError(app, error)
+  if (!certainlyNotApplied(error)) {
+    await store.postpone(request.id, firstObservationMs)
+    await app.audit.note(app.noteOf(request, 'answer', audit))
+  } else if (error instanceof ApiError) {
+    await store.take(request, 'fail', { set: { causes: [unappliedCause(error, 'not-changed')] }, audit })
+  } else await store.take(request, 'not-start', { set: { causes: [unappliedCause(error, 'not-sent')] }, audit })
+}
+
+function withAnswer(answer: ApiAnswer | undefined): { answer?: ApiAnswer } {
+  return answer ? { answer } : {}
+}
 
 /** Creates a recorder of the account API's answer to a write, for the audit. */
 export function createAnswerRecorder() {
@@ -65,8 +248,8 @@ export type PreflightResult =
  * Repeats the preflight check of an approved request right before its write, and compares the account with what was approved. Throws
  * unexpected errors.
  */
-export async function repeatPreflight({ change, input, facts }: Opened, onApiError: (error: unknown) => void): Promise<PreflightResult> {
-  const now = await readAgain({ change, input, facts }, onApiError)
+export async function repeatPreflight(app: App, { change, input, facts }: Opened): Promise<PreflightResult> {
+  const now = await readAgain(app, { change, input, facts })
   if (now.is !== 'unchanged') return now
   const differences = change.differences(facts, now.facts)
   if (differences.length > 0) return { is: 'changed', causes: differences }
@@ -74,10 +257,7 @@ export async function repeatPreflight({ change, input, facts }: Opened, onApiErr
 }
 
 /** Repeats the reads of a preflight check without comparing them with what was approved. Throws unexpected errors. */
-export async function readAgain(
-  { change, input, facts }: Pick<Opened, 'change' | 'input' | 'facts'>,
-  onApiError: (error: unknown) => void,
-): Promise<PreflightResult> {
+export async function readAgain(app: App, { change, input, facts }: Pick<Opened, 'change' | 'input' | 'facts'>): Promise<PreflightResult> {
   try {
     const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts })
     return now.incomplete ? unread() : { is: 'unchanged', facts: now.facts }
@@ -86,7 +266,7 @@ export async function readAgain(
     if (error instanceof AccountLimitError) return { is: 'limited', waitMs: error.waitMs }
     // Redis could not count the read, so the account API was not asked.
     if (error instanceof StoreUnavailableError) throw error
-    onApiError(error)
+    onApiError(app, error)
     if (toUserMessage(error) === undefined) throw error
     return isPermanent(error) ? { is: 'refused', cause: unappliedCause(error, 'not-sent') } : unread(error)
   }
@@ -100,168 +280,4 @@ function unread(error?: unknown): PreflightResult {
 /** Whether the account API would refuse the same change again later. */
 function isPermanent(error: unknown): error is ApiError {
   return error instanceof ApiError && explainRefusal(error).next !== undefined
-}
-
-const retryPreflightMs = 10_000
-
-/** A wait that ends this much earlier or later than its message says is not shown again. */
-const sameWaitMs = 10_000
-
-interface CheckAgainParts {
-  store: Pick<Store, 'take' | 'now' | 'postponeIfUnchanged'>
-  wake: Wake
-  perMinute: Record<CallKind, number>
-  onApiError: (error: unknown) => void
-}
-
-/**
- * Creates what an approved request does until its write may be sent: the preflight check is repeated, and the request waits for the account API or
- * for its turn. A wait prolongs no approval.
- */
-export function createCheckAgain({ store, wake, perMinute, onApiError }: CheckAgainParts) {
-  /** Returns what the check read, or ends or postpones the request and returns undefined. */
-  async function checkAgain(request: Request, opened: Opened): Promise<{ facts: unknown } | undefined> {
-    const result = await repeatPreflight(opened, onApiError)
-    switch (result.is) {
-      case 'unchanged':
-        return { facts: result.facts }
-      case 'changed':
-        await store.take(request, 'void', { set: { causes: result.causes } })
-        return undefined
-      case 'refused':
-        await drop(request, result.cause)
-        return undefined
-      case 'limited':
-        await waitForTurn(request, 'reads', result.waitMs)
-        return undefined
-      case 'unread':
-        await waitForAccount(request, result.cause)
-        return undefined
-    }
-  }
-
-  /** Repeats the check later, or ends a request that has waited too long. The first time that nothing answers, the request message says so. */
-  async function waitForAccount(request: Request, cause: CommonFinding): Promise<void> {
-    if (isTooLate(request, await store.now())) return drop(request, cause)
-    // If the account API rejects the key, it does answer, and the message must not say otherwise.
-    if (request.waits?.for !== 'account' && !('refusal' in cause))
-      await store.take(request, 'wait-for-account', { set: { waits: { for: 'account' } }, dueInMs: retryPreflightMs })
-    else await store.postponeIfUnchanged(request, retryPreflightMs)
-  }
-
-  const waitForWrites = (request: Request, waitMs: number) => waitForTurn(request, 'writes', waitMs)
-
-  /** Waits until a call may be free, or ends a request whose approval is over. */
-  async function waitForTurn(request: Request, what: 'reads' | 'writes', waitMs: number): Promise<void> {
-    const now = await store.now()
-    if (isTooLate(request, now)) return drop(request, { code: 'limit-used-up', perMinute: perMinuteOf(what) })
-    const waits: Waits = { for: what, ms: waitMs, until: now + waitMs, perMinute: perMinuteOf(what) }
-    const { waits: shown } = request
-    const isShown = shown?.for === what && Math.abs((shown.until ?? 0) - now - waitMs) < sameWaitMs
-    if (isShown) await store.postponeIfUnchanged(request, waitMs)
-    else await store.take(request, 'wait-for-turn', { set: { waits }, dueInMs: waitMs })
-    await wake(request, waitMs + 20)
-  }
-
-  const perMinuteOf = (what: 'reads' | 'writes') => perMinute[what === 'reads' ? 'read' : 'write']
-
-  async function drop(request: Request, cause: CommonFinding): Promise<void> {
-    await store.take(request, 'drop', { set: { causes: [cause] } })
-  }
-
-  return { checkAgain, waitForWrites }
-}
-
-function isTooLate(request: Request, now: number): boolean {
-  return sinceApprovalMs(request, now) >= approvalHoldsMs
-}
-
-/** Returns the time since the last approval, or since the request if its rule needs none. `now`: ms since 1970 by Redis' clock. */
-export function sinceApprovalMs({ decidedAt, createdAt }: Request, now: number): number {
-  return now - (decidedAt ?? createdAt)
-}
-
-/** What is recorded of the answer to a write. */
-export interface WriteOutcomes {
-  /** The answer confirms the change. */
-  finish(answer: ApiAnswer | undefined): Promise<unknown>
-  /** The account API accepted the change, which takes effect now. */
-  accept(answer: ApiAnswer | undefined): Promise<unknown>
-  /** The account API refused the change. */
-  fail(cause: Finding, answer: ApiAnswer | undefined): Promise<unknown>
-  /** The write certainly did not reach the account API. */
-  notStart(cause: Finding, answer: ApiAnswer | undefined): Promise<unknown>
-  /** The account API refused the write because of its limit. It was not carried out, and is sent again at its next turn. */
-  limited(waitMs: number, answer: ApiAnswer | undefined): Promise<unknown>
-  /** Nobody knows whether the write took effect. */
-  unclear(answer: ApiAnswer | undefined): Promise<unknown>
-}
-
-/** Sends the one write of a change and records the answer. */
-export async function sendWrite(
-  { change, input }: Opened,
-  facts: unknown,
-  outcomes: WriteOutcomes,
-  onApiError: (error: unknown) => void,
-): Promise<void> {
-  const recorder = createAnswerRecorder()
-  try {
-    const outcome = await change.run?.(input, facts, { onAnswer: recorder.onAnswer })
-    if (outcome === 'done') await outcomes.finish(recorder.answer())
-    else await outcomes.accept(recorder.answer())
-  } catch (error) {
-    const answer = answerOf(error)
-    if (error instanceof AccountLimitError) return void (await outcomes.limited(error.waitMs, answer))
-    onApiError(error)
-    if (!certainlyNotApplied(error)) await outcomes.unclear(answer)
-    else if (error instanceof ApiError) await outcomes.fail(unappliedCause(error, 'not-changed'), answer)
-    else await outcomes.notStart(unappliedCause(error, 'not-sent'), answer)
-  }
-}
-
-/**
- * The time from a write to the first read of its outcome, in case the process that sent it ends. The read does no harm while the answer is
- * still on its way, and it reports nothing as not started until every deadline of the write has passed.
- */
-export const firstObservationMs = 2_000
-
-/** The longest time from the answer to a write to the first look at its outcome. */
-const latestFirstLookMs = 20_000
-
-interface RequestOutcomesParts {
-  store: Pick<Store, 'take' | 'postpone' | 'now' | 'usualDuration'>
-  audit: Pick<Audit, 'note'>
-  noteOf: NoteOf
-  wake: Wake
-  perMinute: number
-}
-
-/** Creates the function that returns how the outcomes of a request's one write are recorded. */
-export function createRequestOutcomes({ store, audit, noteOf, wake, perMinute }: RequestOutcomesParts) {
-  return function outcomesOf(request: Request): WriteOutcomes {
-    return {
-      finish: (answer) => store.take(request, 'finish', { audit: withAnswer(answer) }),
-      async accept(answer) {
-        // Nothing is read before half of the usual time is over.
-        const usual = await store.usualDuration(request.kind)
-        const dueInMs = Math.min((usual?.medianMs ?? 0) / 2, latestFirstLookMs)
-        await store.take(request, 'accept', { dueInMs, audit: withAnswer(answer) })
-      },
-      async limited(ms, answer) {
-        const waits: Waits = { for: 'writes', ms, until: (await store.now()) + ms, perMinute }
-        await store.take(request, 'limit', { set: { waits }, dueInMs: ms, audit: withAnswer(answer) })
-        await wake(request, ms + 20)
-      },
-      fail: (cause, answer) => store.take(request, 'fail', { set: { causes: [cause] }, audit: withAnswer(answer) }),
-      notStart: (cause, answer) => store.take(request, 'not-start', { set: { causes: [cause] }, audit: withAnswer(answer) }),
-      async unclear(answer) {
-        await store.postpone(request.id, firstObservationMs)
-        await audit.note(noteOf(request, 'answer', withAnswer(answer)))
-      },
-    }
-  }
-}
-
-export function withAnswer(answer: ApiAnswer | undefined): { answer?: ApiAnswer } {
-  return answer ? { answer } : {}
 }

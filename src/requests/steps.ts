@@ -1,4 +1,4 @@
-import type { ItemState, RequestState } from '../domain/request.ts'
+import type { RequestState } from '../domain/request.ts'
 
 /**
  * Who takes a step. `worker`: the process that finds the step due. `web`: a process that answers people. `alert`: the process that an alert was
@@ -27,18 +27,15 @@ export const reportNames = [
   'outdated',
   'stopped',
   'ended',
-  'restarted',
-  'corrected',
 ] as const
 export type ReportName = (typeof reportNames)[number]
 
-/** One step of a machine with these states. A machine for the items of a request has the same shape. */
-export interface Step<State extends string = RequestState> {
+export interface Step {
   /** What happens, for docs/request-states.md. */
   what: string
-  from: readonly State[]
+  from: readonly RequestState[]
   /** `same`: the state does not change. */
-  to: State | 'same'
+  to: RequestState | 'same'
   takers: readonly Taker[]
   decision?: StepDecision
   /** `sentAt`: the step with which a write is sent. `endedAt`: the step that ends a request. The audit is searched by both. */
@@ -183,85 +180,6 @@ export const decidingSteps = {
   },
 } as const satisfies Record<string, Step>
 
-/**
- * Lists every step of an item of a request with several. The request stays `tracking` until all its items have ended; then `finish` or `fail`
- * ends it. Each step of an item is one compare-and-set of the whole record.
- */
-export const itemSteps = {
-  'send-item': {
-    what: 'The one write of the item is sent',
-    from: ['waiting'],
-    to: 'starting',
-    takers: ['worker'],
-    stamps: ['sentAt'],
-  },
-  'limit-item': {
-    what: 'The account API refused the write because of its limit, so it waits for its next turn',
-    from: ['starting'],
-    to: 'waiting',
-    takers: ['worker'],
-    clears: ['sentAt'],
-    unsends: true,
-  },
-  'skip-item': {
-    what: 'The write is not sent: the account changed, or it is certain to be refused',
-    from: ['waiting'],
-    to: 'not-started',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-  },
-  'accept-item': {
-    what: 'The account API confirmed the write, or shows it under way',
-    from: ['starting'],
-    to: 'tracking',
-    takers: ['worker'],
-    stamps: ['acceptedAt'],
-  },
-  'late-item': {
-    what: 'It takes longer than expected',
-    from: ['starting', 'tracking'],
-    to: 'same',
-    takers: ['worker'],
-    stamps: ['lateAt'],
-    mayReport: ['late'],
-  },
-  'finish-item': {
-    what: 'The account shows it as done',
-    from: ['starting', 'tracking'],
-    to: 'done',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-  },
-  'fail-item': {
-    what: 'The account API refused it, or it failed',
-    from: ['starting', 'tracking'],
-    to: 'failed',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-  },
-  'supersede-item': {
-    what: 'Another change overtook it',
-    from: ['starting', 'tracking'],
-    to: 'superseded',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-  },
-  'not-start-item': {
-    what: 'The write had no effect',
-    from: ['starting', 'tracking'],
-    to: 'not-started',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-  },
-  'restart-item': {
-    what: 'It starts after it was reported as not started or failed',
-    from: ['not-started', 'failed'],
-    to: 'tracking',
-    takers: ['worker'],
-    stamps: ['acceptedAt'],
-  },
-} as const satisfies Record<string, Step<ItemState>>
-
 /** The steps of an approved request until the account API has accepted its write. */
 export const sendingSteps = {
   void: {
@@ -327,7 +245,7 @@ export const sendingSteps = {
     unsends: true,
   },
   begin: {
-    what: 'The writes of the items are sent, a few at a time',
+    what: 'Its children are created, and sent a few at a time',
     from: ['approved'],
     to: 'tracking',
     takers: ['worker'],
@@ -343,7 +261,7 @@ export const sendingSteps = {
   },
 } as const satisfies Record<string, Step>
 
-/** The steps of a request whose write may have been sent: how it ends, and what corrects that. */
+/** The steps of a request whose write may have been sent: how it ends. */
 export const trackingSteps = {
   late: {
     what: 'It takes longer than expected',
@@ -353,22 +271,6 @@ export const trackingSteps = {
     stamps: ['lateAt'],
     reports: ['late'],
     ifUnchanged: true,
-  },
-  'lose-sight': {
-    what: 'The account API has not answered for a while, so nobody can see how far it is',
-    from: ['starting', 'tracking'],
-    to: 'same',
-    takers: ['worker'],
-    ifUnchanged: true,
-    keepsDue: true,
-  },
-  'regain-sight': {
-    what: 'The account API answers again, and shows it under way',
-    from: ['starting', 'tracking'],
-    to: 'same',
-    takers: ['worker'],
-    ifUnchanged: true,
-    keepsDue: true,
   },
   'note-resolved': {
     what: 'The alert that requested it has resolved; the change goes on, or stays as it ended',
@@ -413,52 +315,12 @@ export const trackingSteps = {
     reports: ['ended'],
   },
   'not-start': {
-    what: 'The write had no effect',
+    what: 'The write had no effect for some minutes',
     from: ['starting', 'tracking'],
     to: 'not-started',
     takers: ['worker'],
     stamps: ['endedAt'],
     reports: ['ended'],
-  },
-  'correct-to-tracking': {
-    what: 'It starts after it was reported as not started or failed',
-    from: ['not-started', 'failed'],
-    to: 'tracking',
-    takers: ['worker'],
-    stamps: ['acceptedAt'],
-    reports: ['restarted'],
-  },
-  'correct-to-done': {
-    what: 'It is done after it was reported as not started or failed',
-    from: ['tracking', 'not-started', 'failed'],
-    to: 'done',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-    reports: ['corrected'],
-  },
-  'correct-to-failed': {
-    what: 'It failed after it was reported otherwise',
-    from: ['tracking', 'not-started', 'failed'],
-    to: 'failed',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-    reports: ['corrected'],
-  },
-  'correct-to-superseded': {
-    what: 'Another change overtook it after it had started after all',
-    from: ['tracking'],
-    to: 'superseded',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-    reports: ['corrected'],
-  },
-  'correct-to-not-started': {
-    what: 'It had no effect after all',
-    from: ['tracking'],
-    to: 'not-started',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-    reports: ['corrected'],
   },
   'stop-tracking': {
     what: 'Somebody stops the tracking; the change may still take effect',
@@ -492,11 +354,6 @@ export const trackingSteps = {
  */
 export const steps = { ...decidingSteps, ...sendingSteps, ...trackingSteps }
 export type StepName = keyof typeof steps
-export type ItemStepName = keyof typeof itemSteps
-
-export function itemStepOf(name: ItemStepName): Step<ItemState> {
-  return itemSteps[name]
-}
 
 export function stepOf(name: StepName): Step {
   return steps[name]
@@ -519,12 +376,6 @@ export function stateOfAct(act: string): RequestState | undefined {
   return to === 'same' ? undefined : to
 }
 
-/** Returns the state of the item after an act of the audit. Returns undefined if the act is no step of an item, or one that keeps the state. */
-export function stateOfItemAct(act: string): ItemState | undefined {
-  const to = itemStepOfAct(act)?.to
-  return to === 'same' ? undefined : to
-}
-
 /** Whether an act of the audit is a step with which a write is sent. Such a step sets `sentAt`. */
 export function isSend(act: string): boolean {
   return setsStamp(act, 'sentAt')
@@ -532,29 +383,24 @@ export function isSend(act: string): boolean {
 
 /** Whether an act of the audit says that a write was certainly not carried out, so that another one may be sent. */
 export function isUnsend(act: string): boolean {
-  return (stepOfAct(act) ?? itemStepOfAct(act))?.unsends === true
+  return stepOfAct(act)?.unsends === true
 }
 
-/** Whether an act of the audit is a step that ends a request, or the item that it is about. Such a step sets `endedAt`. */
+/** Whether an act of the audit is a step that ends a request. Such a step sets `endedAt`. */
 export function isEnd(act: string): boolean {
   return setsStamp(act, 'endedAt')
 }
 
 function setsStamp(act: string, stamp: Stamp): boolean {
-  return (stepOfAct(act) ?? itemStepOfAct(act))?.stamps?.includes(stamp) ?? false
+  return stepOfAct(act)?.stamps?.includes(stamp) ?? false
 }
 
-/** Whether an act of the audit decides whether a request, or the item that it is about, may still be sent. */
+/** Whether an act of the audit decides whether a request may still be sent. */
 export function sendsOrEnds(act: string): boolean {
-  if (itemStepOfAct(act)) return true
   const to = stateOfAct(act)
   return isSend(act) || isUnsend(act) || (to !== undefined && to !== 'waiting' && to !== 'approved')
 }
 
 function stepOfAct(act: string): Step | undefined {
   return Object.hasOwn(steps, act) ? stepOf(act as StepName) : undefined
-}
-
-function itemStepOfAct(act: string): Step<ItemState> | undefined {
-  return Object.hasOwn(itemSteps, act) ? itemStepOf(act as ItemStepName) : undefined
 }

@@ -6,25 +6,25 @@ import { type Bound, bind } from '../domain/bound.ts'
 import type { Finding } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import {
-  type ItemState,
+  childIdOf,
+  idOfResource,
   isOpen,
   type MessageRef,
   openStates,
   problemOf,
   Request,
-  type RequestItem,
   type RequestRef,
   type RequestState,
   requestVersion,
   resourcesOf,
   type SourceAlert,
-  unknownItemState,
   unknownState,
   unverifiedRecord,
 } from '../domain/request.ts'
 import { guardStore } from '../redis/connect.ts'
+import { withChildren } from './children.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
-import { type ItemStepName, isSend, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from './steps.ts'
+import { isSend, type ReportName, type StepName, stateAfter, stepOf } from './steps.ts'
 
 /**
  * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
@@ -68,20 +68,26 @@ export function decodeRecord(id: string, hash: RecordHash): Request {
 
 /**
  * Builds the audit note of an act on a request that this process made, or that it has verified. Only the notes of the request itself and of a write
- * say what is changed. The others name the request, by which it is found.
+ * say what is changed, and that of a child that is never sent. The others name the request, by which it is found.
  */
 export function noteOfVerified(
-  request: Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash'>,
+  request: Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash' | 'parent'>,
   act: string,
   more: Partial<AuditNote>,
 ): AuditNote {
-  const { id, kind, resource, facts, origin, hash } = request
+  const { kind, resource, facts, origin, hash } = request
   const { channelId, teamId } = origin
-  if (act === 'request') return { act, requestId: id, kind, resource, facts, channelId, teamId, payload: hash, ...more }
-  // An item that is skipped is never sent.
-  if (isSend(act) || act === 'skip-item') return { act, requestId: id, facts, ...more }
+  const { requestId, item } = subjectOf(request)
+  if (act === 'request') return { act, requestId, kind, resource, facts, channelId, teamId, payload: hash, ...more }
+  if (item !== undefined && (isSend(act) || act === 'void' || act === 'drop')) return { act, requestId, item, resource, facts, ...more }
+  if (isSend(act)) return { act, requestId, facts, ...more }
   // Refusals are counted by the kind.
-  return { act, requestId: id, kind: act === 'refused' ? kind : undefined, ...more, facts: undefined }
+  return { act, requestId, item, kind: act === 'refused' ? kind : undefined, ...more, facts: undefined }
+}
+
+/** A note of a child names its parent as the request, so that the whole is found together. */
+function subjectOf({ id, parent, resource }: Pick<Request, 'id' | 'parent' | 'resource'>): { requestId: string; item?: string } {
+  return parent ? { requestId: parent.id, item: idOfResource(resource) } : { requestId: id }
 }
 
 /**
@@ -93,7 +99,8 @@ export function noteOf({ verifyRecord }: Pick<App['signatures'], 'verifyRecord'>
   if (!problem) return noteOfVerified(request, act, more)
   const { by, attempted, reason, answer, resourceId, causes = [] } = more
   const why = problem.code === 'unknown-key' ? problem : unverifiedRecord
-  return { act, requestId: request.id, by, attempted, reason, answer, resourceId, causes: causes.length > 0 ? causes : [why] }
+  const { requestId, item } = subjectOf(request)
+  return { act, requestId, item, by, attempted, reason, answer, resourceId, causes: causes.length > 0 ? causes : [why] }
 }
 export type NoteOf = (request: Request, act: string, more: Partial<AuditNote>) => AuditNote
 
@@ -108,9 +115,10 @@ interface StoreParts extends Pick<App, 'redis' | 'keys'> {
 interface Records extends Database, Required<StoreParts> {}
 
 /** Reads a request by its id. Throws an UnreadableRecordError if its record does not fit this version. */
-async function find({ redis, keys }: Records, id: string): Promise<Request | undefined> {
-  const hash = await guardStore(() => redis.hgetall(keys.record(id)))
-  return hash.state ? decodeRecord(id, hash) : undefined
+async function find(records: Records, id: string): Promise<Request | undefined> {
+  const hash = await guardStore(() => records.redis.hgetall(records.keys.record(id)))
+  const [request] = hash.state ? await withChildren(records, [decodeRecord(id, hash)]) : []
+  return request
 }
 
 /** Reads requests by their ids in one exchange. Skips records that do not fit this version, so that they cannot hide the others. */
@@ -119,14 +127,14 @@ async function findMany(records: Records, ids: string[]): Promise<Request[]> {
 }
 
 /** `lost`: ids that have no record. `unreadable`: how many records do not fit this version. */
-async function readMany({ redis, keys }: Records, ids: string[]): Promise<{ requests: Request[]; lost: string[]; unreadable: number }> {
-  const pipeline = redis.pipeline()
-  for (const id of ids) pipeline.hgetall(keys.record(id))
+async function readMany(records: Records, ids: string[]): Promise<{ requests: Request[]; lost: string[]; unreadable: number }> {
+  const pipeline = records.redis.pipeline()
+  for (const id of ids) pipeline.hgetall(records.keys.record(id))
   const answers = await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
   const found = ids.map((id, index) => ({ id, hash: answers[index] }))
   const lost = found.filter(({ hash }) => hash && Object.keys(hash).length === 0).map(({ id }) => id)
   const requests = found.flatMap(({ id, hash }) => (hash && decodeIfFit(id, hash)) ?? [])
-  return { requests, lost, unreadable: ids.length - requests.length - lost.length }
+  return { requests: await withChildren(records, requests), lost, unreadable: ids.length - requests.length - lost.length }
 }
 
 /** Returns undefined for a key of another type in place of one record. Every other error fails the whole read. */
@@ -229,6 +237,7 @@ export interface NewRequest {
   moreResources?: string[]
   hash: string
   rule: string
+  otherRules?: Request['otherRules']
   unchecked: Finding[]
   warnings?: Finding[]
   origin: Origin
@@ -331,27 +340,24 @@ export interface StepData {
       | 'seen'
       | 'seenSignature'
       | 'lastSeen'
-      | 'trackedUntil'
       | 'stoppedBy'
       | 'withdrawnBy'
-      | 'items'
-      | 'lateAt'
+      | 'hasChildren'
       | 'waits'
       | 'usualMs'
-      | 'unanswered'
+      | 'unansweredSince'
       | 'untrackedMs'
       | 'pauses'
     >
   >
   /** What the audit notes of the step, beyond the request itself. */
-  audit?: Pick<
-    AuditNote,
-    'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'item' | 'resource' | 'facts' | 'causes'
-  >
+  audit?: Pick<AuditNote, 'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'causes'>
   /** The reports that the thread is owed, among those that the step may report. */
   reports?: readonly ReportName[]
   /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
   notAfter?: number
+  /** For the write of a child. Takes the step only while its parent is tracked, and fewer than `most` of these were sent in the last `withinMs`. */
+  beside?: { ids: string[]; most: number; withinMs: number }
   /** Takes the step only if no other request holds a resource of this one. */
   unlessHeld?: true
   /** Moves the deadline to this many ms from now. */
@@ -363,23 +369,23 @@ export interface StepData {
 export interface StepResult {
   /**
    * `lost`: the state does not allow the step, or another request holds a resource. `changed`: the record changed since it was read. `expired`: the deadline has passed.
-   * `outdated`: `notAfter` has passed. `missing`: there is no record.
+   * `outdated`: `notAfter` has passed. `full`: as many `beside` it are being sent as may be. `missing`: there is no record.
    */
-  outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing'
+  outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'full' | 'missing'
   state: RequestState | undefined
 }
 
 /** A step that this process took, for the metrics and the log. */
 export interface TakenStep {
-  step: StepName | ItemStepName | 'request'
+  step: StepName | 'request'
+  /** For a step of a child, the id of its parent. */
   requestId: string
-  /** The id of the item whose step it is. */
+  /** For a step of a child, the id of its resource. */
   item?: string
-  /** For a step of an item, the kind of the item. */
   kind: ChangeKind
-  /** The kind of the request, if it is another one. */
+  /** For a step of a child, the kind of its parent. */
   requestKind?: ChangeKind
-  to: RequestState | ItemState
+  to: RequestState
   /** From the last approval in ms, for a step with which a write is sent. */
   sinceApprovalMs?: number
   /** From the write to the end in ms, without the time that nobody tracked it, for a step that ends a change. */
@@ -400,14 +406,14 @@ async function take(
   // No step leads from a state that another version of Lockkeeper wrote.
   if (request.state === unknownState) return { outcome: 'lost', state: undefined }
   const to = stateAfter(name, request.state)
-  const changed = to === 'done' && request.state !== 'done' ? resourcesOf(request) : []
-  const { outcome, state, at } = await compareAndSet(records, request, name, stepOf(name), data, { to, token, changed })
+  const { outcome, state, at } = await compareAndSet(records, request, name, data, { to, token })
   if (outcome !== 'won') return { outcome, state }
-  const { id, kind, sentAt, untrackedMs = 0 } = request
+  const { id, kind, parent, resource, sentAt, untrackedMs = 0 } = request
   const hasEnded = stepOf(name).stamps?.includes('endedAt') && sentAt !== undefined
   const tookMs = hasEnded ? at - sentAt - untrackedMs : undefined
   if (to === 'done' && tookMs !== undefined) await noteDuration(records, kind, tookMs)
-  records.onStep({ step: name, requestId: id, kind, to, ...(name === 'send' && sinceApproval(request, at)), tookMs })
+  const of = parent ? { requestId: parent.id, item: idOfResource(resource), requestKind: parent.kind } : { requestId: id }
+  records.onStep({ step: name, ...of, kind, to, ...(name === 'send' && sinceApproval(request, at)), tookMs })
   return { outcome, state }
 }
 
@@ -416,32 +422,23 @@ function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenStep, 'sin
   return decidedAt === undefined ? {} : { sinceApprovalMs: at - decidedAt }
 }
 
-interface Taking {
-  /** The state after the step. */
-  to: RequestState
-  /** The same for every repeat of one intent. */
-  token: string
-  /** How long the card may wait for its update. */
-  cardInMs?: number
-  /** The resources that the step reports as changed. */
-  changed?: string[]
-}
-
 /** How long Redis keeps the record of an ended request. */
 const keepEndedMs = 30 * 24 * 3_600_000
 
 /** The number of the first key of a resource in the script. */
 const firstResourceKey = 7
 
-/** Runs the script. `name` is what the audit calls the step. */
+/** While children change, the message of their parent is updated at most this often. */
+const cardPaceMs = 5_000
+
 async function compareAndSet(
   { keys, audit, noteOf, run }: Records,
   request: Request,
-  name: string,
-  step: Step,
+  name: StepName,
   data: StepData,
-  { to, token, cardInMs, changed = [] }: Taking,
+  { to, token }: { to: RequestState; token: string },
 ) {
+  const step = stepOf(name)
   const resources = resourcesOf(request)
   const argument = JSON.stringify({
     id: request.id,
@@ -461,11 +458,16 @@ async function compareAndSet(
     extendMs: data.extendMs ?? false,
     dueInMs: data.dueInMs ?? false,
     keepDue: step.keepsDue ?? false,
-    cardInMs: cardInMs ?? false,
-    reports: [...(step.reports ?? []), ...(data.reports ?? []).filter((report) => step.mayReport?.includes(report))],
+    // A child has no message.
+    reports: request.parent ? [] : [...(step.reports ?? []), ...(data.reports ?? []).filter((report) => step.mayReport?.includes(report))],
     open: isOpen(to),
     keepMs: keepEndedMs,
-    changed: changed.map((resource) => firstResourceKey + 2 * resources.indexOf(resource) + 1),
+    changed: to === 'done' && request.state !== 'done' ? resources.map((_, index) => firstResourceKey + 2 * index + 1) : [],
+    recordPrefix: keys.recordPrefix,
+    parent: request.parent?.id ?? false,
+    children: request.hasChildren ? request.moreResources.map((resource) => childIdOf(request.id, resource)) : [],
+    beside: data.beside ?? false,
+    cardPaceMs,
   })
   const locks = resources.flatMap((resource) => [keys.resource(resource), keys.lastChange(resource)])
   const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
@@ -478,89 +480,9 @@ async function compareAndSet(
   return { outcome: outcome as StepResult['outcome'], state: found, at: Number(at) }
 }
 
-/** The card of a request with items is updated at most this often while they change. */
-const cardPaceMs = 5_000
-
-/** The data of an item's step. */
-export interface ItemStepData {
-  set?: Partial<Pick<RequestItem, 'causes' | 'lastSeen' | 'trackedUntil'>>
-  /** The facts that the audit notes about the item: its resource, its facts, and the answer to its write. */
-  audit: Pick<AuditNote, 'resource' | 'facts' | 'answer'>
-  reports?: readonly ReportName[]
-  /** As for a step of the request. */
-  notAfter?: number
-}
-
-interface ItemStepResult extends StepResult {
-  /** The request after the step, if it was taken. */
-  request?: Request
-}
-
-interface TakeItemParts {
-  compareAndSet: (request: Request, name: string, step: Step, data: StepData, taking: Taking) => Promise<StepResult & { at: number }>
-  durations: { note: (kind: ChangeKind, ms: number) => Promise<void> }
-  onStep: (step: TakenStep) => void
-}
-
-/** Creates the function that takes a step of an item of a request, as a compare-and-set of the whole record. */
-export function createTakeItem({ compareAndSet, durations, onStep }: TakeItemParts) {
-  /**
-   * Takes a step of an item, if the record has not changed since it was read. `kind` is the kind of the item, for the metrics. `at` is the time of
-   * the step, in ms since 1970 by Redis' clock.
-   */
-  async function takeItem(
-    request: Request,
-    item: RequestItem,
-    name: ItemStepName,
-    { kind, at, ...data }: ItemStepData & { kind: ChangeKind; at: number },
-  ): Promise<ItemStepResult> {
-    const step = itemStepOf(name)
-    const { state } = item
-    if (request.state === unknownState || state === unknownItemState || !step.from.includes(state))
-      return { outcome: 'lost', state: undefined }
-    const to = step.to === 'same' ? state : step.to
-    const stamps = Object.fromEntries([
-      ...(step.stamps ?? []).map((stamp) => [stamp, at]),
-      ...(step.clears ?? []).map((stamp) => [stamp, undefined]),
-    ])
-    const items = (request.items ?? []).map((one) => (one.id === item.id ? { ...one, ...data.set, ...stamps, state: to } : one))
-    const isFirstLate = name === 'late-item' && request.lateAt === undefined
-    const asStep: Step = { what: step.what, from: [request.state], to: 'same', takers: step.takers, ifUnchanged: true, mayReport: ['late'] }
-    const set = { items, ...(isFirstLate ? { lateAt: at } : {}) }
-    const { outcome, state: found } = await compareAndSet(
-      request,
-      name,
-      asStep,
-      {
-        set,
-        audit: { item: item.id, causes: data.set?.causes, ...data.audit },
-        dueInMs: 0,
-        ...(isFirstLate ? { reports: ['late'] } : {}),
-        notAfter: data.notAfter,
-      },
-      {
-        to: request.state,
-        token: randomUUID(),
-        cardInMs: cardPaceMs,
-        changed: to === 'done' && data.audit.resource ? [data.audit.resource] : [],
-      },
-    )
-    if (outcome !== 'won') return { outcome, state: found }
-    const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
-    if (to === 'done' && took.tookMs !== undefined) await durations.note(kind, took.tookMs)
-    const waited = name === 'send-item' ? sinceApproval(request, at) : {}
-    onStep({ step: name, requestId: request.id, item: item.id, kind, requestKind: request.kind, to, ...waited, ...took })
-    return { outcome, state: found, request: { ...request, ...set, revision: request.revision + 1 } }
-  }
-
-  return takeItem
-}
-
 const ofRecords = { find, findMany, findOpen, ended, orderOnHome, holderOf, isLatest, lastChangesOf, create, discard, take }
 
-export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes> {
-  takeItem: ReturnType<typeof createTakeItem>
-}
+export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes> {}
 
 /**
  * Creates the store of requests over one connection to Redis. `take` is the only function that changes a record. All throw StoreUnavailableError
@@ -568,10 +490,5 @@ export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes>
  */
 export function createStore({ onStep = () => {}, ...parts }: StoreParts): Store {
   const records: Records = { ...parts, onStep, run: withScripts(parts.redis) }
-  const takeItem = createTakeItem({
-    compareAndSet: (...args) => compareAndSet(records, ...args),
-    durations: { note: (kind, ms) => noteDuration(records, kind, ms) },
-    onStep,
-  })
-  return { ...bind(records, ofRecords), ...bind(records, ofDueTimes), takeItem }
+  return { ...bind(records, ofRecords), ...bind(records, ofDueTimes) }
 }

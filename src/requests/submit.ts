@@ -162,6 +162,7 @@ async function buildRequest<Input, Facts>(
     rule: rule.name,
     needsApproval: rule.approve !== undefined,
     approvalsNeeded: rule.approve ? approvalsNeeded(rule.approve) : 0,
+    otherRules: rule.with,
     ttlMs: rule.expiresMs,
     createdAt: at,
     ...(await namesFor(app, rule, warnings)),

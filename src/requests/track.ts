@@ -1,136 +1,213 @@
 import pLimit from 'p-limit'
-import type { Change, Rows } from '../domain/change.ts'
+import type { App } from '../app.ts'
+import type { Change, Moment, Observation, ObserveOptions, Rows } from '../domain/change.ts'
 import { AccountLimitError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
-import { isItemUnderway, type Request, type RequestItem } from '../domain/request.ts'
+import { idOfResource, isOpen, type Request, type Underway } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
-import type { Catalog } from './catalog.ts'
-import { createObserveItem, type ItemSteps } from './items.ts'
-import { createObserve, createSight, type Observed, type ObserveParts, paceMs, type Tracked } from './observe.ts'
-import type { Store } from './store.ts'
+import { onApiError } from '../outbox/operators.ts'
+import { guardStore } from '../redis/connect.ts'
+import { distrust } from './authority.ts'
+import { endIfOver } from './bundle.ts'
+import type { Opened } from './catalog.ts'
+import { ofTrackedParents } from './children.ts'
+import { nextStep } from './next-step.ts'
+import { stepOf } from './steps.ts'
 
 const parallelReads = 10
 
 /** How long the reads of one tick may take, so that a tick ends even if the account API hangs. */
 const readsMs = 10_000
 
+/**
+ * Tracks writes that were sent. It ends a request only by what the account shows. A failed read ends nothing, and neither does the absence from a list.
+ * One list shows most of the requests, whatever their number up to a page; those that it does not show are read alone.
+ */
+export async function track(app: App, requests: Request[]): Promise<void> {
+  const now = await app.store.now()
+  const due = await ofTrackedParents(app, requests)
+  const isTracked = new Set(due)
+  for (const request of requests) if (!isTracked.has(request)) await app.store.clearDueIfUnchanged(request.id, request.revision)
+  if (due.length === 0) return
+  const signal = AbortSignal.timeout(readsMs)
+  const rowsOf = await readRows(
+    app,
+    due.filter((request) => isAnswered(request, now)),
+    signal,
+  )
+  const limit = pLimit(parallelReads)
+  const results = await Promise.all(due.map((request) => limit(() => observeOne(app, request, now, { signal, rows: rowsOf(request) }))))
+  for (const parentId of new Set(due.flatMap(({ parent }) => parent?.id ?? []))) await endIfOver(app, parentId)
+  await noteSilence(app, results, now)
+}
+
 /** A write is answered, or has run into its time limit, this long after it was sent. */
 const writeOverMs = 22_000
 
-/** Most writes are answered sooner. */
-const overdueMs = 5_000
-
-interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction' | 'distrust'> {
-  store: Store
-  catalog: Catalog
-  /** The shortest time between two looks. */
-  pollIntervalMs: number
-  /** How long after its write a request is reported as late. */
-  lateAfterMs: number
-  timings: Timings
-  itemSteps: ItemSteps
-  onApiError: (error: unknown) => void
-}
-
-/**
- * Creates the tracking of writes that were sent. It ends a request only by what the account shows. A failed read ends nothing, and neither
- * does the absence from a list.
- */
-export function createTrack(parts: TrackParts) {
-  const { store, catalog, pollIntervalMs, onApiError } = parts
-  const observe = createObserve(parts)
-  const observeItem = createObserveItem(parts)
-  const noteSight = createSight(parts)
-  const limit = pLimit(parallelReads)
-
-  /**
-   * Observes requests that were read before. One list shows most of them, whatever their number up to a page; those that it does not show are
-   * read alone.
-   */
-  async function track(requests: Request[]): Promise<void> {
-    const now = await store.now()
-    const due = requests.flatMap((request) => toTracked(request, now))
-    if (due.length === 0) return
-    const signal = AbortSignal.timeout(readsMs)
-    const rowsOf = await readRows(
-      due.filter((tracked) => isAnswered(tracked, now)),
-      signal,
-    )
-    const results = await Promise.all(due.map((tracked) => limit(() => observeOne(tracked, rowsOf(tracked), now, signal))))
-    await noteSight(due, results, now)
-    for (const request of requests) if (request.items) await postponeItems(request, now)
-  }
-
-  /** Lets items be observed at the pace of single changes, once all are sent and answered. */
-  async function postponeItems({ id, createdAt, items = [] }: Request, now: number): Promise<void> {
-    const isEarly = items.some(({ state, sentAt = 0 }) => state === 'waiting' || (state === 'starting' && now - sentAt < writeOverMs))
-    const underway = items.filter(isItemUnderway)
-    if (isEarly || underway.length === 0) return
-    await store.postpone(id, Math.min(...underway.map((item) => paceMs({ createdAt, ...item }, now, pollIntervalMs))))
-  }
-
-  function observeOne({ request, item }: Tracked, rows: Rows | undefined, now: number, signal: AbortSignal): Promise<Observed> {
-    // What is left when the time is over stays due, and is among the first at the next tick.
-    if (signal.aborted) return Promise.resolve('unread')
-    // The reads that settle a lost answer go before all others.
-    const lane = (item ?? request).state === 'starting' ? 'execute' : 'track'
-    return inLane(lane, () => (item ? observeItem(request, item, now, { signal, rows }) : observe(request, now, { signal, rows })), {
-      requestId: request.id,
-    })
-  }
-
-  /** Reads the lists that show several changes. Returns the function that finds the list for one of them. */
-  async function readRows(due: Tracked[], signal: AbortSignal): Promise<(tracked: Tracked) => Rows | undefined> {
-    const lookOf = ({ request, item }: Tracked): Change['look'] => {
-      const change = catalog.changeIfKnown(request.kind)
-      const one = item ? change?.items?.change : change
-      // Its items are looked at together with single changes of their kind.
-      return one && (catalog.changeIfKnown(one.kind) ?? one).look
-    }
-    const groups = [...Map.groupBy(due, lookOf)].filter(([look, group]) => look && group.length > 1)
-    const read = await Promise.all(groups.map(([look, group]) => readOne(look, group, signal)))
-    const rows = new Map(groups.map(([look], index) => [look, read[index]]))
-    const isCovered = new Set(due)
-    return (tracked) => (isCovered.has(tracked) ? rows.get(lookOf(tracked)) : undefined)
-  }
-
-  /** Without the list each change is read alone, as far as the budget allows. */
-  async function readOne(look: Change['look'], group: Tracked[], signal: AbortSignal): Promise<Rows | undefined> {
-    try {
-      return await inLane('track', () => look?.(group.map(resourceId), { signal }))
-    } catch (error) {
-      if (!(error instanceof AccountLimitError)) onApiError(error)
-      return undefined
-    }
-  }
-
-  return { track }
-}
-export type Track = ReturnType<typeof createTrack>
-
-/** Returns the account's id of the resource that is changed: `eip_1` of `elastic_ip:eip_1`. */
-function resourceId({ request: { resource }, item }: Tracked): string {
-  return item?.id ?? resource.slice(resource.indexOf(':') + 1)
-}
-
-/** Returns what is tracked of a request: the request itself, or each of its items that is under way or may still start. */
-function toTracked(request: Request, now: number): Tracked[] {
-  if (!request.items) return [{ request }]
-  return request.items
-    .filter((item) => (isItemUnderway(item) ? isAnswered({ request, item }, now) || isOverdue(item, now) : item.trackedUntil !== undefined))
-    .map((item) => ({ request, item }))
-}
-
-/**
- * Whether the answer to the write of an item is due to be read on the account once, alone: it may have come while nobody tracked the item, which keeps
- * others from being sent.
- */
-function isOverdue({ sentAt = 0 }: RequestItem, now: number): boolean {
-  return now - sentAt >= overdueMs && now - sentAt < overdueMs + 3_000
-}
-
 /** Whether a list that begins now shows what the write has led to: it was answered, or its time limit is over. */
-function isAnswered({ request, item }: Tracked, now: number): boolean {
-  const { state, sentAt = 0 } = item ?? request
+function isAnswered({ state, sentAt = 0 }: Request, now: number): boolean {
   return state !== 'starting' || now - sentAt >= writeOverMs
+}
+
+/** Reads the lists that show several changes. Returns the function that finds the list for one of them. */
+async function readRows(app: App, due: Request[], signal: AbortSignal): Promise<(request: Request) => Rows | undefined> {
+  const lookOf = ({ kind }: Request): Change['look'] => app.catalog.changeIfKnown(kind)?.look
+  const groups = [...Map.groupBy(due, lookOf)].filter(([look, group]) => look && group.length > 1)
+  const read = await Promise.all(groups.map(([look, group]) => readList(app, look, group, signal)))
+  const rows = new Map(groups.map(([look], index) => [look, read[index]]))
+  const isCovered = new Set(due)
+  return (request) => (isCovered.has(request) ? rows.get(lookOf(request)) : undefined)
+}
+
+/** Without the list each change is read alone, as far as the budget allows. */
+async function readList(app: App, look: Change['look'], group: Request[], signal: AbortSignal): Promise<Rows | undefined> {
+  try {
+    const ids = group.map(({ resource }) => idOfResource(resource))
+    return await inLane('track', () => look?.(ids, { signal }))
+  } catch (error) {
+    if (!(error instanceof AccountLimitError)) onApiError(app, error)
+    return undefined
+  }
+}
+
+/** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed, or its turn for a read has not come. */
+type Observed = 'read' | 'unread' | 'skipped'
+
+function observeOne(app: App, request: Request, now: number, options: ObserveOptions): Promise<Observed> {
+  // What is left when the time is over stays due, and is among the first at the next tick.
+  if (options.signal.aborted) return Promise.resolve('unread')
+  // The reads that settle a lost answer go before all others.
+  const lane = request.state === 'starting' ? 'execute' : 'track'
+  return inLane(lane, () => observe(app, request, now, options), { requestId: request.parent?.id ?? request.id })
+}
+
+/** The wait before a request whose record does not fit this version of Lockkeeper is observed again. */
+const unfitMs = 10 * 60_000
+
+/** Reads the outcome of one request from the account, and takes the step that follows from it. */
+async function observe(app: App, request: Request, now: number, options: ObserveOptions): Promise<Observed> {
+  const { store } = app
+  const pace = paceMs(request, now, app.config.movePollIntervalMs)
+  // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
+  if (!isOpen(request.state)) return skip(store.clearDueIfUnchanged(request.id, request.revision))
+  const opened = app.catalog.openIfFit(request)
+  if (!opened) return skip(leaveUnfit(app, request))
+  const mayRetract = opened.change.handover !== undefined
+  // Another step may have been taken since it was read, after which its secret is in use.
+  if (mayRetract && (await store.find(request.id))?.revision !== request.revision) return skip(store.postpone(request.id, 0))
+  const problem = mayRetract ? await app.checkRetraction(request) : undefined
+  if (problem) return skip(distrust(app, request, problem))
+  const claim = mayRetract ? await store.claimRetraction(request.id) : undefined
+  if (mayRetract && claim === undefined) return skip(store.postpone(request.id, pace))
+  try {
+    await apply(app, request, await readOutcome(app, request, opened, now, options), now)
+    return 'read'
+  } catch (error) {
+    const isLimit = error instanceof AccountLimitError
+    if (!isLimit) onApiError(app, error)
+    await apply(app, request, { is: 'unclear' }, now)
+    return isLimit ? 'skipped' : 'unread'
+  } finally {
+    if (claim !== undefined) await store.endRetraction(request.id, claim)
+  }
+}
+
+/** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
+function leaveUnfit(app: App, request: Request): Promise<void> {
+  const problem = app.checkRecord(request)
+  return problem ? distrust(app, request, problem) : app.store.postpone(request.id, unfitMs)
+}
+
+async function readOutcome(
+  { timings }: App,
+  request: Request,
+  { change, input, latest }: Opened,
+  now: number,
+  options: ObserveOptions,
+): Promise<Observation> {
+  const moment = momentOf(request, now, timings)
+  if (!change.handover) return change.observe(input, latest, moment, options)
+  // The process that issued the secret may still be showing it.
+  if (moment.phase === 'sent' && moment.sinceSentMs < timings.handoverMs) return { is: 'unclear' }
+  // The observation of a secret that nobody saw deletes it.
+  return inLane('retract', () => change.observe(input, latest, moment, options))
+}
+
+/** Returns the phase in which a change is observed, and the time since its write. `now` is in ms since 1970. */
+export function momentOf({ state, sentAt, createdAt }: Underway, now: number, { graceMs, unsettledMs }: Timings): Moment {
+  const sinceSentMs = now - (sentAt ?? createdAt)
+  return {
+    phase: state === 'tracking' ? 'accepted' : 'sent',
+    sinceSentMs,
+    early: sinceSentMs < graceMs,
+    isUnsettled: sinceSentMs < unsettledMs,
+  }
+}
+
+async function apply(app: App, request: Request, observation: Observation, now: number): Promise<void> {
+  const { store, config } = app
+  const pace = paceMs(request, now, config.movePollIntervalMs)
+  const step = nextStep(request, observation, now, config.moveTimeoutMs)
+  if (!step) return store.postpone(request.id, pace)
+  const problem = app.checkRecord(request)
+  if (problem) return distrust(app, request, problem)
+  const { name, set, isDueAgain } = step
+  const { unansweredSince } = request
+  const isEnd = stepOf(name).stamps?.includes('endedAt')
+  await store.take(request, name, { set: { ...set, ...(isEnd ? { unansweredSince } : {}) }, dueInMs: isDueAgain ? pace : undefined })
+}
+
+/** While a change is younger than this, it is observed at every tick: most end within this time. */
+const youngMs = 60_000
+const middleAgedMs = 5 * 60_000
+
+/** Returns the time until the next observation of a request, in ms. 0: at the next tick. */
+export function paceMs({ state, sentAt, createdAt, lateAt }: Underway, now: number, pollIntervalMs: number): number {
+  const ageMs = now - (sentAt ?? createdAt)
+  if (state === 'starting') return Math.min(pollIntervalMs * 3, 10_000)
+  if (lateAt !== undefined) return pollIntervalMs * 6
+  return ageMs < youngMs ? 0 : pollIntervalMs * (ageMs < middleAgedMs ? 2 : 5)
+}
+
+async function skip(instead: Promise<void>): Promise<'skipped'> {
+  await instead
+  return 'skipped'
+}
+
+/** How long the account API may leave every look unanswered before messages say so, and how long one look is remembered. */
+const lostAfterMs = 30_000
+const rememberedMs = 120_000
+
+/** While more requests than this are under way, their messages stay as they are: so many updates would delay the reports of their ends. */
+const mostShown = 100
+
+/**
+ * Notes since when the account API has answered no look. Messages of requests under way say so then: otherwise they would say that a change is still
+ * under way though nobody can see it. `now`: when the tick began, in ms by Redis' clock.
+ */
+async function noteSilence(app: App, results: Observed[], now: number): Promise<void> {
+  const { redis, keys } = app
+  if (results.includes('read')) {
+    const removed = await guardStore(async () => [await redis.del(keys.unanswered), await redis.del(keys.silence)])
+    if (removed[0] === 1) await showUnderway(app)
+    return
+  }
+  if (!results.includes('unread')) return
+  const first = await guardStore(() => redis.set(keys.silence, String(now), 'PX', rememberedMs, 'NX', 'GET'))
+  const since = Number(first ?? now)
+  await guardStore(() => redis.pexpire(keys.silence, rememberedMs))
+  if (now - since < lostAfterMs) return
+  const known = await guardStore(() => redis.set(keys.unanswered, String(since), 'PX', rememberedMs, 'GET'))
+  if (known === null) await showUnderway(app)
+}
+
+/** Lets the messages of all requests under way be updated, although their records did not change. */
+async function showUnderway({ redis, keys, store }: App): Promise<void> {
+  const { requests } = await store.findOpen()
+  const underway = requests.filter(({ sentAt, cardTs }) => sentAt !== undefined && cardTs !== undefined)
+  if (underway.length === 0 || underway.length > mostShown) return
+  const now = await store.now()
+  const update = redis.multi()
+  for (const { id } of underway) update.hdel(keys.record(id), 'cardRevision').zadd(keys.outbox, now, `${id}/card`)
+  await guardStore(() => update.exec())
 }

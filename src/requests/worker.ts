@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import type { App } from '../app.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
-import { isItemOpen, isItemUnderway, type Request } from '../domain/request.ts'
+import { isItemUnderway, type Request } from '../domain/request.ts'
 import { settleWithin } from '../domain/within.ts'
 import { unreadableRecord } from '../messages/operator-notices.ts'
 import { notifyOperators } from '../outbox/notices.ts'
@@ -110,8 +110,8 @@ function createRequestSweep(app: App, { reconcile, track }: Pick<WorkerOptions, 
   /** Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. */
   async function sweep(): Promise<void> {
     const ids = await store.due()
-    const underway = (await store.findMany(ids)).filter(({ state }) => state === 'tracking')
-    const isOnlyTracked = new Set(underway.flatMap((request) => (needsItems(request) ? [] : request.id)))
+    const underway = (await store.findMany(ids)).filter(({ state, items }) => state === 'tracking' && !items)
+    const isOnlyTracked = new Set(underway.map(({ id }) => id))
     for (const id of ids) if (!isOnlyTracked.has(id)) reconcileInBackground(id)
     await track(underway)
   }
@@ -159,11 +159,6 @@ function createRequestSweep(app: App, { reconcile, track }: Pick<WorkerOptions, 
 async function reportUnreadable(app: App, requestId: string): Promise<void> {
   await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
   await app.store.clearDue(requestId)
-}
-
-/** Whether items still have to be sent, or the last one has ended. */
-function needsItems({ items }: Request): boolean {
-  return items !== undefined && (items.some(({ state }) => state === 'waiting') || !items.some(isItemOpen))
 }
 
 /** The part of a tick that sends the messages that are due. */

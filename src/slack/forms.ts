@@ -1,10 +1,11 @@
 import type { Button, ModalView } from '@slack/web-api'
 import { z } from 'zod'
+import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { ListCutError } from '../domain/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import { button, input, modal, noticeView, problemBlocks } from './blocks.ts'
-import type { Command, GateForm, GivenWords, RuleWithReason } from './commands.ts'
+import type { Command, GivenWords, Need } from './commands.ts'
 import { outdatedButton, Refusal, toUserWords } from './errors.ts'
 import type {
   Click,
@@ -15,17 +16,143 @@ import type {
   SlashCommand,
   Submission,
   SubmissionAnswer,
-  Values,
 } from './interactions.ts'
 import { type Metadata, readJson, readMetadata, writeMetadata } from './payloads.ts'
 import { conversationsSelect } from './pickers.ts'
 import { code, type Mrkdwn, mrkdwn, truncate } from './text.ts'
-import type { Messenger } from './web-api.ts'
 
-export const channelFormId = 'choose-channel'
-export const channelBlock = 'channel'
+/** What says who may open a form where, and whether it needs a reason. */
+interface FormApp {
+  access: Pick<App['access'], 'gateForm' | 'gateChosen' | 'ruleWithReason'>
+}
 
-interface ChannelFormView {
+/** A command that has a form, and a button that opens it. */
+type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
+
+function isOpened(command: Command): command is Opened {
+  return command.form !== undefined && command.button !== undefined
+}
+
+/** Makes the buttons that open the forms of these commands, for the Home tab. */
+export function formButtons(commands: Command[]): Button[] {
+  return commands.filter(isOpened).map(({ button: own, words }) => button({ ...own, value: words }))
+}
+
+/** The value of a button that opens a form: the slash command's name, which Slack does not send with a click. */
+const FormButton = z.object({ version: z.literal(1), command: z.string().regex(/^\/\S{1,32}$/) })
+
+export function formButtonValue(command: string): string {
+  return JSON.stringify({ version: 1, command } satisfies z.infer<typeof FormButton>)
+}
+
+/** What opens the form of an incomplete command. Undefined if the command is complete or has no form. */
+export function formOf(app: FormApp, command: Command, args: string[]): FormHandler<SlashCommand> | undefined {
+  const { form, isComplete, need } = command
+  if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
+  const contentOf = (slashCommand: SlashCommand): Content => [
+    metadataFor(app, need, slashCommand),
+    { args, command: slashCommand.origin.command },
+  ]
+  return {
+    form: (slashCommand) => form(...contentOf(slashCommand)),
+    // A form that shows what was named opens only after the authorization.
+    ...(args.length > 0 ? { reads: true } : {}),
+    allow: async ({ origin }) => {
+      if (need !== 'read') await app.access.gateForm(origin, need)
+    },
+    fill: (slashCommand) => warnIfUnread(command, contentOf(slashCommand)),
+  }
+}
+
+/**
+ * What opens the forms of commands: their buttons and their shortcuts. On the Home tab and in a global shortcut there is no channel, so a form
+ * that asks for it comes first.
+ */
+export function formOpeners(app: FormApp, commands: Command[]): Pick<InteractionHandlers, 'clicks' | 'shortcuts' | 'submissions'> {
+  const opened = commands.filter(isOpened)
+  return {
+    clicks: Object.fromEntries(opened.map((command) => [command.button.actionId, opener(app, command)])),
+    shortcuts: Object.fromEntries(opened.flatMap((command) => (command.shortcut ? [[command.shortcut, opener(app, command)]] : []))),
+    submissions: { [channelFormId]: (submission) => submitChannel(app, opened, submission) },
+  }
+}
+
+function opener(app: FormApp, command: Opened): FormHandler<Click | Shortcut> {
+  const { form, need, prepare, words } = command
+  const contentOf = (origin: Origin, responseUrl: string | undefined): Content => [
+    metadataFor(app, need, { origin, responseUrl }),
+    { args: [], command: origin.command },
+  ]
+  return {
+    form: (interaction) => {
+      const origin = namedOrigin(interaction)
+      const { responseUrl } = interaction
+      return origin.channelId
+        ? form(...contentOf(origin, responseUrl))
+        : channelForm({ metadata: { origin, responseUrl, extra: words }, title: command.button.opens })
+    },
+    allow: async ({ origin }) => {
+      if (origin.channelId && need !== 'read') await app.access.gateForm(origin, need)
+    },
+    fill: async (interaction) => {
+      const origin = namedOrigin(interaction)
+      // The form of the command follows the one that asks for the channel.
+      if (!origin.channelId) return void prepare?.().catch(() => undefined)
+      return warnIfUnread(command, contentOf(origin, interaction.responseUrl))
+    },
+  }
+}
+
+/** Adds the name of the slash command, which a button of the help carries. The Home tab and shortcuts name the configured one. */
+function namedOrigin(interaction: Click | Shortcut): Origin {
+  const { origin } = interaction
+  if (!('actionId' in interaction) || interaction.onHome) return origin
+  const command = readJson(FormButton, interaction.value)?.command
+  if (command === undefined) throw new Refusal(outdatedButton)
+  return { ...origin, command }
+}
+
+/** What a form shows, as the arguments of the function that renders it. */
+type Content = [metadata: string, given: GivenWords]
+
+function metadataFor(app: FormApp, need: Need, opened: Parameters<typeof formMetadata>[0]): string {
+  return formMetadata(opened, app.access.ruleWithReason(need, opened.origin.channelId))
+}
+
+/**
+ * Writes the metadata of a form that opens: where its answers go, the reason that was typed, and the rule that requires one. `more`: what else
+ * the form needs to know.
+ */
+export function formMetadata(
+  { origin, responseUrl, reason }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason'>,
+  ruleWithReason: string | undefined,
+  more: Pick<Metadata, 'undoes' | 'repeats' | 'message'> = {},
+): string {
+  return writeMetadata({ origin, responseUrl, reason: reason || undefined, ruleWithReason, ...more })
+}
+
+/** How long a failed read may still change an open form. Later the person is filling it in, and its pickers say the same. */
+const warnWithinMs = 1_000
+
+/**
+ * Reads what the pickers of an open form will need. If that fails at once, returns the same form with the reason on top, so that nobody
+ * starts to fill in what cannot be requested. Returns undefined for a form that was filled with typed words, because it has read the lists.
+ */
+async function warnIfUnread({ form, prepare }: Command, [metadata, given]: Content): Promise<ModalView | undefined> {
+  // Errors without words are left to the pickers, which read again and report them.
+  const unread = prepare?.().then(
+    () => undefined,
+    (error: unknown) => (error instanceof ListCutError ? undefined : toUserWords(error)),
+  )
+  if (!unread || given.args.length > 0) return undefined
+  const problem = await withinOr(warnWithinMs, unread, undefined)
+  return problem && form?.(metadata, { ...given, problem })
+}
+
+const channelFormId = 'choose-channel'
+const channelBlock = 'channel'
+
+interface ChannelForm {
   metadata: Metadata
   /** The title of the form that follows. */
   title: string
@@ -34,7 +161,7 @@ interface ChannelFormView {
 }
 
 /** Renders the form that asks for the channel of a request, before the form of the change. */
-export function channelForm({ metadata, title, channelId, problem }: ChannelFormView): ModalView {
+function channelForm({ metadata, title, channelId, problem }: ChannelForm): ModalView {
   return modal({
     callbackId: channelFormId,
     title,
@@ -52,10 +179,25 @@ export function channelForm({ metadata, title, channelId, problem }: ChannelForm
   })
 }
 
-/** Returns the chosen channel. Returns undefined if the value is not the id of a channel. */
-export function chosenChannel(values: Values): string | undefined {
+/** Replaces the form that asked for the channel by the form of the command, in that channel. */
+async function submitChannel(app: FormApp, opened: Opened[], { metadata, origin, values }: Submission): Promise<SubmissionAnswer> {
+  const before = readMetadata(metadata)
+  const command = opened.find(({ words }) => words === before?.extra)
+  if (!before || !command) throw new Refusal(mrkdwn`This form is out of date. Nothing was done. Open it again.`)
   const chosen = values[channelBlock] ?? ''
-  return /^[CG][A-Z0-9]{2,29}$/.test(chosen) ? chosen : undefined
+  const channelId = /^[CG][A-Z0-9]{2,29}$/.test(chosen) ? chosen : undefined
+  const again = (problem: Mrkdwn) => channelForm({ metadata: before, title: command.button.opens, channelId, problem })
+  if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
+  const there = { ...origin, channelId }
+  try {
+    if (command.need !== 'read') await app.access.gateChosen(there, command.need)
+  } catch (error) {
+    const problem = toUserWords(error)
+    if (!problem) throw error
+    return { is: 'refused', problems: { [channelBlock]: problem }, again }
+  }
+  const written = metadataFor(app, command.need, { origin: there, responseUrl: before.responseUrl })
+  return { is: 'next', view: await command.form(written, { args: [], command: there.command }) }
 }
 
 /** A trigger expires after 3 s, and the authorization needs a part of it. */
@@ -82,195 +224,31 @@ export async function fillForm<Filled>(
   }
 }
 
-/** The value of a button that opens a form: the slash command's name, which Slack does not send with a click. */
-const FormButton = z.object({ version: z.literal(1), command: z.string().regex(/^\/\S{1,32}$/) })
-
-export function formButtonValue(command: string): string {
-  return JSON.stringify({ version: 1, command } satisfies z.infer<typeof FormButton>)
-}
-
-/** Returns the name of the slash command. Undefined for a value that this version of Lockkeeper did not write. */
-export function readFormButton(value: string): string | undefined {
-  return readJson(FormButton, value)?.command
-}
-
-/**
- * Writes the metadata of a form that opens: where its answers go, the reason that was typed, and the rule that requires one. `more`: what else
- * the form needs to know.
- */
-export function formMetadata(
-  { origin, responseUrl, reason }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason'>,
-  ruleWithReason: string | undefined,
-  more: Pick<Metadata, 'undoes' | 'repeats' | 'message'> = {},
-): string {
-  return writeMetadata({
-    origin,
-    ...(responseUrl ? { responseUrl } : {}),
-    ...(reason ? { reason } : {}),
-    ruleWithReason,
-    ...more,
-  })
-}
-
-/** How long a failed read may still change an open form. Later the person is filling it in, and its pickers say the same. */
-const warnWithinMs = 1_000
-
-/**
- * Reads what the pickers of an open form will need. If that fails at once, returns the same form with the reason on top, so that nobody
- * starts to fill in what cannot be requested. Returns undefined for a form that was filled with typed words, because it has read the lists.
- */
-export async function warnIfUnread(
-  { form, prepare }: { form: NonNullable<Command['form']>; prepare: Command['prepare'] | undefined },
-  metadata: string,
-  given: GivenWords,
-): Promise<ModalView | undefined> {
-  // Errors without words are left to the pickers, which read again and report them.
-  const unread = prepare?.().then(
-    () => undefined,
-    (error: unknown) => (error instanceof ListCutError ? undefined : toUserWords(error)),
-  )
-  if (!unread || given.args.length > 0) return undefined
-  const problem = await withinOr(warnWithinMs, unread, undefined)
-  return problem && form(metadata, { ...given, problem })
-}
-
-interface FormOpenersParts {
-  commands: Command[]
-  /** Checks the channel that a person is in. */
-  gateForm: GateForm
-  /** Checks a channel that a person chose. */
-  gateChosen: GateForm
-  ruleWithReason: RuleWithReason
-}
-
-type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
-
-/** Makes the buttons that open the forms of these commands, for the Home tab. */
-export function formButtons(commands: Command[]): Button[] {
-  return commands.filter(isOpened).map(({ button: own, words }) => button({ ...own, value: words }))
-}
-
-/**
- * Creates what opens the forms of commands: their buttons and their shortcuts. On the Home tab and in a global shortcut there is no channel,
- * so a form that asks for it comes first.
- */
-export function createFormOpeners({
-  commands,
-  gateForm,
-  gateChosen,
-  ruleWithReason,
-}: FormOpenersParts): Pick<InteractionHandlers, 'clicks' | 'shortcuts' | 'submissions'> {
-  const opened = commands.filter(isOpened)
-
-  function opener({ words, form, need, prepare, button: { opens: title } }: Opened): FormHandler<Click | Shortcut> {
-    const metadataIn = (origin: Origin, responseUrl: string | undefined) =>
-      formMetadata({ origin, responseUrl }, ruleWithReason(need, origin.channelId))
-    return {
-      form: (interaction) => {
-        const origin = namedOrigin(interaction)
-        const { responseUrl } = interaction
-        const metadata = { origin, ...(responseUrl ? { responseUrl } : {}) }
-        return origin.channelId
-          ? form(metadataIn(origin, responseUrl), { args: [], command: origin.command })
-          : channelForm({ metadata: { ...metadata, extra: words }, title })
-      },
-      allow: async ({ origin }) => {
-        if (origin.channelId && need !== 'read') await gateForm(origin, need)
-      },
-      fill: async (interaction) => {
-        const origin = namedOrigin(interaction)
-        // The form of the command follows the one that asks for the channel.
-        if (!origin.channelId) return void prepare?.().catch(() => undefined)
-        return warnIfUnread({ form, prepare }, metadataIn(origin, interaction.responseUrl), { args: [], command: origin.command })
-      },
-    }
-  }
-
-  /** Replaces the form that asked for the channel by the form of the command, in that channel. */
-  async function submitChannel({ metadata, origin, values }: Submission): Promise<SubmissionAnswer> {
-    const before = readMetadata(metadata)
-    const command = opened.find(({ words }) => words === before?.extra)
-    if (!before || !command) throw new Refusal(mrkdwn`This form is out of date. Nothing was done. Open it again.`)
-    const channelId = chosenChannel(values)
-    const again = (problem: Mrkdwn) => channelForm({ metadata: before, title: command.button.opens, channelId, problem })
-    if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
-    const there = { ...origin, channelId }
-    try {
-      if (command.need !== 'read') await gateChosen(there, command.need)
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (!problem) throw error
-      return { is: 'refused', problems: { [channelBlock]: problem }, again }
-    }
-    const written = formMetadata({ origin: there, responseUrl: before.responseUrl }, ruleWithReason(command.need, channelId))
-    return { is: 'next', view: await command.form(written, { args: [], command: there.command }) }
-  }
-
-  const clicks = opened.map((command) => [command.button.actionId, opener(command)] as const)
-  const shortcuts = opened.flatMap((command) => (command.shortcut ? [[command.shortcut, opener(command)] as const] : []))
-  return {
-    clicks: Object.fromEntries(clicks),
-    shortcuts: Object.fromEntries(shortcuts),
-    submissions: { [channelFormId]: submitChannel },
-  }
-}
-
-/** Adds the name of the slash command, which a button of the help carries. The Home tab and shortcuts name the configured one. */
-function namedOrigin(interaction: Click | Shortcut): Origin {
-  const { origin } = interaction
-  if (!('actionId' in interaction) || interaction.onHome) return origin
-  const command = readFormButton(interaction.value)
-  if (command === undefined) throw new Refusal(outdatedButton)
-  return { ...origin, command }
-}
-
-function isOpened(command: Command): command is Opened {
-  return command.form !== undefined && command.button !== undefined
-}
-
 /**
  * Opens a form, then checks whether the person may use it. A trigger expires after 3 s, so nothing slow may run first. If they may not, the
  * refusal replaces the form. If `allow` returns a view, that view replaces it. Each submission is checked again.
  */
-export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'updateView'>) {
-  return async function openForm(triggerId: string, view: ModalView, allow: () => Promise<ModalView | undefined>): Promise<void> {
-    const opened = await messenger.openView(triggerId, view)
-    if (opened.is !== 'opened')
-      throw new Refusal(
-        mrkdwn`Slack didn't open the form in time. Nothing was done. Press the button again, or send the command again. A whole command needs no form.`,
-      )
-    try {
-      const filled = await allow()
-      if (filled) await messenger.updateView(opened.viewId, filled)
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      await messenger.updateView(opened.viewId, noticeView(error.words, 'Not possible'))
-    }
+export async function openForm(
+  { slack: { messenger } }: { slack: { messenger: Pick<App['slack']['messenger'], 'openView' | 'updateView'> } },
+  triggerId: string,
+  view: ModalView,
+  allow: () => Promise<ModalView | undefined>,
+): Promise<void> {
+  const opened = await messenger.openView(triggerId, view)
+  if (opened.is !== 'opened')
+    throw new Refusal(
+      mrkdwn`Slack didn't open the form in time. Nothing was done. Press the button again, or send the command again. A whole command needs no form.`,
+    )
+  try {
+    const filled = await allow()
+    if (filled) await messenger.updateView(opened.viewId, filled)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    await messenger.updateView(opened.viewId, noticeView(error.words, 'Not possible'))
   }
 }
-export type OpenForm = ReturnType<typeof createFormOpener>
 
-interface OpenFormsParts {
-  gateForm: GateForm
-  ruleWithReason: RuleWithReason
-}
-
-/** Creates the function that returns what opens the form of an incomplete command. */
-export function createOpenForms({ gateForm, ruleWithReason }: OpenFormsParts) {
-  /** Returns undefined if the command is complete or has no form. A form that shows what was named opens only after the authorization. */
-  return function formFor({ form, isComplete, need, prepare }: Command, args: string[]): FormHandler<SlashCommand> | undefined {
-    if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
-    const metadataOf = (slashCommand: SlashCommand) => formMetadata(slashCommand, ruleWithReason(need, slashCommand.origin.channelId))
-    return {
-      form: (slashCommand) => form(metadataOf(slashCommand), { args, command: slashCommand.origin.command }),
-      ...(args.length > 0 ? { reads: true } : {}),
-      allow: async ({ origin }) => {
-        if (need !== 'read') await gateForm(origin, need)
-      },
-      fill: (slashCommand) => warnIfUnread({ form, prepare }, metadataOf(slashCommand), { args, command: slashCommand.origin.command }),
-    }
-  }
-}
+export type OpenForm = (...opened: [triggerId: string, view: ModalView, allow: () => Promise<ModalView | undefined>]) => Promise<void>
 
 /** Refuses a form with everything that is wrong, so that one more try is enough. Returns undefined if no field has a problem. */
 export function refuseForm(

@@ -105,12 +105,12 @@ export function placeOf(project: { name?: string | undefined } | undefined, site
 }
 
 function toOption({ text, value, description }: Omit<Candidate, 'terms'>): PlainTextOption {
-  return option({ text, value, ...(description ? { description } : {}) })
+  return option({ text, value, description })
 }
 
 /** Makes an option that is only text. Choosing it is answered with an error at the field. */
 function unchoosable(text: string, description?: string): PlainTextOption {
-  return option({ text, value: notAChoice, ...(description ? { description } : {}) })
+  return option({ text, value: notAChoice, description })
 }
 
 const searchTexts = new WeakMap<Candidate, string>()
@@ -125,36 +125,24 @@ function matches(candidate: Candidate, words: string[]): boolean {
 
 /** The most options that one element has (docs.slack.dev, "Block elements"). */
 const mostSelectOptions = 100
-const mostRadioButtons = 10
 export const mostCheckboxes = 10
 
-interface ExternalSelectParts {
+interface Picker {
   actionId: string
   placeholder: string
-  minQueryLength?: number
-  initialOption?: PlainTextOption | undefined
 }
 
-/** Makes a picker that loads its options from Lockkeeper while the person types. */
-export function externalSelect({ actionId, placeholder, minQueryLength = 0, initialOption }: ExternalSelectParts): ExternalSelect {
-  return {
-    type: 'external_select',
-    ...actionIdOf(actionId),
-    min_query_length: minQueryLength,
-    ...(initialOption ? { initial_option: initialOption } : {}),
-    ...placeholderOf(placeholder),
-  }
+/** Makes a picker that loads its options from Lockkeeper while the person types, and before. */
+export function externalSelect({ actionId, placeholder, initialOption }: Picker & { initialOption?: PlainTextOption }): ExternalSelect {
+  const initial = initialOption && { initial_option: initialOption }
+  return { type: 'external_select', ...actionIdOf(actionId), min_query_length: 0, ...initial, ...placeholderOf(placeholder) }
 }
 
-interface ConversationsSelectParts {
-  actionId: string
-  placeholder: string
-  /** The channel that is chosen already. Default: the one that the person is looking at. */
-  initial?: string | undefined
-}
-
-/** Makes a picker of channels. It offers no direct messages, and no channel that is shared with another organisation (Slack Connect). */
-export function conversationsSelect({ actionId, placeholder, initial }: ConversationsSelectParts): ConversationsSelect {
+/**
+ * Makes a picker of channels. It offers no direct messages, and no channel that is shared with another organisation (Slack Connect). `initial`:
+ * the channel that is chosen already. Default: the one that the person is looking at.
+ */
+export function conversationsSelect({ actionId, placeholder, initial }: Picker & { initial?: string }): ConversationsSelect {
   return {
     type: 'conversations_select',
     ...actionIdOf(actionId),
@@ -164,15 +152,8 @@ export function conversationsSelect({ actionId, placeholder, initial }: Conversa
   }
 }
 
-interface StaticSelectParts {
-  actionId: string
-  placeholder: string
-  /** At least one. Only the first 100 are offered. */
-  options: PlainTextOption[]
-}
-
-/** Makes a picker whose options are part of the message. */
-export function staticSelect({ actionId, placeholder, options }: StaticSelectParts): StaticSelect {
+/** Makes a picker whose options are part of the message. Only the first 100 are offered. */
+export function staticSelect({ actionId, placeholder, options }: Picker & { options: PlainTextOption[] }): StaticSelect {
   return {
     type: 'static_select',
     ...actionIdOf(actionId),
@@ -181,45 +162,21 @@ export function staticSelect({ actionId, placeholder, options }: StaticSelectPar
   }
 }
 
-interface RadioButtonsParts {
-  actionId: string
-  options: PlainTextOption[]
-  initialOption?: PlainTextOption | undefined
+/** Makes radio buttons, of which one is chosen. */
+export function radioButtons(actionId: string, options: PlainTextOption[], chosen: PlainTextOption): RadioButtons {
+  return { type: 'radio_buttons', ...actionIdOf(actionId), options, initial_option: chosen }
 }
 
-export function radioButtons({ actionId, options, initialOption }: RadioButtonsParts): RadioButtons {
-  const offered = limitOptions(options)
-  // Slack refuses an initial option that is not one of the options.
-  const initial = offered.find((one) => one.value === initialOption?.value)
-  return {
-    type: 'radio_buttons',
-    ...actionIdOf(actionId),
-    options: offered,
-    ...(initial ? { initial_option: initial } : {}),
-  }
-}
-
-interface CheckboxesParts {
+/** Makes 1 to 10 checkboxes, of which some are ticked. */
+export function checkboxes({
+  actionId,
+  options,
+  ticked,
+}: {
   actionId: string
-  /** 1 to 10 options. */
   options: PlainTextOption[]
-  /** Those of the options that are ticked at first. */
   ticked: PlainTextOption[]
-}
-
-export function checkboxes({ actionId, options, ticked }: CheckboxesParts): Checkboxes {
-  return {
-    type: 'checkboxes',
-    ...actionIdOf(actionId),
-    options: options.slice(0, mostCheckboxes),
-    ...(ticked.length > 0 ? { initial_options: ticked } : {}),
-  }
-}
-
-/** Keeps 1 to 10 options, as Slack asks. If some are left out, the last option says how many, and cannot be chosen. */
-function limitOptions(options: PlainTextOption[]): PlainTextOption[] {
-  if (options.length === 0) return [option({ text: 'Nothing to choose from', value: notAChoice })]
-  if (options.length <= mostRadioButtons) return options
-  const left = options.length - (mostRadioButtons - 1)
-  return [...options.slice(0, mostRadioButtons - 1), option({ text: `${left} more aren't shown`, value: notAChoice })]
+}): Checkboxes {
+  const initial = ticked.length > 0 && { initial_options: ticked }
+  return { type: 'checkboxes', ...actionIdOf(actionId), options: options.slice(0, mostCheckboxes), ...initial }
 }

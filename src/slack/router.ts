@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { notice } from './blocks.ts'
 import { type Command, findCommand, findMeant, limitWords } from './commands.ts'
 import { nothingRequested, outdatedButton, Refusal } from './errors.ts'
-import { createOpenForms } from './forms.ts'
+import { formOf } from './forms.ts'
 import { isHelpWord, notACommand, showHelp, takesNone, unknownCommand } from './help.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './interactions.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from './listing.ts'
@@ -40,7 +40,7 @@ export function handlerFor(app: App, commands: Command[], words: string[]): Hand
     }
   }
   const args = command.takesMentions ? found.args : found.args.map(withoutMention)
-  const form = createOpenForms(app.access)(command, args)
+  const form = formOf(app, command, args)
   return form ?? ((slashCommand) => runCommand(app, command, slashCommand, args, firstPage(slashCommand)))
 }
 

@@ -6,6 +6,7 @@ import type { Change } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
+import type { Request } from '../domain/request.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
 import { statusChecks } from '../features/doctor.ts'
@@ -19,12 +20,11 @@ import type { Log, RepeatedLines } from '../ops/log.ts'
 import { createShutdown, retryWhileAway, type Shutdown } from '../ops/process.ts'
 import { sweepOutbox } from '../outbox/outbox.ts'
 import { markSigningKey } from '../redis/signed-list.ts'
-import { type Distrust, distrust as distrustRequest } from '../requests/authority.ts'
+import { createBundles } from '../requests/bundle.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
 import { createHome, type Home } from '../requests/home.ts'
-import { createItemSteps, createSendItems } from '../requests/items.ts'
-import { createDiscardUnposted, createExecute, createReconcile } from '../requests/reconcile.ts'
-import { createTrack } from '../requests/track.ts'
+import { reconcile } from '../requests/reconcile.ts'
+import { track } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBolt } from '../slack/app.ts'
@@ -343,48 +343,13 @@ function together(...all: Started[]): Started {
   }
 }
 
-/** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, operators, requests, jobs }: Foundation) {
-  const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
-  const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, signatures, noteOf, forJobs } = requests
-  const { checkRecord, checkAuthority, checkItems, checkRetraction } = jobs
-  const { store, audit, deliver, show, wake } = forJobs
-  const { budget } = clients
-
-  const distrust: Distrust = (...args) => distrustRequest(jobs, ...args)
-  const itemSteps = createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs: pollIntervalMs * 3 })
-  const forWrites = { store, audit, noteOf, catalog, budget, wake, onApiError, onDistrusted }
-  const sendItems = createSendItems({ ...forWrites, checkRecord, distrust, checkItems, itemSteps })
-  const execute = createExecute({ ...forWrites, sendItems, signatures, checkAuthority })
-  const tracking = createTrack({
-    store,
-    catalog,
-    pollIntervalMs,
-    lateAfterMs,
-    timings,
-    itemSteps,
-    onApiError,
-    checkRecord,
-    checkRetraction,
-    distrust,
-  })
-  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger, onUndeliverable })
-  const reconcile = createReconcile({
-    store,
-    catalog,
-    checkRecord,
-    distrust,
-    deliver,
-    show,
-    execute,
-    ...tracking,
-    sendItems,
-    discardUnposted,
-    wake,
-    onLostRecord,
-  })
-  return { reconcile, track: tracking.track }
+/** Creates the functions that the worker runs for requests. */
+function createJobs({ jobs }: Foundation) {
+  const carryOn = createBundles(jobs)
+  return {
+    reconcile: (id: string) => reconcile(jobs, carryOn, id),
+    track: (requests: Request[]) => track(jobs, requests),
+  }
 }
 
 /** Creates the whole bot from its configuration, each part from the parts above it. */

@@ -27,13 +27,13 @@ import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
-import { checkAuthority, checkItems, checkRecord, checkRetraction } from '../requests/authority.ts'
+import { checkAuthority, checkRecord, checkRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type NoteOf, noteOf as noteOfRequest, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
-import { createFormOpener } from '../slack/forms.ts'
+import { openForm } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
@@ -390,15 +390,14 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     notices: new Map(),
     ...ofRequests,
   }
-  const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkItems' | 'checkRetraction'> = {
+  const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkRetraction'> = {
     checkRecord: (request) => checkRecord(jobs, request),
     checkAuthority: (...args) => checkAuthority(jobs, ...args),
-    checkItems: (...args) => checkItems(jobs, ...args),
     checkRetraction: (...args) => checkRetraction(jobs, ...args),
   }
-  const openForm = createFormOpener(messenger)
-  const people: App = { ...shared, ...checks, ...prompt, openForm, submit: (requested) => submit(people, requested) }
-  const jobs: App = { ...shared, ...checks, ...patient, openForm, submit: (requested) => submit(jobs, requested) }
+  const opening: Pick<App, 'openForm'> = { openForm: (...opened) => openForm(people, ...opened) }
+  const people: App = { ...shared, ...checks, ...prompt, ...opening, submit: (requested) => submit(people, requested) }
+  const jobs: App = { ...shared, ...checks, ...patient, ...opening, submit: (requested) => submit(jobs, requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {

@@ -69,12 +69,10 @@ const subsets = Array.from({ length: 2 ** people.length }, (_, set) => people.fi
 /** Says how an evacuation under one rule is easier than a move under another. */
 function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, membership: Membership): string[] {
   const place = placeIn(channelId)
-  const may = (rule: PolicyRule, userId: string) => requesterRuling({ person: asPerson(userId), place, membership }, rule).allowed
   const suffice = (rule: PolicyRule, by: string[]) => !rule.approve || tallyApprovals(rule.approve, by, membership).enough
   const alone = (rule: PolicyRule, userId: string) =>
     !rule.approve || breakGlassRuling({ person: asPerson(userId), place, requesterId: userId, rule, membership }).allowed
   return [
-    ...people.filter((userId) => may(evacuation, userId) && !may(move, userId)).map((userId) => `${userId} may request it`),
     ...subsets.filter((by) => suffice(evacuation, by) && !suffice(move, by)).map((by) => `[${by}] may approve it`),
     ...people.filter((userId) => alone(evacuation, userId) && !alone(move, userId)).map((userId) => `${userId} may approve it alone`),
     ...(move.needsReason && !evacuation.needsReason ? ['it needs no reason'] : []),
@@ -93,10 +91,8 @@ const ways = (policy: Policy, find: typeof firstMatchingRule, channelId: string,
   const here = moveIn(channelId)
   if (here.is === 'project-unknown') return ['the project of the move must be known']
   if (here.is === 'rule') return waysPast(evacuation.rule, here.rule, channelId, membership)
-  // Nobody may request a move here. Then nobody may request an evacuation, unless no move of this project is possible anywhere.
-  const elsewhere = channels.map(moveIn).flatMap((found) => (found.is === 'none' ? [] : [found.rule]))
-  const nobody = { users: [], userGroups: [] }
-  return elsewhere.flatMap((rule) => waysPast(evacuation.rule, { ...rule, request: nobody }, channelId, membership))
+  // Nobody may request a move here, so the rules for moves in the other channels count.
+  return channels.map(moveIn).flatMap((found) => (found.is === 'none' ? [] : waysPast(evacuation.rule, found.rule, channelId, membership)))
 }
 
 const places = [...channels, 'C0GENERAL1']
@@ -107,34 +103,14 @@ function waysUnder(policy: Policy, find: typeof firstMatchingRule, of: Project[]
 }
 
 describe('a person who writes the policy so that an evacuation gets past a stricter rule for moves', () => {
-  test('finds no way that the start accepts, for any project, channel and people', () => {
-    const counts = { accepted: 0, refused: 0, named: 0 }
+  test('finds no way past the judges, for any project, channel and people', () => {
+    const found = { policies: 0, byTheFirstRule: 0 }
 
     fc.assert(
       fc.property(anyRules, anyMembership, (rules, membership) => {
-        const policy = readAny(rules)
-        counts[policy ? 'accepted' : 'refused'] += 1
+        const policy = readAny(rules) ?? unchecked(rules)
         if (!policy) return
-        const kinds = new Set(policy.rules.flatMap(({ changes }) => changes))
-        if (kinds.has('ip.evacuate') && kinds.has('ip.move')) counts.named += 1
-        expect(waysUnder(policy, firstMatchingRule, projects, membership)).toEqual([])
-        expect(waysUnder(policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
-      }),
-      { numRuns: tries },
-    )
-
-    expect(counts.accepted).toBeGreaterThan(tries / 16)
-    expect(counts.refused).toBeGreaterThan(tries / 16)
-    expect(counts.named).toBeGreaterThan(tries / 80)
-  }, 60_000)
-
-  test('finds no way past the judges, either, if the start accepted everything', () => {
-    const found = { byTheFirstRule: 0 }
-
-    fc.assert(
-      fc.property(anyRules, anyMembership, (rules, membership) => {
-        const policy = unchecked(rules)
-        if (!policy) return
+        found.policies += 1
         found.byTheFirstRule += waysUnder(policy, firstMatchingRule, projects, membership).length > 0 ? 1 : 0
         expect(waysUnder(policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
       }),
@@ -142,21 +118,9 @@ describe('a person who writes the policy so that an evacuation gets past a stric
     )
 
     // The judges had something to do.
+    expect(found.policies).toBeGreaterThan(tries / 4)
     expect(found.byTheFirstRule).toBeGreaterThan(tries / 16)
   }, 60_000)
-
-  test('is only refused what is easier: rules that say the same are accepted, wherever they are for', () => {
-    fc.assert(
-      fc.property(anyRules, (rules) => {
-        const both = rules.filter(({ approve }) => approve !== 'none').map((rule) => ({ ...rule, changes: ['ip.move', 'ip.evacuate'] }))
-        const result = readPolicy(stringify({ rules: both }), 'policy.yml', { ...evacuationKinds, expiresMs: 3_600_000 })
-
-        const lines = 'lines' in result ? result.lines : []
-        expect(lines.filter((line) => line.includes('ip.evacuate than for ip.move'))).toEqual([])
-      }),
-      { numRuns: tries / 5 },
-    )
-  })
 })
 
 /** Reads each rule by itself, so that no rule is compared with another one. */

@@ -106,7 +106,7 @@ describe('somebody with write access to Redis cannot send a change', () => {
 describe('somebody with write access to Redis cannot have a key in use deleted, by putting its request back to starting', () => {
   /** A key that was rotated through the bot, and its request, which is done. */
   async function startRotated() {
-    const attack = await startAttack({ timings: { graceMs: 200, handoverMs: 8_000 } })
+    const attack = await startAttack({ timings: { graceMs: 200, unsettledMs: 200, handoverMs: 8_000 } })
     const { ada, ben, slack, accountApi, records } = attack
     const key = accountApi.world.data.apiKeys.find((candidate) => candidate.token !== accountApi.key)
     await ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment, Observation } from '../../src/domain/change.ts'
-import { isOpen, type Request } from '../../src/domain/request.ts'
+import type { Request } from '../../src/domain/request.ts'
 import { type Move, moveFindings, moveWords, observeMove } from '../../src/moves/move.ts'
-import { nextStep, trackEndedMs } from '../../src/requests/next-step.ts'
+import { nextStep } from '../../src/requests/next-step.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { afterStep } from '../requests/take-steps.ts'
 import { accountOf, anElasticIp } from './account.ts'
@@ -22,9 +22,10 @@ const aMove: fc.Arbitrary<Move> = fc
   .map(({ from, ...move }) => (from ? { ...move, from } : move))
 
 const aMoment: fc.Arbitrary<Moment> = fc.record({
-  phase: fc.constantFrom<Moment['phase'][]>('sent', 'accepted', 'ended'),
+  phase: fc.constantFrom<Moment['phase'][]>('sent', 'accepted'),
   sinceSentMs: fc.nat(2_000_000),
   early: fc.boolean(),
+  isUnsettled: fc.boolean(),
 })
 
 /** Returns what a read of this Elastic IP means for the move. The client's own code reads it. */
@@ -38,15 +39,15 @@ const documented = elasticIps.filter(({ reads }) => typeof reads !== 'string').m
 const aRead = fc.oneof({ weight: 5, arbitrary: anElasticIp }, { weight: 1, arbitrary: fc.constantFrom(...documented) })
 
 /** Returns what a person concludes from one read by the interface specification. */
-function conclusionOf(move: Move, wire: Wire, { phase, early }: Moment): Observation['is'] {
+function conclusionOf(move: Move, wire: Wire, { phase, early, isUnsettled }: Moment): Observation['is'] {
   const status = shown(wire, 'attributes', 'status')
   const on = shown(wire, 'attributes', 'server', 'id')
   const onThird = on !== undefined && move.from !== undefined && on !== move.from.id && on !== move.to.id
   if (status === 'error' || status === 'releasing') return 'failed'
   if (status === 'active' && on === move.to.id) return 'done'
   if (onThird && (status === 'active' || status === 'moving')) return early ? 'unclear' : 'superseded'
-  if (status === 'moving') return phase === 'ended' && on !== move.to.id ? 'unclear' : 'underway'
-  if (status === 'active' && on !== undefined && !early) return phase === 'accepted' ? 'failed' : 'not-started'
+  if (status === 'moving') return 'underway'
+  if (status === 'active' && on !== undefined && !isUnsettled) return phase === 'accepted' ? 'failed' : 'not-started'
   return 'unclear'
 }
 
@@ -79,36 +80,33 @@ describe('what one read means for a move', patience, () => {
   })
 })
 
-const states = ['starting', 'tracking', 'not-started', 'failed'] as const
+const states = ['starting', 'tracking'] as const
 const aRequest: fc.Arbitrary<Request> = fc
   .record({
     state: fc.constantFrom(...states),
     late: fc.boolean(),
-    tracked: fc.boolean(),
   })
-  .map(({ state, late, tracked }) =>
+  .map(({ state, late }) =>
     requestFor({
       state,
       createdAt: sentAt,
       expiresAt: sentAt + 1,
       sentAt,
       ...(late ? { lateAt: sentAt + lateAfterMs } : {}),
-      // A request has `trackedUntil` if it was reported as not started or failed, also if it has restarted since.
-      ...(!isOpen(state) || (tracked && state === 'tracking') ? { trackedUntil: sentAt + trackEndedMs } : {}),
     }),
   )
 
 describe('what a read changes about a request', patience, () => {
   test('follows from the observation: each end from its own, and an unclear read is at most reported as late, once', async () => {
     await fc.assert(
-      fc.asyncProperty(aRequest, aMove, aRead, fc.nat(2_000_000), fc.boolean(), async (request, move, wire, sinceSentMs, early) => {
-        const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'ended'
-        const observation = await observe(move, wire, { phase, sinceSentMs, early })
+      fc.asyncProperty(aRequest, aMove, aRead, aMoment, async (request, move, wire, moment) => {
+        const { sinceSentMs } = moment
+        const observation = await observe(move, wire, { ...moment, phase: request.state === 'tracking' ? 'accepted' : 'sent' })
 
         const step = nextStep(request, observation, sentAt + sinceSentMs, lateAfterMs)
 
         const isChanging = changing(request).includes(observation.is)
-        const isLate = isOpen(request.state) && request.lateAt === undefined && sinceSentMs >= lateAfterMs
+        const isLate = request.lateAt === undefined && sinceSentMs >= lateAfterMs
         const to = step && afterStep(request.state, step.name)
         if (isChanging) expect(to).toBe(observation.is === 'underway' ? 'tracking' : observation.is)
         else if (isLate) expect({ name: step?.name, to }).toEqual({ name: 'late', to: request.state })
@@ -119,10 +117,8 @@ describe('what a read changes about a request', patience, () => {
   })
 })
 
-/**
- * Returns the observations that change a request in this state. A request that was reported as not started or failed can only be corrected.
- */
+/** Returns the observations that change a request in this state. */
 function changing({ state }: Request): Observation['is'][] {
-  if (state === 'starting') return ['done', 'failed', 'not-started', 'superseded', 'underway']
-  return state === 'tracking' ? ['done', 'failed', 'not-started', 'superseded'] : ['done', 'underway']
+  const ends: Observation['is'][] = ['done', 'failed', 'not-started', 'superseded']
+  return state === 'starting' ? [...ends, 'underway'] : ends
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
-import { type Request, RequestItem } from '../../src/domain/request.ts'
+import type { Request } from '../../src/domain/request.ts'
 import { createEvacuation } from '../../src/features/ip-evacuate.ts'
 import { createApiKey } from '../../src/features/keys-create.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
@@ -47,17 +47,18 @@ const effects: Record<AblationName, () => Promise<void>> = {
     expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
     expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'lost' })
   },
-  'item steps uncompared': async () => {
+  'children uncompared': async () => {
     const { redis, keys } = connectTestRedis()
     const store = createStore({ redis, keys, audit: noAudit, noteOf })
-    const { id } = await recordRequest(store, { kind: 'ip.evacuate' })
-    await takeSteps(store, id, 'approve', ['begin', { set: { items: [RequestItem.parse({ id: 'eip_1', state: 'waiting' })] } }])
-    const request = (await store.find(id)) as Request
-    const send = () =>
-      store.takeItem(request, request.items?.[0] as RequestItem, 'send-item', { audit: {}, kind: 'ip.move', at: request.createdAt })
+    const parent = await recordRequest(store, { kind: 'ip.evacuate', resource: 'server:sv_1' })
+    const child = await recordRequest(store)
+    await takeSteps(store, child.id, 'approve')
+    const own = { ...((await store.find(child.id)) as Request), parent: { id: parent.id, kind: parent.kind } }
+    const send = () => store.take(own, 'send', { beside: { ids: [], most: 5, withinMs: 20_000 } })
+    await takeSteps(store, parent.id, 'approve', 'begin')
     expect(await send()).toMatchObject({ outcome: 'won' })
-    expect(await send()).toMatchObject({ outcome: 'changed' })
-    const read = ablated('item steps uncompared', { readScripts }) as typeof readScripts
+    expect(await send()).toMatchObject({ outcome: 'lost' })
+    const read = ablated('children uncompared', { readScripts }) as typeof readScripts
     createScripts(redis, read(new URL('../../src/requests/store.ts', import.meta.url).href, ['take-step']))
     expect(await send()).toMatchObject({ outcome: 'won' })
   },
@@ -78,7 +79,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
     const { create } = ablated('unseen keys kept', { createApiKey }) as typeof createApiKey
     const [change] = create({ account: { apiKeys } } as App).changes ?? []
     const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
-    const moment = { phase: 'sent', sinceSentMs: 90_000, early: false } as const
+    const moment = { phase: 'sent', sinceSentMs: 900_000, early: false, isUnsettled: false } as const
     const observed = await change?.observe(key, key, moment, { signal: AbortSignal.timeout(1_000) })
     expect({ is: observed?.is, deleted }).toEqual({ is: 'not-started', deleted: [] })
   },

@@ -43,8 +43,8 @@ export const ablations = {
       (module, names) =>
         new Map([...read(module, names)].map(([name, lua]) => [name, name === 'take-step' ? `${anotherToken}\n${lua}` : lua])),
   },
-  /** A step of an item overwrites the items as another process left them. */
-  'item steps uncompared': {
+  /** The write of a child is sent although another process has taken that step. */
+  'children uncompared': {
     module: 'src/redis/scripts.ts',
     export: 'readScripts',
     wrap:
@@ -70,7 +70,7 @@ export const ablations = {
         if (!change) lacks('changes')
         else
           change.observe = async (_input, _facts, moment) =>
-            moment.early ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'no-such-key' } }
+            moment.isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'no-such-key' } }
         return created
       },
     }),
@@ -100,15 +100,13 @@ do
   ARGV[1] = cjson.encode(argument)
 end`
 
-/** Runs before the script that takes a step. A step of an item sets `items`, and `store.takeItem` compares the revision. */
+/** Runs before the script that takes a step. Only the write of a child has `beside`. */
 const uncompared = `
 do
   local argument = cjson.decode(ARGV[1])
-  if argument.revision == nil or not argument.set then return redis.error_reply('The ablation "item steps uncompared" no longer finds "revision" and "set" in the argument of take-step.') end
-  if argument.set.items then
-    argument.revision = false
-    ARGV[1] = cjson.encode(argument)
-  end
+  if argument.beside == nil or not argument.from then return redis.error_reply('The ablation "children uncompared" no longer finds "beside" and "from" in the argument of take-step.') end
+  if argument.beside then argument.from = { 'approved', 'starting', 'tracking' } end
+  ARGV[1] = cjson.encode(argument)
 end`
 
 /** Returns the options with which a program runs with this ablation. */

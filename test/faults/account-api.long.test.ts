@@ -5,7 +5,7 @@ import { approveMove, patchesOf } from './moves.ts'
 
 /** Changes on the account cause no event at the stand-in Slack, so they are polled. */
 const patient = { timeout: 15_000, interval: 20 }
-const quick = { graceMs: 600, handoverMs: 800 }
+const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
 const thePatch = { method: 'PATCH', path: /^\/elastic_ips\// }
 
 describe('a write that took effect, with a misleading answer', () => {

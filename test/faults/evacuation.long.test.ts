@@ -104,7 +104,7 @@ async function sendTwice(held: (sent: Buffer) => boolean, options: Parameters<ty
   return { scene, evidence, broken: brokenPromises(evidence) }
 }
 
-const isClaim = (sent: Buffer) => sent.includes('"tokenName":"send-item"')
+const isClaim = (sent: Buffer) => sent.includes('"tokenName":"send"')
 
 test('two replicas that send the same address at once write it once', async () => {
   const { broken, scene } = await sendTwice(isClaim)
@@ -125,8 +125,8 @@ test('a replica that finds out late that another one has sent the addresses rais
   expect(scene.bots.log.filter((line) => line.includes('no longer matches'))).toEqual([])
 }, 60_000)
 
-test('ablation: without the comparison before a step of an address, two replicas write it twice', async () => {
-  const { broken } = await sendTwice(isClaim, { ablation: 'item steps uncompared' })
+test('ablation: without the comparison before the write of a child, two replicas write it twice', async () => {
+  const { broken } = await sendTwice(isClaim, { ablation: 'children uncompared' })
 
   console.log(JSON.stringify({ broken: broken.length, example: broken[0] }))
   expect(broken.some((line) => /^I2/.test(line))).toBe(true)

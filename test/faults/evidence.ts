@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { AuditEntry, createVerifier } from '../../src/audit/chain.ts'
 import { isOpen, type Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
+import { withChildren } from '../../src/requests/children.ts'
 import { decodeRecord } from '../../src/requests/store.ts'
 
 /** The parts of a message that the invariants read. */
@@ -43,7 +44,8 @@ export function createEvidence(admin: Redis, prefix: string) {
 
   async function records(): Promise<Request[]> {
     const ids = [...(await admin.zrange(keys.open, '0', '-1')), ...(await admin.zrange(keys.ended, '0', '-1'))]
-    return Promise.all([...new Set(ids)].map(async (id) => decodeRecord(id, await admin.hgetall(keys.record(id)))))
+    const found = await Promise.all([...new Set(ids)].map(async (id) => decodeRecord(id, await admin.hgetall(keys.record(id)))))
+    return withChildren({ redis: admin, keys }, found)
   }
 
   async function audit(): Promise<Evidence['audit']> {

@@ -41,7 +41,7 @@ function oneReportEach({ records, threads }: Evidence): string[] {
   return records.flatMap(({ id, cardTs }) => {
     const cards = cardsOf.get(id) ?? []
     const thread = threadAt.get(cardTs ?? '')
-    const reports = (thread?.replies ?? []).filter(({ text }) => ends.test(text) && !text.includes('Correction'))
+    const reports = (thread?.replies ?? []).filter(({ text }) => ends.test(text))
     return [
       ...(cards.length === 1 ? [] : [`I3: ${id} has ${cards.length} cards${asList(cards.map(({ card }) => card))}`]),
       ...(reports.length === 1 ? [] : [`I3: ${id} was reported ${reports.length} times${asList(reports)}`]),
@@ -69,7 +69,10 @@ function reportedAsItIs({ records, elasticIps, to, reportedTooEarly }: Evidence)
 
 function approvedBeforeSent({ records, audit, genuine, approvers }: Evidence): string[] {
   const lines = genuine ? [] : ['I5: a record is not what was requested']
-  const entriesOf = Map.groupBy(audit.entries, ({ requestId }) => requestId)
+  const entriesOf = Map.groupBy(
+    audit.entries.filter(({ item }) => item === undefined),
+    ({ requestId }) => requestId,
+  )
   for (const { id, origin, decision, hash, sentAt } of records) {
     if (sentAt === undefined) continue
     if (!decision?.by || !approvers.includes(decision.by) || decision.by === origin.userId)

@@ -1,7 +1,6 @@
 import { isMachine } from '../../src/domain/approval.ts'
 import { isItemOpen, type Request } from '../../src/domain/request.ts'
 import { EvacuationFacts } from '../../src/moves/evacuation.ts'
-import type { ItemStepName } from '../../src/requests/steps.ts'
 import type { Evidence } from './evidence.ts'
 
 /** Checks what must hold for every address of an evacuation after a run. Returns a line for each broken promise. */
@@ -46,8 +45,8 @@ function itemsAsTheyAre({ id, items = [] }: Request, ids: string[], { elasticIps
 function sentOnce({ id, items = [] }: Request, { audit, writes }: Evidence): string[] {
   const notes = audit.entries.filter(({ requestId }) => requestId === id)
   return items.flatMap((item) => {
-    const count = (name: ItemStepName) => notes.filter((note) => note.item === item.id && note.act === name).length
-    const noted = count('send-item') - count('limit-item')
+    const count = (name: string) => notes.filter((note) => note.item === item.id && note.act === name).length
+    const noted = count('send') - count('limit')
     const written = writes.filter(({ method, path }) => method === 'PATCH' && path.endsWith(item.id)).length
     const most = item.sentAt === undefined ? 0 : 1
     return [
@@ -62,7 +61,7 @@ function countedRight({ id, items, cardTs, state }: Request, { threads }: Eviden
   if (!items || (state !== 'done' && state !== 'failed')) return []
   const done = items.filter((item) => item.state === 'done').length
   const { card, replies = [] } = threads.find((thread) => thread.card.ts === cardTs) ?? {}
-  const last = replies.findLast(({ text }) => /\*(Done\.|Partly done:|Failed:)|Correction/.test(text))
+  const last = replies.findLast(({ text }) => /\*(Done\.|Partly done:|Failed:)/.test(text))
   const counts = { card: countIn(card?.text), report: countIn(last?.text) }
   return Object.entries(counts).flatMap(([where, count]) =>
     count === `${done} of ${items.length}` ? [] : [`I4: the ${where} of ${id} counts ${count}, and ${done} of ${items.length} were moved`],

@@ -4,7 +4,7 @@ import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 
-const quick = { graceMs: 600, handoverMs: 800 }
+const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
 
 interface Places {
   slack: Awaited<ReturnType<typeof startStandInWorld>>['slack']

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ItemStepName, StepName } from '../../src/requests/steps.ts'
+import type { StepName } from '../../src/requests/steps.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import type { Scene } from './scene.ts'
 
 /** A moment at which the bot is killed: before what it sent takes effect, or after that and before it learns of it. */
 export interface Moment {
   /** A step that is sent to Redis, a write that is sent to the account API, or a report that is sent to Slack. */
-  at: StepName | ItemStepName | 'write' | 'report'
+  at: StepName | 'write' | 'report'
   when: 'before' | 'after'
   /** How long no bot runs afterwards, in ms. */
   awayMs?: number
@@ -93,7 +93,7 @@ async function startNext({ admin, bots, evidence: { keys } }: Scene): Promise<vo
   await bots.start(0)
 }
 
-/** The steps of requests and items among what was sent to Redis. */
+/** The steps of requests among what was sent to Redis. */
 function stepsIn(sent: Buffer): string[] {
   return [...sent.toString('latin1').matchAll(/"tokenName":"([\w-]+)/g)].map(([, step = '']) => step)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Request, unansweredSince } from '../../src/domain/request.ts'
+import type { Request } from '../../src/domain/request.ts'
 import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
 import { onRack, requestEvacuation } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
@@ -61,7 +61,7 @@ const ofBoth: Record<string, Story> = {
   },
 }
 
-/** What evacuations do with steps of their items. */
+/** What evacuations do with their children. */
 const ofMoves: Record<string, Story> = {
   'that is late': {
     options: { moveTakesMs: forever, env: { MOVE_TIMEOUT: '2s' } },
@@ -69,23 +69,6 @@ const ofMoves: Record<string, Story> = {
     async meanwhile(scene) {
       await untilRecord(scene, ({ lateAt }) => lateAt !== undefined)
       await delay(1_000)
-      endMoves(scene)
-    },
-    ends: 'done',
-  },
-  'that nobody can see for a while': {
-    options: { moveTakesMs: forever },
-    moments: aroundEach('lose-sight', 'regain-sight'),
-    async meanwhile(scene) {
-      await untilRecord(scene, ({ state }) => state === 'tracking')
-      scene.account.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
-      await untilTrue(
-        'the request says that the account API does not answer',
-        async () => isUnanswered(await scene.evidence.records()),
-        100_000,
-      )
-      scene.account.faults.clear()
-      await untilRecord(scene, ({ unanswered }) => unanswered?.until !== undefined)
       endMoves(scene)
     },
     ends: 'done',
@@ -124,17 +107,6 @@ const ofMoves: Record<string, Story> = {
     moments: aroundEach('fail'),
     arrange: ({ account }) => account.world.nextMove({ takesMs: 1_500, endsIn: 'error' }),
     ends: 'failed',
-  },
-  'whose report is corrected, because its write took effect much later': {
-    options: moved,
-    moments: aroundEach('correct-to-tracking', 'correct-to-done'),
-    arrange: ({ account }) => account.faults.add({ method: 'PATCH', kind: 'drop-before' }),
-    async meanwhile(scene, [id = '']) {
-      await untilRecord(scene, ({ state }) => state === 'not-started')
-      scene.account.world.nextMove({ takesMs: 4_000, phases: [{ server: 'target' }] })
-      scene.account.world.startMove(id, scene.to)
-    },
-    ends: 'done',
   },
 }
 
@@ -208,17 +180,9 @@ describe('a bot that is killed right before and right after each step of a reque
       'begin',
       // Of keys.
       'fail-begun',
-      // One step each, as the correction to done is.
-      'correct-to-failed',
-      'correct-to-superseded',
-      'correct-to-not-started',
     ])
   })
 })
-
-function isUnanswered(records: Request[]): boolean {
-  return records.some((request) => unansweredSince(request) !== undefined)
-}
 
 /** Resolves once Redis shows the request like this. */
 async function untilRecord({ evidence }: Scene, fits: (request: Request) => boolean): Promise<void> {

@@ -5,8 +5,7 @@ import { features, files, importsOf, isOf, list, textOf } from './source-files.t
 
 // That the rest compiles without a feature is tried in deletable.long.test.ts.
 describe('a feature can be deleted with its folder and its line', () => {
-  // The operations port shows the readings of the doctor, too.
-  test.each(features.filter((feature) => feature !== 'doctor'))('%s: only its own files and the list import it', (feature) => {
+  test.each(features)('%s: only its own files and the list import it', (feature) => {
     const gone = isOf(feature)
     const importing = files.filter((file) => !gone(file) && importsOf(file).some(gone))
     expect(importing).toEqual([list])

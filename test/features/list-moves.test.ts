@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../src/domain/change.ts'
-import { type ItemState, type Request, RequestItem } from '../../src/domain/request.ts'
+import type { ItemState, Request } from '../../src/domain/request.ts'
 import { listMoves } from '../../src/features/moves.ts'
 import { type Catalog, createCatalog } from '../../src/requests/catalog.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -73,7 +73,7 @@ describe('/infra moves', () => {
     const { rows } = await run([
       move('tracking', { state: 'tracking', decidedAt: now - 3 * minutes, sentAt: now - 2 * minutes, lateAt: now - minutes }),
       move('starting', { state: 'starting', decidedAt: now - minutes, sentAt: now - 3_000 }),
-      move('unseen', { state: 'tracking', sentAt: now - minutes, unanswered: { since: now - 30_000 } }),
+      move('unseen', { state: 'tracking', sentAt: now - minutes, unansweredSince: now - 30_000 }),
       move('approved', { state: 'approved', decidedAt: now - minutes }),
       move('waiting'),
     ])
@@ -130,7 +130,7 @@ describe('/infra moves', () => {
   })
 
   test('counts the addresses of an evacuation', async () => {
-    const items = (...states: ItemState[]) => states.map((state, index) => RequestItem.parse({ id: `eip_${index}`, state }))
+    const items = (...states: ItemState[]) => states.map((state, index) => ({ id: `eip_${index}`, state, causes: [] }))
     const ended = { sentAt: requestedAt, endedAt: requestedAt }
     const { rows } = await run(
       [move('moving', { state: 'tracking', sentAt: now - 5_000, items: items('done', 'tracking', 'waiting') })],

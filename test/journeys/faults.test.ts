@@ -97,7 +97,7 @@ describe('a request that does not succeed', () => {
   })
 
   test('because somebody else moves the Elastic IP on is reported as superseded', async () => {
-    const timings = { ...usualTimings, graceMs: 500 }
+    const timings = { ...usualTimings, graceMs: 500, unsettledMs: 500 }
     const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } }, timings })
     const { elasticIp, card } = await approvedMove(world)
     await untilCard(world.slack, /\*Moving\*/)

@@ -74,21 +74,6 @@ describe('the servers for an Elastic IP', () => {
     expect(card.text).toContain('web-1 is to be rebooted')
   })
 
-  test('keep the chosen server if it still fits', async () => {
-    const world = await startWorld()
-    await openForm(world, '/infra ip move')
-    await world.ada.fill(undefined, { Server: 'web-2 (Storefront, ASH)' })
-    const chosen = serverValue(world)
-
-    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1' })
-    await untilFormUpdated(world, byAddress(world, '203.0.113.10').id)
-    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.11 on web-3' })
-    await untilFormUpdated(world, byAddress(world, '203.0.113.11').id)
-
-    expect(chosen).toBeDefined()
-    expect(serverValue(world)).toBe(chosen)
-  })
-
   test('are checked at submission if the form could not be updated', async () => {
     const world = await startWorld()
     const fault = world.slack.faults.add({ method: 'views.update', kind: 'error', error: 'internal_error', times: 5 })

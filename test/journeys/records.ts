@@ -74,10 +74,11 @@ export function openRecords({ prefix, slack, signatures, auditKeys }: Pick<World
     await redis.eval(passHolds, 3, keys.record(id), keys.due, keys.outbox, id)
   }
 
-  /** Returns all stored requests, in any state. */
+  /** Returns all stored requests, in any state, without the children of others. */
   async function all(): Promise<Request[]> {
     const names = await redis.keys(`${keys.recordPrefix}*`)
-    return store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
+    const found = await store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
+    return found.filter(({ parent }) => !parent)
   }
 
   return { redis, keys, store, note: chained.note, find, create, post, audit, shiftTimes, releaseHolds, all }

@@ -36,10 +36,9 @@ const form: Form<Input, object> = {
     speed: oneOf([option({ text: 'Slow', value: 'slow' }), option({ text: 'Fast', value: 'fast' })], { label: 'Speed' }),
   },
   errorsAt: 'serverId',
-  filled: ({ elasticIpId, serverId, ...texts }) => ({
+  filled: ({ elasticIpId, serverId }) => ({
     elasticIpId: option({ text: '203.0.113.10', value: elasticIpId }),
     serverId: option({ text: 'web-2', value: serverId }),
-    ...texts,
   }),
 }
 const change = { input: { parse: (input: Input) => input }, facts: { parse: () => ({}) } } as never
@@ -71,7 +70,7 @@ describe('a form that is filled', () => {
 
     expect(view.title.text).toBe('Move back')
     expect(JSON.stringify(view.blocks)).toContain('"initial_value":"as before"')
-    expect(JSON.stringify(view.blocks)).toContain(`"value":"${ids.web2}"`)
+    for (const filled of [`"value":"${ids.web2}"`, '"initial_value":"now"']) expect(JSON.stringify(view.blocks)).toContain(filled)
     const other = formView(form, { metadata: view.private_metadata ?? '', entered: { ...input, note: 'later' } })
     expect(other.title.text).toBe('Try a form')
   })
@@ -105,6 +104,18 @@ describe('a form that was sent', () => {
 
     expect(answer.is).toBe('accepted')
     expect(submitted).toMatchObject([{ input, reason: 'OPS-1', origin }])
+  })
+
+  test('requests no member for a field that was left empty', async () => {
+    const submitted: object[] = []
+    await send(
+      async ({ input }) => {
+        submitted.push(input as object)
+        throw new CheckFailed({ code: 'no' }, { why: 'It cannot be.' })
+      },
+      { values: { ...values, note: ' ' } },
+    )
+    expect(submitted).toEqual([{ elasticIpId: ids.elasticIp, serverId: ids.web2, speed: 'fast' }])
   })
 
   test('shows every problem at its field, and keeps what was entered', async () => {

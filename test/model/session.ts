@@ -41,7 +41,7 @@ export async function startSession(mutate: Mutate = () => {}) {
   const world = await startWorld({
     replicas: 0,
     // An unconfirmed write without an effect is reported as not started after a second instead of a minute.
-    timings: { graceMs: 1_000, handoverMs: 1_500 },
+    timings: { graceMs: 1_000, unsettledMs: 1_000, handoverMs: 1_500 },
     account: { moveTakes: { min: 3_600_000, max: 3_600_000 } },
     env: { POLICY_FILE: policyInFile(policy) },
   })

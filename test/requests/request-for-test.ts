@@ -20,8 +20,8 @@ const payload = {
 }
 
 /** Ada's recorded request to move an address. It waits for four hours, and its card is in #ops. */
-export function requestFor(more: Partial<Request> = {}): Request {
-  return Request.parse({
+export function requestFor({ items, ...more }: Partial<Request> = {}): Request {
+  const request = Request.parse({
     ...payload,
     hash: payloadHash(payload),
     version: 1,
@@ -36,6 +36,7 @@ export function requestFor(more: Partial<Request> = {}): Request {
     cardTs: '1795010400.000100',
     ...more,
   })
+  return items ? { ...request, items } : request
 }
 
 /** The facts of that move. */

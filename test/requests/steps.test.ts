@@ -7,7 +7,6 @@ import { approvalCard, cardActions } from '../../src/messages/request-message.ts
 import { type CardButton, cardButtons, stateWords } from '../../src/messages/words.ts'
 import {
   decidingSteps,
-  itemSteps,
   type ReportName,
   reportNames,
   type Stamp,
@@ -69,19 +68,10 @@ describe('a life of a request', () => {
     fc.assert(fc.property(aLife, holds), { numRuns: 2_000 })
   }
 
-  test('leaves an ended state only for a correction, or if tracking starts again', () => {
-    const exceptions: Partial<Record<RequestState, StepName[]>> = {
-      'not-started': ['correct-to-tracking', 'correct-to-done', 'correct-to-failed'],
-      failed: ['correct-to-tracking', 'correct-to-done', 'correct-to-failed'],
-      untracked: ['track-again'],
-    }
+  test('leaves an ended state only if tracking starts again', () => {
     always((life) => {
-      for (const { name, before } of moves(life))
-        if (!isOpen(before)) expect(exceptions[before] ?? [], `${name} from ${before}`).toContain(name)
+      for (const { name, before } of moves(life)) if (!isOpen(before)) expect(`${name} from ${before}`).toBe('track-again from untracked')
     })
-    for (const [state, names] of Object.entries(exceptions)) {
-      expect(stepsFrom(state as RequestState).filter((name) => stepOf(name).to !== 'same')).toEqual(names)
-    }
   })
 
   test('has at most one approval, and after it at most one write that was not certainly refused because of the limit', () => {
@@ -118,14 +108,13 @@ describe('a life of a request', () => {
     })
   })
 
-  test('reports every end, and changes a reported end only by a correction', () => {
+  test('reports every end', () => {
     const reports = (name: StepName, ...wanted: ReportName[]) => stepOf(name).reports?.some((report) => wanted.includes(report)) === true
     always((life) => {
       for (const { name, before, after } of moves(life)) {
         // A withdrawal has no report, because its requester made it. Only the card shows it.
         if (before !== after && !isOpen(after) && after !== 'withdrawn')
-          expect(reports(name, 'ended', 'corrected', 'stopped'), `${name} from ${before}`).toBe(true)
-        if (!isOpen(before) && before !== 'untracked') expect(reports(name, 'restarted', 'corrected'), `${name} from ${before}`).toBe(true)
+          expect(reports(name, 'ended', 'stopped'), `${name} from ${before}`).toBe(true)
       }
     })
   })
@@ -220,9 +209,9 @@ describe('every step', () => {
   })
 
   test('stands in one table only', () => {
-    const tables = [decidingSteps, sendingSteps, trackingSteps, itemSteps].map((table) => Object.keys(table))
-    expect(new Set(tables.flat()).size).toBe(stepNames.length + Object.keys(itemSteps).length)
-    expect(tables.flat()).toHaveLength(stepNames.length + Object.keys(itemSteps).length)
+    const tables = [decidingSteps, sendingSteps, trackingSteps].map((table) => Object.keys(table))
+    expect(new Set(tables.flat()).size).toBe(stepNames.length)
+    expect(tables.flat()).toHaveLength(stepNames.length)
   })
 
   test('that keeps the state is possible only while the record is unchanged', () => {
@@ -251,9 +240,7 @@ describe('the code', () => {
 
   test('is read, and the patterns match the tables of steps', () => {
     expect(files.length).toBeGreaterThan(100)
-    // The states of items overlap with those of requests.
-    const ofItems = Object.values(itemSteps).filter(({ from: [first] }) => requestStates.some((state) => state === first))
-    expect(found(writesFrom, tables).length).toBe(stepNames.length + ofItems.length)
+    expect(found(writesFrom, tables).length).toBe(stepNames.length)
     expect(found(writesTo, tables).length).toBeGreaterThan(stepNames.length / 2)
   })
 

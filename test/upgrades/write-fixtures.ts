@@ -23,7 +23,7 @@ const { slack, accountApi, ada, ben } = await openWorld(database.url, {
     data: { elasticIps: accountElasticIps, apiKeys: accountKeys.apiKeys },
     moveTakes: { min: hour, max: hour },
   },
-  timings: { graceMs: 1_500, handoverMs: 5_000 },
+  timings: { graceMs: 1_500, unsettledMs: 1_500, handoverMs: 5_000 },
 })
 const redis = new Redis(database.url)
 const stored = openStoredRequests({ REDIS_URL: database.url, INFRA_API_KEY: accountApi.key, ...storedBy })

@@ -3,7 +3,8 @@ import type { AccountEvent } from '../../domain/account.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
 import { grantWords, ruleWords } from '../../messages/words.ts'
-import { stateOfAct, stateOfItemAct } from '../../requests/steps.ts'
+import { itemStateOf } from '../../requests/children.ts'
+import { stateOfAct } from '../../requests/steps.ts'
 import { option } from '../../slack/blocks.ts'
 import { type Columns, type Details, itemRows, type Rows } from '../../slack/table.ts'
 import {
@@ -131,7 +132,8 @@ interface Outcome {
 
 /** Finds the last state of a request. Undefined if no entry that was found says it. */
 function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
-  const states = entries.flatMap((entry): Outcome[] => {
+  const ofRequest = entries.filter(({ item }) => item === undefined)
+  const states = ofRequest.flatMap((entry): Outcome[] => {
     const state = entry.act === 'request' ? 'waiting' : entry.act === 'discard' ? 'discarded' : stateOfAct(entry.act)
     return state === undefined ? [] : [{ state, entry }]
   })
@@ -167,8 +169,8 @@ function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outc
 function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
   const states = new Map<string, ItemState>()
   for (const { item, act } of entries) {
-    const state = stateOfItemAct(act)
-    if (item !== undefined && state !== undefined) states.set(item, state)
+    const state = stateOfAct(act)
+    if (item !== undefined && state !== undefined) states.set(item, itemStateOf(state))
   }
   return [...states.values()].map((state) => ({ state }))
 }

@@ -4,7 +4,7 @@ import { phraseText } from '../../domain/text.ts'
 import { explain, storedDenialWords } from '../../messages/refusals.ts'
 import { breakGlassCallbackId, cardButtons } from '../../messages/words.ts'
 import type { Catalog } from '../../requests/catalog.ts'
-import type { ItemStepName, StepName } from '../../requests/steps.ts'
+import type { StepName } from '../../requests/steps.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text.ts'
 
 interface ActWords {
@@ -22,8 +22,6 @@ const stepWords: Record<StepName, ActWords> = {
   reject: { word: 'reject', mark: ':no_entry_sign:', words: 'Rejected' },
   withdraw: { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
   'withdraw-resolved': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn, because the alert resolved' },
-  'lose-sight': { word: 'lose sight', mark: ':grey_question:', words: 'The account API stopped answering' },
-  'regain-sight': { word: 'regain sight', mark: ':arrows_counterclockwise:', words: 'The account API answers again' },
   'note-resolved': { word: 'resolve', mark: ':information_source:', words: 'The alert resolved' },
   expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
@@ -42,33 +40,14 @@ const stepWords: Record<StepName, ActWords> = {
   issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
   late: { word: 'late', mark: ':snail:', words: 'Takes longer than expected' },
-  'correct-to-tracking': { word: 'restart', mark: ':warning:', words: 'Started after all' },
   finish: { word: 'end', mark: ':large_green_circle:', words: 'Done' },
   fail: { word: 'end', mark: ':red_circle:', words: 'Failed' },
   'fail-begun': { word: 'end', mark: ':red_circle:', words: 'Failed' },
   supersede: { word: 'end', mark: ':white_circle:', words: 'Superseded by another change' },
   'not-start': { word: 'end', mark: ':white_circle:', words: 'Not started' },
-  'correct-to-done': { word: 'correct', mark: ':warning:', words: 'Corrected: done' },
-  'correct-to-failed': { word: 'correct', mark: ':warning:', words: 'Corrected: failed' },
-  'correct-to-superseded': { word: 'correct', mark: ':warning:', words: 'Corrected: superseded by another change' },
-  'correct-to-not-started': { word: 'correct', mark: ':warning:', words: 'Corrected: not started' },
   'stop-tracking': { word: 'stop-tracking', mark: ':see_no_evil:', words: 'Tracking stopped' },
   distrust: { word: 'distrust', mark: ':rotating_light:', words: "Its record can't be trusted" },
   'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracked again' },
-}
-
-/** The words for every step of an item: those of the step of a request that does the same. */
-const itemStepWords: Record<ItemStepName, ActWords> = {
-  'send-item': stepWords.send,
-  'limit-item': stepWords.limit,
-  'skip-item': stepWords.drop,
-  'accept-item': stepWords.accept,
-  'late-item': stepWords.late,
-  'finish-item': stepWords.finish,
-  'fail-item': stepWords.fail,
-  'supersede-item': stepWords.supersede,
-  'not-start-item': stepWords['not-start'],
-  'restart-item': stepWords['correct-to-tracking'],
 }
 
 /** The words for every act that the audit notes: the steps, and what is no step. */
@@ -80,7 +59,6 @@ export const acts: Record<string, ActWords> = {
   trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },
   unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Unreadable entry' },
   ...stepWords,
-  ...itemStepWords,
 }
 
 /** Returns the words for the act of an entry: `Approved`. An unknown act is shown as it is. */

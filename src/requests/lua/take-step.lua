@@ -2,9 +2,10 @@
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
 -- KEYS: record, open, ended, outbox, due, audit intake, then the lock and the last change of each resource.
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], clear: [field], unexpired, notAfter | false, unlessHeld,
---              revision | false, extendMs | false, dueInMs | false, keepDue, cardInMs | false,
---              reports: [name], open, keepMs, changed: [number of the key of a last change] }, the audit note as JSON.
--- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
+--              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs,
+--              changed: [number of the key of a last change], recordPrefix, parent: id | false, children: [id], cardPaceMs,
+--              beside: { ids: [id], most, withinMs } | false }, the audit note as JSON.
+-- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'full' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
 local arg = cjson.decode(ARGV[1])
 local now = clock()
 local stamp = whole(now)
@@ -27,6 +28,15 @@ if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } 
 for i = 7, arg.unlessHeld and #KEYS or 0, 2 do
   local holder = redis.call('GET', KEYS[i])
   if holder and holder ~= arg.id then return { 'lost', state, stamp } end
+end
+if arg.beside then
+  if redis.call('HGET', arg.recordPrefix .. arg.parent, 'state') ~= '"tracking"' then return { 'lost', state, stamp } end
+  local sent = 0
+  for _, id in ipairs(arg.beside.ids) do
+    local other = redis.call('HMGET', arg.recordPrefix .. id, 'state', 'sentAt')
+    if other[1] == '"starting"' and now - tonumber(other[2]) < arg.beside.withinMs then sent = sent + 1 end
+  end
+  if sent >= arg.beside.most then return { 'full', state, stamp } end
 end
 
 -- What scripts read of an ended request. Everything else goes into one field, because each field of a hash takes 60 bytes more than its text. A
@@ -62,20 +72,11 @@ for field, value in pairs(arg.set) do set(field, value) end
 for _, field in ipairs(arg.stamp) do set(field, stamp) end
 -- Each step owes its own message, even if an earlier step owed the same report.
 for _, report in ipairs(arg.reports) do set('outbox:' .. report, cjson.encode({ status = 'queued', owedBy = revision })) end
-if arg.cardInMs then set('pace:card', whole(arg.cardInMs)) end
 if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
 for _, field in ipairs(arg.clear) do redis.call('HDEL', KEYS[1], field) end
 
 redis.call('XADD', KEYS[6], '*', 'note', ARGV[2], 'at', stamp, 'to', arg.to)
-
--- The steps of items share one update of the card.
-if arg.cardInMs then
-  redis.call('ZADD', KEYS[4], 'NX', now + arg.cardInMs, arg.id .. '/card')
-else
-  redis.call('ZADD', KEYS[4], now, arg.id .. '/card')
-end
-for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[4], now, arg.id .. '/' .. report) end
 
 if arg.dueInMs then
   redis.call('ZADD', KEYS[5], now + arg.dueInMs, arg.id)
@@ -83,12 +84,29 @@ elseif not arg.keepDue then
   redis.call('ZREM', KEYS[5], arg.id)
 end
 
+if arg.parent then
+  -- The parent shows it, counts it and sends the next. It keeps the locks. Many steps share one update of its message.
+  local parent = arg.recordPrefix .. arg.parent
+  if redis.call('EXISTS', parent) == 1 then
+    redis.call('HINCRBY', parent, 'revision', 1)
+    redis.call('HSET', parent, 'pace:card', whole(arg.cardPaceMs))
+    redis.call('ZADD', KEYS[4], 'NX', now + arg.cardPaceMs, arg.parent .. '/card')
+    redis.call('ZADD', KEYS[5], 'XX', now, arg.parent)
+  end
+  for _, key in ipairs(arg.changed) do redis.call('SET', KEYS[key], arg.parent, 'PX', arg.keepMs) end
+  if not arg.open then pack() end
+  return { 'won', cjson.encode(arg.to), stamp }
+end
+
+redis.call('ZADD', KEYS[4], now, arg.id .. '/card')
+for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[4], now, arg.id .. '/' .. report) end
 if arg.open then
-  -- A request that starts after it was reported as ended holds its resources again, if they are free.
+  -- A request that is tracked again holds its resources again, if they are free.
   for i = 7, #KEYS, 2 do
     if not redis.call('GET', KEYS[i]) then redis.call('SET', KEYS[i], arg.id) end
   end
   redis.call('PERSIST', KEYS[1])
+  for _, id in ipairs(arg.children) do redis.call('PERSIST', arg.recordPrefix .. id) end
   redis.call('ZADD', KEYS[2], now, arg.id)
   redis.call('ZREM', KEYS[3], arg.id)
 elseif state ~= cjson.encode(arg.to) then
@@ -100,6 +118,7 @@ elseif state ~= cjson.encode(arg.to) then
   redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now - arg.keepMs)
   pack()
   redis.call('PEXPIRE', KEYS[1], arg.keepMs)
+  for _, id in ipairs(arg.children) do redis.call('PEXPIRE', arg.recordPrefix .. id, arg.keepMs) end
 end
 for _, key in ipairs(arg.changed) do redis.call('SET', KEYS[key], arg.id, 'PX', arg.keepMs) end
 return { 'won', cjson.encode(arg.to), stamp }

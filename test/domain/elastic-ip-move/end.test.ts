@@ -5,7 +5,7 @@ import { elasticIpFor, ids, serverFor } from '../account-objects.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
 const facts = { elasticIpId: ids.elasticIp, address: '203.0.113.10', to: { id: ids.web2, name: 'web-2' } }
-const moment = { phase: 'accepted' as const, sinceSentMs: 60_000, early: false }
+const moment = { phase: 'accepted' as const, sinceSentMs: 60_000, early: false, isUnsettled: false }
 
 /** Observes the end of a move to a server with this status when it was sent. `now`: the server at the end. */
 function observeEnd(toStatus: string | undefined, now: () => Promise<Server>) {

@@ -1,53 +1,92 @@
 import { describe, expect, test } from 'vitest'
-import { decidingRule, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
+import { tallyApprovals } from '../../../src/domain/approval.ts'
+import { approvalsNeeded, decidingRule, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
 import { rule as usual } from '../people-for-test.ts'
 
 const bundles = new Map([['ip.evacuate', 'ip.move']])
 const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
-const twice = { anyOf: toGroup(['SONCALL']), allOf: [], approvals: 2 }
+const from = (ids: string[], approvals = 1, allOf: string[] = []) => ({ anyOf: toGroup(ids), allOf, approvals })
 
-const moves = (more: Partial<PolicyRule> = {}): PolicyRule => ({ ...usual, name: 'moves', ...more })
-const evacuations = (more: Partial<PolicyRule> = {}): PolicyRule => ({ ...usual, name: 'failover', changes: ['ip.evacuate'], ...more })
+const moves = (more: Partial<PolicyRule> = {}): PolicyRule => ({ ...usual, name: 'moves', approve: from(['SONCALL']), ...more })
+const evacuations = (more: Partial<PolicyRule> = {}): PolicyRule => ({ ...moves(), name: 'failover', changes: ['ip.evacuate'], ...more })
 
-function decided(rules: PolicyRule[], { kind = 'ip.evacuate', channelId = 'C1', project = storefront } = {}): string {
-  const found = decidingRule({ rules, bundles }, { kind, channelId, project })
-  return found.is === 'none' ? found.is : `${found.is}: ${found.rule.name}`
+function decide(rules: PolicyRule[], { kind = 'ip.evacuate', channelId = 'C1', project = storefront } = {}) {
+  return decidingRule({ rules, bundles }, { kind, channelId, project })
 }
 
-describe('the rule that decides an evacuation', () => {
-  test('is that of moves if no rule names it', () => {
-    expect(decided([moves()])).toBe('rule: moves')
+function ruleOf(...of: Parameters<typeof decide>): PolicyRule {
+  const found = decide(...of)
+  if (found.is !== 'rule') throw new Error(`the rule is ${found.is}`)
+  return found.rule
+}
+
+describe('an evacuation', () => {
+  test('has the rule of moves if no rule names it, or the same rule does', () => {
+    expect(ruleOf([moves()])).toEqual(moves())
+    expect(ruleOf([moves({ changes: ['ip.move', 'ip.evacuate'] })]).with).toBeUndefined()
   })
 
-  test('is the one that names it, if it is not easier than that of moves', () => {
-    expect(decided([moves(), evacuations({ approve: twice })])).toBe('rule: failover')
-    expect(decided([evacuations()])).toBe('rule: failover')
+  test('needs the approvals of both rules, and may be requested by those of its own', () => {
+    const rule = ruleOf([
+      evacuations({ request: toGroup(['SONCALL']), approve: from(['SONCALL', 'UADA'], 2) }),
+      moves({ request: toGroup(['UBEN']), approve: from(['SLEADS'], 1, ['USEC']) }),
+    ])
+
+    expect(rule).toMatchObject({ name: 'failover', request: toGroup(['SONCALL']), with: [{ name: 'moves', approvals: 1 }] })
+    expect(rule.approve).toEqual({ ...from(['SONCALL', 'UADA'], 2), also: [from(['SLEADS'], 1, ['USEC'])] })
   })
 
-  test('is that of moves if the one that names it is easier', () => {
-    expect(decided([evacuations(), moves({ approve: twice })])).toBe('rule: moves')
-    expect(decided([evacuations({ approve: undefined }), moves()])).toBe('rule: moves')
+  test('with the same approvers needs the larger number', () => {
+    expect(ruleOf([evacuations(), moves({ approve: from(['SONCALL'], 3) })]).approve).toEqual(from(['SONCALL'], 3))
   })
 
-  test('is missing in a channel where nobody may request a move, although people may elsewhere', () => {
-    expect(decided([evacuations(), moves({ channels: ['C2'] })])).toBe('none')
-    expect(decided([evacuations({ request: toGroup([]), alerts: true }), moves({ channels: ['C2'] })])).toBe('rule: failover')
-    expect(decided([evacuations({ request: toGroup([]), alerts: true }), moves({ channels: ['C2'], approve: twice })])).toBe('none')
+  test('is as strict as the stricter of both in all else', () => {
+    const strict = { needsReason: true, confirm: true, expiresMs: 60_000, breakGlass: false }
+    const lax = { needsReason: false, confirm: false, expiresMs: 120_000, breakGlass: true }
+
+    expect(ruleOf([evacuations(lax), moves(strict)])).toMatchObject(strict)
+    expect(ruleOf([evacuations(strict), moves(lax)])).toMatchObject(strict)
+    expect(ruleOf([evacuations(lax), moves(lax)])).toMatchObject(lax)
   })
 
-  test('is not known if that of moves depends on a project that is not known', () => {
+  test('whose own rule needs no approval needs that of the rule for moves', () => {
+    const rule = ruleOf([evacuations({ approve: undefined }), moves({ approve: from(['SONCALL'], 2), breakGlass: true })])
+
+    expect(rule).toMatchObject({ approve: from(['SONCALL'], 2), breakGlass: true })
+    expect(ruleOf([evacuations({ approve: undefined }), moves({ approve: undefined })]).approve).toBeUndefined()
+  })
+
+  test('in a channel where nobody may request a move needs the approvals of all rules for moves elsewhere', () => {
+    const rules = [
+      evacuations(),
+      moves({ channels: ['C2'], approve: from(['SLEADS']) }),
+      moves({ name: 'c3', channels: ['C3'], approve: from(['USEC']) }),
+    ]
+
+    expect(ruleOf(rules).approve?.also).toEqual([from(['SLEADS']), from(['USEC'])])
+    expect(ruleOf([evacuations()]).with).toBeUndefined()
+  })
+
+  test('has no known rule if that of moves depends on a project that is not known', () => {
     const narrow = moves({ name: 'narrow', projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } })
 
-    expect(decided([evacuations(), narrow, moves()], { project: 'unknown' })).toBe('project-unknown: narrow')
-    expect(decided([narrow, moves()], { project: 'unknown' })).toBe('project-unknown: narrow')
-    expect(decided([evacuations(), moves()], { project: 'unknown' })).toBe('rule: failover')
-  })
-
-  test('is missing if neither is for its project', () => {
-    expect(decided([evacuations({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } }), moves()])).toBe('none')
+    expect(decide([evacuations(), narrow, moves()], { project: 'unknown' })).toMatchObject({ is: 'project-unknown' })
+    expect(decide([evacuations(), moves()], { project: 'unknown' })).toMatchObject({ is: 'rule' })
+    expect(decide([evacuations({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } }), moves()])).toEqual({ is: 'none' })
   })
 
   test('has no say about moves', () => {
-    expect(decided([evacuations(), moves({ approve: twice })], { kind: 'ip.move' })).toBe('rule: moves')
+    expect(ruleOf([evacuations(), moves()], { kind: 'ip.move' })).toEqual(moves())
   })
+})
+
+test('an approval counts for each rule whose approvers contain the person, and both must be complete', () => {
+  const terms = { ...from(['UADA', 'UBEN'], 2), also: [from(['UBEN', 'UCHI'], 1)] }
+  const tally = (...people: string[]) => tallyApprovals(terms, people, new Map())
+
+  expect(approvalsNeeded(terms)).toBe(2)
+  expect(tally('UADA')).toEqual({ enough: false, missing: 1, counted: [1, 0] })
+  expect(tally('UADA', 'UBEN')).toEqual({ enough: true, missing: 0, counted: [2, 1] })
+  expect(tally('UADA', 'UCHI')).toEqual({ enough: false, missing: 1, counted: [1, 1] })
+  expect(tally('UCHI', 'UEVE')).toEqual({ enough: false, missing: 2, counted: [0, 1] })
 })

@@ -503,14 +503,15 @@ describe('an evacuation', () => {
     expect(await access.tally(request, ['U0BEN00001'])).toMatchObject({ enough: true })
   })
 
-  test('is admitted and decided by the rule of the moves in it if its own is easier', async () => {
+  test('is admitted by its own rule, and needs the approvals of that for the moves in it, too', async () => {
     const rules = [evacuations({ approve: approveBy(['U0EVE00001']) }), ruleFor()]
     const { access } = setUp({ rules, bundles })
 
-    expect(await admittedBy(rules)).toBe('APPROVERS')
-    expect(access.ruleOf(request)?.name).toBe('APPROVERS')
-    expect(await why(access.authorize({ ...ben, userId: 'U0EVE00001' }, { to: 'decide', request }))).toMatch(/^You aren't an approver/)
-    expect(await access.tally(request, ['U0EVE00001'])).toMatchObject({ enough: false })
+    expect(await admittedBy(rules)).toBe('failover')
+    expect(access.ruleOf(request)).toMatchObject({ name: 'failover', with: [{ name: 'APPROVERS', approvals: 1 }] })
+    expect(await access.tally(request, ['U0EVE00001'])).toMatchObject({ enough: false, missing: 1, counted: [1, 0] })
+    expect(await access.tally(request, ['U0BEN00001'])).toMatchObject({ enough: false, missing: 1, counted: [0, 1] })
+    expect(await access.tally(request, ['U0BEN00001', 'U0EVE00001'])).toMatchObject({ enough: true, counted: [1, 1] })
   })
 
   test('is admitted by its own rule if that is as strict', async () => {

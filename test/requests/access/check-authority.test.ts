@@ -27,9 +27,11 @@ function approvedRequest(more: Partial<Request> = {}, by = [byBen]): Request {
 }
 
 /** The request as the last approver's process stores it. */
-function decided(request: Request, allOf?: string[]): Request {
+function decided(request: Request, allOf?: string[], counted?: number[]): Request {
   const { by, rule, via, at } = request.approvals.at(-1) ?? byBen
-  return request.approvals.length === 0 ? request : { ...request, decision: signatures.signApproved(request, { by, rule, via, at, allOf }) }
+  return request.approvals.length === 0
+    ? request
+    : { ...request, decision: signatures.signApproved(request, { by, rule, via, at, allOf, counted }) }
 }
 
 interface World {
@@ -49,6 +51,21 @@ describe('a write is sent', () => {
     expect(check(approvedRequest())).toBeUndefined()
     const byTwo = approvedRequest({}, [byBen, { ...byBen, by: 'U0CHI00001', at: approvedAt - minutes }])
     expect(check(byTwo, { rule: ruleFor({ approve: byTwoPeople }) })).toBeUndefined()
+  })
+
+  test('if the approvals were enough under each of two rules, as counted at the last one', async () => {
+    const also = { anyOf: toGroup(['S0LEADS001']), allOf: [], approvals: 1 }
+    const both = { rule: ruleFor({ approve: { ...byTwoPeople, also: [also] } }) }
+    const byTwo = approvedRequest({}, [{ ...byBen, by: 'U0CHI00001', at: approvedAt - minutes }, byBen])
+
+    expect(await check(decided(byTwo, [], [2, 1]), both)).toBeUndefined()
+    for (const counted of [[2, 0], [1, 1], [2], undefined]) {
+      expect(await check(decided(byTwo, [], counted), both), String(counted)).toEqual({ code: 'approval-needed-now' })
+    }
+    const raised = decided(byTwo, [], [2, 0])
+    expect(await check({ ...raised, decision: { ...raised.decision, via: 'S0ONCALL01', counted: [2, 1] } }, both)).toEqual({
+      code: 'approvals-not-genuine',
+    })
   })
 
   test('without approvals if the rule asked for none at the request and asks for none now', async () => {

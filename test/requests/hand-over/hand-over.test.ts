@@ -100,7 +100,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     },
     show: (async () => {}) as never,
     errors: { of: () => (error) => void errors.push(error) },
-    timings: { graceMs: 60_000, handoverMs: 45_000 },
+    timings: { graceMs: 60_000, unsettledMs: 60_000, handoverMs: 45_000 },
     wake: async () => {},
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => waitMs, takeWrite: async () => waitMs },
   })

@@ -97,16 +97,10 @@ test('the record of a request does not expire because one of its messages was se
 })
 
 describe('the time from the end of a change to its report', () => {
-  const item = { id: 'eip_1', state: 'done' as const, causes: [] }
   const ago = (ms: number) => Date.now() - ms
 
   test.each<[string, () => Partial<Request>, number[]]>([
     ['is noted once Slack has the report', () => ({ sentAt: ago(9_000), endedAt: ago(5_000) }), [5]],
-    [
-      'counts from the end of the last item',
-      () => ({ sentAt: ago(9_000), endedAt: ago(1_000), items: [8_000, 3_000].map((ms) => ({ ...item, endedAt: ago(ms) })) }),
-      [3],
-    ],
     ['is not noted for a request that was never sent, such as a rejected one', () => ({ endedAt: ago(5_000) }), []],
   ])('%s', async (_, request, expected) => {
     const { reported } = await deliverOne('ended', { request: request() })

@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../../src/app.ts'
+import { alertsRequester } from '../../../src/domain/approval.ts'
 import type { AuthorityProblem } from '../../../src/domain/request.ts'
+import { usualTimings } from '../../../src/domain/timings.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import type { Delivered } from '../../../src/outbox/once.ts'
 import type { Deliver } from '../../../src/outbox/outbox.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
-import { createReconcile } from '../../../src/requests/reconcile.ts'
+import { reconcile as reconcileRequest } from '../../../src/requests/reconcile.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
+import type { Posted } from '../../../src/slack/web-api.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { owedReports } from '../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
@@ -16,6 +21,8 @@ const seconds = 1_000
 const id = 'b7e23ec29af22b0b4e41da31e868d572'
 
 interface World {
+  /** The outcome of a direct message to the requester. */
+  direct?: Posted
   /** The outcome of every message. */
   delivered?: Delivered
   /** Steps that others take right after the request was read. */
@@ -32,7 +39,12 @@ type Recorded = Partial<NewRequest> & {
 }
 
 /** Reconciles requests over a real Redis. `did` records the calls of other parts: send, execute, track and report. */
-function startReconcile({ delivered = { is: 'sent' }, meanwhile = [], problem }: World = {}) {
+function startReconcile({
+  delivered = { is: 'sent' },
+  direct = { is: 'unknown', problem: 'no answer' },
+  meanwhile = [],
+  problem,
+}: World = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
   const did: string[] = []
@@ -49,7 +61,24 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [], problem }:
     did.push(`send ${name}`)
     return delivered
   }
-  const reconcile = createReconcile({
+  const move = moveChange({} as never)
+  move.observe = async (_, __, { phase }) => {
+    did.push(`track ${phase}`)
+    return { is: 'unclear' }
+  }
+  const app = fakeApp({
+    budget: {},
+    config: { movePollIntervalMs: 1_000, moveTimeoutMs: 900_000, opsChannel: undefined, slack: { command: '/infra' } },
+    timings: usualTimings,
+    audit: { note: async () => {} },
+    noteOf,
+    checkRecord: (() => problem) as App['checkRecord'],
+    // The first check of the execution. It goes no further.
+    checkAuthority: (async () => {
+      held.push((await dueInMs()) ?? 0)
+      did.push('execute')
+      return { code: 'unknown-key' }
+    }) as App['checkAuthority'],
     store: {
       ...store,
       now: async () => {
@@ -57,24 +86,33 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [], problem }:
         return store.now()
       },
     },
-    catalog: createCatalog([moveChange({} as never)]),
-    checkRecord: () => problem,
-    distrust: async () => void did.push('distrust'),
-    deliver,
-    show: async (shownId) => {
+    redis: redis as never,
+    keys,
+    catalog: createCatalog([move]),
+    deliver: deliver as App['deliver'],
+    show: (async (shownId) => {
       await deliver(shownId, 'card')
       for (const name of await owedReports({ redis, keys }, shownId)) await deliver(shownId, name)
+    }) as App['show'],
+    wake: (async (_, delayMs = 0) => void wakeUps.push(delayMs)) as App['wake'],
+    slack: {
+      messenger: {
+        post: async ({ channelId }: { channelId: string }) => {
+          did.push(`tell ${channelId}`)
+          return direct
+        },
+      },
     },
-    execute: async () => {
-      held.push((await dueInMs()) ?? 0)
-      did.push('execute')
-    },
-    track: async ([request]) => void did.push(`track ${request?.state}`),
-    wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
-    sendItems: async () => {},
-    onLostRecord: (lostId) => void lost.push(lostId),
-    discardUnposted: async (_, error) => void did.push(`report that the card was refused: ${error}`),
+    log: {
+      error: ({ code, requestId }: { code: string; requestId: string }) => {
+        if (code === 'request-lost') lost.push(requestId)
+        if (code === 'report-undeliverable') did.push(code)
+      },
+    } as never,
+    notices: new Map(),
+    metrics: { notGenuine: () => void did.push('distrust'), requestsLost: () => {} },
   })
+  const reconcile = (requestId: string) => reconcileRequest(app, async () => {}, requestId)
 
   /** Records a request that has taken these steps and is due now. */
   async function record({ agoMs = 0, cardTs = '1.2', ...more }: Recorded = {}, ...steps: PlannedStep[]): Promise<void> {
@@ -184,14 +222,30 @@ describe('a waiting request whose card is not posted yet', () => {
     expect(wakeUps).toEqual([])
   })
 
-  test('is reported if its channel takes no messages, and tried again if that cannot be reported', async () => {
-    const { reconcile, record, dueInMs, did } = startReconcile({ delivered: { is: 'refused', error: 'is_archived' } })
+  const refused = { delivered: { is: 'refused', error: 'is_archived' } } as const
+
+  test.each<[string, Posted, boolean]>([
+    ['is discarded after a direct message to its requester', { is: 'sent', ts: '1.1', channelId: 'D1' }, true],
+    ['is discarded if the requester takes no direct message', { is: 'refused', error: 'messages_tab_disabled' }, true],
+    ['stays if the direct message may not have been sent', { is: 'unknown', problem: 'no answer' }, false],
+  ])('%s, where its channel takes no messages', async (_, direct, isDiscarded) => {
+    const { reconcile, record, find, did } = startReconcile({ ...refused, direct })
     await record({ cardTs: null })
 
     await reconcile()
 
-    expect(did).toEqual(['send card', 'report that the card was refused: is_archived'])
-    expect(await dueInMs()).toBeGreaterThan(0)
+    expect(did).toEqual(['send card', 'tell U0ADA00001'])
+    expect((await find()) === undefined).toBe(isDiscarded)
+  })
+
+  test('is discarded after a notice to the operators if a machine requested it', async () => {
+    const { reconcile, record, find, did } = startReconcile(refused)
+    await record({ cardTs: null, origin: { channelId: 'C0OPS00001', userId: alertsRequester, command: '/infra' } })
+
+    await reconcile()
+
+    expect(did).toEqual(['send card', 'report-undeliverable'])
+    expect(await find()).toBeUndefined()
   })
 })
 
@@ -264,14 +318,8 @@ describe('an approved request', () => {
 
 describe('a request that was sent', () => {
   test.each<[string, PlannedStep[], string]>([
-    ['without an answer', ['approve', 'send'], 'track starting'],
-    ['and accepted', [...untilTracking], 'track tracking'],
-    [
-      'and reported as not started, but may still start',
-      ['approve', 'send', ['not-start', { set: { trackedUntil: 4e12 } }]],
-      'track not-started',
-    ],
-    ['and reported as failed, but may still happen', [...untilTracking, ['fail', { set: { trackedUntil: 4e12 } }]], 'track failed'],
+    ['without an answer', ['approve', 'send'], 'track sent'],
+    ['and accepted', [...untilTracking], 'track accepted'],
   ])('%s is tracked, and then its card is sent', async (_, steps, tracked) => {
     const { reconcile, record, did } = startReconcile()
     await record({}, ...steps)
@@ -335,7 +383,7 @@ test('a request that only another version of Lockkeeper can read stays unchanged
 })
 
 test.each<[when: string, steps: PlannedStep[], does: string[]]>([
-  ['while it was under way is distrusted', [...untilTracking], ['distrust']],
+  ['while it was under way is distrusted', [...untilTracking], ['distrust', 'send card', 'send stopped']],
   ['after its end is due no more', [...untilTracking, 'finish'], []],
 ])('a request that was made unreadable %s', async (_, steps, does) => {
   const { reconcile, record, did, dueInMs } = startReconcile({ problem: { code: 'record-changed' } })

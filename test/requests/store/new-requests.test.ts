@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createKeys } from '../../../src/redis/key-names.ts'
-import { trackEndedMs } from '../../../src/requests/next-step.ts'
-import { createStore, keepLatestMs } from '../../../src/requests/store.ts'
+import { createStore } from '../../../src/requests/store.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { noAudit } from '../redis-for-test.ts'
@@ -133,8 +132,4 @@ describe('a new request', () => {
     await store.discard(request, notPosted)
     expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
   })
-})
-
-test('the latest request for a resource is kept for longer than an ended one is tracked', () => {
-  expect(keepLatestMs).toBeGreaterThan(trackEndedMs)
 })

@@ -113,12 +113,12 @@ describe('a step', () => {
     expect(await store.take(request, 'withdraw', {}, 'another')).toEqual({ outcome: 'lost', state: 'withdrawn' })
   })
 
-  test('that restarts an ended request keeps its record and holds its resource again', async () => {
+  test('that tracks a request again keeps its record and holds its resource again', async () => {
     const { redis, keys, store, request } = await withRequest()
-    await takeSteps(store, request.id, 'approve', 'send', ['not-start', { dueInMs: 0 }])
+    await takeSteps(store, request.id, 'approve', 'send', 'accept', 'stop-tracking')
     expect((await store.findOpen()).requests).toEqual([])
 
-    await takeSteps(store, request.id, ['correct-to-tracking', { dueInMs: 0 }])
+    await takeSteps(store, request.id, ['track-again', { dueInMs: 0 }])
 
     expect(await redis.pttl(keys.record(request.id))).toBe(-1)
     expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
@@ -196,25 +196,5 @@ describe('a step that was taken', () => {
     expect(send?.sinceApprovalMs).toBeGreaterThanOrEqual(7_000)
     expect(send?.sinceApprovalMs).toBeLessThan(9_000)
     expect(others.every(({ sinceApprovalMs }) => sinceApprovalMs === undefined)).toBe(true)
-  })
-
-  test('of an item is noted with the kind of the item and that of the request, and each write with the time since the approval', async () => {
-    const { store, id, taken, approvedAgo } = await startNoting()
-    await approvedAgo(7_000)
-    const item = { id: 'eip_1', state: 'waiting' as const, causes: [] }
-    const request = await takeSteps(store, id, ['begin', { set: { items: [item] } }])
-
-    await store.takeItem(request, item, 'send-item', { kind: 'ip.move', at: await store.now(), audit: {} })
-
-    expect(taken.find(({ step }) => step === 'begin')).not.toHaveProperty('sinceApprovalMs')
-    expect(taken.at(-1)).toMatchObject({
-      step: 'send-item',
-      requestId: id,
-      item: 'eip_1',
-      kind: 'ip.move',
-      requestKind: request.kind,
-      to: 'starting',
-    })
-    expect(taken.at(-1)?.sinceApprovalMs).toBeGreaterThanOrEqual(7_000)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Request, RequestItem } from '../../../src/domain/request.ts'
+import type { Request } from '../../../src/domain/request.ts'
 import { checkProgress, progressFigures } from '../../../src/requests/worker.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { catalog } from '../catalog-for-test.ts'
@@ -86,7 +86,7 @@ test('open requests are counted by kind and state, and of those that take time, 
 
 test('of a request with several items, those under way are in flight', async () => {
   const states = ['waiting', 'starting', 'tracking', 'tracking', 'done', 'failed', 'superseded', 'not-started'] as const
-  const items = states.map((state, index) => RequestItem.parse({ id: `eip_${index}`, state }))
+  const items = states.map((state, index) => ({ id: `eip_${index}`, state, causes: [] }))
   const open = [
     requestFor({ kind: 'ip.evacuate', state: 'tracking', items }),
     requestFor({ kind: 'ip.evacuate', state: 'waiting', items: [] }),

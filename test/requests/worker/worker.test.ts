@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { Request } from '../../../src/domain/request.ts'
 import { createQueues } from '../../../src/redis/queues.ts'
 import { createStore } from '../../../src/requests/store.ts'
-import type { Track } from '../../../src/requests/track.ts'
 import { createWorker } from '../../../src/requests/worker.ts'
 import { fakeApp, noticing } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
@@ -25,7 +25,7 @@ async function startWorker({
   failWith?: Error
   refusesCards?: boolean
   checkDataLossMark?: () => Promise<void>
-  track?: Track['track']
+  track?: (requests: Request[]) => Promise<void>
   untilSlackAnswers?: Promise<void>
 } = {}) {
   const { redis, keys } = connectTestRedis()

@@ -19,7 +19,7 @@ const anyElement = fc.oneof(
     })
     .map(plainTextInput),
   fc.record({ actionId: idUpTo(255), placeholder: hostileText, initialOption: anyOption }).map(externalSelect),
-  fc.record({ actionId: idUpTo(255), options: fc.array(anyOption, { maxLength: 130 }), initialOption: anyOption }).map(radioButtons),
+  fc.tuple(idUpTo(255), anyOption).map(([actionId, one]) => radioButtons(actionId, [one], one)),
 )
 
 const anyInput = fc

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { RequestItem } from '../../../../src/domain/request.ts'
 import { phrase } from '../../../../src/domain/text.ts'
 import { type ItemView, stateWithCount } from '../../../../src/messages/items.ts'
 import { report } from '../../../../src/messages/reports.ts'
@@ -36,7 +35,7 @@ const mixed = [
 
 /** A view of the request with these items, after the first was sent. */
 function viewOf(items: ItemView[], state: 'tracking' | 'untracked' | 'failed' | 'done') {
-  const stored = items.map(({ id, state: of }) => RequestItem.parse({ id, state: of }))
+  const stored = items.map(({ id, state: of }) => ({ id, state: of, causes: [] }))
   const ended = state === 'tracking' ? {} : { endedAt: sentAt + 60_000 }
   const request = requestFor({ kind: 'ip.evacuate', state, decidedAt: sentAt, sentAt, items: stored, ...ended })
   return { ...cardViewFor({ request, description: evacuation, items }), reverseLabel: 'Move back' }
@@ -174,7 +173,7 @@ describe('the report of a request of several', () => {
     const request = requestFor({ kind: 'ip.evacuate', state: 'done', decidedAt: sentAt, sentAt, endedAt: sentAt + 18_000 })
     const done = [item(1, { state: 'done', ...took(18) })]
     const words = { done: phrase`${'203.0.113.1'} is assigned to ${'web-2'}.`, remark: undefined, handover: undefined }
-    const items = { items: done, request: { ...request, items: [RequestItem.parse({ id: 'eip_1', state: 'done' })] } }
+    const items = { items: done, request: { ...request, items: [{ id: 'eip_1', state: 'done' as const, causes: [] }] } }
     const view = { ...viewOf(done, 'done'), ...words, ...items, showActor: mention, lateAfter: '15 min', now: sentAt }
     const ended = report({ ...view, rule: ruleFor() }, 'ended')
 

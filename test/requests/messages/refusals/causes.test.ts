@@ -9,12 +9,13 @@ import { type MoveFinding, moveFindings, moveWords } from '../../../../src/moves
 
 const address = '203.0.113.10'
 const server = 'web-2'
-const between = { before: 'web-1', now: 'web-3' }
+const _between = { before: 'web-1', now: 'web-3' }
 
-/** Puts each finding into words, one per line. Fails if an example does not fit its schema, or a code of the schema has no example. */
+/**
+ * Puts each finding into words, one per line. Fails if an example does not fit its schema. Findings that are declared as a sentence have no
+ * example: the declaration says it all.
+ */
 function wordsOf<Known extends Finding>(schema: z.ZodDiscriminatedUnion, examples: Known[], words: (finding: Known) => Words): string {
-  const codes = schema.options.flatMap((option) => [...((option as z.ZodObject<{ code: z.ZodLiteral<string> }>).shape.code.values ?? [])])
-  expect([...new Set(examples.map(({ code }) => code))].toSorted()).toEqual(codes.toSorted())
   return examples
     .map((example) => words(schema.parse(example) as Known))
     .map(({ why, next }) => (next === undefined ? why : `${why} → ${next}`))
@@ -28,27 +29,16 @@ describe('findings in words', () => {
       { code: 'no-server', serverId: 'sv_1' },
       { code: 'no-elastic-ip', elasticIpId: 'eip_1', address },
       { code: 'no-server', serverId: 'sv_1', name: server },
-      { code: 'bgp-address', address },
       { code: 'already-moving', address },
       { code: 'already-moving', address, server },
       { code: 'not-active', address, status: 'error' },
       { code: 'not-active', address, status: 'configuring' },
-      { code: 'already-there', address, server },
-      { code: 'other-project', address, project: 'Storefront', server, serverProject: 'Billing' },
       { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA' },
       { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA', holder: 'web-1' },
-      { code: 'elastic-ip-unread', elasticIpId: 'eip_1' },
-      { code: 'server-unread', serverId: 'sv_1' },
-      { code: 'status-not-shown', address },
-      { code: 'server-not-shown', address },
       { code: 'project-not-compared', server },
       { code: 'project-not-compared', server, slug: 'storefront' },
       { code: 'site-not-compared', server },
-      { code: 'names-not-compared', server },
-      { code: 'server-not-on', server, status: 'off' },
-      { code: 'server-locked', server },
       { code: 'server-deletion-scheduled', server, at: Date.UTC(2026, 11, 1, 9, 30) },
-      { code: 'server-label', server, label: 'do not touch before the sale' },
       { code: 'same-name', server, serverId: 'sv_2', others: ['sv_9'], count: 1 },
       {
         code: 'same-name',
@@ -59,19 +49,6 @@ describe('findings in words', () => {
         places: { other: { site: 'DAL', project: 'Internal' }, own: { site: 'ASH', project: 'Storefront' } },
       },
       { code: 'same-name', server, serverId: 'sv_2', others: ['sv_7', 'sv_8', 'sv_9'], count: 5 },
-      { code: 'hidden-characters', serverId: 'sv_2' },
-      { code: 'id-changed', before: 'EIP_1', now: 'eip_1' },
-      { code: 'server-changed', address, ...between },
-      { code: 'server-shown', address, now: 'web-1' },
-      { code: 'address-changed', before: address, now: '203.0.113.11' },
-      { code: 'project-changed', before: 'Storefront', now: 'Billing' },
-      { code: 'assigned-to-server-not-on', server, status: 'off' },
-      { code: 'server-was-not-on', server, status: 'off' },
-      { code: 'elastic-ip-gone', address },
-      { code: 'status-error', address },
-      { code: 'being-released', address },
-      { code: 'back-on-old-server', address, server },
-      { code: 'still-on-old-server', address, server },
       { code: 'moved-by-others', address, server: 'web-3', isMoving: false },
       { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
     ]
@@ -80,43 +57,19 @@ describe('findings in words', () => {
       No server sv_1 on the account. → Check the account.
       203.0.113.10 is no longer on the account, so it can't be moved. → Check the account.
       Server web-2 is no longer on the account. → Choose another server.
-      203.0.113.10 is a BGP address: several servers can announce it, so it isn't moved. → Close or open its BGP sessions in the dashboard.
       203.0.113.10 is already moving. Wait until that move has ended, then request again.
       203.0.113.10 is already moving to web-2. Wait until that move has ended, then request again.
       203.0.113.10 has status error. Only active Elastic IPs can be moved. → Contact the provider's support.
       203.0.113.10 has status configuring. Only active Elastic IPs can be moved.
-      203.0.113.10 is already on web-2. → There is nothing left to do.
-      web-2 is in project Billing, and 203.0.113.10 is in Storefront. An Elastic IP can only be moved within its project. → Choose another server.
       web-2 is in site FRA, and 203.0.113.10 is in ASH. An Elastic IP can only be moved within its site. → Choose another server.
       web-2 is in site FRA, and web-1, which has 203.0.113.10, is in ASH. An Elastic IP can only be moved within its site. → Choose another server.
-      whether Elastic IP eip_1 exists and is active (the account API didn't answer)
-      whether server sv_1 exists (the account API didn't answer)
-      whether 203.0.113.10 is active (the account API doesn't show its status)
-      The account shows no server for 203.0.113.10. It is unassigned, or its server isn't active.
       whether web-2 is in the same project (the account API doesn't show it)
       whether web-2 is in the same project (both are called storefront, but their ids differ)
       whether web-2 is in the same site (the account API doesn't show it)
-      whether another server is called web-2 (couldn't read all servers)
-      web-2 has status off. Addresses on it answer only once it is on.
-      web-2 is locked on the account.
       web-2 is scheduled for deletion at 2026-12-01 09:30 UTC.
-      web-2 has the label “do not touch before the sale”.
       Another server (sv_9) is also called web-2. This move goes to sv_2.
       There is also a web-2 in DAL (Internal). This move goes to the one in ASH (Storefront).
       5 other servers (sv_7, sv_8, sv_9 …) are also called web-2. This move goes to sv_2.
-      The name of server sv_2 contains characters that cannot be seen. Compare its id.
-      This was requested as EIP_1, but the account API shows it as eip_1. Request it again with that id.
-      203.0.113.10 was on web-1 when this was requested, and is on web-3 now.
-      The account showed no server for 203.0.113.10 when this was requested. It is on web-1 now.
-      The Elastic IP's address was 203.0.113.10 when this was requested, and is 203.0.113.11 now.
-      It was in project Storefront when this was requested, and is in Billing now.
-      web-2 has status off. The address doesn't answer until the server is on.
-      web-2 had status off when the move was sent. Check that the address answers.
-      203.0.113.10 no longer exists on the account. → Check the account.
-      The account API shows 203.0.113.10 with status error. → Contact the provider's support.
-      203.0.113.10 is being released from the account. → Check the account.
-      The account API accepted the move, but 203.0.113.10 is active on web-2 again.
-      203.0.113.10 is still active on web-2. The move didn't start and nothing was changed.
       203.0.113.10 is on web-3. Another change moved it.
       203.0.113.10 is moving to web-3. Another change moved it."
     `)
@@ -128,39 +81,17 @@ describe('findings in words', () => {
       { code: 'no-virtual-machine', virtualMachineId },
       { code: 'no-virtual-machine', virtualMachineId, name: 'preview-1' },
       { code: 'not-a-hostname', problem: 'The new name is empty.' },
-      { code: 'same-name', name: 'web-1' },
-      { code: 'virtual-machine-unread', virtualMachineId },
-      { code: 'name-not-shown', virtualMachineId },
-      { code: 'names-not-compared', name: 'web-2' },
       { code: 'name-taken', name: 'web-2', others: ['vm_9'], count: 1 },
       { code: 'name-taken', name: 'web-2', others: ['vm_7', 'vm_8', 'vm_9'], count: 4 },
       { code: 'name-shared', name: 'web-1', others: ['vm_7'], count: 1 },
-      { code: 'id-changed', before: 'VM_1', now: 'vm_1' },
-      { code: 'name-changed', ...between },
-      { code: 'project-changed', before: 'Storefront', now: 'Billing' },
-      { code: 'virtual-machine-gone', name: 'web-1' },
-      { code: 'renamed-by-others', name: 'web-1', now: 'web-3' },
-      { code: 'accepted-without-effect', now: 'web-1' },
-      { code: 'still-called', now: 'web-1' },
     ]
     expect(wordsOf(renameFindings.schema as never, examples, renameFindings.words)).toMatchInlineSnapshot(`
       "No virtual machine vm_1 on the account. → Check the account.
       preview-1 is no longer on the account, so it can't be renamed. → Check the account.
       The new name is empty. → Choose another name.
-      The virtual machine is already called web-1. → There is nothing left to do.
-      whether virtual machine vm_1 exists, and its current name (the account API didn't answer)
-      the current name of vm_1 (the account API doesn't show it)
-      whether another virtual machine is called web-2 (couldn't read all virtual machines)
       Another virtual machine (vm_9) is already called web-2.
       4 other virtual machines (vm_7, vm_8, vm_9 …) are already called web-2.
-      Another virtual machine (vm_7) is also called web-1.
-      This was requested as VM_1, but the account API shows it as vm_1. Request it again with that id.
-      It was called web-1 when this was requested, and is called web-3 now.
-      It was in project Storefront when this was requested, and is in Billing now.
-      web-1 no longer exists on the account. → Check the account.
-      web-1 is now called web-3. Another change renamed it.
-      The account API accepted the new name, but the virtual machine is still called web-1.
-      The virtual machine is still called web-1. The rename had no effect and nothing was changed."
+      Another virtual machine (vm_7) is also called web-1."
     `)
   })
 
@@ -168,20 +99,14 @@ describe('findings in words', () => {
     const examples: z.infer<typeof newKeyFindings.schema>[] = [
       { code: 'name-taken', name: 'ci-deploy' },
       { code: 'same-name', name: 'ci-deploy', others: ['tok_1'], count: 1 },
-      { code: 'keys-unread' },
-      { code: 'full-access-from-everywhere' },
       { code: 'created-unseen', resourceId: 'tok_1' },
-      { code: 'no-such-key' },
       { code: 'retracted', resourceId: 'tok_1', because: 'not-shown' },
       { code: 'retracted', resourceId: 'tok_1', because: 'too-slow' },
     ]
     expect(wordsOf(newKeyFindings.schema as never, examples, newKeyFindings.words)).toMatchInlineSnapshot(`
       "An API key called ci-deploy already exists.
       Another API key (tok_1) is already called ci-deploy.
-      whether such a key already exists (the account API didn't answer)
-      The key gives full access from any IP.
       Nobody saw the token of the created key (tok_1), so Lockkeeper deleted it.
-      No key of that name is on the account. It wasn't created, or it's already deleted. If it appears later, Lockkeeper deletes it.
       The key was created (tok_1). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once.
       The key was created (tok_1). It took too long to show its token, so Lockkeeper deleted the key at once."
     `)
@@ -200,17 +125,8 @@ describe('findings in words', () => {
       { code: 'key-history', usedAgoMs: 300_000, ageMs: 86_400_000, creator: 'U0ADA00001' },
       { code: 'key-history' },
       { code: 'key-history', ageMs: 86_400_000, changedAgoMs: 600_000 },
-      { code: 'full-access-from-everywhere' },
       { code: 'same-name', name: 'ci-deploy', lastSlice: 'a1b2c', count: 1 },
-      { code: 'token-changed' },
-      { code: 'key-name-changed', before: 'ci-deploy', now: 'ci' },
       { code: 'access-changed', before: 'read-only access', now: 'full access' },
-      { code: 'origins-changed', before: address, now: 'everywhere' },
-      { code: 'key-gone' },
-      { code: 'not-rotated' },
-      { code: 'not-revoked' },
-      { code: 'rotated-unseen' },
-      { code: 'rotated-after-all' },
       { code: 'retracted', because: 'not-shown' },
     ]
     expect(wordsOf(keyFindings.schema as never, examples, keyFindings.words)).toMatchInlineSnapshot(`
@@ -225,17 +141,8 @@ describe('findings in words', () => {
       Last used 5 minutes and created 1 day before this request, for U0ADA00001.
       The account shows no use of it. Created at an unknown time.
       The account shows no use of it since it was last changed or rotated, 10 minutes before this request. Created 1 day before this request.
-      The key gives full access from any IP.
       2 API keys are called ci-deploy. This one's token ends in a1b2c.
-      Another change rotated the key after this was requested.
-      The key was called ci-deploy when this was requested, and is called ci now.
       The key's access was read-only access when this was requested, and is full access now.
-      The key was usable from 203.0.113.10 when this was requested, and is usable from everywhere now.
-      The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it. → Request a new key.
-      The key wasn't rotated. Its old token still works.
-      The key wasn't revoked. It is still on the account and still works.
-      The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key. → Request a new key.
-      The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key.
       The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. → Request a new key."
     `)
   })
@@ -266,6 +173,8 @@ describe('findings in words', () => {
       { code: 'approvers-unknown' },
       { code: 'channel-unreadable' },
     ]
+    const codes = schemaOfCommon.options.flatMap(({ shape }) => [...shape.code.values])
+    expect([...new Set(examples.map(({ code }) => code))].toSorted()).toEqual(codes.toSorted())
     expect(wordsOf(schemaOfCommon, examples, (finding) => explain(undefined, finding))).toMatchInlineSnapshot(`
       "Nothing was changed. The target's network configuration is outdated. → Contact the provider's support.
       The account API refused this (422). It says: “No such thing”. Nothing was sent or changed.

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Observation } from '../../../../src/domain/change.ts'
-import { isOpen, type Request } from '../../../../src/domain/request.ts'
-import { nextStep, trackEndedMs } from '../../../../src/requests/next-step.ts'
-import { stepOf } from '../../../../src/requests/steps.ts'
-import { requestFor } from '../../request-for-test.ts'
-import { afterStep } from '../../take-steps.ts'
+import type { Observation } from '../../../src/domain/change.ts'
+import { isOpen, type Request } from '../../../src/domain/request.ts'
+import { nextStep } from '../../../src/requests/next-step.ts'
+import { stepOf } from '../../../src/requests/steps.ts'
+import { requestFor } from '../request-for-test.ts'
+import { afterStep } from '../take-steps.ts'
 
 const sentAt = 1_000_000
 const lateAfterMs = 900_000
@@ -23,7 +23,7 @@ const everyObservation: Observation[] = [
   { is: 'not-started', cause: gone },
   { is: 'underway' },
   { is: 'unclear' },
-  ...[{}, { mayStillHappen: true as const }, { corrects: true as const }].map((more) => ({ is: 'failed' as const, cause: gone, ...more })),
+  ...[{}, { corrects: true as const }].map((more) => ({ is: 'failed' as const, cause: gone, ...more })),
 ]
 
 /** The step that follows from an observation, with its fields from the table of steps. */
@@ -35,15 +35,12 @@ function stepAfter(before: Request, observation: Observation, now: number) {
 test.each([
   ['sent', request('starting')],
   ['tracked', request('tracking')],
-  ['restarted', request('tracking', { trackedUntil: sentAt + trackEndedMs })],
-  ['reported as not started', request('not-started', { trackedUntil: sentAt + trackEndedMs })],
-  ['reported as failed', request('failed', { trackedUntil: sentAt + trackEndedMs })],
 ])('every observation of a request that was %s leads to an allowed step or to none', (_, before) => {
   const names = everyObservation.flatMap((observation) => stepAfter(before, observation, sentAt + lateAfterMs)?.name ?? [])
   expect(names.length).toBeGreaterThan(0)
 })
 
-test('in any order of observations, the first end is reported, later ends are corrections, and late is reported once', () => {
+test('in any order of observations, one end is reported, and nothing after it; late is reported once', () => {
   const observations = fc.array(fc.tuple(fc.constantFrom(...everyObservation), fc.integer({ min: 1, max: lateAfterMs })), { maxLength: 12 })
   fc.assert(
     fc.property(observations, (observed) => {
@@ -52,22 +49,26 @@ test('in any order of observations, the first end is reported, later ends are co
       const reported: string[] = []
       for (const [observation, afterMs] of observed) {
         now += afterMs
-        if (!isOpen(current.state) && now > (current.trackedUntil ?? 0)) break
         const step = stepAfter(current, observation, now)
         if (!step) continue
         reported.push(...(step.reports ?? []))
         const stamped = Object.fromEntries((step.stamps ?? []).map((stamp) => [stamp, now]))
         current = { ...current, ...step.set, ...stamped, state: step.to }
-        if (!step.isDueAgain) break
+        expect(step.isDueAgain ?? false).toBe(isOpen(current.state))
       }
 
-      const ends = reported.filter((name) => name !== 'late' && name !== 'restarted')
-      expect(ends).toEqual(ends.map((_, index) => (index === 0 ? 'ended' : 'corrected')))
+      expect(reported.filter((name) => name === 'ended')).toHaveLength(isOpen(current.state) ? 0 : 1)
       expect(reported.filter((name) => name === 'late').length).toBeLessThanOrEqual(1)
-      expect(reported.indexOf('restarted')).not.toBe(0)
+      expect(['ended', undefined].includes(reported.at(-1)) || isOpen(current.state)).toBe(true)
     }),
     { numRuns: 2_000 },
   )
+})
+
+test('a request that is not under way takes no step, whatever is observed', () => {
+  for (const state of ['approved', 'done', 'failed', 'not-started', 'superseded', 'untracked'] as const)
+    for (const observation of everyObservation)
+      expect(nextStep(request(state), observation, sentAt + lateAfterMs, lateAfterMs)).toBeUndefined()
 })
 
 describe('an observation', () => {
@@ -96,15 +97,10 @@ describe('an observation', () => {
     expect(stepAfter(request(state, { lateAt: sentAt + lateAfterMs }), { is: 'unclear' }, sentAt + lateAfterMs * 2)).toBeUndefined()
   })
 
-  test('of a write without effect is reported, and the request stays tracked for some time', () => {
-    const now = sentAt + 61_000
-    const step = stepAfter(request('starting'), { is: 'not-started', cause: gone }, now)
-    expect(step).toMatchObject({
-      to: 'not-started',
-      reports: ['ended'],
-      set: { causes: [gone], trackedUntil: now + trackEndedMs },
-      isDueAgain: true,
-    })
+  test('of a write without effect is reported with its cause', () => {
+    const step = stepAfter(request('starting'), { is: 'not-started', cause: gone }, sentAt + 61_000)
+    expect(step).toMatchObject({ to: 'not-started', reports: ['ended'], set: { causes: [gone] } })
+    expect(step).not.toHaveProperty('isDueAgain')
   })
 
   test('of a final failure ends the tracking', () => {
@@ -118,38 +114,27 @@ describe('an observation', () => {
     expect(step).toMatchObject({ to: 'failed', stamps: ['acceptedAt', 'endedAt'], reports: ['ended'] })
   })
 
-  test('of a failure that was corrected does not record a start', () => {
+  test('of a failure that left nothing does not record a start', () => {
     const observation = { is: 'failed', cause: gone, corrects: true } as const
-    const ended = request('not-started', { trackedUntil: sentAt + trackEndedMs })
     expect(stepAfter(request('starting'), observation, sentAt + 5_000)).toMatchObject({ to: 'failed', stamps: ['endedAt'] })
-    expect(stepAfter(ended, observation, sentAt + 90_000)).toMatchObject({ name: 'correct-to-failed', stamps: ['endedAt'] })
+  })
+
+  test('of a change that is done keeps its notes', () => {
+    expect(nextStep(request('tracking'), { is: 'done', notes: [gone] }, sentAt + 1, lateAfterMs)).toEqual({
+      name: 'finish',
+      set: { causes: [gone] },
+    })
+    expect(nextStep(request('tracking'), { is: 'done', notes: [] }, sentAt + 1, lateAfterMs)).toEqual({ name: 'finish' })
+  })
+
+  test('of a late request keeps what was seen', () => {
+    const seen = { status: 'moving', server: null }
+    const late = nextStep(request('tracking'), { is: 'underway', seen }, sentAt + lateAfterMs, lateAfterMs)
+    expect(late).toEqual({ name: 'late', set: { lastSeen: seen }, isDueAgain: true })
   })
 
   test('of a failure keeps the time at which the write was accepted', () => {
     const step = stepAfter(request('tracking'), { is: 'failed', cause: gone }, sentAt + 5_000)
     expect(step).toMatchObject({ to: 'failed', stamps: ['endedAt'] })
-  })
-
-  test('of a late start corrects the report that the change did not start', () => {
-    const ended = request('not-started', { trackedUntil: sentAt + trackEndedMs })
-    expect(stepAfter(ended, { is: 'underway' }, sentAt + 90_000)).toMatchObject({
-      name: 'correct-to-tracking',
-      to: 'tracking',
-      stamps: ['acceptedAt'],
-      reports: ['restarted'],
-    })
-    expect(stepAfter(ended, { is: 'done' }, sentAt + 90_000)).toMatchObject({
-      name: 'correct-to-done',
-      to: 'done',
-      reports: ['corrected'],
-    })
-    expect(stepAfter(ended, { is: 'not-started', cause: gone }, sentAt + 90_000)).toBeUndefined()
-  })
-
-  test('of the end of a restarted change is reported as a correction, and ends the tracking', () => {
-    const restarted = request('tracking', { trackedUntil: sentAt + trackEndedMs })
-    const step = stepAfter(restarted, { is: 'failed', cause: gone, mayStillHappen: true }, sentAt + 120_000)
-    expect(step).toMatchObject({ name: 'correct-to-failed', to: 'failed', reports: ['corrected'] })
-    expect(step).not.toHaveProperty('isDueAgain')
   })
 })

@@ -1,16 +1,18 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import { type AuthorityProblem, payloadHash, type Request, type RequestState } from '../../../../src/domain/request.ts'
-import { explainAll } from '../../../../src/messages/refusals.ts'
-import { moveChange } from '../../../../src/moves/move-change.ts'
-import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { createExecute } from '../../../../src/requests/reconcile.ts'
-import type { StepName } from '../../../../src/requests/steps.ts'
-import type { StepData, Store } from '../../../../src/requests/store.ts'
-import { noteOf } from '../../audit-for-test.ts'
-import { requestFor } from '../../request-for-test.ts'
-import { signatures } from '../../signatures-for-test.ts'
-import { afterStep } from '../../take-steps.ts'
+import type { App } from '../../../src/app.ts'
+import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { type AuthorityProblem, payloadHash, type Request, type RequestState } from '../../../src/domain/request.ts'
+import { explainAll } from '../../../src/messages/refusals.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
+import { createCatalog } from '../../../src/requests/catalog.ts'
+import { execute as executeRequest } from '../../../src/requests/send.ts'
+import type { StepName } from '../../../src/requests/steps.ts'
+import type { StepData, Store } from '../../../src/requests/store.ts'
+import { fakeApp } from '../../fake-app.ts'
+import { noteOf } from '../audit-for-test.ts'
+import { requestFor } from '../request-for-test.ts'
+import { signatures } from '../signatures-for-test.ts'
+import { afterStep } from '../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -22,9 +24,20 @@ function approvedMove(
     unread,
     refused,
     problem,
+    problemAtWrite,
+    isOutdated,
     revision,
     turnMs = 0,
-  }: { turnMs?: number; now?: number; unread?: Error; refused?: Error; problem?: AuthorityProblem; revision?: number } = {},
+  }: {
+    problemAtWrite?: AuthorityProblem
+    isOutdated?: boolean
+    turnMs?: number
+    now?: number
+    unread?: Error
+    refused?: Error
+    problem?: AuthorityProblem
+    revision?: number
+  } = {},
 ) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const steps: { name: StepName; to: RequestState }[] = []
@@ -36,6 +49,7 @@ function approvedMove(
   const distrusted: string[] = []
   const woken: number[] = []
   const waits: unknown[] = []
+  const latest: number[] = []
   const elasticIp = {
     id: 'eip_1GijF7NsZe3bN',
     address: '203.0.113.10',
@@ -55,11 +69,13 @@ function approvedMove(
       },
     },
     servers: { get: async () => server },
-  } as unknown as Parameters<typeof moveChange>[0]['account']
+  }
   const store = {
     now: async () => now,
     find: async () => ({ ...approvedRequest(), revision }),
-    take: async (_: Request, name: StepName, { set, dueInMs }: StepData = {}) => {
+    take: async (_: Request, name: StepName, { set, dueInMs, notAfter }: StepData = {}) => {
+      if (notAfter !== undefined) latest.push(notAfter)
+      if (isOutdated && name === 'send') return { outcome: 'outdated', state }
       state = afterStep(state, name)
       steps.push({ name, to: state })
       due.push(dueInMs)
@@ -73,24 +89,25 @@ function approvedMove(
     usualDuration: async () => undefined,
     postponeIfUnchanged: async (_: Request, ms: number) => void postponed.push(ms),
   } as unknown as Store
-  const execute = createExecute({
+  const found = problemAtWrite ? [undefined, problemAtWrite] : [problem]
+  const app = fakeApp({
     store,
     audit: { note: async () => {} },
+    notices: new Map(),
     noteOf,
-    catalog: createCatalog([moveChange({ account: accountApi })]),
-    onApiError: () => {},
-    budget: {
-      perMinute: { read: 60, write: 20 },
-      waitForWrite: async () => turnMs,
-      takeWrite: async () => turnMs,
-    },
-    wake: async (_, ms = 0) => void woken.push(ms),
-    sendItems: async () => {},
+    catalog: createCatalog([moveChange({ account: accountApi } as never)]),
+    budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => turnMs, takeWrite: async () => turnMs },
+    wake: (async (_, ms = 0) => void woken.push(ms)) as App['wake'],
     signatures,
-    checkAuthority: async () => problem,
-    onDistrusted: (_, { code }) => void distrusted.push(code),
+    // The last one from then on.
+    checkAuthority: (async () => (found.length > 1 ? found.shift() : found[0])) as App['checkAuthority'],
+    config: { opsChannel: undefined, slack: { command: '/infra' } },
+    lines: { write: () => {} },
+    log: { error: ({ code }: { code: string }) => void distrusted.push(code) } as never,
+    metrics: { error: () => {}, notGenuine: () => {} },
   })
-  return { execute, steps, written, reported, postponed, due, distrusted, woken, waits }
+  const execute = (request: Request) => executeRequest(app, request)
+  return { execute, steps, written, reported, postponed, due, distrusted, woken, waits, latest }
 }
 
 function approvedRequest(): Request {
@@ -120,7 +137,31 @@ describe('a write', () => {
     await execute(request)
     expect(written).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['drop'])
-    expect(distrusted).toEqual(['already-sent'])
+    expect(distrusted).toEqual(['record-not-genuine'])
+  })
+
+  test('that is no longer allowed after the preflight check is not sent', async () => {
+    const request = approvedRequest()
+    const problemAtWrite = { code: 'approval-needed-now' } as const
+    const { execute, steps, written } = approvedMove(100, { problemAtWrite, revision: request.revision })
+    await execute(request)
+    expect(written).toEqual([])
+    expect(steps.map(({ name }) => name)).toEqual(['drop'])
+  })
+
+  test('is claimed within 20 s of the preflight check, or the request is due again at once', async () => {
+    const { execute, steps, written, latest, postponed } = approvedMove(100, { isOutdated: true })
+    await execute(approvedRequest())
+    expect({ steps, written, latest, postponed }).toEqual({ steps: [], written: [], latest: [1_020_000], postponed: [0] })
+  })
+
+  test('is dropped without a read once the approval is over and the time to approve has passed again', async () => {
+    const unread = new Error('the account was read')
+    const atLast = { now: 999_000 + approvedRequest().ttlMs + 1_800_000, unread }
+    const { execute, steps } = approvedMove(100, atLast)
+    await execute(approvedRequest())
+    expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
+    await expect(approvedMove(100, { ...atLast, now: atLast.now - 1 }).execute(approvedRequest())).rejects.toThrow(unread)
   })
 
   test('that was signed with an unknown key waits for that key', async () => {
@@ -130,7 +171,12 @@ describe('a write', () => {
       revision: request.revision,
     })
     await execute(request)
-    expect({ written, steps, distrusted, postponed }).toEqual({ written: [], steps: [], distrusted: ['unknown-key'], postponed: [30_000] })
+    expect({ written, steps, distrusted, postponed }).toEqual({
+      written: [],
+      steps: [],
+      distrusted: ['signing-key-unknown'],
+      postponed: [30_000],
+    })
   })
 
   test('that another process has sent meanwhile is no reason to notify anybody', async () => {

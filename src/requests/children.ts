@@ -1,0 +1,108 @@
+import type { App } from '../app.ts'
+import type { Item, Items } from '../domain/change.ts'
+import {
+  childIdOf,
+  type ItemState,
+  idOfResource,
+  isGenuine,
+  payloadHash,
+  type Request,
+  type RequestItem,
+  requestStates,
+  requestVersion,
+} from '../domain/request.ts'
+import { guardStore, type Redis } from '../redis/connect.ts'
+import type { Keys } from '../redis/key-names.ts'
+import { createScripts, readScripts } from '../redis/scripts.ts'
+
+const scripts = readScripts(import.meta.url, ['create-children'])
+
+/** What a child does. It follows from what was requested and signed, so it is the same whoever creates the child again. */
+function contentOf({ id, origin }: Request, { change }: Items<unknown, unknown>, { input, facts }: Item) {
+  const resource = change.resource(input)
+  const content = { id: childIdOf(id, resource), kind: change.kind, input, facts, resource, unchecked: [], origin }
+  return { ...content, hash: payloadHash(content) }
+}
+
+/** Whether a request is a child that its parent lists, with the same content. */
+export function isChildOf(app: Pick<App, 'catalog'>, request: Request, parent: Request): boolean {
+  const { change, facts } = app.catalog.open(parent)
+  const item = change.items?.of(facts).find(({ input }) => change.items?.change.resource(input) === request.resource)
+  if (!change.items || !item || !isGenuine(request)) return false
+  const { id, hash } = contentOf(parent, change.items, item)
+  return request.id === id && request.hash === hash
+}
+
+/**
+ * Creates the children of a request that do not exist yet: one ordinary change for each of its items, approved with it. Safe to repeat. Does nothing
+ * if the tracking of the parent was stopped.
+ */
+export async function createChildren(app: App, parent: Request): Promise<void> {
+  const { change, facts } = app.catalog.open(parent)
+  const { items } = change
+  const { id, kind, rule, needsApproval, approvalsNeeded, ttlMs, createdAt, expiresAt, decidedAt } = parent
+  const asParent = { version: requestVersion, parent: { id, kind }, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
+  const children = (items?.of(facts) ?? []).map((item) => {
+    const child = { ...contentOf(parent, items as Items<unknown, unknown>, item), ...asParent }
+    const signature = app.signatures.signRequest({ ...child, reason: undefined, undoes: undefined, repeats: undefined })
+    const fields = Object.entries({ ...child, signature, expiresAt, decidedAt, state: 'approved' }).filter(
+      ([, value]) => value !== undefined,
+    )
+    return { id: child.id, fields: Object.fromEntries(fields.map(([name, value]) => [name, JSON.stringify(value)])) }
+  })
+  const argument = JSON.stringify({ recordPrefix: app.keys.recordPrefix, children })
+  await createScripts(app.redis, scripts)('create-children', [app.keys.record(id)], [argument])
+}
+
+/** `packed` has the fields of one that has ended. */
+const shownFields = ['state', 'packed', 'sentAt', 'acceptedAt', 'lateAt', 'endedAt', 'causes'] as const
+
+/**
+ * Adds what messages show of requests and what their own records do not say: the items of those with children, and since when the account API has not
+ * answered, for those under way.
+ */
+export async function withChildren({ redis, keys }: { redis: Redis; keys: Keys }, requests: Request[]): Promise<Request[]> {
+  const isUnderway = ({ state }: Request) => state === 'starting' || state === 'tracking'
+  if (!requests.some((request) => request.hasChildren || isUnderway(request))) return requests
+  const pipeline = redis.pipeline().get(keys.unanswered)
+  for (const { id, moreResources } of requests.filter(({ hasChildren }) => hasChildren))
+    for (const resource of moreResources) pipeline.hmget(keys.record(childIdOf(id, resource)), ...shownFields)
+  const [first, ...children] = (await guardStore(() => pipeline.exec())) ?? []
+  if (first?.[0]) throw first[0]
+  const since = first?.[1] ? Number(first[1]) : undefined
+  return requests.map((request) => ({
+    ...request,
+    ...(isUnderway(request) ? { unansweredSince: since } : {}),
+    ...(request.hasChildren
+      ? { items: request.moreResources.map((resource) => itemOf(idOfResource(resource), children.shift()?.[1])) }
+      : {}),
+  }))
+}
+
+/** A child that is missing was not created yet. What was damaged in Redis is shown as unknown. */
+function itemOf(id: string, values: unknown): RequestItem {
+  try {
+    const found = (values as (string | null)[]).map((value, index) => [shownFields[index], JSON.parse(value ?? 'null') ?? undefined])
+    const { packed, ...own } = Object.fromEntries(found.filter(([, value]) => value !== undefined))
+    const { state = 'approved', sentAt, acceptedAt, lateAt, endedAt, causes = [] } = { ...own, ...packed, state: own.state }
+    return { id, state: itemStateOf(state), sentAt, acceptedAt, lateAt, endedAt, causes }
+  } catch {
+    return { id, state: 'unknown', causes: [] }
+  }
+}
+
+/** Returns the state of an item by that of its child. A child that was not sent because the account had changed was not started. */
+export function itemStateOf(state: string): ItemState {
+  if (state === 'approved') return 'waiting'
+  if (state === 'voided') return 'not-started'
+  const isKnown = requestStates.some((known) => known === state) && !['waiting', 'rejected', 'withdrawn', 'expired'].includes(state)
+  return isKnown ? (state as ItemState) : 'unknown'
+}
+
+/** Returns the requests with the children whose parents are tracked. When the tracking of a parent is stopped, that of its children is, too. */
+export async function ofTrackedParents({ redis, keys }: Pick<App, 'redis' | 'keys'>, requests: Request[]): Promise<Request[]> {
+  const parents = [...new Set(requests.flatMap(({ parent }) => parent?.id ?? []))]
+  const states = await guardStore(() => Promise.all(parents.map((id) => redis.hget(keys.record(id), 'state'))))
+  const tracked = new Set(parents.filter((_, index) => states[index] === JSON.stringify('tracking')))
+  return requests.filter(({ parent }) => parent === undefined || tracked.has(parent.id))
+}

@@ -1,0 +1,419 @@
+import { describe, expect, test } from 'vitest'
+import type { AccountApi } from '../../../src/account/client.ts'
+import type { App } from '../../../src/app.ts'
+import type { ElasticIp } from '../../../src/domain/account.ts'
+import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
+import { childIdOf, payloadHash, type Request } from '../../../src/domain/request.ts'
+import { createEvacuation } from '../../../src/features/ip-evacuate.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
+import { createBundles } from '../../../src/requests/bundle.ts'
+import { reconcile } from '../../../src/requests/reconcile.ts'
+import { encodeFields } from '../../../src/requests/store.ts'
+import { track } from '../../../src/requests/track.ts'
+import type { Fake } from '../../fake-app.ts'
+import { startJobs } from '../jobs-for-test.ts'
+import { newRequestFor } from '../request-for-test.ts'
+import { signatures, signedBy } from '../signatures-for-test.ts'
+import { takeSteps } from '../take-steps.ts'
+
+const from = { id: 'sv_1', name: 'web-1' }
+const to = { id: 'sv_2', name: 'web-2' }
+const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `eip_${index}`)
+const all = <State>(ids: string[], state: State) => Object.fromEntries(ids.map((id) => [id, state]))
+
+/** An account in memory. A move takes effect at once, and reads show it as active on the target. */
+function accountWith(ids: string[], { writeMs = 0 } = {}) {
+  const serverOf = new Map(ids.map((id) => [id, from.id]))
+  const underway = { now: 0, most: 0 }
+  const names = new Map([from, to, { id: 'sv_3', name: 'web-3' }].map(({ id, name }) => [id, name]))
+  const place = { project: { id: 'proj_1' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
+  const shown = (id: string): ElasticIp => {
+    const serverId = serverOf.get(id) ?? ''
+    return { id, address: id, status: 'active', server: { id: serverId, hostname: names.get(serverId) }, ...place }
+  }
+  const api = {
+    elasticIps: {
+      get: async (id: string) => {
+        account.reads.push(id)
+        return shown(id)
+      },
+      list: async () => {
+        account.lists += 1
+        return [...serverOf.keys()].map(shown)
+      },
+      move: async (id: string, serverId: string) => {
+        account.writes.push(id)
+        underway.now += 1
+        underway.most = Math.max(underway.most, underway.now)
+        await new Promise((done) => setTimeout(done, writeMs))
+        underway.now -= 1
+        serverOf.set(id, serverId)
+        return shown(id)
+      },
+    },
+    servers: { get: async (id: string) => ({ id, hostname: names.get(id), status: 'on', locked: false, ...place }), list: async () => [] },
+  } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
+  const account = { api, serverOf, underway, writes: [] as string[], reads: [] as string[], lists: 0 }
+  return account
+}
+
+/** Records an evacuation of these addresses that Ben approved, and that has begun. */
+async function withBegun(ids: string[], account: ReturnType<typeof accountWith>) {
+  const seen = { find: async () => [] }
+  const change = createEvacuation({ accountApi: account.api, seen })
+  const jobs = startJobs([change, moveChange({ account: account.api } as never)])
+  const { store, redis, keys } = jobs
+  const wanted = { serverId: from.id, targetId: to.id, elasticIpIds: ids }
+  const { facts, input = wanted } = await change.preflight(wanted, {})
+  const moreResources = change.moreResources?.(input, facts) ?? []
+  const content = { kind: change.kind, input, facts, resource: change.resource(input), moreResources, createdAt: await store.now() }
+  const requested = signedBy(signatures, newRequestFor(content))
+  const { id } = requested
+  await store.create(requested)
+  const given = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: await store.now() }
+  const waiting = await jobs.find(id)
+  const approvals = [signatures.signApproval(waiting, given)]
+  const decision = signatures.signApproved({ ...waiting, approvals }, { ...given, allOf: [] })
+  const seenSignature = signatures.signSeen(waiting, facts)
+  const begin = { set: { hasChildren: true as const, seen: facts, seenSignature }, dueInMs: 0 }
+  await takeSteps(store, id, ['approve', { set: { approvals, decision } }], ['begin', begin])
+  Object.assign(account, { reads: [], lists: 0 })
+
+  const childId = (item: string) => childIdOf(id, `elastic_ip:${item}`)
+  /** One pass of a process with these parts. */
+  const carryOn = (more: Fake<App> = {}, beganAt?: number) => createBundles(jobs.appWith(more))(id, beganAt)
+  const parent = () => jobs.find(id)
+  const child = (item: string) => jobs.find(childId(item))
+  const statesOf = async () => Object.fromEntries(((await parent()).items ?? []).map((item) => [item.id, item.state]))
+  /** Looks at all children, as a tick does, so long after their writes. */
+  async function look(afterMs = 0): Promise<void> {
+    const found = await Promise.all(ids.map((item) => store.find(childId(item))))
+    const underway = found.filter((one): one is Request => one?.state === 'starting' || one?.state === 'tracking')
+    await track(jobs.appWith({ store: { ...store, now: async () => (await store.now()) + afterMs } }), underway)
+  }
+  /** Puts the record of a child back to what it was before its write. */
+  const putBack = (item: string) => redis.hset(keys.record(childId(item)), 'state', '"approved"')
+  return { ...jobs, id, carryOn, parent, child, childId, statesOf, look, putBack }
+}
+
+describe('the children of a request', () => {
+  test('are each written once, then tracked to their end, which ends the request and frees what it locked', async () => {
+    const ids = idsOf(7)
+    const account = accountWith(ids)
+    const { id, carryOn, statesOf, look, parent, store, steps, redis, keys } = await withBegun(ids, account)
+
+    await carryOn()
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
+    expect(await store.holderOf('elastic_ip:eip_3')).toBe(id)
+    await look()
+
+    expect(account.writes.toSorted()).toEqual(ids)
+    expect(await statesOf()).toEqual(all(ids, 'done'))
+    expect((await parent()).state).toBe('done')
+    expect(await store.holderOf('elastic_ip:eip_3')).toBeUndefined()
+    expect((await store.lastChangesOf(['elastic_ip:eip_3'])).get('elastic_ip:eip_3')?.id).toBe(id)
+    const ends = steps.filter(({ step }) => step === 'finish').map(({ kind, to: state, requestId }) => `${kind} ${state} ${requestId}`)
+    expect(ends).toEqual([...Array(7).fill(`ip.move done ${id}`), `ip.evacuate done ${id}`])
+    expect(await redis.zrange(keys.open, '0', '-1'), 'they are not listed').toEqual([])
+    expect(await redis.zrange(keys.ended, '0', '-1')).toEqual([id])
+    expect((await redis.zrange(keys.outbox, '0', '-1')).map((owed) => owed.split('/')[0])).not.toContain(childIdOf(id, 'elastic_ip:eip_3'))
+  })
+
+  test('are created again under the same ids, and those that exist stay as they are', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, child, redis, keys, childId, statesOf } = await withBegun(ids, account)
+    await carryOn()
+    const before = await child('eip_0')
+
+    await redis.del(keys.record(childId('eip_1')))
+    await carryOn()
+
+    expect(await child('eip_0')).toEqual(before)
+    expect(account.writes.toSorted(), 'the audit shows the write of the one that was lost').toEqual(ids)
+    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'not-started' })
+  })
+
+  test('are not written a second time if their record is put back to before the write', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, putBack, child, said } = await withBegun(ids, account)
+    await carryOn()
+
+    await putBack('eip_0')
+    account.serverOf.set('eip_0', from.id)
+    await carryOn()
+
+    expect(account.writes.toSorted()).toEqual(ids)
+    expect(said).toContain('distrust already-sent')
+    expect(await child('eip_0')).toMatchObject({ state: 'not-started', causes: [{ code: 'already-sent' }] })
+  })
+
+  test.each<[string, (request: Request) => Request]>([
+    ['that is no child of it', (request) => ({ ...request, id: 'f'.repeat(32) })],
+    ['with another target', (request) => ({ ...request, input: { ...(request.input as object), serverId: 'sv_3' } })],
+    ['with its own signature, but another content', (request) => signed({ ...request, input: { elasticIpId: 'eip_0', serverId: 'sv_3' } })],
+  ])('%s sends nothing', async (_, changed) => {
+    const ids = idsOf(1)
+    const account = accountWith(ids)
+    const { app, carryOn, child, redis, keys } = await withBegun(ids, account)
+    await carryOn({ budget: { ...app.budget, waitForWrite: async () => 60_000 } })
+    const other = changed(await child('eip_0'))
+    await redis.hset(keys.record(other.id), encodeFields({ ...other }))
+
+    if (other.id === 'f'.repeat(32)) {
+      const { checkAuthority } = await import('../../../src/requests/authority.ts')
+      expect(await checkAuthority(app, other, await app.store.now())).toEqual({ code: 'record-changed' })
+    } else await carryOn()
+
+    expect(account.writes).toEqual([])
+  })
+
+  function signed(request: Request): Request {
+    const hashed = { ...request, hash: payloadHash(request) }
+    return { ...hashed, signature: signatures.signRequest(hashed) }
+  }
+
+  test('are written at most five at a time, by all processes together', async () => {
+    const ids = idsOf(14)
+    const account = accountWith(ids, { writeMs: 20 })
+    const { carryOn, statesOf } = await withBegun(ids, account)
+
+    for (let round = 0; round < 100 && Object.values(await statesOf()).includes('waiting'); round += 1)
+      await Promise.all([carryOn(), carryOn(), carryOn()])
+
+    expect(account.underway.most).toBeLessThanOrEqual(5)
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+  })
+
+  test('are all sent in one pass, also if the answer to one was lost, which may still be under way', async () => {
+    const ids = idsOf(14)
+    const account = accountWith(ids, { writeMs: 20 })
+    const { carryOn, statesOf } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    account.api.elasticIps.move = async (one, ...rest) => {
+      const moved = await move(one, ...rest)
+      if (one === 'eip_2') throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
+      return moved
+    }
+
+    await carryOn()
+
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+    expect(await statesOf()).toEqual({ ...all(ids, 'tracking'), eip_2: 'starting' })
+  })
+
+  test.each(Array.from({ length: 10 }, (_, index) => index))(
+    'are neither written twice nor forgotten if the process ends before its step number %i',
+    async (steps) => {
+      const ids = idsOf(3)
+      const account = accountWith(ids)
+      const { carryOn, look, statesOf, parent, store } = await withBegun(ids, account)
+      let left = steps
+      const take: typeof store.take = async (...step) => {
+        left -= 1
+        if (left < 0) throw new Error('the process ended')
+        return store.take(...step)
+      }
+
+      await carryOn({ store: { ...store, take } }).catch(() => {})
+      await carryOn()
+      await look()
+      await look(16 * 60_000)
+
+      expect(account.writes).toHaveLength(new Set(account.writes).size)
+      expect(Object.values(await statesOf()).filter((state) => state === 'done')).toHaveLength(account.writes.length)
+      for (const one of ids) expect(account.serverOf.get(one)).toBe(account.writes.includes(one) ? to.id : from.id)
+      expect((await parent()).state).toBe(account.writes.length === ids.length ? 'done' : 'failed')
+    },
+  )
+
+  test('that another process sends after this one has read the record are no reason for an alarm', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, statesOf, store, said, childId } = await withBegun(ids, account)
+    let isRead = false
+    const find: typeof store.find = async (id) => {
+      const found = await store.find(id)
+      if (id !== childId('eip_0') || isRead) return found
+      isRead = true
+      await carryOn()
+      return found
+    }
+
+    await carryOn({ store: { ...store, find } })
+
+    expect(account.writes.toSorted()).toEqual(ids)
+    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'tracking' })
+    expect(said.filter((each) => each.startsWith('distrust'))).toEqual([])
+  })
+
+  test('are not sent after somebody stopped the tracking, and those under way are looked at no more', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, look, statesOf, store, parent, said, child, dueInMs } = await withBegun(ids, account)
+    let turns = 1
+    await carryOn({
+      budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => (turns-- > 0 ? 0 : 100) },
+    })
+    await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
+
+    await carryOn()
+    await look()
+
+    expect(account.writes).toEqual(['eip_0'])
+    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'waiting' })
+    expect(await dueInMs((await child('eip_0')).id)).toBeUndefined()
+
+    await store.take(await parent(), 'track-again', { dueInMs: 0 })
+    await carryOn()
+    await look()
+    expect([account.writes.toSorted(), await statesOf(), (await parent()).state]).toEqual([ids, all(ids, 'done'), 'done'])
+    expect(said.filter((each) => each.startsWith('distrust'))).toEqual([])
+  })
+
+  test('are allowed by the approval of their parent, for 30 minutes', async () => {
+    const ids = idsOf(1)
+    const account = accountWith(ids)
+    const { carryOn, child, store } = await withBegun(ids, account)
+
+    await carryOn({ store: { ...store, now: async () => (await store.now()) + 31 * 60_000 } })
+
+    expect(account.writes).toEqual([])
+    expect(await child('eip_0')).toMatchObject({ state: 'not-started', causes: [{ code: 'approved-too-long-ago' }] })
+  })
+
+  test('that are late are reported once, for the whole', async () => {
+    const ids = idsOf(3)
+    const account = accountWith(ids)
+    const { id, carryOn, keys, redis, look, parent } = await withBegun(ids, account)
+    await carryOn()
+    for (const one of ids) account.serverOf.set(one, from.id)
+
+    await look(15 * 60_000 - 1_000)
+    expect((await parent()).lateAt).toBeUndefined()
+    const moving = { status: 'moving', server: { id: to.id, hostname: to.name } }
+    account.api.elasticIps.list = (async () => ids.map((one) => ({ id: one, address: one, ...moving }))) as never
+    await look(16 * 60_000)
+    await look(17 * 60_000)
+
+    expect((await parent()).items?.map(({ lateAt }) => lateAt !== undefined)).toEqual([true, true, true])
+    const owed = await redis.zrange(keys.outbox, '0', '-1')
+    expect(owed.filter((message) => message.endsWith('/late'))).toEqual([`${id}/late`])
+  })
+})
+
+describe('the reads before the writes of children', () => {
+  test('are those before the first write, if this process made them in the last 10 s', async () => {
+    const ids = idsOf(12)
+    const account = accountWith(ids)
+    const { carryOn, store } = await withBegun(ids, account)
+
+    await carryOn({ store: { ...store, now: async () => (await store.now()) + 3_000 } }, await store.now())
+
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+    expect([account.reads, account.lists]).toEqual([[], 0])
+  })
+
+  test('are made again by a process that did not begin the request: one list, and one that moved meanwhile is left out', async () => {
+    const ids = idsOf(12)
+    const account = accountWith(ids)
+    const { carryOn, statesOf, parent } = await withBegun(ids, account)
+    account.serverOf.set('eip_0', 'sv_3')
+
+    await carryOn()
+
+    expect([account.reads, account.lists]).toEqual([[], 1])
+    expect(account.writes.toSorted()).toEqual(ids.slice(1).toSorted())
+    expect(await statesOf()).toEqual({ ...all(ids, 'tracking'), eip_0: 'not-started' })
+    expect((await parent()).items?.[0]?.causes).toMatchObject([{ code: 'not-on-server', now: 'web-3' }])
+  })
+})
+
+describe('the limit of the account', () => {
+  /** Gives so many turns, and then none for a minute. */
+  function turns(app: App, count: number): Fake<App> {
+    let left = count
+    return { budget: { ...app.budget, takeWrite: async () => (left-- > 0 ? 0 : 60_000) } }
+  }
+
+  test('lets a child wait for its turn as a single move does, and the others after it', async () => {
+    const ids = idsOf(14)
+    const account = accountWith(ids)
+    const { app, carryOn, statesOf, entries, child, dueInMs } = await withBegun(ids, account)
+
+    await carryOn(turns(app, 6))
+
+    expect(account.writes).toHaveLength(6)
+    expect(Object.values(await statesOf()).filter((state) => state === 'waiting')).toHaveLength(8)
+    const waiting = (await entries()).filter(({ act }) => act === 'wait-for-turn').map(({ item = '' }) => item)
+    expect(waiting.length).toBeGreaterThan(0)
+    expect(waiting.length).toBeLessThanOrEqual(5)
+    const [first = ''] = waiting
+    expect(await child(first)).toMatchObject({ state: 'approved', waits: { for: 'writes', perMinute: 20 } })
+
+    const { id } = await child(first)
+    expect(await dueInMs(id)).toBeGreaterThan(55_000)
+    await reconcile(app, createBundles(app), id)
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+  })
+
+  test('that refuses a write although it was counted puts its child back, and it is written once more', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, statesOf } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    let refusals = 1
+    account.api.elasticIps.move = async (one, ...rest) => {
+      if (one === 'eip_1' && refusals-- > 0)
+        throw new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 40_000, perMinute: 20, answered: true })
+      return move(one, ...rest)
+    }
+
+    await carryOn()
+    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'waiting' })
+
+    await carryOn()
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
+    expect(account.writes.toSorted()).toEqual(ids)
+  })
+
+  test.each([
+    { why: 'answers no read', error: new ApiUnreachableError({ operation: 'list', requestSent: 'unknown', problem: 'no answer' }) },
+    {
+      why: 'allows no more reads',
+      error: new AccountLimitError({ operation: 'list', kind: 'read', waitMs: 30_000, perMinute: 60, answered: false }),
+    },
+  ])('loses no turn while the account $why', async ({ error }) => {
+    const ids = idsOf(14)
+    const account = accountWith(ids)
+    const { app, carryOn, statesOf } = await withBegun(ids, account)
+    account.api.elasticIps.list = () => Promise.reject(error)
+    let taken = 0
+
+    const takeWrite = async () => {
+      taken += 1
+      return 0
+    }
+    await carryOn({ budget: { ...app.budget, takeWrite } })
+
+    expect(taken).toBe(0)
+    expect(await statesOf()).toEqual(all(ids, 'waiting'))
+  })
+})
+
+test('a child and a single move are looked at with one list', async () => {
+  const ids = idsOf(2)
+  const account = accountWith([...ids, 'eip_9'])
+  const { app, carryOn, child, store, find } = await withBegun(ids, account)
+  await carryOn()
+  const facts = { elasticIpId: 'eip_9', address: 'eip_9', from, to }
+  const single = newRequestFor({ input: { elasticIpId: 'eip_9', serverId: to.id }, facts, resource: 'elastic_ip:eip_9' })
+  await store.create(signedBy(signatures, single))
+  await takeSteps(store, single.id, 'approve', 'send', ['accept', { dueInMs: 0 }])
+  Object.assign(account, { reads: [], lists: 0 })
+
+  await track(app, [await find(single.id), await child('eip_0'), await child('eip_1')])
+
+  expect(account.lists).toBe(1)
+})
