@@ -39,7 +39,7 @@ export const defaultHttpTimings = {
   retryBaseMs: 250,
   retryMaxMs: 2_000,
 }
-export type HttpTimings = typeof defaultHttpTimings
+type HttpTimings = typeof defaultHttpTimings
 
 export interface HttpCall<T> {
   /** Lockkeeper's own name for the operation, used in errors, logs and metrics: `elasticIps.move`. */
@@ -71,7 +71,7 @@ export interface WriteOptions extends CallOptions {
 }
 
 /** The outcome of one attempt. `status` is the HTTP status, or why there is none; `ms` is the duration in milliseconds. */
-export interface HttpCallReport {
+interface HttpCallReport {
   operation: string
   /** Counted from 1. */
   attempt: number
@@ -83,7 +83,7 @@ export interface HttpCallReport {
  * Describes why the body of an answer does not fit the schema, without any of its text: JSON.parse quotes the body in its messages, and a
  * body can hold a token. The path of a schema error is safe to show, because it consists of names from Lockkeeper's own schemas.
  */
-export function bodyProblem(error: unknown): string {
+function bodyProblem(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON'
   const issue = error instanceof z.ZodError ? error.issues[0] : undefined
   return issue ? `unexpected ${issue.path.map(String).join('.') || 'body'}` : 'an unexpected body'
@@ -95,11 +95,7 @@ const json = /^application\/(vnd\.api\+json|json)\s*(;|$)/i
  * Describes why the status or the headers of a 2xx or 3xx answer rule out the requested resource. Returns undefined if they do not. Only an
  * answer that `hasNoBody` needs no content type.
  */
-export function headProblem(
-  status: number,
-  headers: Record<string, string | string[] | undefined>,
-  hasNoBody: boolean,
-): string | undefined {
+function headProblem(status: number, headers: Record<string, string | string[] | undefined>, hasNoBody: boolean): string | undefined {
   if (status >= 300) return 'a redirect, which is not followed'
   if (String(headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return 'an encoded body, which was not requested'
   if (!hasNoBody && !json.test(String(headers['content-type'] ?? ''))) return 'not JSON'
@@ -110,7 +106,7 @@ export function headProblem(
  * afterwards; otherwise its timer keeps running. `signal` is an EventEmitter, which undici accepts in place of an AbortSignal: creating an
  * AbortSignal for each call takes a tenth of the time that reading a page takes.
  */
-export function startDeadline(ms: number, caller: AbortSignal | undefined) {
+function startDeadline(ms: number, caller: AbortSignal | undefined) {
   const signal = new EventEmitter()
   const endsAt = performance.now() + ms
   let problem: string | undefined
@@ -148,7 +144,7 @@ export function startDeadline(ms: number, caller: AbortSignal | undefined) {
     },
   }
 }
-export type Deadline = ReturnType<typeof startDeadline>
+type Deadline = ReturnType<typeof startDeadline>
 
 /** Accepts both shapes of errors: `{code, message}` and `{code, status, title, detail, source, meta}`. Any member can be missing. */
 const ErrorsResponse = z.object({ errors: z.array(z.unknown()) })
@@ -169,10 +165,7 @@ const blanks = /[\s\p{Cc}]+/gu
  * Reads the codes (at most 10), the first message and the wait from the body of an error answer. Cuts the message to 200 characters and
  * removes keys and tokens. Returns no codes and no message for a body in any other shape (HTML, empty, cut short).
  */
-export function readErrorAnswer(
-  body: string,
-  redact: (text: string) => string,
-): { codes: string[]; detail?: string; retryAfterMs?: number } {
+function readErrorAnswer(body: string, redact: (text: string) => string): { codes: string[]; detail?: string; retryAfterMs?: number } {
   const items = parseErrors(body)
   const clean = (value: string) => redact(value).replace(tokenLike, '[redacted]').replace(blanks, ' ').trim()
   const codes = items.map((item) => clean(toText(item.code) ?? '')).filter((code) => plainCode.test(code))
@@ -214,11 +207,7 @@ function shorten(words: string): string {
 const transientStatuses = new Set([429, 500, 502, 503, 504])
 
 /** Returns the milliseconds to wait before a read is sent again, or undefined if another attempt would get the same answer. */
-export function retryDelayMs(
-  error: unknown,
-  failedTries: number,
-  timings: { retryBaseMs: number; retryMaxMs: number },
-): number | undefined {
+function retryDelayMs(error: unknown, failedTries: number, timings: { retryBaseMs: number; retryMaxMs: number }): number | undefined {
   if (error instanceof ApiError) {
     if (!transientStatuses.has(error.status)) return undefined
     if (error.retryAfterMs !== undefined) return error.retryAfterMs
@@ -233,7 +222,7 @@ export function retryDelayMs(
  * Parses a `Retry-After` header, which holds seconds or a date, to milliseconds. A date is compared with the `Date` header of the same
  * answer, so that a wrong local clock does no harm. Returns undefined for anything else.
  */
-export function parseRetryAfter(value: unknown, date: unknown): number | undefined {
+function parseRetryAfter(value: unknown, date: unknown): number | undefined {
   if (typeof value !== 'string') return undefined
   const trimmed = value.trim()
   if (/^\d{1,9}$/.test(trimmed)) return Number(trimmed) * 1000
@@ -259,13 +248,13 @@ const connecting = new Set(['connect', 'getaddrinfo'])
  * Returns `no` if a transport error proves that the request was not sent, and `unknown` otherwise. A reused connection that closes looks
  * the same whether or not the server had already read the request.
  */
-export function wasRequestSent(error: unknown): 'no' | 'unknown' {
+function wasRequestSent(error: unknown): 'no' | 'unknown' {
   const errors = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error]
   return errors.every(isBeforeConnection) ? 'no' : 'unknown'
 }
 
 /** Returns only the code of a transport error (`ECONNRESET`), because its message may quote what was sent or received. */
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   const code = property(error, 'code')
   return typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : 'transport error'
 }
@@ -281,7 +270,7 @@ function property(error: unknown, name: string): unknown {
 }
 
 /** A page of 100 Elastic IPs has about 80 KB, and the unpaged list of 500 plans 1 to 2 MB. The limit leaves room to grow. */
-export const maxResponseBytes = 8 * 1024 * 1024
+const maxResponseBytes = 8 * 1024 * 1024
 interface ExchangeParts {
   pool: Pool
   baseUrl: URL
@@ -295,7 +284,7 @@ interface ExchangeParts {
  * Creates the exchange of one request for one answer. It throws ApiError for a status of 400 or more, ApiContractError for an answer that
  * does not fit, and ApiUnreachableError if no answer came.
  */
-export function createExchange({ pool, baseUrl, key, name }: ExchangeParts) {
+function createExchange({ pool, baseUrl, key, name }: ExchangeParts) {
   const prefix = baseUrl.pathname.replace(/\/+$/, '')
   const redact = (text: string) => (key ? text.replaceAll(key.reveal(), '[redacted]') : text)
 

@@ -29,7 +29,7 @@ export function pathTo(collection: `/${string}`, id: string): string {
 }
 
 /** Builds a path such as `/elastic_ips?filter%5Bstatus%5D=moving`. Leaves out members that are undefined. */
-export function withQuery(path: string, query: Record<string, string | number | undefined>): string {
+function withQuery(path: string, query: Record<string, string | number | undefined>): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) params.append(name, String(value))
@@ -84,7 +84,7 @@ export function leftOutOf(items: readonly unknown[]): LeftOut {
 /** Reports how many items of a list did not fit the schema. They were left out, so that the rest could be shown. */
 export type ReportSkipped = (report: { operation: string; count: number }) => void
 
-export interface ListAnswer<Item> {
+interface ListAnswer<Item> {
   items: Item[]
   /** Items that were left out, as received: those without an id yet, and those that did not fit the schema. */
   leftOut: unknown[]
@@ -136,7 +136,7 @@ export function resourceKind<Wire, Item>(schema: z.ZodType<Wire>, toItem: (wire:
 
   return { one, list }
 }
-export type ResourceKind<Item> = { one(json: unknown): Item; list(json: unknown, most: number): ListAnswer<Item> }
+type ResourceKind<Item> = { one(json: unknown): Item; list(json: unknown, most: number): ListAnswer<Item> }
 
 /** Returns a list with only its first items, or undefined if it has no more than these. */
 function firstItems(json: unknown, most: number): unknown {

@@ -13,7 +13,7 @@ const countedMs: Record<string, number> = { refused: 10 * 60_000, distrust: 24 *
  * Redis, and then noted once, with their number. So nobody can fill Redis, or slow the search of the audit. A process that dies leaves the count to
  * the next one.
  */
-export async function noteCounted(app: AuditApp, what: AuditNote): Promise<void> {
+async function noteCounted(app: AuditApp, what: AuditNote): Promise<void> {
   const { audit } = app
   const about = what.requestId ?? what.text ?? ''
   const mark = audit.keys.auditSent(randomUUID())
@@ -67,7 +67,7 @@ function readCount(value: string, keyring: Pick<Keyring, 'verify'>): { repeats?:
 }
 
 /** Notes repeats, chains and prints what other processes have left, and removes old entries. Throws StoreUnavailableError. */
-export async function tidyAudit(app: AuditApp): Promise<void> {
+async function tidyAudit(app: AuditApp): Promise<void> {
   await noteCounts(app)
   await app.audit.chained()
   await app.audit.printLeftOver()

@@ -191,7 +191,7 @@ export function createIntake({
 
   return { redis, keys, run, keyring, noteWith, chained, printLeftOver, settle, onDamaged }
 }
-export type Intake = ReturnType<typeof createIntake>
+type Intake = ReturnType<typeof createIntake>
 
 /**
  * Keeps the newest end of the audit chain that this process has read. The chain only grows at its end. So a chain that ends earlier, or with

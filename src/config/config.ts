@@ -30,7 +30,7 @@ function fileVariable<Name extends SecretVariable>(name: Name) {
   return `${name}_FILE` as const
 }
 
-export interface Given {
+interface Given {
   /** The variables without those that are empty, and with the secrets that came from files. */
   values: Environment
   /** A line for each file that gave no secret. */
@@ -42,7 +42,7 @@ export interface Given {
 }
 
 /** Trims the given variables, and reads those of `secrets` for which the environment names a file. Never throws. */
-export function givenVariables(env: Environment, secrets: readonly SecretVariable[], readFile: ReadFile): Given {
+function givenVariables(env: Environment, secrets: readonly SecretVariable[], readFile: ReadFile): Given {
   const values: Environment = Object.fromEntries(variableNames.map((name) => [name, env[name]?.trim() || undefined]))
   const fromFiles = new Set<string>()
   const problems: { name: string; line: string }[] = []
@@ -75,7 +75,7 @@ function bothGiven(name: SecretVariable): string {
 }
 
 /** Returns the lines about variables that do not fit together. */
-export function linesAcross({ values, reported }: Given): string[] {
+function linesAcross({ values, reported }: Given): string[] {
   const lines: string[] = []
   const has = (name: string) => values[name] !== undefined || reported.includes(name)
   if (!has('APPROVERS') && !has('POLICY_FILE')) {
@@ -117,7 +117,7 @@ function linesAboutPorts(values: Environment, has: (name: string) => boolean): s
 }
 
 /** Warns of alerts that lead to nothing, because one of two settings is missing. */
-export function alertWarnings({ alerts, role }: { alerts: object | undefined; role: Variables['ROLE'] }, policy: Policy): string[] {
+function alertWarnings({ alerts, role }: { alerts: object | undefined; role: Variables['ROLE'] }, policy: Policy): string[] {
   const hasEntries = (policy.alerts ?? []).length > 0
   if (alerts && !hasEntries) return ['ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request']
   if (!alerts && hasEntries && role !== 'worker') return ['POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received']
@@ -128,7 +128,7 @@ export function alertWarnings({ alerts, role }: { alerts: object | undefined; ro
 const openToOthers = 0o066
 
 /** Returns a warning if the file holds a secret and other users of this machine can read or change it. Windows has no such modes. */
-export function openEnvFileWarning(path: string): string | undefined {
+function openEnvFileWarning(path: string): string | undefined {
   if (process.platform === 'win32') return undefined
   try {
     const mode = statSync(path).mode & 0o777

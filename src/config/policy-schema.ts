@@ -15,7 +15,7 @@ import { nearestWord } from '../domain/text.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
 /** Parses a value with `read`, which returns undefined for a bad one, or reports what the value must be. */
-export function value<T>(read: (input: unknown) => T | undefined, expected: string, hint: (input: unknown) => string = () => '') {
+function value<T>(read: (input: unknown) => T | undefined, expected: string, hint: (input: unknown) => string = () => '') {
   return z.unknown().transform((input, context) => {
     const parsed = read(input)
     if (parsed !== undefined) return parsed
@@ -24,7 +24,7 @@ export function value<T>(read: (input: unknown) => T | undefined, expected: stri
   })
 }
 
-export function mustBe(expected: string, input: unknown): string {
+function mustBe(expected: string, input: unknown): string {
   if (input === undefined) return `is missing: it must be ${expected}`
   if (input === null) return `is empty: it must be ${expected}`
   return `must be ${expected}, not ${show(input)}`
@@ -49,7 +49,7 @@ interface Items<T> {
 }
 
 /** Parses a list of unique items and reports an error for each item that does not fit. */
-export function listOf<T>({ expected, read, labelOf, whenEmpty, hint = () => '' }: Items<T>) {
+function listOf<T>({ expected, read, labelOf, whenEmpty, hint = () => '' }: Items<T>) {
   const items = z.array(z.unknown(), { error: ({ input }) => mustBe(`a list of ${expected}`, input) })
   return items.transform((given, context) => {
     const addError = (message: string, path: number[] = []) => context.addIssue({ code: 'custom', message, path })
@@ -71,31 +71,31 @@ interface TextItems extends Omit<Items<string>, 'read' | 'labelOf'> {
 }
 
 /** Parses a list of unique texts without the white space around them. */
-export function list({ fits, ...items }: TextItems) {
+function list({ fits, ...items }: TextItems) {
   const read = (item: unknown) => (typeof item === 'string' && fits(item.trim()) ? item.trim() : undefined)
   return listOf({ ...items, read, labelOf: (text) => text })
 }
 
 /** Returns a hint for a number or a boolean where text is expected. YAML reads `2024` and `true` as such values. */
-export const quotesNeeded = (input: unknown) => (typeof input === 'number' || typeof input === 'boolean' ? ': put quotes around it' : '')
+const quotesNeeded = (input: unknown) => (typeof input === 'number' || typeof input === 'boolean' ? ': put quotes around it' : '')
 
-export const isLine = (text: string, longest: number) => [...text].length <= longest && /^[^\p{Cc}\p{Zl}\p{Zp}\ufffd]+$/u.test(text)
+const isLine = (text: string, longest: number) => [...text].length <= longest && /^[^\p{Cc}\p{Zl}\p{Zp}\ufffd]+$/u.test(text)
 
 /** Ids have no space in them, either. */
-export const isAscii = (text: string) => /^[!-~]+$/.test(text)
+const isAscii = (text: string) => /^[!-~]+$/.test(text)
 
-export const line = (longest: number, expected: string) =>
+const line = (longest: number, expected: string) =>
   value(
     (input) => (typeof input === 'string' && isLine(input.trim(), longest) ? input.trim() : undefined),
     `${expected}, in one line of up to ${longest} characters`,
     quotesNeeded,
   )
 
-export const ids = (whenEmpty: string | undefined) =>
+const ids = (whenEmpty: string | undefined) =>
   list({ expected: 'user ids (U…, W…) and user group ids (S…)', fits: isPersonOrGroupId, whenEmpty })
 
 /** Parses a value that may have several forms. Chooses the schema by the form, so that errors are about the form that was meant. */
-export function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
+function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
   return z.unknown().transform((input, context): T => {
     const parsed = choose(input)?.safeParse(input)
     if (parsed?.success) return parsed.data
@@ -105,7 +105,7 @@ export function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, 
   })
 }
 
-export const isMap = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input)
+const isMap = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input)
 
 /** Parses a map of texts. The texts and their names stay exactly as they are, because they are compared with labels. */
 const textsByName = (expected: string, longest: number) =>
@@ -136,7 +136,7 @@ const targetsBySite = textsByName('a hostname or id, or one for each site by its
 )
 
 /** An entry of `alerts` as written in the policy file. */
-export const routeSchema = z.strictObject(
+const routeSchema = z.strictObject(
   {
     name: line(60, 'a name that people will read'),
     match: textsByName('labels with their values, such as {alertname: NodeDown}', 1_000),
@@ -154,7 +154,7 @@ export const routeSchema = z.strictObject(
   },
 )
 
-export function toRoute({ name, match, server, to, channel }: z.infer<typeof routeSchema>): AlertRoute {
+function toRoute({ name, match, server, to, channel }: z.infer<typeof routeSchema>): AlertRoute {
   return { name, match, server, to, channelId: channel }
 }
 
@@ -164,7 +164,7 @@ export type ProjectEntry = { id: string } | { name: string; bare: boolean }
 /** The account API's ids of projects. A word of this form never counts as a name. */
 const isProjectId = (text: string) => text.startsWith('proj_')
 
-export const projectList = listOf<ProjectEntry>({
+const projectList = listOf<ProjectEntry>({
   expected: 'project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters',
   read: readEntry,
   labelOf: projectKey,
@@ -191,7 +191,7 @@ export function projectKey(entry: ProjectEntry): string {
   return 'id' in entry ? entry.id : `{name: ${entry.name}}`
 }
 
-export function toProjects(entries: ProjectEntry[]): Projects {
+function toProjects(entries: ProjectEntry[]): Projects {
   return {
     ids: entries.flatMap((entry) => ('id' in entry ? [entry.id] : [])),
     names: entries.flatMap((entry) => ('name' in entry ? [entry.name] : [])),
@@ -230,7 +230,7 @@ const These = list({
 })
 
 /** Parses `everyone`, or a list. In a list, `everyone` stands beside `alerts`, which are no people. */
-export const RequestersOfRule = formOf<Requesters>(
+const RequestersOfRule = formOf<Requesters>(
   (input) => (Array.isArray(input) ? These : input === everyone ? Everyone : undefined),
   'everyone, or a list of user ids (U…, W…), user group ids (S…) and alerts',
 )

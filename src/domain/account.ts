@@ -125,17 +125,6 @@ export function isFresh({ createdAt, updatedAt }: Pick<ApiKey, 'createdAt' | 'up
   return [createdAt, updatedAt].some((at) => at !== undefined && now - Date.parse(at) < neverUsedAfterMs)
 }
 
-/**
- * Finds keys by an id or a name that a person typed. The name may lack the part that Lockkeeper added, so a key that Lockkeeper created and
- * another one can have the same name for people.
- */
-export function findKeys(keys: ApiKey[], typed: string): ApiKey[] {
-  const byId = keys.filter((key) => key.id === typed)
-  if (byId.length > 0) return byId
-  const wanted = typed.toLowerCase()
-  return keys.filter(({ name }) => name !== undefined && [name, labelOf(name)].some((each) => each.toLowerCase() === wanted))
-}
-
 /** The server that Lockkeeper saw an Elastic IP on last. */
 export const Assignment = z.object({
   elasticIpId: z.string(),

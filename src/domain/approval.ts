@@ -23,8 +23,8 @@ const whoOrWhere = z.object({
   action,
 })
 
-export const InvolvedDenial = z.literal(['not-involved', 'only-involved-may-withdraw'])
-export type InvolvedDenial = z.infer<typeof InvolvedDenial>
+const InvolvedDenial = z.literal(['not-involved', 'only-involved-may-withdraw'])
+type InvolvedDenial = z.infer<typeof InvolvedDenial>
 
 /** Denials by the policy. */
 const byPolicy = [
@@ -136,7 +136,7 @@ export interface Requester {
  * Finds a person in a group. Returns their own id, or the id of the user group that contains them. Returns `unknown` if Slack did not list
  * the members of a user group that may contain them, and undefined if they are not in the group.
  */
-export function findIn({ users, userGroups }: Group, userId: string, membership: Membership): { via: string } | 'unknown' | undefined {
+function findIn({ users, userGroups }: Group, userId: string, membership: Membership): { via: string } | 'unknown' | undefined {
   if (users.includes(userId)) return { via: userId }
   const known = userGroups.find((id) => membersOf(id, membership)?.has(userId))
   if (known !== undefined) return { via: known }
@@ -144,7 +144,7 @@ export function findIn({ users, userGroups }: Group, userId: string, membership:
 }
 
 /** Whether this id is the person's, or that of a user group with them as a known member. */
-export function standsFor(id: string, userId: string, membership: Membership): boolean {
+function standsFor(id: string, userId: string, membership: Membership): boolean {
   return isUserGroup(id) ? (membersOf(id, membership)?.has(userId) ?? false) : id === userId
 }
 
@@ -163,11 +163,11 @@ export type Grant = z.infer<typeof Grant>
 
 export type Ruling = { allowed: true; grant: Grant } | { allowed: false; denial: Denial }
 
-export function allow(grant: Grant): Ruling {
+function allow(grant: Grant): Ruling {
   return { allowed: true, grant }
 }
 
-export function deny(denial: Denial): Ruling {
+function deny(denial: Denial): Ruling {
   return { allowed: false, denial }
 }
 

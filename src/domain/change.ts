@@ -64,7 +64,7 @@ export function explainer<Known extends Finding>(known: z.ZodType<Known>, words:
     return parsed.success ? words(parsed.data) : undefined
   }
 }
-export type Explain = (finding: Finding) => Words | undefined
+type Explain = (finding: Finding) => Words | undefined
 
 /** Lists the people whom findings name, by their Slack ids. */
 export function peopleIn(findings: Finding[]): string[] {

@@ -152,7 +152,7 @@ export function isSetting(rule: string): boolean {
 }
 
 /** What the rule of a change depends on. */
-export interface RuleQuery {
+interface RuleQuery {
   kind: ChangeKind
   channelId: string
   project: Project

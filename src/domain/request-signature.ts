@@ -8,7 +8,7 @@ const rememberedCharacters = 4_000_000
  * Creates the function that verifies a record, unless the same text was genuine before. A record is verified at each step and for each message,
  * and its signed part never changes.
  */
-export function createVerifyOnce() {
+function createVerifyOnce() {
   const known = new Set<string>()
   let characters = 0
 

@@ -44,7 +44,7 @@ export function restOf<Item extends Pick<RequestItem, 'state'>>(items: Item[]): 
 }
 
 /** The request whose approval allows a child. */
-export const Parent = z.object({ id: z.string(), kind: z.string() })
+const Parent = z.object({ id: z.string(), kind: z.string() })
 
 /** Derives the id of a child, so that one that is created again is the same. */
 export function childIdOf(parentId: string, resource: string): string {
@@ -132,7 +132,7 @@ export const Waits = z.object({
 export type Waits = z.infer<typeof Waits>
 
 /** A time that a request was not tracked. `stoppedBy` is absent if its record could not be verified. Times are in ms since 1970. */
-export const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number(), resumedBy: z.string(), resumedAt: z.number() })
+const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number(), resumedBy: z.string(), resumedAt: z.number() })
 
 /** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
 export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })

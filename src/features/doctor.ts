@@ -261,7 +261,7 @@ interface Found {
 }
 
 /** One line of the report: what a check found, after what it checked. */
-export interface Line extends Found {
+interface Line extends Found {
   what: string
 }
 
@@ -694,7 +694,7 @@ function ago(ms: number): string {
 }
 
 /** Describes this process in one line: `0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from POLICY_FILE`. */
-export function describeBot({ config }: App): string {
+function describeBot({ config }: App): string {
   const { role, environment, slack, policyFile } = config
   const rules = config.policy.rules.length
   const parts = [

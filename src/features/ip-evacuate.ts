@@ -112,7 +112,7 @@ interface Gone {
  * Creates the search for the newest change of the addresses that are gone, or of their server if none is known. It only explains why they are
  * gone, so a failure finds nothing.
  */
-export function createFindLastMove({ store, catalog, change, linkTo }: FindLastMoveParts) {
+function createFindLastMove({ store, catalog, change, linkTo }: FindLastMoveParts) {
   return async function lastMoveOf({ serverId, elasticIpIds }: Gone): Promise<LastMove | undefined> {
     const ofAddress = (elasticIpId: string) => change.items?.change.resource({ elasticIpId, serverId }) ?? []
     const resources = elasticIpIds.length > 0 ? elasticIpIds.flatMap(ofAddress) : [change.resource({ serverId, targetId: '' })]
@@ -124,10 +124,10 @@ export function createFindLastMove({ store, catalog, change, linkTo }: FindLastM
     return { id: request.id, title: catalog.titleOf(request), endedAt, link: linkTo(request) }
   }
 }
-export type FindLastMove = ReturnType<typeof createFindLastMove>
+type FindLastMove = ReturnType<typeof createFindLastMove>
 
 /** Says that a server has nothing to move, as far as it is known, and where it may have gone. */
-export function nothingWords(server: string, last: LastMove | undefined): Mrkdwn {
+function nothingWords(server: string, last: LastMove | undefined): Mrkdwn {
   const nothing = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${code(server)}, and Lockkeeper saw none there in the past 24 h.`
   return joinMrkdwn([nothing, ...lastMoveWords(last)], ' ')
 }
@@ -141,14 +141,14 @@ function lastMoveWords(last: LastMove | undefined): Mrkdwn[] {
  * Says what became of the addresses of an earlier request, and what moved them last, if none of them is on the server anymore. A form would
  * offer nothing to choose, and another target would not change that. Returns undefined if the form has something to offer.
  */
-export function nothingLeftView({ serverName, offered, cannotMove, lastMove }: OfferedAddresses): ModalView | undefined {
+function nothingLeftView({ serverName, offered, cannotMove, lastMove }: OfferedAddresses): ModalView | undefined {
   if (offered.length > 0 || cannotMove.length === 0 || !cannotMove.every(isGone)) return undefined
   const words = mrkdwn`No address of this request is on ${code(serverName)} anymore:`
   return noticeView(joinMrkdwn([words, ...cannotMove.map(lineOf), ...lastMoveWords(lastMove)], '\n'), 'Nothing to move')
 }
 
 /** Says which addresses are no longer on the server, what moved them last, and which stay because they can't be moved. */
-export function cannotMoveWords({ cannotMove, serverName, lastMove }: OfferedAddresses): Mrkdwn {
+function cannotMoveWords({ cannotMove, serverName, lastMove }: OfferedAddresses): Mrkdwn {
   const [gone, stuck] = [cannotMove.filter(isGone), cannotMove.filter((each) => !isGone(each))]
   return joinMrkdwn(
     [
@@ -165,7 +165,7 @@ function lineOf(each: OfferedAddresses['cannotMove'][number]): Mrkdwn {
 }
 
 /** Whether an address is on another server by now, or is no longer on the account. */
-export function isGone(each: OfferedAddresses['cannotMove'][number]): boolean {
+function isGone(each: OfferedAddresses['cannotMove'][number]): boolean {
   return nowOn(each) !== undefined || each.finding.code === 'no-elastic-ip'
 }
 
@@ -178,7 +178,7 @@ function nowOn({ finding }: OfferedAddresses['cannotMove'][number]): string | un
 /** Reads of single addresses that run at the same time. They are needed only for addresses that the list lacks. */
 const parallelReads = mostEvacuated
 
-export interface EvacuationReadsParts {
+interface EvacuationReadsParts {
   accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>
   /** The lists that are shared, for requests and forms. */
   copies?: (Copies & Pick<Inventory, 'elasticIps'>) | undefined
@@ -233,7 +233,7 @@ export function createReadAddresses({ accountApi, copies, seen }: EvacuationRead
     }
   }
 }
-export type ReadAddresses = ReturnType<typeof createReadAddresses>
+type ReadAddresses = ReturnType<typeof createReadAddresses>
 
 /**
  * Creates the preflight check of an evacuation. All its usual reads are sent at once. Before the writes, the server itself is read only if its site is
@@ -279,7 +279,7 @@ export function createPreflight({
   }
 }
 
-export interface Wanted {
+interface Wanted {
   serverId: string
   /** The server that they are to be moved to, if it is chosen. */
   targetId?: string | undefined
@@ -332,13 +332,10 @@ export function createOfferAddresses({ accountApi, copies, readAddresses, lastMo
     }
   }
 }
-export type OfferAddresses = ReturnType<typeof createOfferAddresses>
+type OfferAddresses = ReturnType<typeof createOfferAddresses>
 
 /** Offers the addresses of an earlier request: those that are to be moved, ticked, and those that its requester left out. */
-export function requestedAddresses(
-  { from, items, leftOut, bgp = [] }: EvacuationFacts,
-  elasticIpIds: string[] | undefined,
-): OfferedAddresses {
+function requestedAddresses({ from, items, leftOut, bgp = [] }: EvacuationFacts, elasticIpIds: string[] | undefined): OfferedAddresses {
   const moved = items.filter(({ elasticIpId }) => elasticIpIds?.includes(elasticIpId) ?? true)
   const isChoice = ({ finding }: LeftOut) => finding.code === 'not-chosen'
   return {
@@ -354,44 +351,44 @@ export function requestedAddresses(
 }
 
 /** Takes from the addresses of a server those that an earlier request was about, as they are now. */
-export function stillRequested(now: OfferedAddresses, { offered, cannotMove }: OfferedAddresses): OfferedAddresses {
+function stillRequested(now: OfferedAddresses, { offered, cannotMove }: OfferedAddresses): OfferedAddresses {
   const requested = new Set([...offered, ...cannotMove].map(({ elasticIpId }) => elasticIpId))
   const isRequested = ({ elasticIpId }: { elasticIpId: string }) => requested.has(elasticIpId)
   return { ...now, offered: now.offered.filter(isRequested), cannotMove: now.cannotMove.filter(isRequested) }
 }
 
 /** Reads `<server> [to] <target>`. Neither contains a comma, so a comma without a space separates them too. */
-export function readEvacuation(args: string[]): Pair {
+function readEvacuation(args: string[]): Pair {
   return readPair(args.flatMap((word) => word.split(',')).filter((word) => word !== ''))
 }
 
 /** Whether an evacuation is complete. One with too many words counts as complete, so that it is refused. */
-export function isWholeEvacuation(args: string[]): boolean {
+function isWholeEvacuation(args: string[]): boolean {
   const { first, second } = readEvacuation(args)
   return first !== undefined && second !== undefined
 }
 
 /** The id of the buttons for the targets of one name. */
-export const evacuateToThisOne = 'evacuate-to-this-one'
+const evacuateToThisOne = 'evacuate-to-this-one'
 
 /** `14 Elastic IPs` */
-export function addressCount(count: number): string {
+function addressCount(count: number): string {
   return count === 1 ? '1 Elastic IP' : `${count} Elastic IPs`
 }
 
 /** Says how the command is used. `rest` are the words that are too many. */
-export function usage(name: string, rest: string[]): Mrkdwn {
+function usage(name: string, rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} evacuate <server> <target>`)}, or leave the target out to open a form. Put names with spaces in quotes.`
   return wrongUsage(words, rest)
 }
 
 /** Refuses a form with more addresses than one request moves. */
-export function tooManyTicked(count: number): Mrkdwn {
+function tooManyTicked(count: number): Mrkdwn {
   return mrkdwn`One request moves up to ${mostEvacuated} addresses. You chose ${count}.`
 }
 
 /** Names in the thread what came to the server after the request, and is not moved. */
-export function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {
+function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {
   if (came.length === 0) return undefined
   const listed = came.map(({ address }) => address).join(', ')
   const [were, areNot] = came.length === 1 ? ['was', "it isn't"] : ['were', "they aren't"]
@@ -399,7 +396,7 @@ export function remarkWords({ from, came = [] }: EvacuationFacts): string | unde
 }
 
 /** Asks which of the targets with the typed name is meant, with a button for each. */
-export function whichTarget(
+function whichTarget(
   { source, targets }: { source: { id: string; name: string }; targets: Server[] },
   { typed, ...call }: TypedChoice & { typed: string },
 ): Message {
@@ -416,7 +413,7 @@ export function whichTarget(
 }
 
 /** The kind of the change. This name is public. */
-export const evacuationKind = 'ip.evacuate'
+const evacuationKind = 'ip.evacuate'
 
 /** Creates the change that moves all Elastic IPs of a server to another server, with one write for each. */
 export function createEvacuation(parts: EvacuationReadsParts): Change<EvacuationInput, EvacuationFacts> {
@@ -503,9 +500,9 @@ export const evacuationForm = {
 } as const
 
 /** The button *Evacuate…* of a look-up. */
-export const evacuateThis = 'evacuate-this-server'
+const evacuateThis = 'evacuate-this-server'
 
-export interface EvacuationFormView {
+interface EvacuationFormView {
   metadata: string
   server?: PlainTextOption | undefined
   target?: PlainTextOption | undefined
@@ -582,7 +579,7 @@ const KeptOptions = z.array(z.looseObject({ value: z.string() }))
  * Returns the blocks with the addresses of a form that was sent, as they were ticked. They are not read again, because the person may not
  * have seen new ones. They are not left out, because a form without addresses moves all of them.
  */
-export function keptAddresses(blocks: unknown[], ticked: Ticked): KnownBlock[] {
+function keptAddresses(blocks: unknown[], ticked: Ticked): KnownBlock[] {
   return blocks.flatMap((block) => {
     const { data } = KeptBlock.safeParse(block)
     if (!data) return []
@@ -613,12 +610,12 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
 }
 
 /** Returns the ids of the blocks with addresses to tick. */
-export function addressGroupIds(ticked: Ticked): string[] {
+function addressGroupIds(ticked: Ticked): string[] {
   return Object.keys(ticked).filter((blockId) => blockId.startsWith(addressPrefix))
 }
 
 /** Returns the ticked addresses, each once. Undefined if the form showed none to tick. */
-export function tickedAddresses(ticked: Ticked): string[] | undefined {
+function tickedAddresses(ticked: Ticked): string[] | undefined {
   const groups = addressGroupIds(ticked)
   return groups.length === 0 ? undefined : [...new Set(groups.flatMap((blockId) => ticked[blockId] ?? []))]
 }
@@ -719,7 +716,7 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
 
   return { formFor, formForServer, filledForm, freshForm, serversChosen, submitForm }
 }
-export type EvacuationForm = ReturnType<typeof createEvacuationForm>
+type EvacuationForm = ReturnType<typeof createEvacuationForm>
 
 /** Returns what a form shows that is filled from an earlier request. */
 function viewOf(metadata: string, { reason, problem, title, ...filling }: Filling) {
@@ -762,7 +759,7 @@ interface EvacuateThisParts {
 const nameMs = 1_000
 
 /** Creates the button *Evacuate…* of a look-up. */
-export function createEvacuateThis({ inventory, access, formFor }: EvacuateThisParts) {
+function createEvacuateThis({ inventory, access, formFor }: EvacuateThisParts) {
   return createOpenOffer({
     access,
     kind: evacuationKind,
@@ -791,7 +788,7 @@ interface FindSourceParts {
  * Creates the function that finds a server by its id or hostname. A server that the account no longer shows is found if Lockkeeper saw it
  * before. Throws UnknownName if there is none, and UserError if there are several.
  */
-export function createFindSource({ accountApi, copies, seen }: FindSourceParts) {
+function createFindSource({ accountApi, copies, seen }: FindSourceParts) {
   return async function findSource(typed: string, options: { signal?: AbortSignal } = {}): Promise<Source> {
     const found = await findServers({ account: accountApi, lists: copies }, typed, options.signal)
     if (found.length > 0) {
@@ -806,7 +803,7 @@ export function createFindSource({ accountApi, copies, seen }: FindSourceParts) 
     return { id: only[0], name: only[1], project: undefined }
   }
 }
-export type FindSource = ReturnType<typeof createFindSource>
+type FindSource = ReturnType<typeof createFindSource>
 
 interface FillParts {
   findSource: FindSource
@@ -815,7 +812,7 @@ interface FillParts {
 }
 
 /** Creates the form of an incomplete evacuation, filled with the server that was typed and its addresses. */
-export function createFillEvacuation({ findSource, formFor, names }: FillParts) {
+function createFillEvacuation({ findSource, formFor, names }: FillParts) {
   async function found(typed: string) {
     return findSource(typed).catch((error: unknown) => {
       throw error instanceof SeveralServers ? new Refusal(chooseBelow(typed, error.servers.length)) : error
@@ -833,7 +830,7 @@ export function createFillEvacuation({ findSource, formFor, names }: FillParts) 
 }
 
 /** Creates the options of the form: every server to evacuate, and as its target the servers of its project and site. */
-export function createServerOptions(inventory: Pick<Inventory, 'servers'>) {
+function createServerOptions(inventory: Pick<Inventory, 'servers'>) {
   async function offerSources({ typed }: OptionsQuery): Promise<Choices> {
     const { items, ...missing } = await asFarAsRead(inventory.servers())
     return offer([...candidatesOf(items, servers.candidate).values()], typed, missing)

@@ -57,7 +57,7 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
   })
 }
 
-export function apiKeyDetails(key: ApiKey, reading: Reading): Details {
+function apiKeyDetails(key: ApiKey, reading: Reading): Details {
   const created = key.createdAt === undefined ? [] : [{ label: 'Created', words: dateTime(Date.parse(key.createdAt)) }]
   const more = [...created, { label: 'Full name', words: mrkdwn`${key.name ?? '–'}` }, idFact(key.id)]
   return { ...detailsOf(listed(key, reading), columns, more), name: labelOfKey(key) }

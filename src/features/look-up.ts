@@ -19,14 +19,14 @@ import { writeMetadata } from '../slack/payloads.ts'
 import { placeOf } from '../slack/pickers.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords, someTexts } from '../slack/text.ts'
 
-export interface Lists {
+interface Lists {
   elasticIps: ElasticIp[]
   servers: Server[]
   virtualMachines: VirtualMachine[]
 }
 
 /** A thing on the account that a message names. */
-export interface Thing {
+interface Thing {
   kind: ThingKind
   id: string
 }
@@ -194,7 +194,7 @@ function find<Item extends { id: string }>(list: Item[], id: string): Item | und
 }
 
 /** Says why an Elastic IP can't be moved to any server now. Undefined if it can be. */
-export function cannotMoveWords(elasticIp: ElasticIp): Mrkdwn | undefined {
+function cannotMoveWords(elasticIp: ElasticIp): Mrkdwn | undefined {
   const finding = whyNotMovable(elasticIp)
   return finding && endingWords(moveWords(finding))
 }
@@ -205,7 +205,7 @@ const kinds = { 'elastic-ip': elasticIps, server: servers, 'virtual-machine': vi
 const mostNamed = 10
 
 /** Describes a thing as it is now. */
-export function thingLine(now: ThingNow): Mrkdwn {
+function thingLine(now: ThingNow): Mrkdwn {
   switch (now.is) {
     case 'gone':
       return mrkdwn`${code(now.id)}: no such ${kinds[now.kind].one} on the account.`
@@ -281,7 +281,7 @@ function lines(parts: Mrkdwn[]): Mrkdwn {
 
 const title = 'Look up in Lockkeeper'
 
-export interface FoundThing {
+interface FoundThing {
   now: ThingNow
   requests: { request: Request; title: Phrase; link: string | undefined }[]
   offers: Offer[]
@@ -306,7 +306,7 @@ interface LookedUp {
   unread: number
 }
 
-export function lookingUpView(): ModalView {
+function lookingUpView(): ModalView {
   return modal({ title, blocks: wholeSection(mrkdwn`Searching this message…`) })
 }
 

@@ -10,7 +10,7 @@ import type { Listing } from '../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 
-export interface ListedMove {
+interface ListedMove {
   request: Request
   /** `Move 203.0.113.10: web-1 → web-2` */
   title: string
@@ -29,7 +29,7 @@ interface Unlisted {
 }
 
 /** Lists moves in flight, longest first, then those that wait, then the last that ended. `now` is in ms since 1970. */
-export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number): Listing {
+function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number): Listing {
   const inFlight = moves.filter(({ request: { state } }) => isOpen(state) && state !== 'waiting')
   const waiting = moves.filter(({ request }) => request.state === 'waiting')
   const ended = moves.filter(({ request }) => !isOpen(request.state))

@@ -13,7 +13,7 @@ import { code, containsWords, type Mrkdwn, mrkdwn, searchText } from '../slack/t
  * Shows a price for an hour or a month: `$0.007/h`, `EUR 5.11/mo`. Currencies other than the US dollar are shown by their code, because
  * several share a symbol.
  */
-export function priceWords(amount: number, currency: string, per: 'h' | 'mo'): string {
+function priceWords(amount: number, currency: string, per: 'h' | 'mo'): string {
   const number = (amount < 1 ? smallAmount : largeAmount).format(amount)
   return `${currency === 'USD' ? '$' : `${currency} `}${number}/${per}`
 }
@@ -22,7 +22,7 @@ const smallAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maxi
 const largeAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
 /** The price that plans are compared by: of the plan, per vCPU, or per GiB of memory. */
-export type Measure = 'plan' | 'vcpu' | 'gb'
+type Measure = 'plan' | 'vcpu' | 'gb'
 
 export interface PlanQuery {
   words: string[]
@@ -108,7 +108,7 @@ function atSites(region: PlanRegion, sites: string[]): PlanRegion {
 }
 
 /** Lists the codes of a region's sites. */
-export function sitesIn({ availableSites, inStockSites }: PlanRegion): string[] {
+function sitesIn({ availableSites, inStockSites }: PlanRegion): string[] {
   return [...availableSites, ...inStockSites]
 }
 
@@ -139,7 +139,7 @@ interface Stock {
   notInStock: string | undefined
 }
 
-export function stockOf(regions: PlanRegion[]): Stock {
+function stockOf(regions: PlanRegion[]): Stock {
   return {
     inStock: placed(regions, ({ inStockSites }) => inStockSites),
     notInStock: placed(regions, ({ availableSites, inStockSites }) => availableSites.filter((site) => !inStockSites.includes(site))),
@@ -167,7 +167,7 @@ const size: OwnColumn[] = [
 ]
 
 /** The name and the size of a plan. */
-export const sizeColumns: Columns<Plan> = [name, ...size]
+const sizeColumns: Columns<Plan> = [name, ...size]
 
 /**
  * The columns of the list: price, size and stock. A list by unit price has a column for it. The price that sorts the list comes first, because
@@ -221,7 +221,7 @@ function ofOffer(column: OwnColumn): Column<PlanOffer> {
 }
 
 /** Lists what a plan costs in each currency: `$0.007/h, $5.11/mo, EUR 0.006/h`. */
-export function pricesWords(prices: PlanPrice[]): string {
+function pricesWords(prices: PlanPrice[]): string {
   const parts = prices.flatMap(({ currency, hour, month }) => [
     ...(hour === undefined ? [] : [priceWords(hour, currency, 'h')]),
     ...(month === undefined ? [] : [priceWords(month, currency, 'mo')]),

@@ -10,7 +10,7 @@ import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts
 import { code, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
 
 /** The Elastic IPs of the account, or why they could not be read. */
-export type ElasticIpsRead = ReadList<ElasticIp> | { problem: string }
+type ElasticIpsRead = ReadList<ElasticIp> | { problem: string }
 
 /** A server with the Elastic IPs that are assigned to it. Undefined if they could not be read. */
 interface ListedServer {
@@ -32,7 +32,7 @@ const columns: Columns<ListedServer> = [
   { header: 'Label', cell: ({ server }) => server.label && code(server.label), line: 3, before: 'label ' },
 ]
 
-export function serverListing({ items, ...missing }: ReadList<Server>, words: string[], elasticIps: ElasticIpsRead): Listing {
+function serverListing({ items, ...missing }: ReadList<Server>, words: string[], elasticIps: ElasticIpsRead): Listing {
   const onServers = 'items' in elasticIps ? Map.groupBy(elasticIps.items, ({ server }) => server?.id) : undefined
   return filteredListing({
     all: items.map((server): ListedServer => ({ server, elasticIps: onServers && (onServers.get(server.id) ?? []) })),
@@ -57,7 +57,7 @@ export function serverListing({ items, ...missing }: ReadList<Server>, words: st
 }
 
 /** Names all Elastic IPs of the server, with their ids. */
-export function serverDetails(server: Server, read: ElasticIpsRead): Details {
+function serverDetails(server: Server, read: ElasticIpsRead): Details {
   const elasticIps = 'items' in read ? read.items.filter((one) => one.server?.id === server.id) : undefined
   const whole = columns.map((column) =>
     column.header === 'Elastic IPs' ? { ...column, cell: () => elasticIpWords(elasticIps, mostInDetails) } : column,

@@ -16,7 +16,7 @@ const columns: Columns<VirtualMachine> = [
   { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4), line: 2 },
 ]
 
-export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMachine>, words: string[]): Listing {
+function virtualMachineListing({ items, ...missing }: ReadList<VirtualMachine>, words: string[]): Listing {
   return filteredListing({
     all: items,
     words,
@@ -32,7 +32,7 @@ export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMac
   })
 }
 
-export function virtualMachineDetails(machine: VirtualMachine): Details {
+function virtualMachineDetails(machine: VirtualMachine): Details {
   const { operatingSystem: system, specs, createdAt, id } = machine
   const facts = [
     { label: 'Operating system', words: mrkdwn`${[system?.name ?? system?.slug, system?.version].filter(Boolean).join(' ') || '–'}` },

@@ -18,7 +18,7 @@ export type Entered = string | PlainTextOption | undefined
 type AllEntered = Record<string, Entered>
 
 /** A field of a form. Its name is that of the member of the change's input, and the id of its block. */
-export interface Field {
+interface Field {
   label: string
   /** Small print below the field. */
   hint?: string
@@ -81,7 +81,7 @@ export interface Form<Input, Facts, Name extends string = keyof Input & string> 
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: only `submitForm` and `filledForm` need to know the change of a form.
-export type AnyForm = Form<any, any, any>
+type AnyForm = Form<any, any, any>
 
 interface View {
   metadata: string

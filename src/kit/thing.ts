@@ -12,7 +12,7 @@ import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** An item of which perhaps only the id is known. */
-export type Known<Item> = Partial<Item> & { id: string }
+type Known<Item> = Partial<Item> & { id: string }
 
 /** A kind of object of the account that people name: how it is found, picked, and told apart from its namesakes. */
 export interface Thing<Item extends { id: string }> {
@@ -97,7 +97,7 @@ async function readById<Item extends { id: string }>(
 }
 
 /** Returns the item with this id, or else those of this name. */
-export function namedIn<Item extends { id: string }>(thing: Thing<Item>, all: Item[], typed: string): Item[] {
+function namedIn<Item extends { id: string }>(thing: Thing<Item>, all: Item[], typed: string): Item[] {
   const byId = all.filter(({ id }) => id === typed)
   const wanted = typed.trim().toLowerCase()
   const isCalled = thing.isCalled?.bind(thing) ?? ((item: Item) => thing.nameOf(item)?.toLowerCase() === wanted)
@@ -136,7 +136,7 @@ export async function offerThings<Item extends { id: string }>(
   return thingChoices(app, thing, { items, missing, typed, fits })
 }
 
-export function thingChoices<Item extends { id: string }>(
+function thingChoices<Item extends { id: string }>(
   app: App,
   thing: Thing<Item>,
   {

@@ -84,7 +84,7 @@ function decisionReason(hint: string, entered: string | undefined) {
 type ChoicePurpose = (string | undefined)[]
 
 /** The purpose of a form. `isOther`: the person chose another change than the one that an earlier request filled in. */
-export interface Purpose {
+interface Purpose {
   title: string
   isOther: boolean
 }
@@ -247,7 +247,7 @@ type ChoiceButton = z.infer<typeof ChoiceButton>
 export type TypedChoice = Pick<ChoiceButton, 'command' | 'reason'>
 
 /** One of several things of the same name. */
-export interface Choice {
+interface Choice {
   words: Mrkdwn
   /** The input of the change if this one is meant. */
   input: unknown

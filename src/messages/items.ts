@@ -63,7 +63,7 @@ const inDoubt = {
 }
 
 /** Returns the words for the state of an item: `not started`. */
-export function itemStateWords(state: ItemView['state']): string {
+function itemStateWords(state: ItemView['state']): string {
   return states[state].words
 }
 
@@ -127,7 +127,7 @@ export function itemBlocks(items: ItemView[], shown: ShownItems): KnownBlock[] {
 }
 
 /** Says the same without blocks. */
-export function itemLines(items: ItemView[], { hasBegun, doubt }: ShownItems): Mrkdwn {
+function itemLines(items: ItemView[], { hasBegun, doubt }: ShownItems): Mrkdwn {
   const seen = items.map(seenWords)
   // What holds for all of them is said once, under *Check first*.
   const isSame = new Set(seen.map(String)).size === 1
@@ -161,7 +161,7 @@ export function doubtOf(request: Pick<Request, 'state' | 'unansweredSince'>): Sh
   return request.unansweredSince === undefined || !isOpen(request.state) ? undefined : 'unanswered'
 }
 
-export function stateLine(item: ItemView, { tellsWhy = false, doubt }: { tellsWhy?: boolean; doubt?: ShownItems['doubt'] } = {}): Mrkdwn {
+function stateLine(item: ItemView, { tellsWhy = false, doubt }: { tellsWhy?: boolean; doubt?: ShownItems['doubt'] } = {}): Mrkdwn {
   const { name, state, lateAt, endedAt } = item
   const { mark, words } = doubt !== undefined && isItemUnderway(item) ? inDoubt[doubt] : states[state]
   const late = lateAt !== undefined && endedAt === undefined ? ', late' : ''
@@ -170,7 +170,7 @@ export function stateLine(item: ItemView, { tellsWhy = false, doubt }: { tellsWh
 }
 
 /** Says why an item ended otherwise than it should. */
-export function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
+function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
   const words = state === 'done' ? mrkdwn`` : whyWords(ending)
   return words.text === '' ? undefined : words
 }
@@ -202,7 +202,7 @@ export function outcomeBlocks(items: ItemView[]): KnownBlock[] {
 }
 
 /** Says the same without blocks. Does not repeat words that apply to all items. */
-export function outcomeLines(items: ItemView[]): Mrkdwn {
+function outcomeLines(items: ItemView[]): Mrkdwn {
   return joinMrkdwn(worstFirst(items).map(outcomeLine), '\n')
 }
 

@@ -219,9 +219,9 @@ export function unknownRequest(command: string): Mrkdwn {
   return mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${where} may still show it. To make the change, run the command again.`
 }
 
-export const staleCard: Mrkdwn = mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
+const staleCard: Mrkdwn = mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
 
-export const foreignButton: Mrkdwn = mrkdwn`This button was made for another request, or it was changed. Nothing was done. Use the request message.`
+const foreignButton: Mrkdwn = mrkdwn`This button was made for another request, or it was changed. Nothing was done. Use the request message.`
 
 export const changedRecord: Mrkdwn = mrkdwn`The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.`
 

@@ -37,7 +37,7 @@ import {
 import { isDistrusted, whyWords } from './refusals.ts'
 import { mayHaveEndedBefore, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
 
-export interface EndView {
+interface EndView {
   request: Request
   description: Description
   /** Why the request ended, and what to do next. */
@@ -57,7 +57,7 @@ const checkTheAccount = 'Check the account before you request it again.'
 const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
 
 /** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
-export function endSentence({ request, description, done, ending, items, showActor }: EndView): Mrkdwn {
+function endSentence({ request, description, done, ending, items, showActor }: EndView): Mrkdwn {
   const what = mrkdwn`“${phraseWords(description.title)}”`
   const why = whyWords(ending)
   const next = ending.next === undefined ? undefined : mrkdwn`${ending.next}`
@@ -106,7 +106,7 @@ function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
 }
 
 /** Says what to do next, below the reasons why items failed. */
-export function adviceAfterItems(request: Request, items: ItemView[]): Mrkdwn | undefined {
+function adviceAfterItems(request: Request, items: ItemView[]): Mrkdwn | undefined {
   if (request.state !== 'failed' || items.length === 0) return undefined
   if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
   return restOf(items).length > 0
@@ -130,7 +130,7 @@ function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
   return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkTheAccount}`
 }
 
-export type HandoverWords = Pick<Handover<unknown, unknown>, 'label'>
+type HandoverWords = Pick<Handover<unknown, unknown>, 'label'>
 
 export interface ReportView extends EndView {
   /** An unexpected fact about the account at the write, which did not prevent it. */
@@ -150,7 +150,7 @@ export interface ReportView extends EndView {
 // Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
 
 /** Reminds the approvers. Undefined if the request was decided meanwhile. */
-export function approversReminder({ request, description, rule, now }: ReportView): Mrkdwn | undefined {
+function approversReminder({ request, description, rule, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'waiting' || !rule?.approve) return undefined
   const { approvals, origin, expiresAt } = request
   const needed = approvalsNeeded(rule.approve)
@@ -165,7 +165,7 @@ export function approversReminder({ request, description, rule, now }: ReportVie
  * Notifies the approvers of an emergency approval, in every later state, too. It links the requester's profile and leaves out the name, because
  * people choose their names, and one who does this could take that of another.
  */
-export function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
+function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
   const called = rule ? peopleToCall(rule, [origin.userId]) : []
@@ -175,7 +175,7 @@ export function emergencyCall({ request, description, rule, showActor }: ReportV
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
-export function handoverCall({ request, description, handover, showActor }: ReportView): Mrkdwn | undefined {
+function handoverCall({ request, description, handover, showActor }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   return mrkdwn`${mention(request.origin.userId)}, approved by ${joinMrkdwn(
     approvedBy(request).map((by) => showActor(by)),
@@ -184,7 +184,7 @@ export function handoverCall({ request, description, handover, showActor }: Repo
 }
 
 /** Reminds the requester of a secret. Undefined if it was issued, or the request ended. */
-export function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
+function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const left = timeLeft(request.expiresAt - now)
   return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, ${quotedTitle(description.title)} is approved. Press *${handover.label}* above by ${dateTime(request.expiresAt)} (${left} left).`
@@ -363,7 +363,7 @@ function say(text: Mrkdwn, { reason, items, below }: Said): Answerable {
   return { table: { ...withOutcomes(table), text: instead.text }, instead }
 }
 
-export const possibleDuplicate = mrkdwn`Possible duplicate: Slack didn't confirm the first one.`
+const possibleDuplicate = mrkdwn`Possible duplicate: Slack didn't confirm the first one.`
 
 /** Adds to a message that it may have been sent before. */
 export function asRepeat(original: Answerable): Answerable {

@@ -108,7 +108,7 @@ export interface CardView {
 type Checked = Pick<CardView, 'request' | 'checks' | 'unchecked'>
 
 /** Shows what approvers should check before they approve. After the approval, the heading is *Warnings*. */
-export function checkBlocks(view: Checked): KnownBlock[] {
+function checkBlocks(view: Checked): KnownBlock[] {
   const lines = checkLines(view)
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn([mrkdwn`:warning: *${headingOf(view)}*`, ...lines.map(bulleted)], '\n'))
 }
@@ -117,7 +117,7 @@ export function checkBlocks(view: Checked): KnownBlock[] {
  * The dialog that Slack shows after a press on *Approve*: the change first, because it hides the message. Undefined if there is nothing to confirm,
  * unless it is shown `always`.
  */
-export function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>, always = false) {
+function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>, always = false) {
   const lines = checkLines(view)
   if (lines.length === 0 && !view.rule?.confirm && !always) return undefined
   const text = withinDialog([phraseWords(view.description.title), ...lines.map(unlinked)])
@@ -245,7 +245,7 @@ function trackAgainConfirmation({ items }: CardView) {
 }
 
 /** Shows how many approvals a waiting request has, and whose. Empty while one approval is enough and none was given. */
-export function approvalLines(view: CardView): KnownBlock[] {
+function approvalLines(view: CardView): KnownBlock[] {
   const count = countOf(view)
   if (!count) return []
   const by = view.request.approvals.map(({ by: userId, at }) => mrkdwn`${mention(userId)}, ${dateTime(at)}`)
@@ -263,7 +263,7 @@ function countOf({ request, rule }: CardView): string | undefined {
 }
 
 /** Says who requested and who decided, each with the time. */
-export function history({ request }: Pick<CardView, 'request'>, showTime = dateTime): Mrkdwn[] {
+function history({ request }: Pick<CardView, 'request'>, showTime = dateTime): Mrkdwn[] {
   const approvedBy = ({ by, at }: Approval) => mrkdwn`Approved by ${mention(by)}, ${showTime(at)}`
   const requested = mrkdwn`Requested by ${mention(request.origin.userId)}, ${showTime(request.createdAt)}`
   if (request.decidedAt === undefined) return [requested, ...request.approvals.map(approvedBy)]
@@ -282,14 +282,14 @@ function decisionOf({ decision, needsApproval }: Request, decided: Mrkdwn): Mrkd
 }
 
 /** `approved by @Ben and @Chi`, or that no approval was needed. A record that cannot be verified is shown without its decision. */
-export function approversOfRequest({ decision, approvals, needsApproval }: Request): Mrkdwn {
+function approversOfRequest({ decision, approvals, needsApproval }: Request): Mrkdwn {
   if (!needsApproval) return mrkdwn`no approval needed`
   if (decision?.by === undefined) return mrkdwn`approver not verified`
   const by = approvals.length > 0 ? approvals.map((approval) => approval.by) : [decision.by]
   return mrkdwn`approved by ${whoIsIn(toGroup([...new Set(by)]))}`
 }
 
-export function decider(request: Request): Mrkdwn {
+function decider(request: Request): Mrkdwn {
   return request.decision?.by ? mention(request.decision.by) : mrkdwn`the rules`
 }
 
@@ -376,7 +376,7 @@ function cc(rule: PolicyRule | undefined): Mrkdwn {
  * Renders a request that is not finished, without its buttons: the change first, then who needs approval from whom, then the facts for
  * approvers.
  */
-export function openBlocks(view: CardView): KnownBlock[] {
+function openBlocks(view: CardView): KnownBlock[] {
   return [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]
 }
 
@@ -384,7 +384,7 @@ export function openBlocks(view: CardView): KnownBlock[] {
  * Links the message or the alert that it was requested from. Only the request message has this link, because the Home tab is outside of the
  * channel.
  */
-export function sourceBlocks(view: CardView): KnownBlock[] {
+function sourceBlocks(view: CardView): KnownBlock[] {
   const words = sourceWords(view)
   return words.length > 0 ? context(words) : []
 }
@@ -403,7 +403,7 @@ function otherTargetWords(command: string, server = ''): Mrkdwn {
 }
 
 /** Shows the change as a heading. One that is too long for a heading is shown whole below it. */
-export function titleBlocks({ description, environment }: CardView): KnownBlock[] {
+function titleBlocks({ description, environment }: CardView): KnownBlock[] {
   const title = `${prefixOf(environment)}${phraseText(description.title)}`
   return [header(title), ...(headerFits(title) ? [] : wholeSection(boldPhrase(description.title)))]
 }
@@ -414,7 +414,7 @@ export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): Kno
 }
 
 /** Shows the facts of the request that are not in the title, and the reason. */
-export function contentBlocks(view: CardView): KnownBlock[] {
+function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description } = view
   return [
     ...relatedSentences(view).flatMap((words) => wholeSection(words)),
@@ -430,9 +430,9 @@ function shownItems(request: Request) {
   return { hasBegun: request.items !== undefined, doubt: doubtOf(request) }
 }
 
-export const emergencyLabel = 'Reason for the emergency approval'
+const emergencyLabel = 'Reason for the emergency approval'
 
-export function emergencyReason({ decision }: Pick<Request, 'decision'>): string | undefined {
+function emergencyReason({ decision }: Pick<Request, 'decision'>): string | undefined {
   return decision?.breakGlass ? decision.reason : undefined
 }
 
@@ -449,7 +449,7 @@ function smallPrint(view: CardView): Mrkdwn {
   return joinMrkdwn(parts, '  ·  ')
 }
 
-export function idWords({ label, value, detail }: Fact): Mrkdwn {
+function idWords({ label, value, detail }: Fact): Mrkdwn {
   return detail ? mrkdwn`${label} ${code(value)} (its own address ${code(detail)})` : mrkdwn`${label} ${code(value)}`
 }
 
@@ -462,7 +462,7 @@ function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {
 const unsent: readonly string[] = ['rejected', 'withdrawn', 'expired', 'voided']
 
 /** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
-export function whoAndWhen({ request, ...related }: Pick<CardView, 'request' | 'undoes' | 'repeats'>): Mrkdwn {
+function whoAndWhen({ request, ...related }: Pick<CardView, 'request' | 'undoes' | 'repeats'>): Mrkdwn {
   const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
   const parts = [
     who(request),
@@ -523,7 +523,7 @@ export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
 }
 
 /** Renders a finished request in two lines: what happened to what, and who requested and decided it, when, and how long it took. */
-export function finishedBlocks(view: CardView): KnownBlock[] {
+function finishedBlocks(view: CardView): KnownBlock[] {
   const left = notMoved(view)
   return [
     ...wholeSection(whatHappened(view)),
@@ -540,7 +540,7 @@ function notMoved({ request, items }: CardView): ItemView[] {
 }
 
 /** `:large_green_circle: *Done*  ·  Move 203.0.113.10: web-1 → web-2` */
-export function whatHappened(view: CardView): Mrkdwn {
+function whatHappened(view: CardView): Mrkdwn {
   const { description, environment } = view
   const { mark, name } = endOf(view)
   const title = mrkdwn`${mark} *${name}*  ·  ${prefixOf(environment)}${phraseWords(description.title)}`
@@ -595,7 +595,7 @@ function untrackedWords(items: ItemView[]): Mrkdwn {
 const rejectionLabel = 'Rejected because'
 
 /** Shows the reason of a rejection. */
-export function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
+function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
   return state === 'rejected' ? reasonBlocks(rejectionLabel, decision?.reason) : []
 }
 
@@ -614,7 +614,7 @@ export function requestDetails(view: CardView): Message {
   return message(detailsBlocks(view))
 }
 
-export function detailsBlocks(view: CardView): KnownBlock[] {
+function detailsBlocks(view: CardView): KnownBlock[] {
   const { request } = view
   return [
     ...(isFinished(view) ? wholeSection(whatHappened(view)) : [...titleBlocks(view), ...wholeSection(statusLine(view))]),

@@ -7,7 +7,7 @@ import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from 
 import { explain, explainAll, phraseOf, whyWords } from './refusals.ts'
 
 /** How the repeated request ended, as kept in the warnings of the new one. */
-export const EarlierEnd = z.object({
+const EarlierEnd = z.object({
   code: z.literal('earlier-end'),
   /** From that end to the new request, in ms. */
   agoMs: z.number(),
@@ -19,7 +19,7 @@ export const EarlierEnd = z.object({
   /** Why it ended so. For one of several items, why each of them did; `name` is the item. */
   ends: z.array(z.object({ name: z.string().optional(), causes: z.array(Finding) })),
 })
-export type EarlierEnd = z.infer<typeof EarlierEnd>
+type EarlierEnd = z.infer<typeof EarlierEnd>
 
 /** What is said of each end that tells approvers something about the change. A rejection names who rejected it. */
 const ends: Partial<Record<Request['state'], string>> = {
@@ -59,10 +59,7 @@ export function earlierEndOf(
 }
 
 /** `Ben rejected this 12 minutes before this request: "…"` or `The last try, 12 minutes before this request, failed. …` */
-export function earlierEndWords(
-  { agoMs, state, by, reason, ends: ended }: EarlierEnd,
-  change: Pick<Change, 'explain'> | undefined,
-): Phrase {
+function earlierEndWords({ agoMs, state, by, reason, ends: ended }: EarlierEnd, change: Pick<Change, 'explain'> | undefined): Phrase {
   const before = `${formatAge(agoMs)} before this request`
   if (state === 'rejected') {
     const who = by === undefined ? ['This was rejected'] : phrase`${person(by)} rejected this`
@@ -114,12 +111,12 @@ export function lastChangeOf(
 const mostNamed = 3
 
 /** `203.0.113.10 was last changed 3 hours before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
-export function lastChangeWords({ agoMs, by, names, isOlder = false }: LastChange, title: Phrase): Phrase {
+function lastChangeWords({ agoMs, by, names, isOlder = false }: LastChange, title: Phrase): Phrase {
   return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} ${[isOlder ? 'also' : 'last']} changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 /** `4 more were changed in the 24 hours before this request.` */
-export function moreChangesWords({ count }: MoreChanges): Phrase {
+function moreChangesWords({ count }: MoreChanges): Phrase {
   return phrase`${count} more ${[count === 1 ? 'was' : 'were']} changed in the 24 hours before this request.`
 }
 

@@ -99,7 +99,7 @@ export function alertWords({ name, link }: SourceAlert): Mrkdwn {
 }
 
 /** Mentions a person or a user group by its id. */
-export function mentionOf(id: string): Mrkdwn {
+function mentionOf(id: string): Mrkdwn {
   return isUserGroup(id) ? userGroupMention(id) : mention(id)
 }
 
@@ -260,7 +260,7 @@ export interface LinkedRequest {
 }
 
 /** The earlier requests that a request belongs to. */
-export interface RelatedRequests {
+interface RelatedRequests {
   undoes?: LinkedRequest | undefined
   repeats?: LinkedRequest | undefined
 }

@@ -61,7 +61,7 @@ export function explainEvacuation(finding: Finding): Words | undefined {
   return own.success ? evacuationWords(own.data) : undefined
 }
 
-export function evacuationWords(finding: EvacuationFinding): Words {
+function evacuationWords(finding: EvacuationFinding): Words {
   const words = wordsFrom(sentenceOf(finding))
   if (finding.code === 'nothing-on-server') return { ...words, next: 'Check the account.' }
   if (finding.code === 'nothing-left' && finding.causes.every(({ code }) => code === 'not-on-server')) {
@@ -193,11 +193,11 @@ export type EvacuationInput = z.infer<typeof EvacuationInput>
 const NamedServer = z.object({ id: z.string(), name: z.string() })
 
 /** One address, in the facts of its move. */
-export const EvacuatedIp = MoveFacts.extend({
+const EvacuatedIp = MoveFacts.extend({
   /** Set if the account shows no server for it: how long before the check Lockkeeper saw it on the server, in ms. */
   seenAgoMs: z.number().optional(),
 })
-export type EvacuatedIp = z.infer<typeof EvacuatedIp>
+type EvacuatedIp = z.infer<typeof EvacuatedIp>
 
 /** An address of the server that is not moved, and why. */
 export const LeftOut = z.object({ elasticIpId: z.string(), address: z.string(), finding: Finding })
@@ -303,10 +303,10 @@ export interface EvacuationReads {
 }
 
 /** Whether the check is for a new request, where a person can still choose, or repeats it before the writes. */
-export type CheckFor = 'request' | 'writes'
+type CheckFor = 'request' | 'writes'
 
 /** One address of the server: how it can be moved, or why it cannot. */
-export type CheckedAddress = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
+type CheckedAddress = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
 
 /**
  * Finds the addresses of a server, and whether each can be moved. Without a target it compares nothing with it. `bgp`: the addresses that the

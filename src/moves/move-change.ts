@@ -25,7 +25,7 @@ import {
 } from './move.ts'
 
 /** What a move needs of App. */
-export interface MoveNeeds extends ServerNeeds {
+interface MoveNeeds extends ServerNeeds {
   account: Pick<AccountApi, 'elasticIps' | 'servers'>
 }
 

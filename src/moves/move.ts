@@ -223,12 +223,12 @@ export function addressOf(facts: Pick<MoveFacts, 'address' | 'elasticIpId'>): st
 }
 
 /** Whether the account shows that a server is off, deploying or the like. A status that is not shown counts as on. */
-export function isNotOn<Shown extends Pick<Server, 'status'>>(server: Shown): server is Shown & { status: string } {
+function isNotOn<Shown extends Pick<Server, 'status'>>(server: Shown): server is Shown & { status: string } {
   return server.status !== undefined && server.status !== 'on'
 }
 
 /** Lists what approvers should know about the target of a move. None of it prevents the move. */
-export function targetWarnings(target: Server): MoveFinding[] {
+function targetWarnings(target: Server): MoveFinding[] {
   const server = nameOf(target)
   return [
     ...(isNotOn(target) ? [{ code: 'server-not-on' as const, server, status: target.status }] : []),

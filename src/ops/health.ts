@@ -100,7 +100,7 @@ export async function startHealth({ host = '127.0.0.1', port, whyNotReady, lines
 }
 export type Health = Awaited<ReturnType<typeof startHealth>>
 
-export function json(status: number, body: unknown): Page {
+function json(status: number, body: unknown): Page {
   return { status, type: 'application/json; charset=utf-8', body: JSON.stringify(body) }
 }
 

@@ -80,7 +80,7 @@ function framesOf(error: Error): string[] {
 }
 
 /** Converts any value for the log: describes errors, hides secrets, and replaces instances of other classes with the name of the class. */
-export function safeValue(value: unknown, depth = 0): unknown {
+function safeValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Error) return describeError(value)
@@ -121,7 +121,7 @@ export function likenessOf(error: unknown): string {
 }
 
 /** Replaces numbers and ids, so that texts that differ only in them are the same. */
-export function withoutNumbers(text: string): string {
+function withoutNumbers(text: string): string {
   return text.replace(/[0-9a-f-]{8,}|\d+/gi, '#')
 }
 
@@ -166,12 +166,12 @@ export const logFields = {
   opsPort: 'the operations port',
   signal: 'the signal that stops the process',
 } as const
-export type LogField = keyof typeof logFields
+type LogField = keyof typeof logFields
 
 type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /** The fields of a line. docs/logs.md describes each. */
-export type Fields = { [Name in LogField]?: unknown }
+type Fields = { [Name in LogField]?: unknown }
 
 type Write<Needed> = (fields: Fields & Needed, text: string) => void
 

@@ -13,11 +13,11 @@ export function createInstruments(registry: Registry) {
       new Histogram({ name, help, buckets, labelNames, registers }),
   }
 }
-export type Instruments = ReturnType<typeof createInstruments>
+type Instruments = ReturnType<typeof createInstruments>
 
 /** The kinds of payload that are acknowledged: the values of the label `payload`. */
 const acknowledgedPayloads = ['command', 'click', 'form', 'shortcut', 'options', 'home', 'other'] as const
-export type AcknowledgedPayload = (typeof acknowledgedPayloads)[number]
+type AcknowledgedPayload = (typeof acknowledgedPayloads)[number]
 
 /** How Redis can lose a request: the values of the label `how`. */
 export const losses = ['all-data', 'set-back', 'one-record'] as const
@@ -36,7 +36,7 @@ const delayBuckets = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600]
  * Creates the metrics of the service level objectives, and the counters of events that must never occur. docs/alerts-and-errors.md explains
  * both.
  */
-export function createObjectiveMetrics({ counter, histogram }: Pick<Instruments, 'counter' | 'histogram'>) {
+function createObjectiveMetrics({ counter, histogram }: Pick<Instruments, 'counter' | 'histogram'>) {
   const acknowledgements = histogram(
     'lockkeeper_acknowledgement_duration_seconds',
     'From the arrival of a payload of Slack to its acknowledgement, by kind of payload.',

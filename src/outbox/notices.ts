@@ -93,7 +93,7 @@ function channelOfAlerts({ config }: App, channelId: string | undefined): string
 }
 
 /** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
-export interface Draft {
+interface Draft {
   /** The message and the outbox. */
   keys: [message: string, outbox: string]
   /** `member` is '' if nobody gets the message. */

@@ -16,7 +16,7 @@ const run = scriptsOf(import.meta.url, ['lease', 'settle'])
 export type OutboxName = 'card' | ReportName | TextName
 
 /** `notice`: to the operators. `alerts`: why alerts led to no request. */
-export const textNames = ['notice', 'alerts'] as const
+const textNames = ['notice', 'alerts'] as const
 export type TextName = (typeof textNames)[number]
 
 /** A message of the outbox. `id`: of the request or, for a message that is about no request, of the message itself. */

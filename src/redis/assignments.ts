@@ -15,13 +15,13 @@ const endOffMs = 60_000
 export type ListProblem = 'forged' | 'older' | 'missing'
 
 /** A list as it was read. `head`: its signed head, '' if there is none. `at`: undefined if it is not used. */
-export interface Found {
+interface Found {
   head: string
   at: number | undefined
   entries: Assignment[]
 }
 
-export interface StoredAssignmentsParts {
+interface StoredAssignmentsParts {
   redis: Redis
   keys: Keys
   keyring: Keyring
@@ -30,7 +30,7 @@ export interface StoredAssignmentsParts {
 }
 
 /** Creates the functions that read and replace the list of assignments in Redis. Times are in ms since 1970, by Redis' clock. */
-export function createStoredAssignments({ redis, keys, keyring, onRefused }: StoredAssignmentsParts) {
+function createStoredAssignments({ redis, keys, keyring, onRefused }: StoredAssignmentsParts) {
   const run = createScripts(redis, scripts)
   const list = createSignedList({ keyring, name: 'assignments', schema: z.array(Assignment) })
   /** The time of the newest list that this process has read or written. An older one was put back. */

@@ -32,7 +32,7 @@ export function createWriteProbe(redis: Redis, keys: Keys) {
     }
   }
 }
-export type ProbeWrites = ReturnType<typeof createWriteProbe>
+type ProbeWrites = ReturnType<typeof createWriteProbe>
 
 /** How long one attempt waits for an answer. */
 const defaultAttemptMs = 2_000

@@ -7,7 +7,7 @@ import type { Keys } from './key-names.ts'
 const Head = z.object({ at: z.number(), digest: z.string(), signature: z.string() })
 
 /** A list as Redis holds it, in the fields of a hash: its time and the hash of its text, signed together, and the text. */
-export interface StoredList {
+interface StoredList {
   head: string
   text: string
 }

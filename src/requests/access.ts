@@ -50,7 +50,7 @@ import { mrkdwn } from '../slack/text.ts'
 type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'noteOf' | 'audit' | 'metrics' | 'errors'>
 
 /** What a person wants to do. */
-export type Intent =
+type Intent =
   /** Use Lockkeeper at all: every command, click, submission and option load. `what` names it for the audit. */
   | { to: 'read'; what?: string }
   /** Request a change of this kind. Its project, and so its rule, is not known yet. */
@@ -205,7 +205,7 @@ async function gateSent(app: Judging, origin: Origin, kind: ChangeKind): Promise
 }
 
 /** What a form shows of a change that was typed: its input, and what the preflight check read. */
-export interface Draft {
+interface Draft {
   input: unknown
   facts: unknown
 }

@@ -211,8 +211,6 @@ export async function distrust(app: App, request: Request, problem: AuthorityPro
   await app.audit.noteCounted(app.noteOf(request, 'distrust', { causes: [problem] }))
   await store.clearDueIfUnchanged(request.id, request.revision)
 }
-export type Distrust = (request: Request, problem: AuthorityProblem) => Promise<void>
-
 function canEnd({ state }: Request): boolean {
   return state !== unknownState && stepOf('distrust').from.includes(state)
 }

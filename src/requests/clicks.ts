@@ -143,7 +143,7 @@ async function pressApprove(app: App, request: Request, click: Click): Promise<v
 }
 
 /** Reads the details of an item by its id. Undefined if there is no such item any more. */
-export type ReadDetails = (id: string, origin: Origin) => Promise<Details | undefined>
+type ReadDetails = (id: string, origin: Origin) => Promise<Details | undefined>
 
 /** An item as a button names it: `text` is how a form shows it. */
 const ListedItem = z.object({ id: z.string(), text: z.string() })

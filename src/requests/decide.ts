@@ -10,7 +10,7 @@ import type { StepName } from './steps.ts'
 import { firstReminderAt, type StepData } from './store.ts'
 
 /** Is called once a decision is taken. What follows only shows it. */
-export type OnTaken = () => void
+type OnTaken = () => void
 
 /** Other people can decide at the same moment. Each time another step was first, the approval is counted again. */
 const mostTries = 20
@@ -235,7 +235,7 @@ function refuseRequesterOfDecided(request: Request, { userId }: Origin): void {
 const decisions = { approve, mayBreakGlass, breakGlass, mayReject, reject, withdraw, stopTracking, trackAgain }
 
 /** The decisions with their App, for the buttons of requests. */
-export interface Decide extends Bound<typeof decisions> {}
+interface Decide extends Bound<typeof decisions> {}
 export function decideWith(app: App): Decide {
   return bind(app, decisions)
 }

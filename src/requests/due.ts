@@ -19,7 +19,7 @@ export function withScripts(redis: Redis) {
 }
 
 /** Reads Redis' clock in ms since 1970. All times of a record come from it. */
-export async function now({ run, keys }: Database): Promise<number> {
+async function now({ run, keys }: Database): Promise<number> {
   const [ms] = await run('now', [keys.lastTick], [])
   return Number(ms)
 }
@@ -28,38 +28,38 @@ export async function now({ run, keys }: Database): Promise<number> {
 export const dueAtOnce = 2_000
 
 /** Returns the ids of requests that are due now, the oldest due time first. */
-export function due({ run, keys }: Database, limit = dueAtOnce): Promise<string[]> {
+function due({ run, keys }: Database, limit = dueAtOnce): Promise<string[]> {
   return run('due', [keys.due], ['0', String(limit)])
 }
 
 /** Returns whether a request or a message is due within `withinMs`. Ticks run only while this is true. */
-export async function isBusy({ run, keys }: Database, withinMs: number): Promise<boolean> {
+async function isBusy({ run, keys }: Database, withinMs: number): Promise<boolean> {
   const found = await Promise.all([keys.due, keys.outbox].map((set) => run('due', [set], [String(withinMs), '1'])))
   return found.flat().length > 0
 }
 
 /** Counts the messages that Slack has not received yet. */
-export function countUnsent({ redis, keys }: Database): Promise<number> {
+function countUnsent({ redis, keys }: Database): Promise<number> {
   return guardStore(() => redis.zcard(keys.outbox))
 }
 
 /** Makes a request due again in `inMs`, if it has a due time. `revision`: if its record still has this one. */
-export async function postpone({ run, keys }: Database, id: string, inMs: number, revision?: number): Promise<void> {
+async function postpone({ run, keys }: Database, id: string, inMs: number, revision?: number): Promise<void> {
   await run('postpone', [keys.due, keys.record(id)], [id, String(Math.round(inMs)), revision === undefined ? '' : String(revision)])
 }
 
 /** Makes a request due again in `inMs`. Does nothing if its record changed since it was read, because that step set a due time. */
-export function postponeIfUnchanged(db: Database, { id, revision }: Request, inMs: number): Promise<void> {
+function postponeIfUnchanged(db: Database, { id, revision }: Request, inMs: number): Promise<void> {
   return postpone(db, id, inMs, revision)
 }
 
 /** Clears the due time of a request, unless its record changed since `revision`. */
-export async function clearDueIfUnchanged({ run, keys }: Database, id: string, revision: number): Promise<void> {
+async function clearDueIfUnchanged({ run, keys }: Database, id: string, revision: number): Promise<void> {
   await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, String(revision)])
 }
 
 /** Clears the due time of a request whose record cannot be read, so that no tick reads it again. */
-export async function clearDue({ redis, keys }: Database, id: string): Promise<void> {
+async function clearDue({ redis, keys }: Database, id: string): Promise<void> {
   await guardStore(() => redis.zrem(keys.due, id))
 }
 
@@ -67,12 +67,12 @@ export async function clearDue({ redis, keys }: Database, id: string): Promise<v
  * Returns whether a request has a due time. Every step that removes a record removes its due time, too. So if a request still has one after
  * its record was not found, Redis has lost the record.
  */
-export async function isDue({ redis, keys }: Database, id: string): Promise<boolean> {
+async function isDue({ redis, keys }: Database, id: string): Promise<boolean> {
   return (await guardStore(() => redis.zscore(keys.due, id))) !== null
 }
 
 /** Removes the id of a request from the sets of requests, if its record is gone. */
-export async function forgetLost({ run, keys }: Database, id: string): Promise<void> {
+async function forgetLost({ run, keys }: Database, id: string): Promise<void> {
   await run('forget-lost', [keys.record(id), keys.open, keys.ended, keys.due], [id])
 }
 
@@ -81,7 +81,7 @@ const mostKept = 50
 const fewest = 5
 
 /** How long changes of a kind took on this account, in ms: half of the last ones at most `medianMs`, nine of ten at most `p90Ms`. */
-export interface Usual {
+interface Usual {
   medianMs: number
   p90Ms: number
 }
@@ -98,7 +98,7 @@ export async function noteDuration({ redis, keys }: Pick<Database, 'redis' | 'ke
 }
 
 /** Returns undefined while too few are known, or if Redis does not answer. */
-export async function usualDuration({ redis, keys }: Database, kind: ChangeKind): Promise<Usual | undefined> {
+async function usualDuration({ redis, keys }: Database, kind: ChangeKind): Promise<Usual | undefined> {
   const found = await guardStore(() => redis.lrange(keys.durations(kind), 0, mostKept - 1)).catch(() => [])
   const sorted = found
     .map(Number)
@@ -114,18 +114,18 @@ const keepWorkersMs = 24 * 3_600_000
 /** Stands for the workers that have stopped, until the next worker is noted. Otherwise no worker would be seen during a restart. */
 const ended = 'ended'
 
-export async function noteTick(db: Database): Promise<void> {
+async function noteTick(db: Database): Promise<void> {
   const at = await now(db)
   await guardStore(() => db.redis.set(db.keys.lastTick, String(at)))
 }
 
 /** Returns the age of the last tick of any replica in ms, or Infinity if there was none. */
-export async function sinceLastTickMs(db: Database): Promise<number> {
+async function sinceLastTickMs(db: Database): Promise<number> {
   const at = await guardStore(() => db.redis.get(db.keys.lastTick))
   return at === null ? Number.POSITIVE_INFINITY : (await now(db)) - Number(at)
 }
 
-export async function noteWorker(db: Database, name: string): Promise<void> {
+async function noteWorker(db: Database, name: string): Promise<void> {
   const at = await now(db)
   const { workers } = db.keys
   const noted = db.redis
@@ -137,19 +137,19 @@ export async function noteWorker(db: Database, name: string): Promise<void> {
 }
 
 /** Takes a worker that has stopped from the list. */
-export async function noteWorkerEnd(db: Database, name: string): Promise<void> {
+async function noteWorkerEnd(db: Database, name: string): Promise<void> {
   const at = await now(db)
   const { workers } = db.keys
   await guardStore(() => db.redis.multi().zadd(workers, String(at), ended).zrem(workers, name).exec())
 }
 
 /** Counts the workers that were noted within the last `withinMs`. */
-export function workersSeen(db: Database, withinMs: number): Promise<number> {
+function workersSeen(db: Database, withinMs: number): Promise<number> {
   return guardStore(async () => db.redis.zcount(db.keys.workers, String((await now(db)) - withinMs), '+inf'))
 }
 
 /** Returns when a worker was noted last, in ms since 1970 by Redis' clock. 0: never. */
-export async function lastWorkerAt({ redis, keys }: Database): Promise<number> {
+async function lastWorkerAt({ redis, keys }: Database): Promise<number> {
   const [, at = '0'] = await guardStore(() => redis.zrange(keys.workers, '-1', '-1', 'WITHSCORES'))
   return Number(at)
 }
@@ -162,14 +162,14 @@ const retractionMs = 60_000
  * would not find the secret, and report it as never issued. Returns a token for `endRetraction`, or undefined while another process holds the
  * claim. The claim of a dead process ends after 60 s.
  */
-export async function claimRetraction({ redis, keys }: Database, id: string): Promise<string | undefined> {
+async function claimRetraction({ redis, keys }: Database, id: string): Promise<string | undefined> {
   const token = randomUUID()
   const holder = await claim(redis, keys.retraction(id), { token, lastsMs: retractionMs })
   return holder === undefined ? token : undefined
 }
 
 /** Ends the claim with this token. Does nothing if it ran out and another process holds the claim. */
-export async function endRetraction({ run, keys }: Database, id: string, token: string): Promise<void> {
+async function endRetraction({ run, keys }: Database, id: string, token: string): Promise<void> {
   await run('release', [keys.retraction(id)], [token])
 }
 

@@ -49,7 +49,7 @@ export interface CommandSubmit {
   openForm: OpenForm
 }
 
-export interface CommandRequest<Input, Facts> extends ChangeAndInput<Input, Facts> {
+interface CommandRequest<Input, Facts> extends ChangeAndInput<Input, Facts> {
   /** Opens if the rule requires a reason and none was typed. */
   form: FilledForm
 }

@@ -8,7 +8,7 @@ import type { RequestState } from '../domain/request.ts'
 export type Taker = 'requester' | 'approver' | 'worker' | 'web' | 'alert'
 
 /** What the metrics count a step as, if people or the policy decide by it. */
-export type StepDecision = 'approve' | 'reject' | 'withdraw' | 'expire' | 'break-glass'
+type StepDecision = 'approve' | 'reject' | 'withdraw' | 'expire' | 'break-glass'
 
 /** Fields of a record that a step sets to the current time, by Redis' clock. */
 export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
@@ -384,11 +384,6 @@ export function isSend(act: string): boolean {
 /** Whether an act of the audit says that a write was certainly not carried out, so that another one may be sent. */
 export function isUnsend(act: string): boolean {
   return stepOfAct(act)?.unsends === true
-}
-
-/** Whether an act of the audit is a step that ends a request. Such a step sets `endedAt`. */
-export function isEnd(act: string): boolean {
-  return setsStamp(act, 'endedAt')
 }
 
 function setsStamp(act: string, stamp: Stamp): boolean {

@@ -30,7 +30,7 @@ import { isSend, type ReportName, type StepName, stateAfter, stepOf } from './st
  * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
  * most fields of one that has ended.
  */
-export type RecordHash = Record<string, string>
+type RecordHash = Record<string, string>
 
 /** Encodes each field as JSON, and leaves out those that are undefined. */
 export function encodeFields(fields: Record<string, unknown>): RecordHash {
@@ -215,7 +215,7 @@ async function lastChangesOf(records: Records, resources: string[]): Promise<Map
 export const firstReminderAt = 0.5
 
 /** How long Redis keeps the id of the latest request for a resource. An earlier request needs it while it can be tracked again. */
-export const keepLatestMs = 3_600_000
+const keepLatestMs = 3_600_000
 
 /** Longer than any request can wait for an approval. */
 const keepUndecidedMs = 30 * 24 * 3_600_000

@@ -134,7 +134,7 @@ async function readOutcome(
 }
 
 /** Returns the phase in which a change is observed, and the time since its write. `now` is in ms since 1970. */
-export function momentOf({ state, sentAt, createdAt }: Underway, now: number, { graceMs, unsettledMs }: Timings): Moment {
+function momentOf({ state, sentAt, createdAt }: Underway, now: number, { graceMs, unsettledMs }: Timings): Moment {
   const sinceSentMs = now - (sentAt ?? createdAt)
   return {
     phase: state === 'tracking' ? 'accepted' : 'sent',
@@ -162,7 +162,7 @@ const youngMs = 60_000
 const middleAgedMs = 5 * 60_000
 
 /** Returns the time until the next observation of a request, in ms. 0: at the next tick. */
-export function paceMs({ state, sentAt, createdAt, lateAt }: Underway, now: number, pollIntervalMs: number): number {
+function paceMs({ state, sentAt, createdAt, lateAt }: Underway, now: number, pollIntervalMs: number): number {
   const ageMs = now - (sentAt ?? createdAt)
   if (state === 'starting') return Math.min(pollIntervalMs * 3, 10_000)
   if (lateAt !== undefined) return pollIntervalMs * 6

@@ -1,5 +1,5 @@
 import type { ModalView } from '@slack/web-api'
-import type { Origin, Requester } from '../domain/approval.ts'
+import type { Requester } from '../domain/approval.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { countMistakes } from '../domain/text.ts'
 import { Refusal } from './errors.ts'
@@ -75,18 +75,6 @@ export function findMeant(commands: Command[], words: string[]): Command | undef
   const [group = ''] = typed.split(' ')
   return commands.find((command) => command.words.startsWith(`${group} `) && countMistakes(typed, command.words) === 1)
 }
-
-/** Throws a Refusal if the person may not request this kind of change. The right to read was already checked when the command arrived. */
-export type Gate = (origin: Origin, kind: ChangeKind) => Promise<Requester>
-
-/** Throws a Refusal if a request of this kind could not be made or posted in the channel of the origin. */
-export type GateForm = (origin: Origin, kind: ChangeKind) => Promise<unknown>
-
-/** Returns the name of the rule that requires a reason for this kind of change in this channel. Undefined if none certainly does. */
-export type RuleWithReason = (kind: ChangeKind, channelId: string) => string | undefined
-
-/** Returns those of the needs for which the person has the right. */
-export type May = (origin: Origin, needs: Need[]) => Promise<Need[]>
 
 /** Slack's own clients send less. If a text has many quotes, the time to split it into words grows with the square of its length. */
 export const longestCommand = 3_000

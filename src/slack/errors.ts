@@ -37,7 +37,7 @@ export const outdatedButton = mrkdwn`This button is out of date. Run the command
  * An error of the account API, or a preflight check, that kept a change from being requested. The person reads that nothing was requested. `cause`
  * is the error for the log and the operators.
  */
-export class NothingRequested extends Error {
+class NothingRequested extends Error {
   override name = 'NothingRequested'
 }
 

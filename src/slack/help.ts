@@ -12,7 +12,7 @@ import { withoutMention } from './typed-words.ts'
 import type { Message } from './web-api.ts'
 
 /** A command as a person should have typed it. */
-export interface WholeCommand {
+interface WholeCommand {
   /** `ip move` */
   words: string
   args: string[]
@@ -38,7 +38,7 @@ export function didYouMean(name: string, meant: WholeCommand[]): Mrkdwn {
 }
 
 /** Writes an argument as it can be typed: a mention by its name, and a name with spaces in quotes. */
-export function argument(word: string): string {
+function argument(word: string): string {
   const named = withoutMention(word)
   const typed = named === word ? word : `${word.startsWith('<#') ? '#' : '@'}${named}`
   return /\s/.test(typed) || typed === '' ? `"${typed.replaceAll('"', '')}"` : typed

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { Origin } from '../domain/approval.ts'
 import { MessageRef } from '../domain/request.ts'
@@ -211,11 +210,6 @@ function mapState<T>(state: z.infer<typeof State> | null | undefined, pick: (ele
     return [blockId, element ? pick(element) : undefined]
   })
   return Object.fromEntries(entries)
-}
-
-/** Makes one key for all deliveries of an interaction, whether Slack sends it twice or somebody replays a recorded request. */
-export function deliveryKey(...parts: (string | undefined)[]): string {
-  return hash('sha256', JSON.stringify(parts)).slice(0, 40)
 }
 
 /** The payloads that have listeners, by Slack's names for them. */

@@ -80,7 +80,7 @@ async function isFirstDelivery({ redis, keys }: App, key: string): Promise<boole
 }
 
 /** Makes one key for all deliveries of an interaction, in all processes. */
-export function deliveryKey(...parts: (string | undefined)[]): string {
+function deliveryKey(...parts: (string | undefined)[]): string {
   return hash('sha256', JSON.stringify(parts)).slice(0, 40)
 }
 

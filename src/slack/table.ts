@@ -15,7 +15,7 @@ const marks =
  * Turns mrkdwn into the elements of a rich text. Text from outside becomes a text element, in which nothing is markup. `*` and `_` stay as
  * they are.
  */
-export function richTextElements(words: Mrkdwn): RichTextElement[] {
+function richTextElements(words: Mrkdwn): RichTextElement[] {
   const elements: RichTextElement[] = []
   let end = 0
   for (const match of words.text.matchAll(marks)) {
@@ -51,7 +51,7 @@ type TableCell = DataTableBlock['rows'][number][number]
 const ambiguous = /[<>&]|:[^\s:]+:/
 
 /** Returns the words of a cell for a line of text. Undefined if it is empty. */
-export function cellWords(cell: Cell): Mrkdwn | undefined {
+function cellWords(cell: Cell): Mrkdwn | undefined {
   if (cell === undefined) return undefined
   const words = typeof cell === 'string' ? mrkdwn`${cleanText(cell, { oneLine: true })}` : 'words' in cell ? mrkdwn`${cell.words}` : cell
   return words.text.trim() === '' ? undefined : words
@@ -88,7 +88,7 @@ function textCell(text: string): TableCell {
 const limits = { rows: 100, columns: 20, characters: 10_000 } as const
 
 /** Whether one table can have this many rows. Otherwise making the cells would be wasted work. */
-export function fitsTable(rows: number): boolean {
+function fitsTable(rows: number): boolean {
   return rows > 0 && rows <= limits.rows
 }
 
@@ -121,7 +121,7 @@ function plainCaption(caption: string): string {
 }
 
 /** How people open the details of a list's items. Cells of a table cannot hold buttons, so the list has a picker below it. */
-export interface ItemDetails<T> {
+interface ItemDetails<T> {
   /** The kind of the items, under which a feature registers the read of their details: `elastic-ip`. */
   of: string
   /** `Details of an Elastic IP` */
@@ -141,7 +141,7 @@ export interface ItemChoices {
 /** The longest words that the picker adds to a message, in characters, with this many options. */
 export const choicesCharacters = (count: number) => 150 + 75 * count
 
-export function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails<T>): ItemChoices {
+function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails<T>): ItemChoices {
   const names = items.map((item) => truncate(nameOf(item), mostOption, 'plain'))
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)

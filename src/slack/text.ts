@@ -1,6 +1,6 @@
 import type { MrkdwnElement, PlainTextElement } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import { type Phrase, phraseText, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
+import { type Phrase, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
 
 /** Changes the first letter to upper case. */
 export function capitalised(text: string): string {
@@ -372,11 +372,6 @@ export function quotedTitle(title: Phrase): Mrkdwn {
 /** Shows a phrase in bold. Code and mentions keep their form in it. */
 export function boldPhrase(phrase: Phrase): Mrkdwn {
   return mrkdwn`*${phraseWords(phrase)}*`
-}
-
-/** Shows a phrase where a notification shows it: names as they are, in quotation marks if they could be mistaken for other words. */
-export function plainPhrase(phrase: Phrase): Mrkdwn {
-  return mrkdwn`${phraseText(phrase)}`
 }
 
 /** Joins the first texts, and counts the others: `web-1, web-2 and 3 more`. */

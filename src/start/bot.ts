@@ -40,7 +40,7 @@ function createAlertsSide({ config, people, requests }: Foundation) {
 }
 
 /** A service that the bot needs, and waits for while it is away. */
-export interface Dependency<T> {
+interface Dependency<T> {
   name: 'Slack' | 'Redis'
   /** Throws AwayError while the service does not answer, and StartError if waiting does not help. */
   reach: () => Promise<T>
@@ -56,7 +56,7 @@ interface ReachParts {
 }
 
 /** Creates the function that tries to reach a dependency until it answers or the process stops. `missing` holds those not reached yet. */
-export function createReach({ dependencies, shutdown, lines }: ReachParts) {
+function createReach({ dependencies, shutdown, lines }: ReachParts) {
   const missing = new Set<string>(dependencies.map(({ name }) => name))
 
   async function reach<T>({ name, reach: attempt, longestPauseMs, note }: Dependency<T>): Promise<T> {
@@ -198,7 +198,7 @@ export function createLifecycle<Identity>({
 }
 
 /** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
-export function createOperationsSide({ config, telemetry, clients, people }: Foundation) {
+function createOperationsSide({ config, telemetry, clients, people }: Foundation) {
   const { log, lines, metrics } = telemetry
   const status = createStatus({
     log,
@@ -234,7 +234,7 @@ interface FeatureNeeds {
 }
 
 /** Creates every feature. */
-export function buildFeatures(foundation: Foundation, { home, lastReceived }: FeatureNeeds): Feature[] {
+function buildFeatures(foundation: Foundation, { home, lastReceived }: FeatureNeeds): Feature[] {
   const { people } = foundation
   return createFeatures({
     ...people,
@@ -249,7 +249,7 @@ export function buildFeatures(foundation: Foundation, { home, lastReceived }: Fe
 }
 
 /** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */
-export function createPeopleSide(foundation: Foundation) {
+function createPeopleSide(foundation: Foundation) {
   const { people, config, telemetry, requests } = foundation
   const { catalog } = requests
   const home = createHome(people, () => formButtons(interactions.commands))
@@ -314,7 +314,7 @@ export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], po
 }
 
 /** Creates the worker side, which handles requests without a person, over the patient connection. */
-export function createWorkerSide(foundation: Foundation, features: Feature[]) {
+function createWorkerSide(foundation: Foundation, features: Feature[]) {
   const { jobs, requests } = foundation
   const dataLossMark = createDataLossMark(jobs, requests.newestHead)
   const worker = createWorker(jobs, {

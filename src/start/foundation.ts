@@ -90,7 +90,7 @@ export function createTelemetry(log: Log) {
 
   return { log, lines, metrics, errorReports, onSlackCall, onShareSpent }
 }
-export type Telemetry = ReturnType<typeof createTelemetry>
+type Telemetry = ReturnType<typeof createTelemetry>
 
 function isTokenRejected({ error }: SlackCall): boolean {
   return error !== undefined && rejectedTokenErrors.has(error)
@@ -104,7 +104,7 @@ interface AccountParts {
 }
 
 /** Creates the clients of Slack and of the account API. Sends nothing yet. */
-export function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry, parts: AccountParts) {
+function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry, parts: AccountParts) {
   return {
     slack: createSlackClients(slack, opsChannel, telemetry),
     accountApi: createMeasuredAccountApi(infra, telemetry, parts),
@@ -112,7 +112,7 @@ export function createApiClients({ slack, infra, opsChannel }: Config, telemetry
     ownLastSlices: lastSlicesOf(infra),
   }
 }
-export type ApiClients = ReturnType<typeof createApiClients>
+type ApiClients = ReturnType<typeof createApiClients>
 
 function lastSlicesOf({ key, readKey }: Config['infra']): OwnLastSlices {
   return {
@@ -197,7 +197,7 @@ function createAudits({ config, printAudit, telemetry: { metrics, errorReports }
 }
 
 /** Creates the function that counts a step, its decision, the time from the approval to the write, and the duration of the change that it ends. */
-export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalog: Pick<Catalog, 'changeIfKnown'> }) {
+function createCountStep({ metrics, catalog }: { metrics: Metrics; catalog: Pick<Catalog, 'changeIfKnown'> }) {
   return function countStep({ step, kind, requestKind = kind, to, tookMs, sinceApprovalMs }: TakenStep): void {
     metrics.transition(kind, to)
     const decision = decisionOf(step)
@@ -210,7 +210,7 @@ export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalo
 }
 
 /** Creates the function that logs each step of a request or of its item, in one line. Names and reasons are in the audit alone. */
-export function createLogStep({ log }: Pick<Telemetry, 'log'>) {
+function createLogStep({ log }: Pick<Telemetry, 'log'>) {
   return function logStep({ step, requestId, item, kind, to, sinceApprovalMs, tookMs }: TakenStep): void {
     log.info(
       {
@@ -236,7 +236,7 @@ interface RequestsOverParts {
 }
 
 /** Returns a function that creates the records of requests and their messages over one connection to Redis. */
-export function createRequestsOver({ config, telemetry, redis: { keys }, noteOf, onStep }: RequestsOverParts) {
+function createRequestsOver({ config, telemetry, redis: { keys }, noteOf, onStep }: RequestsOverParts) {
   const onQueueError = telemetry.errorReports.of('queue')
 
   return function requestsOver(redis: Redis, audit: Audit, app: () => App) {
@@ -271,7 +271,7 @@ interface RequestsParts {
 }
 
 /** Creates the kinds of change, the rights, the audit, and the requests over each connection. People and workers share them. */
-export function createRequests({ config, printAudit, telemetry, redis, clients, apps }: RequestsParts) {
+function createRequests({ config, printAudit, telemetry, redis, clients, apps }: RequestsParts) {
   const { metrics } = telemetry
   const logStep = createLogStep(telemetry)
   const { client, identity } = clients.slack

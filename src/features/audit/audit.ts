@@ -85,7 +85,7 @@ async function stepsOf(parts: Parts, requestId: string): Promise<Details | undef
   return story.entries.length > 0 ? storyDetails(story, parts.catalog) : undefined
 }
 
-export interface Filter {
+interface Filter {
   /** Whether all words fit the entry. */
   fits: (entry: AuditEntry) => boolean
   /** The words that are searched as text. They may name a resource. */

@@ -37,7 +37,7 @@ import {
 } from './words.ts'
 
 /** A row of the list: a request, an entry without one, or an event of the account. */
-export interface AuditRow {
+interface AuditRow {
   /** In ms since 1970. */
   at?: number
   /** The request whose steps can be shown. */

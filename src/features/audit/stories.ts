@@ -9,7 +9,7 @@ export interface Story {
   entries: FoundEntry[]
 }
 
-export interface FoundStories {
+interface FoundStories {
   /** The story with the newest entry first. */
   stories: Story[]
   /** Whether older stories may fit, too. */
