@@ -92,18 +92,13 @@ test('somebody with write access to Redis cannot make a request look like one of
   await expect.poll(last).toMatchObject({ act: 'distrust', causes: [{ code: 'record-changed' }] })
 })
 
-describe('somebody with write access to Redis cannot keep an evacuation open', () => {
-  test.each<[how: string, change: (ids: string[]) => string[]]>([
-    ['with an item that nobody requested', (ids) => [...ids, 'eip_foreign']],
-    ['with an item that is in it twice', (ids) => [...ids, ids[0] ?? '']],
-    ['without one of its items', (ids) => ids.slice(1)],
-  ])('%s', async (_, change) => {
-    const { attack, card, request, ids } = await startEvacuation()
-    const items = change(ids).map((id) => ({ id, state: 'tracking' as const, causes: [] }))
-    await attack.write(request, { items })
+test('somebody with write access to Redis cannot keep an evacuation open: what its record says of its addresses is not read', async () => {
+  const { attack, card, request, ids } = await startEvacuation()
+  const [first = ''] = ids
+  const items = [...ids.slice(1), 'eip_foreign', first, first].map((id) => ({ id, state: 'tracking' as const, causes: [] }))
+  await attack.write(request, { items })
 
-    await expectDistrusted(attack, request.id, card.ts)
-  })
+  await untilReport(attack.slack, card.ts, /Done/)
 })
 
 test('somebody with write access to Redis cannot pass the record of one request off as another one', async () => {
