@@ -101,7 +101,8 @@ describe('writes', () => {
     expect(await budget.takeWrite('execute', 'single')).toBe(0)
   })
 
-  test('single changes that wait have their turns one after the other', async () => {
+  // The turns are 1.5 s apart, which a busy machine may miss.
+  test('single changes that wait have their turns one after the other', { retry: 3 }, async () => {
     const { budget } = setUp({ windowMs: 6_000, writesPerMinute: 3 })
     for (let number = 0; number < 3; number += 1) {
       expect(await budget.takeWrite('execute', `earlier ${number}`)).toBe(0)
@@ -222,8 +223,7 @@ describe('without Redis', () => {
     const { redis, keys, budget, away, back } = setUpAway()
     away()
     await expect(budget.take('read', { lane: 'person' }, 'read-key')).rejects.toThrow(StoreUnavailableError)
-    await delay(1_550)
-    expect(await budget.take('read', { lane: 'person' }, 'read-key')).toBe(0)
+    await expect.poll(() => budget.take('read', { lane: 'person' }, 'read-key')).toBe(0)
     back()
 
     for (const key of ['key', 'read-key'] as const) expect(await budget.take('read', { lane: 'execute' }, key)).toBe(0)
