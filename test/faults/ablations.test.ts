@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { createEvacuation } from '../../src/features/ip-evacuate.ts'
 import { createApiKey } from '../../src/features/keys-create.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
@@ -11,15 +10,10 @@ import { createStore } from '../../src/requests/store.ts'
 import { createMessenger } from '../../src/slack/web-api.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
-import { recordRequest } from '../requests/request-for-test.ts'
+import { newRequestFor, recordRequest } from '../requests/request-for-test.ts'
 import { takeSteps } from '../requests/take-steps.ts'
 import { type Ablation, type AblationName, ablated, ablations, startOptions } from './ablations.ts'
 import { startScene } from './scene.ts'
-
-const [from, to] = [
-  { id: 'sv_1', name: 'web-1' },
-  { id: 'sv_2', name: 'web-2' },
-]
 
 /** Uses what an ablation replaces as the bot does, and shows what is missing. Throws if that no longer exists. */
 const effects: Record<AblationName, () => Promise<void>> = {
@@ -63,12 +57,14 @@ const effects: Record<AblationName, () => Promise<void>> = {
     expect(await send()).toMatchObject({ outcome: 'won' })
   },
   'addresses unlocked': async () => {
-    const create = ablated('addresses unlocked', { createEvacuation }) as typeof createEvacuation
-    const parts = {} as Parameters<typeof create>[0]
-    const facts = { from, to, items: [{ elasticIpId: 'eip_1', address: '203.0.113.1', from, to }], leftOut: [] }
-    const input = { serverId: from.id, targetId: to.id }
-    expect(createEvacuation(parts).moreResources?.(input, facts)).toEqual(['elastic_ip:eip_1'])
-    expect(create(parts).moreResources?.(input, facts)).toEqual([])
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    await recordRequest(store)
+    const again = async () => (await store.create(newRequestFor())).outcome
+    expect(await again()).toBe('busy')
+    const read = ablated('addresses unlocked', { readScripts }) as typeof readScripts
+    createScripts(redis, read(new URL('../../src/requests/store.ts', import.meta.url).href, ['create']))
+    expect(await again()).toBe('created')
   },
   'unseen keys kept': async () => {
     const deleted: string[] = []

@@ -1,6 +1,5 @@
 import type { Processor, Worker, WorkerOptions } from 'bullmq'
 import type { App } from '../../src/app.ts'
-import type { createEvacuation } from '../../src/features/ip-evacuate.ts'
 import type { createApiKey } from '../../src/features/keys-create.ts'
 import type { moveChange } from '../../src/moves/move-change.ts'
 import type { readScripts } from '../../src/redis/scripts.ts'
@@ -52,11 +51,14 @@ export const ablations = {
       (module, names) =>
         new Map([...read(module, names)].map(([name, lua]) => [name, name === 'take-step' ? `${uncompared}\n${lua}` : lua])),
   },
-  /** An evacuation locks its server only. */
+  /** A request is created although another open one holds one of its addresses. */
   'addresses unlocked': {
-    module: 'src/features/ip-evacuate.ts',
-    export: 'createEvacuation',
-    wrap: withMember<typeof createEvacuation, 'moreResources'>('moreResources', () => () => []),
+    module: 'src/redis/scripts.ts',
+    export: 'readScripts',
+    wrap:
+      (read: typeof readScripts): typeof readScripts =>
+      (module, names) =>
+        new Map([...read(module, names)].map(([name, lua]) => [name, name === 'create' ? `${unlocked}\n${lua}` : lua])),
   },
   /** A key whose token reached nobody stays on the account. */
   'unseen keys kept': {
@@ -106,6 +108,15 @@ do
   local argument = cjson.decode(ARGV[1])
   if argument.beside == nil or not argument.from then return redis.error_reply('The ablation "children uncompared" no longer finds "beside" and "from" in the argument of take-step.') end
   if argument.beside then argument.from = { 'approved', 'starting', 'tracking' } end
+  ARGV[1] = cjson.encode(argument)
+end`
+
+/** Runs before the script that creates a request. A lock counts only while the request that holds it is in one of the states `open`. */
+const unlocked = `
+do
+  local argument = cjson.decode(ARGV[1])
+  if not argument.open then return redis.error_reply('The ablation "addresses unlocked" no longer finds "open" in the argument of create.') end
+  argument.open = {}
   ARGV[1] = cjson.encode(argument)
 end`
 

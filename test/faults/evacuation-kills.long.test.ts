@@ -27,6 +27,14 @@ interface Story {
 
 const forever = 600_000
 
+/** Ends all moves, also those that begin meanwhile. */
+async function untilAllEnded(scene: Scene): Promise<void> {
+  await untilTrue('all addresses have ended', async () => {
+    endMoves(scene)
+    return (await scene.evidence.records()).every(({ items = [] }) => items.every(({ endedAt }) => endedAt !== undefined))
+  })
+}
+
 const stories: Record<string, Story> = {
   'that is approved and written': {
     // Each bot dies with the five that it is sending.
@@ -39,18 +47,21 @@ const stories: Record<string, Story> = {
     addresses: 9,
     options: { moveTakesMs: forever },
     moments: [{ at: 'fail', when: 'before', awayMs: longAwayMs }, { at: 'fail', when: 'after' }, ...aroundEach('void', 'not-start')],
-    // The first bot sends the first five of them at least, and perhaps the sixth. Its answers are lost with it.
+    // The first bot dies with the first refusal, while the first five are under way. Three of them have taken effect.
     arrange({ account }, id) {
       account.faults.add({ method: 'PATCH', path: `/elastic_ips/${id(1)}`, kind: 'drop-before' })
-      for (const refused of [0, 5, 6, 7].map(id))
-        account.faults.add({ method: 'PATCH', path: `/elastic_ips/${refused}`, kind: 'status', status: 422 })
+      const refusal = { method: 'PATCH', kind: 'status', status: 422 } as const
+      account.faults.add({ ...refusal, path: `/elastic_ips/${id(0)}`, delayMs: 1_000 })
+      for (const slow of [2, 3, 4].map(id))
+        account.faults.add({ method: 'PATCH', path: `/elastic_ips/${slow}`, kind: 'delay', delayMs: 5_000 })
+      for (const refused of [5, 6, 7].map(id)) account.faults.add({ ...refusal, path: `/elastic_ips/${refused}` })
     },
     async meanwhile(scene, id) {
       const { world } = scene.account
       await untilItem(scene, id(0), ({ state }) => state === 'starting')
       world.moveBehindOurBack(id(8), world.third(id(8)).id)
       for (const notStarted of [8, 1]) await untilItem(scene, id(notStarted), ({ state }) => state === 'not-started')
-      endMoves(scene)
+      await untilAllEnded(scene)
     },
     leastMoved: 2,
   },

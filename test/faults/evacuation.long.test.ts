@@ -1,9 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ops, people } from '../journeys/world.ts'
 import { serverId } from '../sandbox/account-api/data.ts'
 import { onRack, requestEvacuation, untilEvacuation, untilItem, writesOf } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
+
+const listFreshMs = 10_500
 
 const statesOf = async ({ evidence }: Scene, rack: { id: string }[]) => {
   const items = (await evidence.records()).flatMap((record) => record.items ?? [])
@@ -36,6 +39,8 @@ test('evacuations go on while answers are lost, and addresses are moved, release
   const again = await refusalOf(scene, `evacuate rack-2 ${scene.to}`)
   const single = await refusalOf(scene, `ip move ${at(held, 1)} ${third}`)
   world.moveBehindOurBack(at(held, 0), other?.[0]?.serverId ?? '')
+  // A list of Elastic IPs that is younger is not read again for a request.
+  await delay(listFreshMs)
   const overlapping = await refusalOf(scene, `evacuate rack-3 ${scene.to}`)
   for (const refusal of [again, single, overlapping]) expect(refusal).toContain(link)
   expect(overlapping).toMatch(new RegExp(`other requests are open for some of these.*\`${held?.[0]?.address}\``, 's'))
@@ -142,6 +147,8 @@ test.each(['none', 'addresses unlocked'] as const)(
     await scene.ben.command(`/infra evacuate rack-0 ${scene.to}`, { channel: ops })
     await scene.slack.until(() => scene.slack.ephemerals(people.ben).length > 0)
 
+    // Both are checked before either write has taken effect.
+    scene.account.faults.add({ method: 'PATCH', kind: 'late', delayMs: 3_000, times: 2 })
     for (const card of scene.slack.messages(ops)) await scene.chiara.click(card, 'Approve')
     await scene.slack.until(() => scene.writes().length > 0)
     const evidence = await scene.gather(1, 20_000)

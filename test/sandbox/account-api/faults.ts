@@ -41,7 +41,7 @@ export type FaultKind =
   | 'reset'
   /** It takes effect at once, and the answer comes after `delayMs`. */
   | 'delay'
-  /** Answers `status`, with `body` (JSON) and `headers` if given. */
+  /** Answers `status` after `delayMs`, with `body` (JSON) and `headers` if given. */
   | 'status'
   /** It takes effect, and the answer is a web page. */
   | 'html'
@@ -158,6 +158,7 @@ export async function misbehave(response: ServerResponse, fault: Fault, answer: 
       if (!response.destroyed) response.writeHead(status, { 'content-type': jsonType }).end(text)
       return
     case 'status':
+      if (fault.delayMs !== undefined) await pause()
       response.writeHead(fault.status ?? 500, { 'content-type': jsonType, ...fault.headers })
       response.end(fault.body === undefined ? '' : JSON.stringify(fault.body))
       return
