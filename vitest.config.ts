@@ -46,6 +46,8 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: 60_000,
     // A busy machine makes tests slow, and never red.
     expect: { poll: { timeout: 20_000 } },
+    // A machine that stalls for seconds fails a test once, a defect twice. The long suites have no second try: they look for what happens seldom.
+    retry: mode in suites ? 0 : 1,
     // Most tests wait for a clock, or for something to go wrong long enough, most of the time.
     maxWorkers: mode === 'faults' ? 3 : 8,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
