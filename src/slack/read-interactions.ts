@@ -9,10 +9,11 @@ import { answerTo, type TrackedAnswer } from './answers.ts'
 import { commandOf, notice, noticeView } from './blocks.ts'
 import { type Command, longestCommand } from './commands.ts'
 import { outdatedButton, Refusal } from './errors.ts'
+import { fit } from './fit.ts'
 import { keepForm } from './guards.ts'
 import type { Choices, ClickedView, InteractionHandlers, OptionsQuery, Shortcut, Submission, SubmissionAnswer } from './interactions.ts'
 import { chosenOf, type Payloads, type Received, readMetadata, readOrigin, tickedOf, type UnhandledPayload, valuesOf } from './payloads.ts'
-import { longestNote, noticeOptions } from './pickers.ts'
+import { noticeOptions } from './pickers.ts'
 import { commandNamed, handlerFor } from './router.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from './text.ts'
 import { parseWords, splitReason } from './typed-words.ts'
@@ -370,7 +371,7 @@ function readOptions(app: App, payload: Payloads['block_suggestion'], ack: Ackno
 
 /** Shows the note as the label of a group, because people can choose every option of a picker, but no label. */
 export function optionsAnswer({ options, note }: Choices): OptionsAnswer {
-  return note === undefined ? { options } : { option_groups: [{ label: plain(note, longestNote), options }] }
+  return fit(note === undefined ? { options } : { option_groups: [{ label: plain(note), options }] })
 }
 
 function readHome(app: App, { home }: InteractionHandlers, { team_id: teamId, event, event_id: id }: Payloads['app_home_opened']) {

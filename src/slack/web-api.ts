@@ -2,6 +2,7 @@ import { ErrorCode, type KnownBlock, type ModalView, type WebClient } from '@sla
 import { z } from 'zod'
 import { AwayError, StartError } from '../domain/errors.ts'
 import type { LinkTo, MessageRef } from '../domain/request.ts'
+import { fitBlocks } from './fit.ts'
 import type { Naming } from './text.ts'
 
 /**
@@ -280,7 +281,7 @@ export function createMessenger({ client, botUserId, now = Date.now }: Messenger
 
     /** Sets what one person sees on the Home tab. */
     publishHome: (userId: string, blocks: KnownBlock[]) =>
-      done(() => client.views.publish({ user_id: userId, view: { type: 'home', blocks } })),
+      done(() => client.views.publish({ user_id: userId, view: { type: 'home', blocks: fitBlocks(blocks, 'view') } })),
 
     /**
      * Searches for a message whose answer was lost, among those from `oldestMs` to `latestMs` (by default now). Needs the optional history scopes.

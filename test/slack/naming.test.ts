@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { notice, noticeView } from '../../../src/slack/blocks.ts'
-import { code, createNaming, mrkdwn } from '../../../src/slack/text.ts'
+import { notice, noticeView } from '../../src/slack/blocks.ts'
+import { code, createNaming, mrkdwn } from '../../src/slack/text.ts'
 
 const { inWords, inMessage, inBlocks } = createNaming({ opsChannel: 'C0OPS00001', command: '/nimbus' })
 

@@ -1,10 +1,10 @@
 import { WebClient } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
-import { webClientOptions } from '../../../src/slack/app.ts'
-import { notice } from '../../../src/slack/blocks.ts'
-import { createResponder } from '../../../src/slack/response-url.ts'
-import { mrkdwn } from '../../../src/slack/text.ts'
-import { measuredFetch, measuredResponseFetch, type SlackCall } from '../../../src/slack/web-api.ts'
+import { webClientOptions } from '../../src/slack/app.ts'
+import { notice } from '../../src/slack/blocks.ts'
+import { createResponder } from '../../src/slack/response-url.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
+import { measuredFetch, measuredResponseFetch, type SlackCall } from '../../src/slack/web-api.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} }
 
