@@ -159,22 +159,20 @@ rules:
     expect(Object.fromEntries(ways.map(([way, keys]) => [way, rule(keys)]))).toMatchInlineSnapshot(`
       {
         "as approvers": [
-          "line 2: approve must be user ids (U…, W…) and user group ids (S…), not "alerts"",
+          "line 2: approve: must be a user id (U…, W…) or a user group id (S…)",
         ],
         "beside everyone and people": [
-          "line 2: request has everyone, so U0ADA00001 may request anyway: remove these",
+          "line 2: request: has everyone, so U0ADA00001 may request anyway: remove these",
         ],
         "by another word": [
-          "line 2: request must be everyone, or a list of user ids (U…, W…), user group ids (S…) and alerts, not "alerts"",
+          "line 2: request: must be everyone, or a list of user ids (U…, W…), user group ids (S…) and alerts",
         ],
-        "for other kinds": [
-          "line 2: request must not have alerts, which request only ip.evacuate: remove it, or add ip.evacuate to changes",
-        ],
+        "for other kinds": [],
         "twice": [
-          "line 2: request has "alerts" twice: keep one",
+          "line 2: request: has "alerts" twice",
         ],
         "without approval": [
-          "line 2: request must not have alerts where approve is none, because people approve what alerts request: remove it, or name who approves",
+          "line 2: request: must not be alerts where approve is none: nobody approves",
         ],
       }
     `)
