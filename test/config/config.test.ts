@@ -270,8 +270,6 @@ rules:
     approve: [S0ONCALL01]
 `
 
-const _noBundles = changeKinds.filter((kind) => !bundles.has(kind))
-
 describe('the policy', () => {
   it('has one rule for changes without approval and one for the rest, with the same other settings', () => {
     const { policy } = read({
