@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type NotRequested, nothingRequested, unread } from '../../src/inbound/alert-words.ts'
+import { type NotRequested, nameOf, nothingRequested, unread } from '../../src/inbound/alert-words.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 
 /** What one alert leads to. */
@@ -18,8 +18,8 @@ test('several alerts are one list, which names those that it has no room for', (
 
   expect([...lines.slice(0, 3), lines.length, lines.at(-1)].join('\n')).toMatchInlineSnapshot(`
     ":warning: *36 alerts: nothing was requested for them.* By hand: \`/infra evacuate\`.
-    •  \`web-0\`: The account shows no server \`web-0\`. Alert \`NodeDown\`
-    •  The account shows no server \`web-1\`. Alert \`NodeDown\`
+    •  \`web-0\`: The account shows no server. Alert \`NodeDown\`
+    •  The account shows no server. Alert \`NodeDown\`
     12
     And 26 more: \`web-10\`, \`web-11\`, \`web-12\`, \`web-13\`, \`web-14\`, \`web-15\`, \`web-16\`, \`web-17\`, \`web-18\`, \`web-19\` and 16 more."
   `)
@@ -28,9 +28,9 @@ test('several alerts are one list, which names those that it has no room for', (
 test('what an alert says is never markup', () => {
   const hostile = '<!channel> *Approved* `x` <https://evil.example|open> :white_check_mark:'
   const source = { name: hostile, link: `https://evil.example/|a>${hostile}` }
-  const notice = saying({ source, why: mrkdwn`The account shows no server ${hostile}.` })
+  const notice = saying({ source, why: mrkdwn`The account shows no server ${nameOf(hostile)}.` })
   const listed = nothingRequested(
-    Array(30).fill({ source, why: mrkdwn`The account shows no server ${hostile}.`, server: hostile }),
+    Array(30).fill({ source, why: mrkdwn`The account shows no server ${nameOf(hostile)}.`, server: hostile }),
     '/infra',
   )
 
