@@ -1,26 +1,21 @@
 import type { ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
-import { type ButtonDenial, isMachine, type Origin, type Requester } from '../domain/approval.ts'
-import { OfferedThing } from '../domain/change.ts'
-import { CheckFailed } from '../domain/errors.ts'
+import { type ButtonDenial, isMachine, type Origin } from '../domain/approval.ts'
 import { noteRequest } from '../domain/lane.ts'
 import { type ChangeKind, longestReason, visibleReason } from '../domain/policy.ts'
 import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
-import { breakGlassForm, ChoiceButton, rejectForm, submittedWords, tooLongReason } from '../messages/forms.ts'
+import { breakGlassForm, rejectForm, tooLongReason } from '../messages/forms.ts'
 import { tooLate, unverifiedDescription } from '../messages/refusals.ts'
 import { belongsTo, readButton, retryLabel, subjectWords } from '../messages/words.ts'
 import { onDistrusted } from '../outbox/operators.ts'
-import { notice, noticeView, reasonBlockId, reasonIn } from '../slack/blocks.ts'
-import type { CommandCall } from '../slack/commands.ts'
-import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
-import { formMetadata, type OpenForm, refuseForm } from '../slack/forms.ts'
+import { reasonBlockId, reasonIn } from '../slack/blocks.ts'
+import { Refusal } from '../slack/errors.ts'
+import { formMetadata, refuseForm } from '../slack/forms.ts'
 import { type Answer, type Click, type FormHandler, handlerOf, type Submission, type SubmissionAnswer } from '../slack/interactions.ts'
-import { type Metadata, readJson, readMetadata } from '../slack/payloads.ts'
+import { type Metadata, readMetadata } from '../slack/payloads.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import { type Access, ReasonRequired } from './access.ts'
 import { breakGlass, mayReject, reject } from './decide.ts'
-import { doneInput, type RequestedChange } from './history.ts'
-import type { Submit } from './submit.ts'
+import { doneInput } from './history.ts'
 
 /** What a form is filled with. */
 export interface Filling {
@@ -40,124 +35,6 @@ export type FilledForm = (metadata: string, filling: Filling) => ModalView
 
 /** Reads the account, and renders the same form with what can be requested now. It replaces the filled form once that is open. */
 export type FreshForm = (metadata: string, filling: Filling) => Promise<ModalView>
-
-type ChangeAndInput<Input, Facts> = Pick<RequestedChange<Input, Facts>, 'change' | 'input'>
-
-/** What submits a command, and opens a form if something is missing. */
-export interface CommandSubmit {
-  submit: Submit
-  openForm: OpenForm
-}
-
-interface CommandRequest<Input, Facts> extends ChangeAndInput<Input, Facts> {
-  /** Opens if the rule requires a reason and none was typed. */
-  form: FilledForm
-}
-
-/** Submits the request of a command, and says to the requester what follows. Throws what `submit` throws. */
-export async function submitFromCommand<Input, Facts>(
-  parts: CommandSubmit,
-  { slashCommand, requester, say }: Pick<CommandCall, 'slashCommand' | 'requester' | 'say'>,
-  requested: CommandRequest<Input, Facts>,
-): Promise<void> {
-  const words = await submitTyped(parts, { ...slashCommand, requester }, requested)
-  if (words) await say(words)
-}
-
-interface Typed {
-  origin: Origin
-  deliveryKey: string
-  triggerId: string
-  responseUrl: string | undefined
-  reason?: string | undefined
-  requester?: Requester | undefined
-}
-
-/** Submits what was typed, and returns what follows in words. Undefined if the form opened, because the rule requires a reason. */
-export async function submitTyped<Input, Facts>(
-  { submit, openForm }: CommandSubmit,
-  typed: Typed,
-  { change, input, form }: CommandRequest<Input, Facts>,
-): Promise<Mrkdwn | undefined> {
-  const { origin, deliveryKey, reason, requester } = typed
-  try {
-    return submittedWords(await submit({ change, input, origin, requester, reason, deliveryKey }))
-  } catch (error) {
-    if (!(error instanceof ReasonRequired)) throw nothingRequested(error)
-    await askForReason(openForm, typed, error, form)
-    return undefined
-  }
-}
-
-/** Opens the form with everything that was typed. The reads may have taken longer than Slack's trigger lasts. */
-async function askForReason(openForm: OpenForm, typed: Typed, { rule, draft, words }: ReasonRequired, form: FilledForm): Promise<void> {
-  const view = form(formMetadata(typed, rule), { ...draft, reason: undefined, problem: mrkdwn`${words} Nothing was requested yet.` })
-  try {
-    await openForm(typed.triggerId, view, async () => {})
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    throw new Refusal(mrkdwn`${words} Nothing was requested. Add it at the end of the command: *because* and the reason.`)
-  }
-}
-
-interface FormRequest<Input, Facts> extends ChangeAndInput<Input, Facts> {
-  reason: string | undefined
-  /** The field that shows a refusal. */
-  blockId: string | ((error: unknown) => string)
-  /** Renders the form again, with what was entered. */
-  again: (problem: Mrkdwn) => ModalView
-}
-
-/** Submits the request of a form. If it is refused, the form stays open and shows why. Throws errors that are no refusals. */
-export async function submitFromForm<Input, Facts>(
-  submit: Submit,
-  { origin, metadata, deliveryKey }: Pick<Submission, 'origin' | 'metadata' | 'deliveryKey'>,
-  { change, input, reason, blockId, again }: FormRequest<Input, Facts>,
-): Promise<SubmissionAnswer> {
-  const before = readMetadata(metadata)
-  try {
-    const { undoes, repeats, message: fromMessage } = before ?? {}
-    const outcome = await submit({
-      change,
-      input,
-      origin,
-      reason,
-      undoes: undoes?.id,
-      repeats: repeats?.id,
-      fromMessage,
-      deliveryKey,
-    })
-    return { is: 'accepted', words: submittedWords(outcome), title: 'Request sent' }
-  } catch (error) {
-    // The form stays open beside the words of a check.
-    const problem = toUserWords(error instanceof CheckFailed ? error : nothingRequested(error))
-    if (problem === undefined) throw error
-    return { is: 'refused', problems: { [fieldOf(error, blockId)]: problem }, again }
-  }
-}
-
-function fieldOf(error: unknown, blockId: string | ((error: unknown) => string)): string {
-  if (error instanceof ReasonRequired) return reasonBlockId
-  return typeof blockId === 'string' ? blockId : blockId(error)
-}
-
-type ChooseOneParts<Input, Facts> = CommandSubmit & Omit<CommandRequest<Input, Facts>, 'input'>
-
-/**
- * Creates the button of one of several things of the same name. It continues the command as if the id had been typed, and the answer replaces
- * the buttons.
- */
-export function createChooseOne<Input, Facts>({ submit, openForm, change, form }: ChooseOneParts<Input, Facts>) {
-  return async function chooseOne({ value, origin, deliveryKey, triggerId, responseUrl, answer }: Click): Promise<void> {
-    const button = readJson(ChoiceButton, value)
-    const input = change.input.safeParse(button?.input)
-    if (!button || !input.success) throw new Refusal(outdatedButton)
-    const { command, reason } = button
-    const typed = { origin: { ...origin, command }, deliveryKey, triggerId, responseUrl, reason }
-    const words = await submitTyped({ submit, openForm }, typed, { change, input: input.data, form })
-    if (words) await answer.replace(notice(words))
-  }
-}
 
 /** Reads the request of a button. Throws a Refusal if the button or the record cannot be trusted. A button on a copy of the message is refused. */
 export async function requestOfClick(app: App, click: Click): Promise<Request> {
@@ -255,33 +132,6 @@ function readReason({ values }: Pick<Submission, 'values'>, missing: Mrkdwn): { 
   const reason = visibleReason(reasonIn(values)) ?? ''
   if (reason === '') return { reason, problem: missing }
   return { reason, problem: reason.length > longestReason ? tooLongReason(reason.length) : undefined }
-}
-
-interface OpenOfferParts {
-  access: Pick<Access, 'gateForm'>
-  kind: ChangeKind
-  /** Renders the form, filled with the thing. `metadata` is that of the look-up. */
-  form: (thing: OfferedThing, metadata: string) => Promise<ModalView>
-}
-
-/**
- * Creates the button of a look-up that offers a change: the filled form replaces the look-up, or the reason does why the person can't
- * request the change here.
- */
-export function createOpenOffer({ access, kind, form }: OpenOfferParts) {
-  return async function openOffer({ view, value, origin }: Click): Promise<void> {
-    if (!view) return
-    const thing = readJson(OfferedThing, value)
-    if (!thing) return view.update(noticeView(mrkdwn`This button is out of date. Look the message up again.`))
-    try {
-      await access.gateForm(origin, kind)
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (!problem) throw error
-      return view.update(noticeView(problem, 'Not possible'))
-    }
-    await view.update(await form(thing, view.metadata))
-  }
 }
 
 /** How the forms of each kind of change are filled. */
