@@ -77,7 +77,7 @@ export const evacuationFindings = findings({
     { server, causes },
     ({ server, causes }) =>
       causes.length === 1 ? whys(causes) : phrase`None of the addresses can be moved from ${server} anymore. ${whys(causes)}`,
-    { next: ({ causes }) => (causes.every(({ code }) => code === 'not-on-server') ? 'Request a move of each from there.' : undefined) },
+    { next: ({ causes }) => (causes.every(({ code }) => code === 'not-on-server') ? 'Request a move from there.' : undefined) },
   ),
 })
 export type EvacuationFinding = z.infer<typeof evacuationFindings.schema>
