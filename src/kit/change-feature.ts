@@ -148,8 +148,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         },
       ],
       changes: [change],
-      forms: { [kind]: filled },
-      freshForms: form.boxes && { [kind]: (metadata, filling) => freshForm(app, form, change, metadata, filling) },
+      forms: { [kind]: { filled, fresh: form.boxes && ((metadata, filling) => freshForm(app, form, change, metadata, filling)) } },
       itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, metadata, shown) }] : [],
       clicks: {
         ...Object.fromEntries(pickers.map(([name]) => [actionIdOf(form, name), (click) => updateForm(app, form, name, click)])),

@@ -28,13 +28,14 @@ export interface Filling {
   problem?: Mrkdwn | undefined
 }
 
-/**
- * Renders the form of a kind of change, filled with an earlier request, with the change that undoes one, or with the words of a command.
- */
 export type FilledForm = (metadata: string, filling: Filling) => ModalView
 
-/** Reads the account, and renders the same form with what can be requested now. It replaces the filled form once that is open. */
-export type FreshForm = (metadata: string, filling: Filling) => Promise<ModalView>
+/** The form of a kind of change, filled with an earlier request, with the change that undoes one, or with the words of a command. */
+export interface ChangeForms {
+  filled: FilledForm
+  /** Reads the account, and renders the same with what can be requested now. It replaces the filled form once that is open. */
+  fresh?: ((...content: Parameters<FilledForm>) => Promise<ModalView>) | undefined
+}
 
 /** Reads the request of a button. Throws a Refusal if the button or the record cannot be trusted. A button on a copy of the message is refused. */
 export async function requestOfClick(app: App, click: Click): Promise<Request> {
@@ -134,102 +135,90 @@ function readReason({ values }: Pick<Submission, 'values'>, missing: Mrkdwn): { 
   return { reason, problem: reason.length > longestReason ? tooLongReason(reason.length) : undefined }
 }
 
-/** How the forms of each kind of change are filled. */
-export interface ChangeForms {
-  filled: Record<ChangeKind, FilledForm>
-  fresh: Record<ChangeKind, FreshForm>
-}
-
-/** What a form is filled with, and the earlier request that it names. */
-interface Filled {
-  filling: Filling
-  metadata?: Pick<Metadata, 'undoes' | 'repeats'>
-}
+/** What an ended request offers to request: the content of a form, and the earlier request that it names. */
+type FillAgain = (app: App, request: Request, userId: string) => { filling: Filling; metadata: Pick<Metadata, 'undoes' | 'repeats'> }
 
 /**
- * The buttons that open a filled form from an ended request: for the same change again, for the change that undoes it, or for what did not
- * succeed. The person who sends the form is the requester, and it needs approval like any other.
+ * The button of an ended request that opens a filled form. The person who sends the form is the requester, and it needs approval like any
+ * other.
  */
-export function requestAgainButtons(app: App, forms: ChangeForms) {
-  function opener(fill: (request: Request, userId: string) => Filled): FormHandler<Click> {
-    /** Returns what the form shows, as its arguments. */
-    async function contentOf(request: Request, click: Click): Promise<Parameters<FilledForm>> {
-      const { filling, metadata } = fill(request, click.origin.userId)
-      const rule = app.access.ruleOf(request)
-      const opened = { origin: originOf(click, request), responseUrl: click.responseUrl }
-      const reasonRule = rule?.needsReason ? rule.name : undefined
-      return [formMetadata(opened, reasonRule, { ...metadata, message: request.fromMessage }), filling]
-    }
-
-    return {
-      reads: true,
-      form: async (click) => {
-        const request = await requestOfClick(app, click)
-        // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
-        // can be sent before a refusal replaces it.
-        if (click.onHome) await app.access.gateChosen(originOf(click, request), request.kind)
-        const form = handlerOf(forms.filled, request.kind)
-        if (!form) throw new Refusal(cannot)
-        return form(...(await contentOf(request, click)))
-      },
-      allow: async (click) => {
-        const request = await requestOfClick(app, click)
-        await app.access.gateForm(originOf(click, request), request.kind)
-      },
-      fill: async (click) => {
-        const request = await requestOfClick(app, click)
-        return handlerOf(forms.fresh, request.kind)?.(...(await contentOf(request, click)))
-      },
-    }
+export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill: FillAgain): FormHandler<Click> {
+  async function opened(click: Click) {
+    const request = await requestOfClick(app, click)
+    const { channelId, command } = request.origin
+    // The request of the person who clicked, in the channel and with the command of the earlier one.
+    return { request, origin: { ...click.origin, channelId, command } }
   }
 
-  const openAgain = opener((request) => {
-    const { change, input, facts } = app.catalog.open(request)
-    const title = request.undoes && change.reverse?.(input, facts)?.label
-    return { filling: { input, facts, reason: reasonAgain(request), title }, metadata: repeating(request) }
-  })
-
-  const openReverse = opener((request, userId) => {
-    if (!canReverse(request)) throw new Refusal(tooLate(request, userId))
-    const { change, input, latest } = app.catalog.open(request)
-    const back = change.reverse?.(doneInput(request, change, input), latest)
-    if (!back) throw new Refusal(cannot)
-    const { label: title, ...content } = back
-    return { filling: { ...content, reason: undefined, title }, metadata: { undoes: linked(request) } }
-  })
-
-  const openRetry = opener((request, userId) => {
-    const { change, input, facts } = app.catalog.open(request)
-    const rest = restOf(request.items ?? []).map(({ id }) => id)
-    if (isOpen(request.state) || !change.items || rest.length === 0) throw new Refusal(tooLate(request, userId))
-    return {
-      filling: { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request), title: retryLabel },
-      metadata: repeating(request),
-    }
-  })
-
-  /** If the repeated request was to undo another one, the new one undoes that one, too. */
-  function repeating(request: Request): Pick<Metadata, 'undoes' | 'repeats'> {
-    const { undoes } = request
-    return { repeats: linked(request), undoes: undoes && linked({ id: undoes.id, origin: undoes, cardTs: undoes.cardTs }) }
+  /** Returns what the form shows, as its arguments. */
+  function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Parameters<FilledForm> {
+    const { filling, metadata } = fill(app, request, origin.userId)
+    const rule = app.access.ruleOf(request)
+    const needsReason = rule?.needsReason ? rule.name : undefined
+    return [formMetadata({ origin, responseUrl }, needsReason, { ...metadata, message: request.fromMessage }), filling]
   }
 
-  function linked(request: Pick<Request, 'id'> & Parameters<App['slack']['identity']['linkTo']>[0]) {
-    return { id: request.id, link: app.slack.identity.linkTo(request) }
+  return {
+    reads: true,
+    form: async (click) => {
+      const { request, origin } = await opened(click)
+      // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
+      // can be sent before a refusal replaces it.
+      if (click.onHome) await app.access.gateChosen(origin, request.kind)
+      const form = handlerOf(forms, request.kind)
+      if (!form) throw new Refusal(cannot)
+      return form.filled(...contentOf(request, origin, click.responseUrl))
+    },
+    allow: async (click) => {
+      const { request, origin } = await opened(click)
+      await app.access.gateForm(origin, request.kind)
+    },
+    fill: async (click) => {
+      const { request, origin } = await opened(click)
+      return handlerOf(forms, request.kind)?.fresh?.(...contentOf(request, origin, click.responseUrl))
+    },
   }
+}
 
-  return { openAgain, openReverse, openRetry }
+const cannot = mrkdwn`This can't be requested from here. Use the command.`
+
+/** *Request again*: the same change. */
+export const fillAgain: FillAgain = (app, request) => {
+  const { change, input, facts } = app.catalog.open(request)
+  const title = request.undoes && change.reverse?.(input, facts)?.label
+  return { filling: { input, facts, reason: reasonAgain(request), title }, metadata: repeating(app, request) }
+}
+
+/** *Move back* and the like: the change that undoes it. */
+export const fillReverse: FillAgain = (app, request, userId) => {
+  if (!canReverse(request)) throw new Refusal(tooLate(request, userId))
+  const { change, input, latest } = app.catalog.open(request)
+  const back = change.reverse?.(doneInput(request, change, input), latest)
+  if (!back) throw new Refusal(cannot)
+  const { label: title, ...content } = back
+  return { filling: { ...content, reason: undefined, title }, metadata: { undoes: linked(app, request) } }
+}
+
+/** *Retry the rest*: what did not succeed. */
+export const fillRetry: FillAgain = (app, request, userId) => {
+  const { change, input, facts } = app.catalog.open(request)
+  const rest = restOf(request.items ?? []).map(({ id }) => id)
+  if (isOpen(request.state) || !change.items || rest.length === 0) throw new Refusal(tooLate(request, userId))
+  const filling = { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request), title: retryLabel }
+  return { filling, metadata: repeating(app, request) }
+}
+
+/** If the repeated request was to undo another one, the new one undoes that one, too. */
+function repeating(app: App, request: Request): Pick<Metadata, 'undoes' | 'repeats'> {
+  const { undoes } = request
+  return { repeats: linked(app, request), undoes: undoes && linked(app, { id: undoes.id, origin: undoes, cardTs: undoes.cardTs }) }
+}
+
+function linked({ slack }: App, request: Parameters<App['slack']['identity']['linkTo']>[0] & { id: string }) {
+  return { id: request.id, link: slack.identity.linkTo(request) }
 }
 
 /** What an alert gave as the reason may no longer be true when a person requests it again. */
 function reasonAgain({ origin, reason }: Request): string | undefined {
   return isMachine(origin) ? undefined : reason
-}
-
-const cannot = mrkdwn`This can't be requested from here. Use the command.`
-
-/** Returns the origin of a request that a click makes: the person who clicked, with the channel and the command of the earlier request. */
-function originOf(click: Click, request: Request): Origin {
-  const { channelId, command } = request.origin
-  return { ...click.origin, channelId, command }
 }
