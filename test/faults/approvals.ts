@@ -14,7 +14,7 @@ import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { minutes, recordRequest } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { createRandom } from './random.ts'
+import { createRandom } from './chaos.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 /**

@@ -5,6 +5,7 @@ import { isOpen, type Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { withChildren } from '../../src/requests/children.ts'
 import { decodeRecord } from '../../src/requests/store.ts'
+import type { Slack } from '../sandbox/slack/slack.ts'
 
 /** The parts of a message that the invariants read. */
 interface Posted {
@@ -26,7 +27,7 @@ export interface Evidence {
   writes: { method: string; path: string }[]
   crashes: string[]
   log: string[]
-  /** Sent to Slack. In long runs, only messages with a secret. */
+  /** What was sent to Slack and contains a secret. */
   said: string
   /** For created keys: those that live, all tokens, what the one person was shown, and what everybody was shown. */
   keys?: { live: { name: string; token: string }[]; issued: string[]; shown: string; made: string[]; saidOpenly: string }
@@ -36,6 +37,15 @@ export interface Evidence {
   to: string
   seconds: number
   approvers: string[]
+}
+
+/** Returns what was sent to Slack and contains one of these words. After a long run, all of it would exceed the size of a string. */
+export function saidWith({ journal }: Pick<Slack, 'journal'>, words: string[], fits = (_method: string) => true): string {
+  return journal
+    .filter(({ method }) => fits(method))
+    .map(({ method, args }) => JSON.stringify({ method, args }))
+    .filter((said) => words.some((word) => said.includes(word)))
+    .join('\n')
 }
 
 /** Reads what bots have left in their Redis. */

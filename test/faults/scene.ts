@@ -11,7 +11,7 @@ import type { Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'
-import { createEvidence, type Evidence } from './evidence.ts'
+import { createEvidence, type Evidence, saidWith } from './evidence.ts'
 import { collectEarlyReports, manyElasticIps, places, racks } from './many-elastic-ips.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
@@ -23,6 +23,8 @@ export interface SceneOptions {
   onRacks?: number[]
   /** In ms. */
   moveTakesMs?: number
+  /** In ms. Default: always `moveTakesMs`. */
+  moveTakes?: { min: number; max: number }
   env?: Record<string, string>
   /** Additional variables of a bot, by its index. */
   own?: (index: number) => Record<string, string>
@@ -33,6 +35,10 @@ export interface SceneOptions {
   scopes?: string[]
   /** Whether Slack's own limits apply. */
   limits?: boolean
+  /** Whether the journal of Slack keeps the answers. Default: true. */
+  keepAnswers?: boolean
+  /** The options of Node with which the bots run. Default: those of the ablation. */
+  nodeOptions?: string[]
   /** How many requests of one key the account API answers. Default: all. */
   accountLimits?: Limits
   /** Registers the end, for tests that run concurrently: `onTestFinished` of the test context. */
@@ -48,29 +54,31 @@ export async function startScene({
   elasticIps = 10,
   onRacks = [],
   moveTakesMs = 500,
+  moveTakes = { min: moveTakesMs, max: moveTakesMs },
   env = {},
   own = () => ({}),
   redis: { appendonly = true, settings = ['appendfsync always'] } = {},
   ablation,
   scopes,
   limits = false,
+  keepAnswers = true,
+  nodeOptions = startOptions(ablation).nodeOptions,
   accountLimits = {},
   onEnd = onTestFinished,
 }: SceneOptions = {}) {
   const startedAt = Date.now()
   const redis = await startRedis({ appendonly, settings })
   const proxy = await startTcpProxy({ port: redis.port })
-  const slack = await startSlack({ limits, ...(scopes ? { scopes } : {}) })
+  const slack = await startSlack({ limits, keepAnswers, scopes })
   const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
   const { servers, elasticIps: onThem } = racks(onRacks)
   const account = await startAccountApi({
-    moveTakes: { min: moveTakesMs, max: moveTakesMs },
+    moveTakes,
     limits: accountLimits,
     data: { servers, elasticIps: [...manyElasticIps(elasticIps), ...onThem] },
   })
   const reportedTooEarly = collectEarlyReports(slack, account)
   const prefix = `scene-${randomBytes(4).toString('hex')}`
-  const ablating = startOptions(ablation)
   const variables = {
     ...botVariables({ slack, accountApi: account, redisUrl: `redis://:${redis.password}@127.0.0.1:${proxy.port}` }),
     SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`,
@@ -79,10 +87,10 @@ export async function startScene({
     APPROVAL_TTL: '10m',
     MOVE_POLL_INTERVAL: '500ms',
     OPEN_REQUESTS_PER_PERSON: '9999',
-    ...ablating.env,
+    ...startOptions(ablation).env,
     ...env,
   }
-  const bots = await startBots(count, variables, { nodeOptions: ablating.nodeOptions, own })
+  const bots = await startBots(count, variables, { nodeOptions, own })
   const admin = new Redis(redis.url, { maxRetriesPerRequest: null })
   admin.on('error', () => {})
   const evidence = createEvidence(admin, prefix)
@@ -137,6 +145,7 @@ export async function startScene({
 
   /** Waits until everything has come to rest. Returns the evidence for the invariants. */
   async function gather(requests: number, restMs = 20_000, from = evidence): Promise<Evidence> {
+    const secrets = [slack.botToken, slack.signingSecret, account.key, redis.password]
     const rested = await from.comeToRest(requests, restMs)
     const records = await from.records()
     const cards = slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)
@@ -150,9 +159,9 @@ export async function startScene({
       writes: account.journal.writes().filter(({ refused }) => !refused),
       crashes: bots.crashes,
       log: bots.log,
-      said: JSON.stringify(slack.journal.map(({ method, args }) => ({ method, args }))),
+      said: saidWith(slack, secrets),
       reportedTooEarly: reportedTooEarly(),
-      secrets: [slack.botToken, slack.signingSecret, account.key, redis.password],
+      secrets,
       to: places.to,
       seconds: (Date.now() - startedAt) / 1_000,
       approvers: [people.ben, people.chiara],
