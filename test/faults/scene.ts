@@ -69,8 +69,10 @@ export async function startScene({
   const startedAt = Date.now()
   const redis = await startRedis({ appendonly, settings })
   const proxy = await startTcpProxy({ port: redis.port })
-  const slack = await startSlack({ limits, keepAnswers, scopes })
-  const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
+  const slackProxy = await startTcpProxy({ port: 0 })
+  // A bot refuses response URLs on another host than the Web API.
+  const slack = await startSlack({ limits, keepAnswers, scopes, publicUrl: `http://127.0.0.1:${slackProxy.port}` })
+  slackProxy.retarget({ port: Number(new URL(slack.url).port) })
   const { servers, elasticIps: onThem } = racks(onRacks)
   const account = await startAccountApi({
     moveTakes,
@@ -81,7 +83,6 @@ export async function startScene({
   const prefix = `scene-${randomBytes(4).toString('hex')}`
   const variables = {
     ...botVariables({ slack, accountApi: account, redisUrl: `redis://:${redis.password}@127.0.0.1:${proxy.port}` }),
-    SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`,
     REDIS_PREFIX: prefix,
     APPROVERS: `${people.ben},${people.chiara}`,
     APPROVAL_TTL: '10m',
