@@ -9,7 +9,6 @@ import { places } from './many-elastic-ips.ts'
 import { type Scene, startScene } from './scene.ts'
 
 export interface ChaosOptions {
-  /** The number of moves. For every fifteen of them a key is requested, too. */
   requests: number
   /** The number of evacuations. Default: one for every twenty moves. A bot that dies in the middle of one delays it by up to half a minute. */
   evacuations?: number
@@ -86,7 +85,6 @@ export async function runChaos(options: ChaosOptions) {
     return slack.as(person)
   }
 
-  /** Requests everything, and repeats a command that nobody accepted until it has a card. */
   async function requestAll(): Promise<void> {
     for (let index = 0; index < requests; index += 1) {
       const id = ids[index] ?? ''
@@ -115,7 +113,6 @@ export async function runChaos(options: ChaosOptions) {
     }
   }
 
-  /** Presses Approve on every waiting card, sometimes by both approvers, and Create key on approved keys. */
   async function pressAll(): Promise<void> {
     const pressed = new Map<string, number>()
     const isTooEarly = (mark: string, pauseMs: number) => {
@@ -203,7 +200,6 @@ function planFaults({ slack, account }: Scene, seed: number, keyLoss: number) {
   }, 20)
 
   return {
-    /** Ends all faults. Returns how often each has happened. */
     calm(): Record<string, number> {
       clearInterval(timer)
       slack.faults.clear()

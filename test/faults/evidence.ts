@@ -7,16 +7,13 @@ import { withChildren } from '../../src/requests/children.ts'
 import { decodeRecord } from '../../src/requests/store.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 
-/** The parts of a message that the invariants read. */
 interface Posted {
   ts: string
   text: string
   metadata?: unknown
 }
 
-/** What the invariants are checked with, read at the end. */
 export interface Evidence {
-  /** Whether no request was open and no message unsent. */
   rested: boolean
   records: Request[]
   genuine: boolean
@@ -33,7 +30,6 @@ export interface Evidence {
   keys?: { live: { name: string; token: string }[]; issued: string[]; shown: string; made: string[]; saidOpenly: string }
   reportedTooEarly: string[]
   secrets: string[]
-  /** The target of every move. */
   to: string
   seconds: number
   approvers: string[]
@@ -48,7 +44,6 @@ export function saidWith({ journal }: Pick<Slack, 'journal'>, words: string[], f
     .join('\n')
 }
 
-/** Reads what bots have left in their Redis. */
 export function createEvidence(admin: Redis, prefix: string) {
   const keys = createKeys(prefix)
 
@@ -65,7 +60,6 @@ export function createEvidence(admin: Redis, prefix: string) {
     return { breaks, entries: texts.map((text) => AuditEntry.parse(JSON.parse(text))) }
   }
 
-  /** Waits until this many requests have ended and every message is sent. */
   async function comeToRest(requests: number, withinMs: number): Promise<boolean> {
     const deadline = Date.now() + withinMs
     while (Date.now() < deadline) {

@@ -67,7 +67,6 @@ function or<T>(right: fc.Arbitrary<T>, weight = 60): fc.Arbitrary<T | unknown> {
   return fc.oneof(often(weight, right), garbageText, garbageJson, fc.constantFrom(null, {}, undefined))
 }
 
-/** One of these, nearly right. */
 const orOf = <T>(...right: T[]) => or(fc.constantFrom(...right))
 
 /** What Slack also sends, or has sent, to apps that subscribe to it. Lockkeeper does not. */

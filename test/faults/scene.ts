@@ -16,7 +16,6 @@ import { collectEarlyReports, manyElasticIps, places, racks } from './many-elast
 import { startTcpProxy } from './tcp-proxy.ts'
 
 export interface SceneOptions {
-  /** The number of bots. People use the first one, unless a test says otherwise. */
   bots?: number
   elasticIps?: number
   /** How many Elastic IPs each server has that can be evacuated: `rack-0`, `rack-1` and so on. */
@@ -26,16 +25,11 @@ export interface SceneOptions {
   /** In ms. Default: always `moveTakesMs`. */
   moveTakes?: { min: number; max: number }
   env?: Record<string, string>
-  /** Additional variables of a bot, by its index. */
   own?: (index: number) => Record<string, string>
-  /** Additional lines for the configuration of Redis. */
   redis?: { appendonly?: boolean; settings?: string[] }
   ablation?: AblationName
-  /** The scopes of the bot in Slack. Default: those of the manifest. */
   scopes?: string[]
-  /** Whether Slack's own limits apply. */
   limits?: boolean
-  /** Whether the journal of Slack keeps the answers. Default: true. */
   keepAnswers?: boolean
   /** The options of Node with which the bots run. Default: those of the ablation. */
   nodeOptions?: string[]
@@ -112,26 +106,22 @@ export async function startScene({
     return found
   }
 
-  /** Resolves with the newest card of this move whose text fits. */
   function untilCard(index: number, fits: RegExp, timeoutMs = 15_000, channel = ops): Promise<Message> {
     const { address } = elasticIp(index)
     const isIt = ({ isBot, text }: Message) => isBot && namesAddress(address, text) && fits.test(text)
     return slack.until(() => slack.messages(channel).findLast(isIt), { what: `a card of ${address} like ${fits}`, timeoutMs })
   }
 
-  /** Requests the move. Resolves with its card. */
   async function requestMove(index: number, channel = ops): Promise<Message> {
     await ada.command(`/infra ip move ${elasticIp(index).address} ${places.to}`, { channel })
     return untilCard(index, /needs approval from/, 15_000, channel)
   }
 
-  /** Requests the move and has it approved. Resolves with its card once it is under way. */
   async function startMove(index: number): Promise<Message> {
     await ben.click(await requestMove(index), 'Approve')
     return untilCard(index, /\*Moving\*/)
   }
 
-  /** Returns the messages in the thread of a card whose text fits. */
   function reports(card: Message, fits = /./): Message[] {
     return slack.thread(card.channel, card.ts).filter(({ ts, text }) => ts !== card.ts && fits.test(text))
   }
@@ -144,7 +134,6 @@ export async function startScene({
     return account.journal.writes().filter((entry) => entry.method === method)
   }
 
-  /** Waits until everything has come to rest. Returns the evidence for the invariants. */
   async function gather(requests: number, restMs = 20_000, from = evidence): Promise<Evidence> {
     const secrets = [slack.botToken, slack.signingSecret, account.key, redis.password]
     const rested = await from.comeToRest(requests, restMs)

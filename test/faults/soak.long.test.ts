@@ -39,7 +39,6 @@ function startSoak() {
 
 async function sample({ bots, admin }: Scene): Promise<Sample> {
   const page = await (await bots.page(0, '/metrics')).text()
-  /** Returns a series, or the sum of a figure over its labels. NaN if the page does not have it. */
   const value = (name: string) => {
     const lines = page.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
     return lines.length === 0 ? Number.NaN : lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
@@ -86,7 +85,6 @@ function median(numbers: number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 
-/** Returns the medians of the thirds of the run, after the warm-up. */
 function thirds(samples: Sample[], name: keyof Sample): number[] {
   const warm = samples.slice(Math.floor(samples.length * warmUpShare)).map((one) => one[name])
   const size = Math.floor(warm.length / 3)

@@ -16,7 +16,6 @@ const form = (fields: Record<string, string>): RawRequest => ({
 })
 const json = (body: unknown): RawRequest => ({ contentType: 'application/json', body: JSON.stringify(body) })
 const interaction = (payload: unknown): RawRequest => form({ payload: JSON.stringify(payload) })
-/** An interaction of Ada. */
 const of = (type: string, more: object = {}): RawRequest =>
   interaction({ type, user: ada, team, callback_id: 'c', trigger_id: 't', ...more })
 const event = (inner: unknown): RawRequest => json({ type: 'event_callback', team_id: team.id, event_id: 'Ev1', event: inner })
@@ -61,7 +60,6 @@ const unhandled: Record<string, Row> = {
   'a form without any fields': [form({})],
 }
 
-/** Payloads without a member that is indispensable. */
 const unreadable: Record<string, Row> = {
   'a command of nobody': [form({ command: '/infra', text: 'help', channel_id: ops, trigger_id: 't' }), sentence],
   'a command from nowhere': [form({ command: '/infra', text: 'help', user_id: ada.id, trigger_id: 't' }), sentence],
@@ -125,25 +123,21 @@ test.each<[string, Record<string, Row>, RegExp, string[]]>([
     /could not be read/,
     ['command: user_id', 'block_actions: user', 'view_submission: view', 'block_suggestion: action_id'],
   ],
-])(
-  'a payload %s is acknowledged at once, a form stays open, and each kind is logged once',
-  async (_, payloads, line, some) => {
-    const world = await startWorld()
-    const before = world.log.length
+])('a payload %s is acknowledged at once, a form stays open, and each kind is logged once', async (_, payloads, line, some) => {
+  const world = await startWorld()
+  const before = world.log.length
 
-    const first = await sendAll(world, payloads)
-    const second = await sendAll(world, payloads)
+  const first = await sendAll(world, payloads)
+  const second = await sendAll(world, payloads)
 
-    expect([first, second]).toEqual([expected(payloads), expected(payloads)])
-    const kinds = linesLike(world, line).map(({ kind, members }) => (members ? `${kind}: ${members.join()}` : kind))
-    expect(kinds).toEqual([...new Set(kinds)])
-    expect(kinds).toEqual(expect.arrayContaining(some))
-    expect(world.log.slice(before).filter((each) => /"level":"(error|fatal)"|"from":"slack"/.test(each))).toEqual([])
-    const [, pushed] = (first['a submission of nothing'] ?? []) as [number?, { view: object }?]
-    if (pushed) expect(problemsWithView(pushed.view, 'modal')).toEqual([])
-  },
-  30_000,
-)
+  expect([first, second]).toEqual([expected(payloads), expected(payloads)])
+  const kinds = linesLike(world, line).map(({ kind, members }) => (members ? `${kind}: ${members.join()}` : kind))
+  expect(kinds).toEqual([...new Set(kinds)])
+  expect(kinds).toEqual(expect.arrayContaining(some))
+  expect(world.log.slice(before).filter((each) => /"level":"(error|fatal)"|"from":"slack"/.test(each))).toEqual([])
+  const [, pushed] = (first['a submission of nothing'] ?? []) as [number?, { view: object }?]
+  if (pushed) expect(problemsWithView(pushed.view, 'modal')).toEqual([])
+})
 
 test('a person whose command or click cannot be read gets an answer', async () => {
   const world = await startWorld()
@@ -205,7 +199,7 @@ test('an odd member that is not needed hinders nobody', async () => {
   await world.slack.until(() => texts().length === 2)
   expect(texts()).toEqual([expect.stringMatching(/button/), expect.stringMatching(/button/)])
   expect(linesLike(world, /could not be read/)).toEqual([expect.objectContaining({ kind: 'view_submission' })])
-}, 30_000)
+})
 
 test('no button, form or picker reports a payload without values as a defect', async () => {
   const world = await startWorld()
@@ -227,7 +221,7 @@ test('no button, form or picker reports a payload without values as a defect', a
   await world.chiara.command('/infra help', { channel: ops })
   await untilShown(world.slack, people.chiara, /What you can do/)
   expect(world.log.filter((line) => /"reference"/.test(line))).toEqual([])
-}, 30_000)
+})
 
 test('none of these payloads is acknowledged without a signature of Slack', async () => {
   const world = await startWorld()

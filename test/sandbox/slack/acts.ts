@@ -45,7 +45,6 @@ export function createActs({ state, directory, messages, views, interactions }: 
     return values
   }
 
-  /** Delivers `choice` in an element to the bot, after it was kept. */
   function dispatch(userId: string, place: Place, placed: Placed, choice: Json): Promise<Delivery> {
     const action = actionOf(placed, choice, state.stamp())
     if ('message' in place) {
@@ -115,7 +114,6 @@ export function createActs({ state, directory, messages, views, interactions }: 
     element,
     suggest,
 
-    /** Returns a message of the channel as it is now, or as in an old copy. Throws if this person cannot see it. */
     messageFor(userId: string, channelRef: string, ts: string, copy?: Message): { message: StoredMessage } {
       const channel = directory.channel(channelRef)
       const person = directory.person(userId)
@@ -214,14 +212,12 @@ export function createHands(userId: string, { directory, messages, views, intera
   return {
     person,
 
-    /** Types a slash command (with its slash) into the composer of a channel. */
     async command(text: string, at: { channel: string }): Promise<Delivery> {
       const { delivery } = await acts.send(userId, at.channel, text)
       if (delivery === undefined) throw new Error(`"${text}" is not a command for the bot.`)
       return delivery
     },
 
-    /** Posts a message. `/invite @handle` invites, as in Slack. */
     async say(text: string, at: { channel: string; threadTs?: string }): Promise<Message | undefined> {
       const { message } = await acts.send(userId, at.channel, text, at.threadTs)
       return message && messages.toMessage(message)
@@ -244,15 +240,12 @@ export function createHands(userId: string, { directory, messages, views, intera
 
     /** Opens the app. The bot receives `app_home_opened`. What it publishes then is not awaited. */
     openHome: (how: { tab?: 'home' | 'messages' } = {}) => interactions.openHome(userId, how.tab),
-    /** Returns this person's Home tab. Undefined before the bot has published one. */
     home(): OpenView | undefined {
       const home = views.homeOf(userId)
       return home && views.toOpenView(home)
     },
 
-    /** Returns the stack of open modals, the last one on top. */
     openViews: () => views.stackOf(userId).map((view) => views.toOpenView(view)),
-    /** Returns the modal on top. Throws if none is open. */
     topView: () => views.toOpenView(top()),
 
     /**

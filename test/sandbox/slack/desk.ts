@@ -14,14 +14,12 @@ export function createDesk({ state, directory, messages, views, interactions, ac
     return directory.person(stringOf(given.as)).id
   }
 
-  /** Returns what was on the person's screen. Slack delivers a press of an old message or view, too. */
   function seenPlace(userId: string, given: Json): Place {
     const { message, view } = objectOf(given.seen)
     const place = placeOf(userId, given, isObject(message) ? (message as unknown as Message) : undefined)
     return 'view' in place && isObject(view) ? { view: { ...place.view, hash: stringOf(view.hash), given: view } } : place
   }
 
-  /** `copy`: the message as it was on the screen. */
   function placeOf(userId: string, given: Json, copy?: Message): Place {
     if (given.viewId) return acts.viewFor(userId, stringOf(given.viewId))
     return acts.messageFor(userId, stringOf(given.channel), stringOf(given.ts), copy)

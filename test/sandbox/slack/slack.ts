@@ -11,7 +11,6 @@ export interface CommandSuggestion {
   description: string
 }
 
-/** A shortcut of the app, as its manifest describes it. */
 export interface ShortcutSuggestion {
   name: string
   description: string
@@ -22,7 +21,6 @@ export interface ShortcutSuggestion {
 export interface SlackOptions {
   /** Default: `nimbusWorks`. It is copied, so that stand-ins never share people. */
   workspace?: Workspace
-  /** Default: a free port. Always on loopback. */
   port?: number
   /** The bot's request URL, such as `http://127.0.0.1:3000/slack/events`. `connectBot` can set it later. */
   botUrl?: string
@@ -37,13 +35,10 @@ export interface SlackOptions {
   scopes?: string[]
   /** Whether the app has a Home tab. Otherwise `views.publish` answers `not_enabled`. Default: true. */
   homeTab?: boolean
-  /** Whether clicks and forms are delivered. Default: true. */
   interactivity?: boolean
   /** How far Slack's clock, in the `Date` header of the Web API, is ahead of `now`, in ms. Default: 0. */
   clockSkewMs?: number
-  /** The suggestions of the page's composer. */
   commands?: CommandSuggestion[]
-  /** The app's shortcuts, for the page's menus. Default: none. */
   shortcuts?: ShortcutSuggestion[]
   /** Whether Slack's real rate limits apply, by method. Default: false. */
   limits?: boolean
@@ -72,7 +67,6 @@ export interface Message {
   text: string
   blocks?: Json[]
   ephemeral: boolean
-  /** The one person who sees an ephemeral message. */
   visibleTo?: string
   edited?: boolean
   deleted?: boolean
@@ -104,13 +98,11 @@ export type DeliveryKind = 'event' | 'command' | 'shortcut' | 'message_action' |
 
 export interface DeliveryRequest {
   transport: 'http' | 'socket'
-  /** For HTTP, with the signature. */
   headers: Record<string, string>
   /** For HTTP the form-encoded body, for Socket Mode the payload of the envelope as JSON. */
   body: string
 }
 
-/** The result of something that a person did. */
 export interface Delivery {
   kind: DeliveryKind
   /**
@@ -118,36 +110,30 @@ export interface Delivery {
    * `unreachable`: there was no bot. `not-sent`: Slack's own client stopped it (a required field, a short query, a denied confirmation).
    */
   outcome: 'acknowledged' | 'timeout' | 'refused' | 'unreachable' | 'not-sent'
-  /** The HTTP status of the bot's answer. */
   status?: number
   /** From the request to the acknowledgement or the deadline. */
   ms: number
   /** The body of the acknowledgement: JSON or text. Undefined if it is empty. */
   body?: unknown
-  /** What Slack shows the person after a problem. */
   notice?: string
   /** For a submission: messages by block id, from the bot or from Slack's own client. */
   errors?: Record<string, string>
-  /** The parsed payload. */
   payload: Json
   request: DeliveryRequest
 }
 
 export interface Suggestions extends Delivery {
   options: Option[]
-  /** The label above the options. */
   label?: string
 }
 
 export interface ClickOptions {
-  /** Needed if the target is a `ts`. */
   channel?: string
   /** Selects one of several elements with the same name: the one in this block, or the button with this value. */
   blockId?: string
   value?: string
   /** For a picker: the text or the value of an option. */
   choose?: string
-  /** Replaces members of the action, to send what no client would send. */
   action?: Json
   /** The answer to the `confirm` of the element. Default: `confirm`. */
   confirm?: 'confirm' | 'deny'
@@ -166,9 +152,7 @@ export interface FaultPlan {
    */
   method: string
   kind: FaultKind
-  /** How often it happens. Default: 1. */
   times?: number
-  /** Only for requests with these arguments. */
   when?: (args: Json) => boolean
   /** For `delay`. Default: 1000. */
   delayMs?: number
@@ -190,7 +174,6 @@ export interface Fault extends FaultPlan {
 export interface JournalEntry {
   at: number
   method: string
-  /** The arguments without the token. JSON strings are parsed. */
   args: Json
   /** 0: the bot got no answer. */
   status: number
@@ -206,7 +189,6 @@ export interface RawRequest {
   timestamp?: number
   /** Default: the valid one for body and timestamp. */
   signature?: string
-  /** Signs with another secret. */
   signingSecret?: string
   headers?: Record<string, string>
 }

@@ -17,9 +17,7 @@ import { appMethods, peopleMethods, serveWebApi, usualScopes, viewMethods } from
 import { chatMethods, conversationMethods, createResponseUrls, type ResponseUrls } from './web-api-messages.ts'
 import { createDirectory, type Directory, nimbusWorks } from './workspace.ts'
 
-/** How the app is set up in Slack. */
 interface SlackApp {
-  /** The address under which the bot reaches Slack. */
   baseUrl: () => string
   signingSecret: string
   tokens: { bot: string; app: string }
@@ -35,7 +33,6 @@ interface SlackApp {
   revokedWith: string | null
 }
 
-/** The parts of a stand-in, which use each other. */
 export interface Parts {
   app: SlackApp
   state: State
@@ -171,7 +168,6 @@ export async function startSlack(options: SlackOptions = {}) {
     appToken: app.tokens.app,
     /** The current people, channels and groups. */
     workspace,
-    /** Calls the listener after every change. Returns a function that stops it. */
     subscribe: (listener: (rev: number) => void) => state.subscribe((change) => listener(change.rev)),
 
     connectBot: (address: string): void => {
@@ -183,14 +179,12 @@ export async function startSlack(options: SlackOptions = {}) {
     messages: (channel: string): Message[] => copies(level(channel)),
     /** The same in short, for frequent reads. */
     texts: (channel: string) => level(channel).map(({ ts, text, user }) => ({ ts, text, isBot: directory.person(user).isBot === true })),
-    /** Returns the parent and its replies, without ephemeral messages. */
     thread(channel: string, ts: string): Message[] {
       const parent = messages.find(directory.channel(channel).id, ts)
       return parent ? copies([parent, ...messages.repliesTo(parent)]) : []
     },
     /** Returns the messages that only this person has seen, oldest first. */
     ephemerals: (userId: string): Message[] => copies(messages.ephemeralsOf(userId)),
-    /** Returns the direct messages between the bot and this person. */
     directMessages: (userId: string): Message[] => copies(messages.seen(directory.directChannel(userId).id)),
     /** Returns what `views.publish` has put on this person's Home tab. */
     home(userId: string): Json | undefined {
@@ -203,9 +197,7 @@ export async function startSlack(options: SlackOptions = {}) {
     until: <T>(predicate: () => T, how?: { timeoutMs?: number; what?: string }) => until(state, describe, predicate, how),
 
     journal: journal as readonly JournalEntry[],
-    /** Sentences about what the bot has sent and the stand-in does not describe. A test that expects one removes it. */
     notDescribed,
-    /** Returns the entries of the journal for one method. */
     calls: (method: string) => journal.filter((entry) => entry.method === method),
     faults,
     /** Everything that was delivered to the bot, oldest first. */
@@ -219,7 +211,6 @@ export async function startSlack(options: SlackOptions = {}) {
     },
     archive: (channel: string) => directory.setArchived(channel, true),
     kickBot: (channel: string) => directory.leave(channel, directory.bot.userId),
-    /** Makes a person a member. Default: the bot. */
     invite: (channel: string, userId = directory.bot.userId) => directory.join(channel, userId),
     leave: directory.leave,
     /** Changes the answer of `users.info`: deactivates, restricts, renames, or moves a person to another team. */
@@ -231,7 +222,6 @@ export async function startSlack(options: SlackOptions = {}) {
       const found = messages.find(directory.channel(channel).id, ts)
       if (found) messages.remove(found)
     },
-    /** The number of Socket Mode connections. */
     sockets: socketMode.count,
     disconnectSockets: (reason: 'warning' | 'refresh_requested' | 'link_disabled' = 'refresh_requested') => socketMode.disconnect(reason),
     /** Sets the error of every call to the Web API: `invalid_auth`, `account_inactive`, `token_revoked`. Null undoes it. */

@@ -4,14 +4,11 @@ import type { Notification } from './message-store.ts'
 import type { Fault, FaultPlan } from './slack.ts'
 import type { TablesAre } from './validate-blocks.ts'
 
-/** A change, for waits and subscriptions. */
 export interface Change {
   rev: number
   /** Whether people can see it. Otherwise only the journal has grown. */
   visible: boolean
-  /** What Slack's own client shows to one person. */
   notice?: { userId: string; text: string }
-  /** What a new message shows on phones. */
   notification?: Notification
 }
 
@@ -78,7 +75,6 @@ export function createTriggers(state: State, lifeMs: number) {
       return id
     },
 
-    /** Uses up a trigger. Returns it, or Slack's error. */
     exchange(id: string): Trigger | { error: string } {
       const found = triggers.get(id)
       if (found === undefined) return { error: 'invalid_trigger_id' }
@@ -120,7 +116,6 @@ export type Faults = ReturnType<typeof createFaults>
 interface Limit {
   calls: number
   perMs: number
-  /** What is counted separately. */
   by?: string
 }
 
@@ -145,7 +140,6 @@ const limits: Record<string, Limit> = {
   'conversations.replies': perMinute(50),
 }
 
-/** Counts calls in sliding windows. `now` is wall clock in ms. */
 export function createRateLimits(now: () => number) {
   const calls = new Map<string, number[]>()
 

@@ -53,7 +53,6 @@ export function createSocketMode({ app, state, directory }: Pick<Parts, 'app' | 
   }
 
   return {
-    /** Returns a URL for one connection. */
     issueUrl(): string {
       const ticket = randomUUID()
       tickets.add(ticket)

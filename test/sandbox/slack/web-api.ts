@@ -9,7 +9,6 @@ import { createRateLimits } from './state.ts'
 import { problemsWithView } from './validate-blocks.ts'
 import type { Person, UserGroup } from './workspace.ts'
 
-/** The Web API's `{ ok: false, error }`, with the other members of the answer. */
 export class Refusal extends Error {
   override name = 'Refusal'
   readonly answer: Json
@@ -42,7 +41,6 @@ export interface Method {
   scopes?: string[]
   /** The scope that these arguments need. Undefined if they do not decide it. */
   scopeFor?(args: Json): string | undefined
-  /** Default: `bot`. */
   token?: 'bot' | 'app' | 'none'
   run(args: Json): Json
 }
