@@ -8,7 +8,7 @@ import { createCatalog } from '../../src/requests/catalog.ts'
 import { decideWith } from '../../src/requests/decide.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { fakeApp } from '../fake-app.ts'
-import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
+import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { minutes, recordRequest } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
@@ -19,8 +19,8 @@ import { createRandom } from './chaos.ts'
 async function claim(trials: number, ablation?: AblationName) {
   const { redis: direct, keys } = connectTestRedis()
   const replicas = await Promise.all([0, 1, 2, 3].map(() => connectLossyRedis('patient')))
-  const truth = createStore({ redis: direct, keys, audit: noAudit, noteOf })
-  const stores = replicas.map(({ redis }) => createStore({ redis, keys, audit: noAudit, noteOf }))
+  const truth = createStore({ redis: direct, keys, audit: noAudit, signatures: trusting })
+  const stores = replicas.map(({ redis }) => createStore({ redis, keys, audit: noAudit, signatures: trusting }))
   if (ablation) {
     const read = ablated(ablation, { readScripts }) as typeof readScripts
     const scripts = read(new URL('../../src/requests/store.ts', import.meta.url).href, ['take-step'])
@@ -55,7 +55,7 @@ test('one of two people who approve at the same moment through two replicas wins
   const random = createRandom(seed)
   const { redis: direct, keys } = connectTestRedis()
   const audit = auditWriting((note) => JSON.stringify(note))
-  const truth = createStore({ redis: direct, keys, audit, noteOf })
+  const truth = createStore({ redis: direct, keys, audit, signatures: trusting })
   const counts = { none: 0, one: 0, more: 0, toldBoth: 0, toldWrong: 0 }
   let [begun, lostReplies, unavailable] = [0, 0, 0]
 
@@ -66,7 +66,7 @@ test('one of two people who approve at the same moment through two replicas wins
       if (isLost) lostReplies += 1
       return isLost
     })
-    const store = createStore({ redis, keys, audit, noteOf })
+    const store = createStore({ redis, keys, audit, signatures: trusting })
     const access = {
       authorize: async () => ({ rule: 'r', via: 'member' }),
       tally: async (_: unknown, by: string[]) => ({ enough: by.length > 0, missing: 0, needed: 1 }),
