@@ -821,9 +821,9 @@ function createFillEvacuation({ findSource, formFor, names }: FillParts) {
     })
   }
 
-  return async function fillEvacuation(metadata: string, { args, command, problem }: GivenWords): Promise<ModalView> {
+  return async function fillEvacuation(metadata: string, { args, command }: GivenWords): Promise<ModalView> {
     const { first: typed } = readEvacuation(args)
-    if (typed === undefined) return evacuationModal({ metadata, problem })
+    if (typed === undefined) return evacuationModal({ metadata })
     const lookUp = withSuggestions(found(typed), names(command)).then(({ id, name }) =>
       formFor({ metadata }, { server: preset({ text: name, value: id }) }),
     )

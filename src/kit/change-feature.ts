@@ -112,9 +112,9 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       await answer.ephemeral(askWhichOne(named.thing, { ...choice, actionId: thisOne }))
     }
 
-    async function openForm(metadata: string, { args, command, problem }: GivenWords) {
+    async function openForm(metadata: string, { args, command }: GivenWords) {
       const named = declared.fill?.(app, args)
-      if (!named) return formView(form, { metadata, problem })
+      if (!named) return formView(form, { metadata })
       return fillForm(named.typed, suggesting(app, things, command, named.found), (entered) =>
         formView(form, 'problem' in entered ? { metadata, problem: entered.problem } : { metadata, entered }),
       )

@@ -47,8 +47,6 @@ export interface GivenWords {
   args: string[]
   /** The slash command's name, which answers quote. */
   command: string
-  /** Why the pickers of the form are empty. Shown above the fields. */
-  problem?: Mrkdwn | undefined
 }
 
 export interface CommandCall {
