@@ -99,7 +99,6 @@ function redisWords(error: StoreUnavailableError): string {
     : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."
 }
 
-/** Explains an error of the account API. Undefined for any other. */
 function accountWords(error: unknown): Words | undefined {
   if (error instanceof AccountLimitError) return limitWords(error)
   if (error instanceof ApiUnreachableError) {

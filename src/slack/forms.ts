@@ -15,14 +15,12 @@ interface FormApp {
   access: Pick<App['access'], 'gateForm' | 'gateChosen' | 'ruleWithReason'>
 }
 
-/** A command that has a form, and a button that opens it. */
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
 
 function isOpened(command: Command): command is Opened {
   return command.form !== undefined && command.button !== undefined
 }
 
-/** Makes the buttons that open the forms of these commands, for the Home tab. */
 export function formButtons(commands: Command[]): Button[] {
   return commands.filter(isOpened).map(({ button: own, words }) => button({ ...own, value: words }))
 }
@@ -111,13 +109,11 @@ const channelBlock = 'channel'
 
 interface ChannelForm {
   metadata: Metadata
-  /** The title of the form that follows. */
   title: string
   channelId?: string | undefined
   problem?: Mrkdwn | undefined
 }
 
-/** Renders the form that asks for the channel of a request, before the form of the change. */
 function channelForm({ metadata, title, channelId, problem }: ChannelForm): ModalView {
   return modal({
     callbackId: channelFormId,
@@ -143,7 +139,6 @@ function channelForm({ metadata, title, channelId, problem }: ChannelForm): Moda
   })
 }
 
-/** Replaces the form that asked for the channel by the form of the command, in that channel. */
 async function submitChannel(app: FormApp, opened: Opened[], { metadata, origin, values }: Submission): Promise<SubmissionAnswer> {
   const before = readMetadata(metadata)
   const command = opened.find(({ words }) => words === before?.extra)

@@ -11,7 +11,6 @@ import { alternatives, code, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from '.
 import { withoutMention } from './typed-words.ts'
 import type { Message } from './web-api.ts'
 
-/** A command as a person should have typed it. */
 interface WholeCommand {
   /** `ip move` */
   words: string
@@ -30,7 +29,6 @@ export function wholeCommand(name: string, { words, args, reason }: WholeCommand
   return code(whole.length > longest ? truncate(start, longest, 'plain') : whole)
 }
 
-/** Suggests whole commands in place of what was typed. */
 export function didYouMean(name: string, meant: WholeCommand[]): Mrkdwn {
   // `keys` with the argument `create` reads like `keys create`.
   const distinct = new Map(meant.map((one) => wholeCommand(name, one)).map((whole) => [whole.text, whole]))
@@ -45,9 +43,7 @@ function argument(word: string): string {
 }
 
 interface HelpFor {
-  /** The slash command's name. */
   name: string
-  /** The needs for which the person has the right. */
   allowed: Need[]
 }
 
@@ -82,7 +78,6 @@ function commandHelp(command: Command, { name, allowed, more, unknown }: HelpFor
   return withButtons(parts, isUsable ? [command] : [], name)
 }
 
-/** Lists the commands that begin with a word. */
 function groupHelp(commands: Command[], help: HelpFor & { unknown: string[] }): Message {
   const usable = commands.filter(({ need }) => help.allowed.includes(need))
   const listed = usable.length > 0 ? [groupLines(undefined, usable, help.name)] : []
@@ -96,7 +91,6 @@ function notOpen(commands: Command[], { name, allowed }: HelpFor): Mrkdwn[] {
   return named.length === 0 ? [] : [mrkdwn`_Not available to you here:_ ${joinMrkdwn(named, ', ')}`]
 }
 
-/** Says which words were not understood, as they were typed. */
 function notUnderstood(words: string[]): Mrkdwn[] {
   return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.map(argument).join(' '), 80, 'plain'))}.`]
 }
