@@ -37,10 +37,6 @@ import {
 import { onUndeliverable } from './operators.ts'
 import { canRender, renderCard, renderReport } from './render.ts'
 
-/** These functions bound to an App, for rooms that receive them as a part. */
-export type Deliver = (id: string, name: OutboxName) => Promise<Delivered>
-export type Show = (id: string) => Promise<void>
-
 /** The wait for a request of another version of Lockkeeper. Its messages stay due for that version. */
 const otherVersionRetryMs = 60_000
 

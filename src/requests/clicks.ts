@@ -179,7 +179,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
     }
   }
 
-  function openForm({ kind, form }: ItemAction): FormHandler<Click> {
+  function openItemForm({ kind, form }: ItemAction): FormHandler<Click> {
     return {
       form: (click) => {
         const item = readJson(ActionButton, click.value)
@@ -193,7 +193,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
   const details = features.flatMap((feature) => Object.entries(feature.details ?? {}))
   return Object.fromEntries([
     ...details.map(([of, read]) => [detailsActionId(of), showDetails(of, read)]),
-    ...actions.map((action) => [actionId(action), openForm(action)]),
+    ...actions.map((action) => [actionId(action), openItemForm(action)]),
   ])
 }
 

@@ -17,7 +17,7 @@ import type { AuthorityProblem, Request, Waits } from '../domain/request.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
-import { approvalHoldsMs } from './authority.ts'
+import { approvalHoldsMs, checkAuthority } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import type { StepName } from './steps.ts'
 import { noteOf, type StepData } from './store.ts'
@@ -54,7 +54,7 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   // A request that has waited too long for the account API ends with what that API answered.
   if (sinceApprovalMs(request, now) >= request.ttlMs + approvalHoldsMs) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
   // Without this, a record that somebody changed in Redis would be reported as a change of the account.
-  const early = await app.checkAuthority(request, now)
+  const early = await checkAuthority(app, request, now)
   if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(app, request, early)
   // Without a turn, the reads would be in vain. Each child waits for its own.
   const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
@@ -62,7 +62,7 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   const { result, at } = child ? await child.read() : { result: await repeatPreflight(app, opened), at: now }
   if (result.is !== 'unchanged') return endOrWait(app, request, result)
   const { facts } = result
-  const problem = await app.checkAuthority(request, await store.now())
+  const problem = await checkAuthority(app, request, await store.now())
   if (problem) return refuseWithoutAuthority(app, request, problem)
   if (await child?.isFull()) return 'full'
 
@@ -139,7 +139,7 @@ async function waitForTurn(app: App, request: Request, what: 'reads' | 'writes',
       set: { waits: { for: what, ms: waitMs, until: now + waitMs, perMinute } },
       dueInMs: waitMs,
     })
-  await app.wake(request, waitMs + 20)
+  await app.queues.wake(request, waitMs + 20)
   return 'waits'
 }
 
@@ -189,7 +189,7 @@ async function recordFailure(app: App, request: Request, error: unknown): Promis
     const ms = error.waitMs
     const waits: Waits = { for: 'writes', ms, until: (await store.now()) + ms, perMinute: app.budget.perMinute.write }
     await store.take(request, 'limit', { set: { waits }, dueInMs: ms, audit })
-    return app.wake(request, ms + 20)
+    return app.queues.wake(request, ms + 20)
   }
   onApiError(app, error)
   if (!certainlyNotApplied(error)) {

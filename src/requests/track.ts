@@ -7,7 +7,7 @@ import { idOfResource, isOpen, type Request, type Underway } from '../domain/req
 import type { Timings } from '../domain/timings.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { guardStore } from '../redis/connect.ts'
-import { distrust } from './authority.ts'
+import { checkRecord, checkRetraction, distrust } from './authority.ts'
 import { endIfOver } from './bundle.ts'
 import type { Opened } from './catalog.ts'
 import { ofTrackedParents } from './children.ts'
@@ -95,7 +95,7 @@ async function observe(app: App, request: Request, now: number, options: Observe
   const mayRetract = opened.change.handover !== undefined
   // Another step may have been taken since it was read, after which its secret is in use.
   if (mayRetract && (await store.find(request.id))?.revision !== request.revision) return skip(store.postpone(request.id, 0))
-  const problem = mayRetract ? await app.checkRetraction(request) : undefined
+  const problem = mayRetract ? await checkRetraction(app, request) : undefined
   if (problem) return skip(distrust(app, request, problem))
   const claim = mayRetract ? await store.claimRetraction(request.id) : undefined
   if (mayRetract && claim === undefined) return skip(store.postpone(request.id, pace))
@@ -114,7 +114,7 @@ async function observe(app: App, request: Request, now: number, options: Observe
 
 /** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
 function leaveUnfit(app: App, request: Request): Promise<void> {
-  const problem = app.checkRecord(request)
+  const problem = checkRecord(app, request)
   return problem ? distrust(app, request, problem) : app.store.postpone(request.id, unfitMs)
 }
 
@@ -149,7 +149,7 @@ async function apply(app: App, request: Request, observation: Observation, now: 
   const pace = paceMs(request, now, config.movePollIntervalMs)
   const step = nextStep(request, observation, now, config.moveTimeoutMs)
   if (!step) return store.postpone(request.id, pace)
-  const problem = app.checkRecord(request)
+  const problem = checkRecord(app, request)
   if (problem) return distrust(app, request, problem)
   const { name, set, isDueAgain } = step
   const { unansweredSince } = request

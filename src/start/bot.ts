@@ -24,6 +24,7 @@ import { createBundles } from '../requests/bundle.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { reconcile } from '../requests/reconcile.ts'
+import { submit } from '../requests/submit.ts'
 import { track } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
@@ -36,7 +37,9 @@ import { createFoundation, type Foundation, type Outlets } from './foundation.ts
 /** Creates the port that takes alerts, and makes requests of them. Undefined if it is off. */
 function createAlertsSide({ config, people, requests }: Foundation) {
   if (!config.alerts || !requests.catalog.changeOfAlerts()) return undefined
-  return createAlertReceiver(people, config.alerts, (alerts, signal) => takeDelivery(people, alerts, { submit: people.submit, signal }))
+  return createAlertReceiver(people, config.alerts, (alerts, signal) =>
+    takeDelivery(people, alerts, { submit: (requested) => submit(people, requested), signal }),
+  )
 }
 
 /** A service that the bot needs, and waits for while it is away. */

@@ -19,15 +19,12 @@ import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.t
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { notifyOperators } from '../outbox/notices.ts'
-import type { OutboxName } from '../outbox/once.ts'
 import { checkOpsChannel, onShownError, operatorsOf } from '../outbox/operators.ts'
-import { deliver, show } from '../outbox/outbox.ts'
 import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
-import { checkAuthority, checkRecord, checkRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
@@ -239,7 +236,7 @@ interface RequestsOverParts {
 function createRequestsOver({ config, telemetry, redis: { keys }, signatures, onStep }: RequestsOverParts) {
   const onQueueError = telemetry.errorReports.of('queue')
 
-  return function requestsOver(redis: Redis, audit: Audit, app: () => App) {
+  return function requestsOver(redis: Redis, audit: Audit) {
     const store = createStore({ redis, keys, audit, signatures, onStep })
     const queues = createQueues({
       redis,
@@ -252,9 +249,6 @@ function createRequestsOver({ config, telemetry, redis: { keys }, signatures, on
       audit,
       store,
       queues,
-      wake: queues.wake,
-      deliver: (id: string, name: OutboxName) => deliver(app(), id, name),
-      show: (id: string) => show(app(), id),
     }
   }
 }
@@ -298,8 +292,8 @@ function createRequests({ config, printAudit, telemetry, redis, clients, apps }:
     logStep(step)
   }
   const requestsOver = createRequestsOver({ config, telemetry, redis, signatures, onStep })
-  const forPeople = requestsOver(redis.prompt, audits.people, () => apps().people)
-  const forJobs = requestsOver(redis.patient, audits.jobs, () => apps().jobs)
+  const forPeople = requestsOver(redis.prompt, audits.people)
+  const forJobs = requestsOver(redis.patient, audits.jobs)
 
   return {
     directory,
@@ -388,14 +382,18 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     notices: new Map(),
     ...ofRequests,
   }
-  const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkRetraction'> = {
-    checkRecord: (request) => checkRecord(jobs, request),
-    checkAuthority: (...args) => checkAuthority(jobs, ...args),
-    checkRetraction: (...args) => checkRetraction(jobs, ...args),
+  const people: App = {
+    ...shared,
+    ...prompt,
+    submit: (requested) => submit(people, requested),
+    openForm: (...opened) => openForm(people, ...opened),
   }
-  const opening: Pick<App, 'openForm'> = { openForm: (...opened) => openForm(people, ...opened) }
-  const people: App = { ...shared, ...checks, ...prompt, ...opening, submit: (requested) => submit(people, requested) }
-  const jobs: App = { ...shared, ...checks, ...patient, ...opening, submit: (requested) => submit(jobs, requested) }
+  const jobs: App = {
+    ...shared,
+    ...patient,
+    submit: (requested) => submit(jobs, requested),
+    openForm: (...opened) => openForm(jobs, ...opened),
+  }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {

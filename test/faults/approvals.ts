@@ -54,9 +54,8 @@ async function startReplica() {
     store,
     access: access as never,
     catalog,
-    show: (async () => undefined) as never,
     errors: { of: () => () => {} },
-    wake: async () => undefined,
+    queues: { wake: async () => {} },
   })
   return { find: store.find, ...decideWith(app) }
 }

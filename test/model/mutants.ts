@@ -103,9 +103,8 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
         store: kept(store),
         access: wrong(access),
         catalog,
-        show: (async () => {}) as never,
         errors: { of: () => () => {} },
-        wake: async () => {},
+        queues: { wake: async () => {} },
       }),
     )
     const real = bot.interactions.clicks[cardButtons.approve]
