@@ -28,12 +28,12 @@ import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
 import { type RedisHealth, readRedisHealth } from '../redis/check.ts'
 import { guardStore } from '../redis/connect.ts'
 import { claim } from '../redis/scripts.ts'
-import { actions, button, context, limitBlocks, message, notice, option, wholeSection } from '../slack/blocks.ts'
+import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import { limitWords } from '../slack/errors.ts'
 import type { Click, TableMessage } from '../slack/interactions.ts'
 import { externalSelect } from '../slack/pickers.ts'
 import { dataTable } from '../slack/table.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mostCharacters, mrkdwn, userGroupMention } from '../slack/text.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, SlackReading } from '../slack/web-api.ts'
 import type { Feature, FeatureDefinition, Setup } from './feature.ts'
 
@@ -739,9 +739,6 @@ function heading({ wrong, unsure, all }: { wrong: number; unsure: number; all: n
 const order = { wrong: 0, unknown: 1, ok: 2 } as const
 const signs = { wrong: ':x:', unknown: ':grey_question:', ok: ':white_check_mark:' } as const
 
-// Five blocks of the message are reserved for the tests that people can run.
-const limits = { most: 45, characters: mostCharacters - 400 } as const
-
 /**
  * Lists what is wrong first. Below the list are a table, which the person may see or not, and a button and a picker, which prove that clicks
  * and option loads arrive.
@@ -752,7 +749,7 @@ export function report(bot: string, results: Line[]): TableMessage {
   const title = heading({ wrong, unsure, all: results.length })
   const about = mrkdwn`Lockkeeper ${bot}`
   const lines = results.toSorted((a, b) => order[a.is] - order[b.is]).map(line)
-  const content = limitBlocks([...wholeSection(title), ...context([about]), ...lines.flatMap(wholeSection)], limits)
+  const content = [...wholeSection(title), ...context([about]), ...lines.flatMap(wholeSection)]
   const reportWith = (blocks: KnownBlock[]) => message([...content, ...blocks, ...testElements()])
   const { tableRefused } = tests
   return { table: reportWith(tableTest()), instead: reportWith(wholeSection(tableRefused)) }

@@ -8,7 +8,6 @@ import {
   button,
   context,
   input,
-  longestButtonValue,
   message,
   modal,
   option,
@@ -17,6 +16,7 @@ import {
   sectionWithButton,
   wholeSection,
 } from '../slack/blocks.ts'
+import { longestButtonValue } from '../slack/fit.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { checkboxes, placeOf } from '../slack/pickers.ts'
 import {

@@ -40,8 +40,6 @@ import {
   createSlackIdentity,
   fetchIdentity,
   measuredFetch,
-  measuredResponseFetch,
-  namingMessenger,
   type OnSlackCall,
   rejectedTokenErrors,
   type SlackCall,
@@ -127,15 +125,16 @@ function createSlackClients(
   const client = new WebClient(botToken.reveal(), webClientOptions(apiUrl, logger, onSlackCall))
   const identity = createSlackIdentity(() => fetchIdentity(client, apiUrl))
   const naming = createNaming({ opsChannel, command })
-  const messenger = createMessenger({ client, botUserId: () => identity.current()?.botUserId })
-  const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), naming, fetch: measuredResponseFetch(onSlackCall) })
+  const messenger = createMessenger({ client, named: naming.inAll, botUserId: () => identity.current()?.botUserId })
+  const fetch = measuredFetch(onSlackCall, { isResponseUrl: true })
+  const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), named: naming.inAll, fetch })
   return {
     logger,
     client,
-    setupProbe: createSetupProbe({ client, apiUrl, fetch: measuredFetch(onSlackCall) }),
+    setupProbe: createSetupProbe(client, apiUrl, measuredFetch(onSlackCall)),
     identity,
     naming,
-    messenger: namingMessenger(messenger, naming),
+    messenger,
     respond,
     onCall: onSlackCall,
   }
