@@ -1,9 +1,11 @@
 import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
-import { inLane } from '../domain/lane.ts'
+import { noteRequest } from '../domain/lane.ts'
 import { isOpen, type Request } from '../domain/request.ts'
+import { unreadableRecord } from '../messages/operator-notices.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import { refusedCard } from '../messages/words.ts'
+import { notifyOperators } from '../outbox/notices.ts'
 import type { Delivered } from '../outbox/once.ts'
 import { onLostRecord, onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
@@ -14,7 +16,7 @@ import type { CarryOn } from './bundle.ts'
 import { ofTrackedParents } from './children.ts'
 import { approvalData } from './decide.ts'
 import { execute } from './send.ts'
-import { firstReminderAt } from './store.ts'
+import { firstReminderAt, UnreadableRecordError } from './store.ts'
 import { track } from './track.ts'
 
 /** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
@@ -23,16 +25,14 @@ const holdMs = 15_000
 /** The wait before a request that only another version of Lockkeeper can handle is read again. */
 const unknownRetryMs = 10 * 60_000
 
-/** Reads one request and does what it needs now. May be called for any request, at any time, by several processes at once. */
+/** Reads one request and does what it needs now, in the lane `execute`. May be called for any request, at any time, by several processes at once. */
 export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise<void> {
-  const request = await app.store.find(id)
+  const request = await app.store.find(id).catch((error: unknown) => reportUnreadable(app, id, error))
+  if (request === 'unreadable') return
   if (!request) return noteLost(app, id)
-  return inLane('execute', () => reconcileRequest(app, carryOn, request), { requestId: request.parent?.id ?? id })
-}
-
-async function reconcileRequest(app: App, carryOn: CarryOn, request: Request): Promise<void> {
   const { store } = app
-  const { id, state, parent } = request
+  const { state, parent } = request
+  noteRequest(parent?.id ?? id)
   const opened = app.catalog.openIfFit(request)
   if (!opened) return reconcileUnfit(app, request)
   await store.postponeIfUnchanged(request, holdMs)
@@ -58,6 +58,17 @@ function reconcileUnfit(app: App, request: Request): Promise<void> {
   const problem = checkRecord(app, request)
   if (!problem) return app.store.postponeIfUnchanged(request, unknownRetryMs)
   return isOpen(request.state) ? distrust(app, request, problem) : app.store.clearDueIfUnchanged(request.id, request.revision)
+}
+
+/**
+ * Tells the operators once. It is no longer due: nobody knows what its record says, so only a person can decide that its change is over, and free
+ * its lock by deleting the record.
+ */
+async function reportUnreadable(app: App, requestId: string, error: unknown): Promise<'unreadable'> {
+  if (!(error instanceof UnreadableRecordError) || error.isOfLaterVersion) throw error
+  await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
+  await app.store.clearDue(requestId)
+  return 'unreadable'
 }
 
 async function noteLost(app: App, id: string): Promise<void> {

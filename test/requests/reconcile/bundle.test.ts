@@ -3,6 +3,7 @@ import type { AccountApi } from '../../../src/account/client.ts'
 import type { App } from '../../../src/app.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
+import { inLane } from '../../../src/domain/lane.ts'
 import { childIdOf, payloadHash, type Request } from '../../../src/domain/request.ts'
 import { createEvacuation } from '../../../src/features/ip-evacuate.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
@@ -353,7 +354,7 @@ describe('the limit of the account', () => {
 
     const { id } = await child(first)
     expect(await dueInMs(id)).toBeGreaterThan(55_000)
-    await reconcile(app, createBundles(app), id)
+    await inLane('execute', () => reconcile(app, createBundles(app), id))
     expect(account.writes.toSorted()).toEqual(ids.toSorted())
   })
 
