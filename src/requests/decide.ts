@@ -1,6 +1,5 @@
 import type { App } from '../app.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
-import { type Bound, bind } from '../domain/bound.ts'
 import type { Change } from '../domain/change.ts'
 import { type Approval, type Decision, type Request, resourcesOf } from '../domain/request.ts'
 import { approvedByYou, changedRecord, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
@@ -231,12 +230,4 @@ function refuseUnlessWaiting(request: Request, userId: string): void {
 /** If the requester clicks on a decided request, the answer is the outcome, and not that they may not decide it. */
 function refuseRequesterOfDecided(request: Request, { userId }: Origin): void {
   if (userId === request.origin.userId) refuseUnlessWaiting(request, userId)
-}
-
-const decisions = { approve, mayBreakGlass, breakGlass, mayReject, reject, withdraw, stopTracking, trackAgain }
-
-/** The decisions with their App, for the buttons of requests. */
-interface Decide extends Bound<typeof decisions> {}
-export function decideWith(app: App): Decide {
-  return bind(app, decisions)
 }

@@ -39,14 +39,37 @@ export interface ForChild {
   beside: StepData['beside']
 }
 
+/** `begun`: its children are sent now. `waits`: it is due again later. `full`: other children go before this one. Undefined: it needs nothing more. */
+type Executed = 'begun' | 'waits' | 'full' | undefined
+
 /**
  * Carries out an approved request: repeats the preflight check, and sends the write at most once. Only the process that takes the step `send` sends the
- * write. All others, and every process after a crash, only observe the outcome. Returns `begun` for a request with children, which are sent then;
- * `waits` if it is due again later; `full` for a child that other children go before.
+ * write. All others, and every process after a crash, only observe the outcome.
  */
-export async function execute(app: App, request: Request, child?: ForChild): Promise<'begun' | 'waits' | 'full' | undefined> {
-  const { store, budget } = app
+export async function execute(app: App, request: Request, child?: ForChild): Promise<Executed> {
+  const { store } = app
+  const lane = child ? 'bundle' : 'execute'
   const opened = app.catalog.open(request)
+  const claimed = await claimWrite(app, request, opened, child)
+  if (typeof claimed !== 'object') return claimed
+  const recorder = createAnswerRecorder()
+  try {
+    const outcome = await withTurnTaken(lane, async () => opened.change.run?.(opened.input, claimed.facts, { onAnswer: recorder.onAnswer }))
+    const audit = withAnswer(recorder.answer())
+    // Nothing is read before half of the usual time is over.
+    const usual = outcome === 'done' ? undefined : await store.usualDuration(request.kind)
+    if (outcome === 'done') await store.take(request, 'finish', { audit })
+    else await store.take(request, 'accept', { dueInMs: Math.min((usual?.medianMs ?? 0) / 2, latestFirstLookMs), audit })
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw error
+    await recordFailure(app, request, error)
+  }
+  return undefined
+}
+
+/** Makes every check, and takes the step that allows the write. Returns the facts to write with if this process is the one that took it. */
+async function claimWrite(app: App, request: Request, opened: Opened, child: ForChild | undefined): Promise<{ facts: unknown } | Executed> {
+  const { store, budget } = app
   const { items } = opened.change
   const lane = child ? 'bundle' : 'execute'
   const startedAt = performance.now()
@@ -87,8 +110,7 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   if (items) return 'begun'
   // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
   if (performance.now() - startedAt > preflightValidMs) return end(app, request, 'not-start', { code: 'suspended' })
-  await withTurnTaken(lane, () => sendWrite(app, request, opened, facts))
-  return undefined
+  return { facts }
 }
 
 /** The wait before a request that was signed with an unknown key is tried again, because a deployment may bring the key. */
@@ -163,23 +185,6 @@ function sinceApprovalMs({ decidedAt, createdAt }: Request, now: number): number
 
 /** The longest time from the answer to a write to the first look at its outcome. */
 const latestFirstLookMs = 20_000
-
-/** Sends the one write of a change and records the answer. */
-async function sendWrite(app: App, request: Request, { change, input }: Opened, facts: unknown): Promise<void> {
-  const { store } = app
-  const recorder = createAnswerRecorder()
-  try {
-    const outcome = await change.run?.(input, facts, { onAnswer: recorder.onAnswer })
-    const audit = withAnswer(recorder.answer())
-    if (outcome === 'done') return void (await store.take(request, 'finish', { audit }))
-    // Nothing is read before half of the usual time is over.
-    const usual = await store.usualDuration(request.kind)
-    await store.take(request, 'accept', { dueInMs: Math.min((usual?.medianMs ?? 0) / 2, latestFirstLookMs), audit })
-  } catch (error) {
-    if (error instanceof StoreUnavailableError) throw error
-    await recordFailure(app, request, error)
-  }
-}
 
 async function recordFailure(app: App, request: Request, error: unknown): Promise<void> {
   const { store } = app
