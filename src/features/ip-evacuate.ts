@@ -18,7 +18,7 @@ import type { Change, Description, Finding, Offer, Preflight, PreflightOptions }
 import { CheckFailed, isUnanswered, type Missing, UnknownName } from '../domain/errors.ts'
 import { sendingMs } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
-import { formatAgo, formatDuration, inNaturalOrder, type Phrase, phrase, serverNameProblem } from '../domain/text.ts'
+import { formatAge, formatDuration, inNaturalOrder, type Phrase, phrase, serverNameProblem } from '../domain/text.ts'
 import { unlessAborted, withinOr } from '../domain/within.ts'
 import { findServers, servers } from '../kit/things.ts'
 import { chooseBelow, purposeOf, reasonField, serverWords, type TypedChoice, whichOne, withPurpose } from '../messages/forms.ts'
@@ -597,7 +597,7 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
     option({
       text: address,
       value: elasticIpId,
-      ...(seenAgoMs === undefined ? {} : { description: `No server shown. Seen here ${formatAgo(seenAgoMs)}.` }),
+      ...(seenAgoMs === undefined ? {} : { description: `No server shown. Seen here ${formatAge(seenAgoMs)} ago.` }),
     }),
   )
   return input({

@@ -12,7 +12,7 @@ import {
 import { Finding, type Item, type Preflight, type Words, wordsFrom } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { formatAge, formatAgo, type Phrase, phrase, someNames } from '../domain/text.ts'
+import { formatAge, type Phrase, phrase, someNames } from '../domain/text.ts'
 import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings } from './move.ts'
 
 const server = z.string()
@@ -101,7 +101,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'not-chosen':
       return phrase`${finding.address} isn't part of this request.`
     case 'seen-long-ago':
-      return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[formatAgo(finding.agoMs)]}.`
+      return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[formatAge(finding.agoMs)]} ago.`
     case 'not-on-server':
       return phrase`${finding.address} is on ${finding.now}, not on ${finding.server}.`
     case 'project-of-others':
