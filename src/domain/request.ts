@@ -255,29 +255,14 @@ type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'u
   Partial<Pick<Request, 'warnings' | 'undoes' | 'repeats' | 'fromMessage' | 'alert'>>
 
 /**
- * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel, the reason, what it undoes or
- * repeats, and the message or the alert that it was requested from. The card shows the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
- * done.
+ * Computes the SHA-256 of everything that is requested. The card shows the hash and its buttons carry it. A request is checked against it
+ * before it is carried out, so that only what was approved is done.
  */
-export function payloadHash({
-  id,
-  kind,
-  input,
-  facts,
-  resource,
-  unchecked,
-  warnings = [],
-  origin,
-  reason,
-  undoes,
-  repeats,
-  fromMessage,
-  alert,
-}: Payload): string {
+export function payloadHash(request: Payload): string {
+  const { id, kind, input, facts, resource, unchecked, reason, undoes, repeats, fromMessage, alert, origin } = request
   const { userId, channelId, teamId } = origin
-  const shown = { ...(warnings.length > 0 ? { warnings } : {}), fromMessage, alert }
-  const payload = { id, kind, input, facts, resource, unchecked, ...shown, userId, channelId, teamId, reason, undoes, repeats }
-  return hash('sha256', canonicalJson(payload))
+  const what = { id, kind, input, facts, resource, unchecked, warnings: request.warnings?.length ? request.warnings : undefined }
+  return hash('sha256', canonicalJson({ ...what, reason, undoes, repeats, fromMessage, alert, userId, channelId, teamId }))
 }
 
 /** Whether the record still matches its hash. */
