@@ -231,7 +231,7 @@ async function readAccount({ account, ownLastSlices: own }: App): Promise<Accoun
 interface Shown {
   id: string
   hostname?: string | undefined
-  project: { id: string } | undefined
+  project?: { id: string }
 }
 
 /** Returns the ids of projects and the targets of alerts that nothing shows. Reads the next list only if an id is left. */
