@@ -510,7 +510,7 @@ function usedOf(figures: BudgetFigure[], kind: BudgetFigure['kind'], what: strin
 interface Shown {
   id: string
   hostname?: string | undefined
-  project: { id: string } | undefined
+  project?: { id: string }
 }
 
 /** Returns the ids of projects and the targets of alerts that nothing shows. Reads the next list only if an id is left. */
