@@ -57,7 +57,7 @@ const reportedElsewhere = new Set(['auth.test', 'apps.connections.open'])
 export function createTelemetry(log: Log) {
   const metrics = createMetrics()
   const lines = createRepeatedLines(log)
-  const errorReports = createErrorReports({ log, lines, count: metrics.error })
+  const errorReports = createErrorReports(log, lines, metrics.error)
 
   const onSlackCall: OnSlackCall = (call) => {
     const { method, ms } = call
