@@ -14,7 +14,6 @@ interface Search {
   limit?: number
   /** No entry that was chained before this time is searched, in ms since 1970 by Redis' clock. */
   since?: number
-  /** Only entries about this request. */
   requestId?: string
   /** How many entries are searched at most. Default: all. */
   searched?: number
@@ -50,13 +49,11 @@ export async function findEntries(
   return markCopies(found)
 }
 
-/** How many entries one command reads. */
 const pageSize = 1_000
 
 /** How many entries are read before other work gets a turn. Parsing and comparing one takes up to 0.1 ms. */
 const entriesPerTurn = 50
 
-/** Reads the texts of the chain's entries from its end, with their ids in the stream. */
 export async function* entriesFromEnd({ audit: { redis, keys } }: AuditApp): AsyncGenerator<{ id: string; text: string }> {
   let read = 0
   let from = '+'

@@ -10,7 +10,6 @@ const dayMs = 24 * 3_600_000
 /** How long Redis keeps an entry. Collected logs keep the printed lines for longer. */
 const keepMs = 400 * dayMs
 
-/** How many entries one command reads. */
 const pageSize = 1_000
 
 /** How far the clock of a process may be ahead of Redis' clock. */

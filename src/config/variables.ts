@@ -50,7 +50,6 @@ function readLongSecrets(text: string): readonly [Secret, ...Secret[]] | undefin
   return first && keys.every((key) => /^[\x21-\x7e]{32,}$/.test(key)) ? [first, ...others] : undefined
 }
 
-/** Parses a comma-separated list and removes duplicates. */
 function list(fits: (item: string) => boolean, expected: string) {
   return z.string({ error: `is missing: it must be ${expected}, separated by commas` }).transform((text, context) => {
     const items = new Set(text.split(',').map((item) => item.trim()))
@@ -89,7 +88,7 @@ function isRedisUrl(text: string): boolean {
 }
 
 /**
- * Parses each variable by itself: its format, its default and its error. `combinations.ts` checks how the variables fit together. Kinds of change
+ * Parses each variable by itself: its format, its default and its error. `linesAcross` checks how the variables fit together. Kinds of change
  * may be any words here. `variablesFor` accepts only the existing kinds.
  */
 export const Variables = z.object({

@@ -32,7 +32,6 @@ export function shareRuns<T>(run: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** The answer of a page. `type` is the content type. */
 export interface Page {
   status: number
   type: string
@@ -47,7 +46,6 @@ interface HealthParts {
   /** Returns why the bot is not ready, in words, or undefined if it is ready. Must answer within seconds and never throw. */
   whyNotReady: () => Promise<string | undefined>
   lines?: Pick<RepeatedLines, 'write'>
-  /** Further pages for operators, by path. */
   pages?: Record<string, () => Promise<Page>>
 }
 
@@ -173,7 +171,6 @@ export function createStatus<Name extends string>({ checks, log, now = Date.now 
     return { ok: false, problem, since: new Date(since).toISOString() }
   }
 
-  /** Runs one check now. Never throws, and answers within 2 s. */
   async function run(name: Name): Promise<CheckResult> {
     return sharedChecks.get(name)?.() ?? { ok: true }
   }
@@ -199,12 +196,9 @@ async function runCheck(check: Check): Promise<{ problem?: string; note?: string
 
 /** The figures that all replicas share. They are read from Redis for a scrape instead of being counted here. */
 export interface Snapshot {
-  /** Open requests, by state and kind. */
   open: { state: string; kind: string; count: number }[]
   movesInFlight: number
-  /** The number of messages that were not delivered to Slack yet. */
   unsent: number
-  /** Jobs, by BullMQ queue and state. */
   jobs: { queue: string; state: string; count: number }[]
   /** Undefined if there was no tick yet. */
   lastTickAgeMs: number | undefined
@@ -219,7 +213,6 @@ const defaultKeepMs = 1_000
 const defaultWaitMs = 3_000
 
 interface MetricsPageParts {
-  /** Holds the metrics of this process. */
   registry: Registry
   snapshot: () => Promise<Snapshot>
   keepMs?: number

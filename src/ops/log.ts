@@ -119,7 +119,6 @@ export function likenessOf(error: unknown): string {
   return [name, code, operation, status, ...codes, withoutNumbers(message)].join(' ')
 }
 
-/** Replaces numbers and ids, so that texts that differ only in them are the same. */
 function withoutNumbers(text: string): string {
   return text.replace(/[0-9a-f-]{8,}|\d+/gi, '#')
 }
@@ -169,7 +168,6 @@ type LogField = keyof typeof logFields
 
 type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
-/** The fields of a line. docs/logs.md describes each. */
 type Fields = { [Name in LogField]?: unknown }
 
 type Write<Needed> = (fields: Fields & Needed, text: string) => void
@@ -217,9 +215,7 @@ interface RepeatedLine {
   /** Lines with the same code about the same subject are repeats of each other. */
   about?: string
   level?: 'warn' | 'error'
-  /** The text of the line that says that it is over. */
   over?: string
-  /** Called whenever the line is written. */
   onWritten?: () => void
 }
 
@@ -256,7 +252,6 @@ function nameOf(code: ErrorCode, about: string): string {
   return `${code} ${about}`
 }
 
-/** The pause between attempts to write to a full pipe. */
 const pauseMs = 10
 
 /** How long a full pipe may block a write. After that the write fails, and the caller writes the line again later. */
@@ -290,7 +285,6 @@ export function createAuditLog({ destination = 1 }: { destination?: number } = {
   }
 }
 
-/** Checks whether a write failed because the pipe is full. */
 function isPipeFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
 }
@@ -313,7 +307,6 @@ interface LoggedPayload {
 /** Creates the functions that count and log errors. Each error is counted, even if the log has one line for many. */
 export function createErrorReports(log: Pick<Log, 'info' | 'warn'>, lines: Pick<RepeatedLines, 'write'>, count: (place: Place) => void) {
   return {
-    /** Returns the function that reports the errors of one place. */
     of:
       (place: Place) =>
       (error: unknown, requestId = currentRequest()): void => {
@@ -393,7 +386,6 @@ export function slackLogger(log: Pick<Log, 'info' | 'warn' | 'error'>, lines: Pi
   }
 }
 
-/** Returns the code that Lockkeeper's own lines in the log of Slack's libraries carry. */
 function codeOf(part: unknown): ErrorCode | undefined {
   const code = typeof part === 'object' && part !== null && 'code' in part ? part.code : undefined
   return errorCodes.find((known) => known === code)

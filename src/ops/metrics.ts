@@ -154,7 +154,6 @@ export function createMetrics() {
 
   return {
     registry,
-    /** Starts the delays of these kinds at 0. */
     expectKinds(kinds: string[]): void {
       for (const delays of [writeDelays, reportDelays]) for (const kind of kinds) delays.zero({ kind })
     },

@@ -4,11 +4,9 @@ import { AwayError, StartError } from '../domain/errors.ts'
 const defaultFirstPauseMs = 1_000
 
 interface RetryOptions {
-  /** Ends the retries at once. Its reason is thrown. */
   signal: AbortSignal
   longestPauseMs: number
   firstPauseMs?: number
-  /** Called after every attempt that threw AwayError. */
   onAway: (error: AwayError, nextTryInMs: number) => void
 }
 
@@ -45,7 +43,6 @@ export function createShutdown() {
   let closing: Close[] = []
   let closingLast: Close[] = []
 
-  /** Throws once a stop was requested, so that nothing more is opened. */
   function throwIfStopping(): void {
     stop.signal.throwIfAborted()
   }
