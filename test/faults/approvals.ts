@@ -10,7 +10,7 @@ import { createCatalog } from '../../src/requests/catalog.ts'
 import { decideWith } from '../../src/requests/decide.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { fakeApp } from '../fake-app.ts'
-import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
+import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { minutes, recordRequest } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -31,7 +31,7 @@ const noMoves = {} as never
 const catalog = createCatalog([moveChange(noMoves)] as never)
 const audit = auditWriting((note) => JSON.stringify(note))
 const direct = connectRedis(new Secret(server.url), 'patient', () => {})
-const truth = createStore({ redis: direct, keys, audit, noteOf })
+const truth = createStore({ redis: direct, keys, audit, signatures: trusting })
 const counts = { none: 0, one: 0, more: 0, toldBoth: 0, toldWrong: 0, unavailable: 0 }
 let begun = 0
 const proxies: Awaited<ReturnType<typeof startTcpProxy>>[] = []
@@ -48,7 +48,7 @@ async function startReplica() {
     authorize: async () => ({ rule: 'r', via: 'member' }),
     tally: async (_: unknown, by: string[]) => ({ enough: by.length > 0, missing: 0, needed: 1 }),
   }
-  const store = createStore({ redis, keys, audit, noteOf })
+  const store = createStore({ redis, keys, audit, signatures: trusting })
   const app = fakeApp({
     signatures,
     store,

@@ -18,7 +18,6 @@ import { fakeApp } from '../fake-app.ts'
 import { openRecords } from '../journeys/records.ts'
 import type { World } from '../journeys/world.ts'
 import { accessWith } from '../requests/access-for-test.ts'
-import { noteOf } from '../requests/audit-for-test.ts'
 import { type Command, change, press, requestChange } from './commands.ts'
 import { arrive } from './happenings.ts'
 import type { Mutate } from './session.ts'
@@ -97,7 +96,6 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       homeTeamId: () => 'T0NIMBUS01',
       catalog,
       noteRefusal: note,
-      noteOf,
     })
     const decide = decideWith(
       fakeApp({

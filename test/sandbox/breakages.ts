@@ -5,7 +5,7 @@ import { isOpen, type Request, resourcesOf } from '../../src/domain/request.ts'
 import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeys, type Keys } from '../../src/redis/key-names.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
-import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
+import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import { refusal } from './account-api/wire.ts'
@@ -39,7 +39,7 @@ interface BotVariables {
 export function openStoredRequests(variables: BotVariables) {
   const redis = new Redis(variables.REDIS_URL, { maxRetriesPerRequest: null })
   const keys = createKeys(variables.REDIS_PREFIX)
-  const store = createStore({ redis, keys, audit: auditWriting(() => ''), noteOf })
+  const store = createStore({ redis, keys, audit: auditWriting(() => ''), signatures: trusting })
 
   /** Returns all requests, the newest first. */
   async function all(): Promise<Request[]> {

@@ -7,7 +7,7 @@ import { changeKinds } from '../../src/features/index.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { ops, startWorld, type World } from '../journeys/world.ts'
-import { noteOf } from '../requests/audit-for-test.ts'
+import { trusting } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { asIfNow } from './as-if-now.ts'
@@ -21,7 +21,7 @@ test('what release 0.1 stored is genuine, and goes on to its end', async () => {
   const ids = Object.keys(data.keys).flatMap((name) => (name.startsWith(':request:') ? [name.slice(':request:'.length)] : []))
   const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
   const keys = createKeys(storedBy.REDIS_PREFIX)
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   await writeStoredData(redis, storedBy.REDIS_PREFIX, data)
   onTestFinished(async () => {
     await writeStoredData(redis, storedBy.REDIS_PREFIX, { keys: {} })

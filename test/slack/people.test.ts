@@ -1,6 +1,6 @@
 import { WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
-import { createDirectory } from '../../../src/slack/people.ts'
+import { createDirectory } from '../../src/slack/people.ts'
 
 /**
  * The part of Slack that the directory reads, and a clock that only `pass` moves. A read of `undefined` fails with an unknown outcome; a read

@@ -1,7 +1,7 @@
 import { WebAPIPlatformError, WebAPIRateLimitedError, WebAPIRequestError, type WebClient } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
-import { AwayError, StartError } from '../../../src/domain/errors.ts'
-import { fetchIdentity } from '../../../src/slack/web-api.ts'
+import { AwayError, StartError } from '../../src/domain/errors.ts'
+import { fetchIdentity } from '../../src/slack/web-api.ts'
 
 const apiUrl = new URL('https://slack.com/api/')
 

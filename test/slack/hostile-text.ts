@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { anyText } from '../../any-text.ts'
+import { anyText } from '../any-text.ts'
 
 /** Pieces that can break a message: markup, mentions, entities, emoji of many units, half characters, direction marks. */
 const piece = fc.oneof(

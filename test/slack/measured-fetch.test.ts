@@ -1,10 +1,10 @@
 import { WebClient } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
-import { webClientOptions } from '../../../src/slack/app.ts'
-import { notice } from '../../../src/slack/blocks.ts'
-import { createResponder } from '../../../src/slack/response-url.ts'
-import { mrkdwn } from '../../../src/slack/text.ts'
-import { measuredFetch, measuredResponseFetch, type SlackCall } from '../../../src/slack/web-api.ts'
+import { webClientOptions } from '../../src/slack/app.ts'
+import { notice } from '../../src/slack/blocks.ts'
+import { createResponder } from '../../src/slack/response-url.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
+import { measuredFetch, type SlackCall } from '../../src/slack/web-api.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} }
 
@@ -12,7 +12,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, ge
 function clientOf(answer: () => Promise<Response>) {
   const calls: SlackCall[] = []
   const options = webClientOptions(new URL('https://slack.test/api/'), silent as never)
-  const client = new WebClient('xoxb-1', { ...options, fetch: measuredFetch((call) => calls.push(call), answer) })
+  const client = new WebClient('xoxb-1', { ...options, fetch: measuredFetch((call) => calls.push(call), { fetch: answer }) })
   return { client, calls }
 }
 
@@ -60,11 +60,11 @@ describe('an answer through a response_url', () => {
     [429, 'rate-limited'],
   ])('is reported with its HTTP status %d, and without the URL', async (httpStatus, status) => {
     const calls: SlackCall[] = []
-    const fetch = measuredResponseFetch(
-      (call) => calls.push(call),
-      async () => new Response('ok', { status: httpStatus }),
-    )
-    const respond = createResponder({ allowedOrigins: ['https://hooks.slack.com'], naming: { inMessage: (message) => message }, fetch })
+    const fetch = measuredFetch((call) => calls.push(call), {
+      fetch: async () => new Response('ok', { status: httpStatus }),
+      isResponseUrl: true,
+    })
+    const respond = createResponder({ allowedOrigins: ['https://hooks.slack.com'], fetch })
     await respond('https://hooks.slack.com/commands/T1/397700885554/auth.test', notice(mrkdwn`Done.`))
     expect(calls).toEqual([{ method: 'response_url', status, ms: expect.any(Number) }])
   })

@@ -1,6 +1,6 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError, WebAPIRequestError } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
-import { classifySlackFailure, unreachableChannelErrors } from '../../../src/slack/web-api.ts'
+import { classifySlackFailure, unreachableChannelErrors } from '../../src/slack/web-api.ts'
 
 const platform = (error: string) => new WebAPIPlatformError({ ok: false, error })
 

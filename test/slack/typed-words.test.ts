@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseWords, readPair, splitReason, withoutMention } from '../../../src/slack/typed-words.ts'
-import { hostileText } from '../text/hostile-text.ts'
+import { parseWords, readPair, splitReason, withoutMention } from '../../src/slack/typed-words.ts'
+import { hostileText } from './hostile-text.ts'
 
 describe('the text after a command', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { notice, noticeView } from '../../../src/slack/blocks.ts'
-import { code, createNaming, mrkdwn } from '../../../src/slack/text.ts'
+import { notice, noticeView } from '../../src/slack/blocks.ts'
+import { code, createNaming, mrkdwn } from '../../src/slack/text.ts'
 
-const { inWords, inMessage, inBlocks } = createNaming({ opsChannel: 'C0OPS00001', command: '/nimbus' })
+const { inWords, inAll } = createNaming({ opsChannel: 'C0OPS00001', command: '/nimbus' })
 
 describe('the people who run Lockkeeper', () => {
   it.each([
@@ -16,8 +16,8 @@ describe('the people who run Lockkeeper', () => {
   it('are named in the text and the blocks of a message, and in a form', () => {
     const words = mrkdwn`Tell the people who run Lockkeeper.`
 
-    expect(JSON.stringify(inMessage(notice(words))).match(/<#C0OPS00001>/g)).toHaveLength(2)
-    expect(JSON.stringify(inBlocks(noticeView(words)))).toContain('the people who run Lockkeeper (<#C0OPS00001>)')
+    expect(JSON.stringify(inAll(notice(words))).match(/<#C0OPS00001>/g)).toHaveLength(2)
+    expect(JSON.stringify(inAll(noticeView(words)))).toContain('the people who run Lockkeeper (<#C0OPS00001>)')
   })
 
   it('are not named in what a person wrote', () => {
@@ -29,7 +29,7 @@ describe('the people who run Lockkeeper', () => {
   it('are not named in plain text, where Slack shows no mention', () => {
     const view = { blocks: [{ type: 'plain_text', text: 'Tell the people who run Lockkeeper.' }] }
 
-    expect(inBlocks(view)).toEqual(view)
+    expect(inAll(view)).toEqual(view)
   })
 
   it('are not named where the text would become longer than Slack accepts', () => {
@@ -42,7 +42,7 @@ describe('the people who run Lockkeeper', () => {
     const without = createNaming({ opsChannel: undefined, command: '/nimbus' })
     const message = notice(mrkdwn`Tell the people who run Lockkeeper.`)
 
-    expect(without.inMessage(message)).toEqual(message)
+    expect(without.inAll(message)).toEqual(message)
   })
 })
 
@@ -52,8 +52,8 @@ describe('the doctor command', () => {
     const words = mrkdwn`If it lasts, run the doctor command.`
 
     expect(naming.inWords(words).text).toBe('If it lasts, run `/nimbus doctor`.')
-    expect(naming.inMessage(notice(words)).text).toBe('If it lasts, run `/nimbus doctor`.')
-    expect(JSON.stringify(naming.inBlocks(noticeView(words)))).toContain('run `/nimbus doctor`.')
+    expect(naming.inAll(notice(words)).text).toBe('If it lasts, run `/nimbus doctor`.')
+    expect(JSON.stringify(naming.inAll(noticeView(words)))).toContain('run `/nimbus doctor`.')
   })
 
   it('stays as it is in what a person wrote', () => {

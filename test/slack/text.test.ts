@@ -12,7 +12,7 @@ import {
   ownWords,
   toPlainText,
   userGroupMention,
-} from '../../../src/slack/text.ts'
+} from '../../src/slack/text.ts'
 import { hostileText } from './hostile-text.ts'
 
 const asTyped = (text: string) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AccountLimitError, type Missing } from '../../../src/domain/errors.ts'
-import { notAChoice } from '../../../src/slack/interactions.ts'
-import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../../src/slack/pickers.ts'
-import { problemsWithOptions } from '../../sandbox/slack/validate-blocks.ts'
-import { hostileText } from '../text/hostile-text.ts'
+import { AccountLimitError, type Missing } from '../../src/domain/errors.ts'
+import { notAChoice } from '../../src/slack/interactions.ts'
+import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../src/slack/pickers.ts'
+import { optionsAnswer } from '../../src/slack/read-interactions.ts'
+import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
+import { hostileText } from './hostile-text.ts'
 
 const server = (index: number) => ({
   value: `sv_${index}`,
@@ -80,7 +81,7 @@ describe('the options of a picker', () => {
     })
     fc.assert(
       fc.property(fc.array(candidate, { maxLength: 130 }), fc.oneof(fc.constant(''), hostileText), (candidates, typed) => {
-        expect(problemsWithOptions(offer(candidates, typed))).toEqual([])
+        expect(problemsWithOptions(optionsAnswer(offer(candidates, typed)))).toEqual([])
       }),
     )
   })

@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
-import { createMessenger } from '../../../src/slack/web-api.ts'
+import { createMessenger } from '../../src/slack/web-api.ts'
 
 /** A messenger for a Slack that limits each method in #ops for 30 s. */
 function limited() {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Listing, listAnswer, listingMessage, PageButton, pageActionIds } from '../../../src/slack/listing.ts'
-import { escapeMrkdwn, mrkdwn, ownWords } from '../../../src/slack/text.ts'
-import { readable } from '../../messages/readable.ts'
-import { charactersIn, problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
-import { hostileText } from '../text/hostile-text.ts'
+import { type Listing, listAnswer, listingMessage, PageButton, pageActionIds } from '../../src/slack/listing.ts'
+import { escapeMrkdwn, mrkdwn, ownWords } from '../../src/slack/text.ts'
+import { readable } from '../messages/readable.ts'
+import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
+import { hostileText } from './hostile-text.ts'
 
 const listed = { command: 'ip list', args: ['fra'] }
 const at = { name: '/infra', ...listed, page: 0 }
@@ -110,18 +110,8 @@ describe('a list', () => {
     const rows = [4_000, 4_000, 4_000, 100, 9_000, 100].map((length, index) => escapeMrkdwn(`${index}${'x'.repeat(length - 1)}`))
     const pages = [0, 1, 2, 3].map((page) => listingMessage({ ...addresses(0), rows }, { ...at, page }))
 
-    expect(pages.map(rowsOn)).toEqual([
-      ['0', '1'],
-      ['2', '3'],
-      ['4', '5'],
-      ['4', '5'],
-    ])
-    expect(pages.map(({ text }) => /page \d+ of \d+/.exec(text)?.[0])).toEqual(['page 1 of 3', 'page 2 of 3', 'page 3 of 3', 'page 3 of 3'])
-    expect(pages.slice(0, 3).map(pageButtonsOf)).toEqual([
-      { [pageActionIds.next]: { version: 1, ...listed, page: 1 } },
-      { [pageActionIds.previous]: { version: 1, ...listed, page: 0 }, [pageActionIds.next]: { version: 1, ...listed, page: 2 } },
-      { [pageActionIds.previous]: { version: 1, ...listed, page: 1 } },
-    ])
+    expect(pages.map(rowsOn)).toEqual([['0'], ['1'], ['2', '3'], ['4']])
+    expect(pages.map(({ text }) => /page \d+ of \d+/.exec(text)?.[0])).toEqual(['page 1 of 5', 'page 2 of 5', 'page 3 of 5', 'page 4 of 5'])
   })
 
   it('cuts a row that is longer than a page, and keeps its page buttons', () => {

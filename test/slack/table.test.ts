@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasTable } from '../../../src/slack/interactions.ts'
-import { listAnswer } from '../../../src/slack/listing.ts'
-import { type Cell, type Columns, dataTable, itemRows, tableCell } from '../../../src/slack/table.ts'
-import { channelMention, code, dateTime, escapeMrkdwn, link, mention, mrkdwn, userGroupMention } from '../../../src/slack/text.ts'
-import { objectsOf } from '../../sandbox/slack/json.ts'
-import { charactersIn, problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
-import { hostileText } from '../text/hostile-text.ts'
+import { hasTable } from '../../src/slack/interactions.ts'
+import { listAnswer } from '../../src/slack/listing.ts'
+import { type Cell, type Columns, dataTable, itemRows, tableCell } from '../../src/slack/table.ts'
+import { channelMention, code, dateTime, escapeMrkdwn, link, mention, mrkdwn, userGroupMention } from '../../src/slack/text.ts'
+import { objectsOf } from '../sandbox/slack/json.ts'
+import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
+import { hostileText } from './hostile-text.ts'
 
 const at = { name: '/infra', command: 'ip list', args: ['fra'], page: 0 }
 

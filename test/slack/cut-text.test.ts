@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cleanText, dateTime, escapeMrkdwn, mention, mrkdwn, splitMrkdwn, truncate } from '../../../src/slack/text.ts'
+import { cleanText, dateTime, escapeMrkdwn, mention, mrkdwn, splitMrkdwn, truncate } from '../../src/slack/text.ts'
 import { hostileText } from './hostile-text.ts'
 
 const brokenEntity = /&(?!amp;|lt;|gt;)/

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { reasonBlocks, reasonElements } from '../../../src/slack/blocks.ts'
-import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
-import { hostileText } from '../text/hostile-text.ts'
+import { reasonBlocks, reasonElements } from '../../src/slack/blocks.ts'
+import { problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
+import { hostileText } from './hostile-text.ts'
 
 const shown = (reason: string) => reasonElements(reason).map((element) => (element.type === 'link' ? [element.url] : element.text))
 
