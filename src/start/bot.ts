@@ -200,10 +200,7 @@ export function createLifecycle<Identity>({
 /** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
 function createOperationsSide({ config, telemetry, clients, people }: Foundation) {
   const { log, lines, metrics } = telemetry
-  const status = createStatus({
-    log,
-    checks: statusChecks(people),
-  })
+  const status = createStatus(statusChecks(people), log)
   const snapshot = async () => {
     // A Redis that refuses writes still has the other figures.
     const [figures, budget] = await Promise.all([progressFigures(people), clients.budget.figures().catch(() => [])])
@@ -211,7 +208,7 @@ function createOperationsSide({ config, telemetry, clients, people }: Foundation
   }
   const pages = {
     '/status': status.page,
-    '/metrics': createMetricsPage({ registry: metrics.registry, snapshot }),
+    '/metrics': createMetricsPage(metrics.registry, snapshot),
   }
 
   /** Opens the operations port. Throws StartError if Lockkeeper cannot listen there. */

@@ -80,9 +80,9 @@ describe('the metrics', () => {
   }
 
   /** Returns metrics together with their page. */
-  function createPaged(options: Omit<Parameters<typeof createMetricsPage>[0], 'registry'>) {
+  function createPaged({ snapshot, ...options }: { snapshot: () => Promise<Snapshot>; keepMs?: number }) {
     const metrics = createMetrics()
-    return { ...metrics, page: createMetricsPage({ registry: metrics.registry, ...options }) }
+    return { ...metrics, page: createMetricsPage(metrics.registry, snapshot, options) }
   }
 
   /** Returns the lines of the page about the bot, without those about the process. */
