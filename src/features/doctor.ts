@@ -1,4 +1,3 @@
-import type { KnownBlock } from '@slack/web-api'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { BudgetFigure } from '../account/budget.ts'
 import { asFarAsRead } from '../account/resource.ts'
