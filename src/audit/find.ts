@@ -54,14 +54,28 @@ const pageSize = 1_000
 /** How many entries are read before other work gets a turn. Parsing and comparing one takes up to 0.1 ms. */
 const entriesPerTurn = 50
 
-export async function* entriesFromEnd({ audit: { redis, keys } }: AuditApp): AsyncGenerator<{ id: string; text: string }> {
-  let read = 0
-  let from = '+'
+export async function* entriesFromEnd({ audit: { redis, keys } }: AuditApp): AsyncGenerator<ChainedText> {
+  yield* inPages((from) => redis.xrevrange(keys.audit, from ?? '+', '-', 'COUNT', pageSize))
+}
+
+export async function* entriesFromStart({ audit: { redis, keys } }: AuditApp): AsyncGenerator<ChainedText> {
+  yield* inPages((from) => redis.xrange(keys.audit, from ?? '-', '+', 'COUNT', pageSize))
+}
+
+/** The text of an entry, and its id in the stream. */
+interface ChainedText {
+  id: string
+  text: string
+}
+
+async function* inPages(read: (from: string | undefined) => Promise<[id: string, fields: string[]][]>): AsyncGenerator<ChainedText> {
+  let count = 0
+  let from: string | undefined
   for (;;) {
-    const page = await guardStore(() => redis.xrevrange(keys.audit, from, '-', 'COUNT', pageSize))
+    const page = await guardStore(() => read(from))
     for (const [id, [, text = '']] of page) {
-      if (read % entriesPerTurn === 0) await nextTurn()
-      read += 1
+      if (count % entriesPerTurn === 0) await nextTurn()
+      count += 1
       from = `(${id}`
       yield { id, text }
     }

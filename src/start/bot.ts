@@ -134,7 +134,7 @@ export function createLifecycle<Identity>({
    */
   async function start(): Promise<Ports & { opsPort: number }> {
     const operations = await openOperations(whyNotReady)
-    await shutdown.closeLast(operations.close)
+    await shutdown.closeOnStop(operations.close, 'last')
     const opsPort = operations.port
     log.info({ role, ...about, opsPort }, 'Lockkeeper is starting')
 
