@@ -169,13 +169,13 @@ async function checkKeys(app: App): Promise<void> {
 /** The port for operators and orchestrators: health, status and metrics. */
 function createOperations(app: App) {
   const { config, log, lines, metrics } = app
-  const status = createStatus({ log, checks: statusChecks(app) })
+  const status = createStatus(statusChecks(app), log)
   async function snapshot() {
     // A Redis that refuses writes still has the other figures.
     const [figures, budget] = await Promise.all([progressFigures(app), app.budget.figures().catch(() => [])])
     return { ...figures, budget }
   }
-  const pages = { '/status': status.page, '/metrics': createMetricsPage({ registry: metrics.registry, snapshot }) }
+  const pages = { '/status': status.page, '/metrics': createMetricsPage(metrics.registry, snapshot) }
   return {
     note: status.note,
     /** Throws StartError if Lockkeeper cannot listen there. */
@@ -247,7 +247,7 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
    */
   async function start(): Promise<Ports & { opsPort: number }> {
     const operations = await parts.openOperations(whyNotReady)
-    await shutdown.closeLast(operations.close)
+    await shutdown.closeOnStop(operations.close, 'last')
     const opsPort = operations.port
     log.info({ role, ...about, opsPort }, 'Lockkeeper is starting')
 
