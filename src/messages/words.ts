@@ -265,25 +265,15 @@ interface RelatedRequests {
   repeats?: LinkedRequest | undefined
 }
 
-/** Says which requests it undoes and repeats, with links to their messages. Empty if there are none. */
+/** Says which requests it undoes and repeats, with links to their messages. */
 export function relatedSentences(related: RelatedRequests): Mrkdwn[] {
-  const parts = relatedWords(related)
-  return parts.length === 0
-    ? []
-    : [
-        joinMrkdwn(
-          parts.map((part) => mrkdwn`${part}.`),
-          ' ',
-        ),
-      ]
+  const sentences = relatedWords(related).map((words) => mrkdwn`${words}.`)
+  return sentences.length === 0 ? [] : [joinMrkdwn(sentences, ' ')]
 }
 
-/** Says the same without full stops, for the small print. `isUnsent`: the request ended before anything was sent. */
-export function relatedWords({ undoes, repeats }: RelatedRequests, { isUnsent = false } = {}): Mrkdwn[] {
-  return [
-    ...(undoes ? [mrkdwn`${isUnsent ? 'Was to undo' : 'Undoes'} ${requestLink(undoes)}`] : []),
-    ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : []),
-  ]
+/** Says the same without full stops, for the small print. */
+export function relatedWords({ undoes, repeats }: RelatedRequests): Mrkdwn[] {
+  return [...(undoes ? [mrkdwn`Undoes ${requestLink(undoes)}`] : []), ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : [])]
 }
 
 /** Names what an answer is about: `*Move 203.0.113.10: web-1 → web-2*  ·  request 80fbcd61`. For whom a key is would mention that person. */
