@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import type { Description, Fact, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { type Approval, isOpen, type Request, restOf, type StoredState, type Waits } from '../domain/request.ts'
+import { type Approval, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
 import {
   actions,
@@ -53,6 +53,7 @@ import {
   buttonValue,
   type CardButton,
   cardButtons,
+  endMarks,
   type LinkedRequest,
   relatedSentences,
   relatedWords,
@@ -455,24 +456,9 @@ function when({ state, endedAt, createdAt, expiresAt, decidedAt, stoppedBy }: Re
   return state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended
 }
 
-type Finished = Exclude<StoredState, 'waiting' | 'approved' | 'starting' | 'tracking' | 'unknown'>
-
-/** The mark and the name of each end. */
-const ends: Record<Finished, { mark: string; name: string }> = {
-  done: { mark: ':large_green_circle:', name: 'Done' },
-  failed: { mark: ':red_circle:', name: 'Failed' },
-  'not-started': { mark: ':red_circle:', name: 'Not started' },
-  superseded: { mark: ':large_orange_circle:', name: 'Superseded' },
-  untracked: { mark: ':large_orange_circle:', name: 'No longer tracked' },
-  voided: { mark: ':large_orange_circle:', name: 'Canceled' },
-  rejected: { mark: ':no_entry:', name: 'Rejected' },
-  withdrawn: { mark: ':leftwards_arrow_with_hook:', name: 'Withdrawn' },
-  expired: { mark: ':alarm_clock:', name: 'Expired' },
-}
-
 /** Whether only the outcome of a request has to be shown. */
 export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
-  return Object.hasOwn(ends, request.state)
+  return Object.hasOwn(endMarks, request.state)
 }
 
 /** Renders a finished request in two lines: what happened to what, and who requested and decided it, when, and how long it took. */
@@ -503,10 +489,10 @@ function whatHappened(view: CardView): Mrkdwn {
 
 function endOf(view: CardView): { mark: string; name: string } {
   const { request, items } = view
-  if (request.state === 'failed' && isPartlyDone(items)) return { mark: ':large_orange_circle:', name: 'Partly done' }
+  if (request.state === 'failed' && isPartlyDone(items)) return { mark: endMarks.partly, name: 'Partly done' }
   // Something keeps a change that is done from being of use, such as a server that is off.
-  if (request.state === 'done' && notesOf(view).text !== '') return { mark: ':warning:', name: 'Done' }
-  return ends[request.state as Finished]
+  const isOfUse = request.state !== 'done' || notesOf(view).text === ''
+  return { mark: isOfUse ? endMarks[request.state as keyof typeof endMarks] : ':warning:', name: capitalised(stateWords(request)) }
 }
 
 /** What people should know of a change that is done. */

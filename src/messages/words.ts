@@ -28,6 +28,20 @@ export function stateWords(request: Pick<Request, 'state'>, underway?: string): 
   return request.state === 'tracking' && underway ? underway : names[request.state]
 }
 
+/** The emoji of each end, and of what is not quite one. */
+export const endMarks: Record<Exclude<StoredState, 'waiting' | 'approved' | 'starting' | 'tracking' | 'unknown'> | 'partly', string> = {
+  done: ':large_green_circle:',
+  partly: ':large_orange_circle:',
+  failed: ':red_circle:',
+  'not-started': ':red_circle:',
+  superseded: ':large_orange_circle:',
+  untracked: ':large_orange_circle:',
+  voided: ':large_orange_circle:',
+  rejected: ':no_entry:',
+  withdrawn: ':leftwards_arrow_with_hook:',
+  expired: ':alarm_clock:',
+}
+
 /** Says how long a change took, from the write to its end or to `now`: `43 s`, `less than a second`. Times in ms since 1970. */
 export function timeTaken(request: Request, now: number = request.endedAt ?? Date.now()): string {
   return span(now - (request.sentAt ?? request.createdAt))
