@@ -1,4 +1,3 @@
-import type { KnownBlock } from '@slack/web-api'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { BudgetFigure } from '../account/budget.ts'
 import { asFarAsRead } from '../account/resource.ts'
@@ -21,11 +20,11 @@ import { approversOf, type PolicyRule } from '../domain/policy.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { type RedisHealth, readRedisHealth } from '../redis/check.ts'
-import { actions, button, context, limitBlocks, message, notice, option, wholeSection } from '../slack/blocks.ts'
+import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import { limitWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
 import { externalSelect } from '../slack/pickers.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mostCharacters, mrkdwn, userGroupMention } from '../slack/text.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, Message } from '../slack/web-api.ts'
 import type { Feature, FeatureDefinition, Setup } from './feature.ts'
 
@@ -606,9 +605,6 @@ const tests = { button: 'doctor-button', picker: 'doctor-picker' } as const
 const order = { wrong: 0, unknown: 1, ok: 2 } as const
 const signs = { wrong: ':x:', unknown: ':grey_question:', ok: ':white_check_mark:' } as const
 
-// The rest of the message is for the tests that people can run.
-const limits = { most: 48, characters: mostCharacters - 400 } as const
-
 /** Lists what is wrong first. Below the list are a button and a picker, which prove that clicks and option loads arrive. */
 export function report(bot: string, results: ReturnType<typeof diagnose>): Message {
   const failed = results.filter(({ is }) => is === 'wrong').length
@@ -621,10 +617,10 @@ export function report(bot: string, results: ReturnType<typeof diagnose>): Messa
       return mrkdwn`${signs[is]} *${what}:* ${words}${toDo}`
     })
   const title = mrkdwn`*${outcome}*${unsure === 0 ? '' : `, ${unsure} unknown`}`
-  const content: KnownBlock[] = [...wholeSection(title), ...context([mrkdwn`Lockkeeper ${bot}`]), ...lines.flatMap(wholeSection)]
+  const content = [...wholeSection(title), ...context([mrkdwn`Lockkeeper ${bot}`]), ...lines.flatMap(wholeSection)]
   const picker = externalSelect({ actionId: tests.picker, placeholder: 'Test the pickers' })
   return message([
-    ...limitBlocks(content, limits),
+    ...content,
     ...actions([button({ text: 'Test the buttons', actionId: tests.button, value: 'test' })]),
     { type: 'actions', elements: [picker] },
   ])

@@ -8,9 +8,10 @@ import { breakGlassForm } from '../messages/forms.ts'
 import { counted } from '../messages/refusals.ts'
 import { breakGlassCallbackId, cardButtons, refreshHome, rejectCallbackId } from '../messages/words.ts'
 import { renderDetails } from '../outbox/render.ts'
-import { button, longestButtonValue, notice } from '../slack/blocks.ts'
+import { button, notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
+import { longestButtonValue } from '../slack/fit.ts'
 import { formMetadata, formOpeners } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
@@ -20,10 +21,11 @@ import { mrkdwn } from '../slack/text.ts'
 import { approve, mayBreakGlass, stopTracking, trackAgain, withdraw } from './decide.ts'
 import {
   type ChangeForms,
-  type FilledForm,
-  type FreshForm,
+  fillAgain,
+  fillRetry,
+  fillReverse,
+  formAgain,
   openReject,
-  requestAgainButtons,
   requestOfClick,
   submitBreakGlass,
   submitReject,
@@ -35,9 +37,7 @@ import type { Home } from './home.ts'
 export interface FeatureHandlers {
   commands: Command[]
   /** The forms of its changes. They open filled: to request a change again, to undo one, or to give the reason of a command. */
-  forms?: Record<ChangeKind, FilledForm>
-  /** The same, for forms that show more of the account than the earlier request knows. */
-  freshForms?: Record<ChangeKind, FreshForm>
+  forms?: Record<ChangeKind, ChangeForms>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
   shortcuts?: InteractionHandlers['shortcuts']
@@ -52,10 +52,7 @@ export interface FeatureHandlers {
 export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): InteractionHandlers & { commands: Command[] } {
   const commands = features.flatMap((feature) => feature.commands)
   const openers = formOpeners(app, commands)
-  const ofRequests = requestHandlers(app, home, {
-    filled: Object.assign({}, ...features.map(({ forms }) => forms)),
-    fresh: Object.assign({}, ...features.map(({ freshForms }) => freshForms)),
-  })
+  const ofRequests = requestHandlers(app, home, Object.assign({}, ...features.map(({ forms }) => forms)))
   return {
     commands,
     clicks: Object.assign(
@@ -95,10 +92,8 @@ function thenShowHome(app: App, home: Home, submissions: InteractionHandlers['su
 export function requestHandlers(
   app: App,
   home: Pick<Home, 'show'>,
-  forms: ChangeForms,
+  forms: Record<ChangeKind, ChangeForms>,
 ): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const { openAgain, openReverse, openRetry } = requestAgainButtons(app, forms)
-
   /** Wraps the work of a button. After a click on the Home tab, the tab is shown again. */
   function onRequest(work: (request: Request, click: Click) => Promise<void>): Handler<Click> {
     return async (click) => {
@@ -116,9 +111,9 @@ export function requestHandlers(
       [cardButtons.reject]: openReject(app),
       [cardButtons.withdraw]: onRequest((request, { origin, answer }) => withdraw(app, request, origin, answer.elsewhere)),
       [cardButtons.handOver]: onRequest((request, click) => handOver(app, request, click)),
-      [cardButtons.again]: openAgain,
-      [cardButtons.reverse]: openReverse,
-      [cardButtons.retry]: openRetry,
+      [cardButtons.again]: formAgain(app, forms, fillAgain),
+      [cardButtons.reverse]: formAgain(app, forms, fillReverse),
+      [cardButtons.retry]: formAgain(app, forms, fillRetry),
       [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(renderDetails(app, request), { isWhole: true })),
       [cardButtons.stopTracking]: onRequest((request, { origin, answer }) => stopTracking(app, request, origin, answer.elsewhere)),
       [cardButtons.trackAgain]: onRequest((request, { origin, answer }) => trackAgain(app, request, origin, answer.elsewhere)),

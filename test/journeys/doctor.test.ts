@@ -1,6 +1,4 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createAccountApi } from '../../src/account/client.ts'
-import { Secret } from '../../src/domain/signing.ts'
 import { neededScopes } from '../../src/features/doctor.ts'
 import { projectId } from '../sandbox/account-api/data.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
@@ -178,10 +176,7 @@ describe('the ten mistakes', () => {
     expect(rejected.fired).toBeGreaterThan(0)
     world.accountApi.faults.clear()
 
-    const { apiKeys, close } = createAccountApi({ baseUrl: new URL(world.accountApi.url), key: new Secret(world.accountApi.key) })
-    onTestFinished(close)
-    const own = (await apiKeys.list()).find(({ tokenLastSlice }) => tokenLastSlice === world.accountApi.key.slice(-5))
-    await apiKeys.update(own?.id ?? '', { name: own?.name ?? '', readOnly: true })
+    for (const key of world.accountApi.world.data.apiKeys) if (key.token === world.accountApi.key) key.readOnly = true
     expect(await complaints(world)).toMatchInlineSnapshot(
       `":x: *API key:* \`lockkeeper\` is read-only, so Lockkeeper can't make changes. *Fix:* Create a key with full access, set it as \`INFRA_API_KEY\`, and restart Lockkeeper."`,
     )
