@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
 import { readKeyProblem } from '../domain/account.ts'
-import type { Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
@@ -9,8 +8,7 @@ import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
-import type { Feature } from '../features/feature.ts'
-import { createFeatures } from '../features/index.ts'
+import { createFeatures, type Feature } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
@@ -21,14 +19,14 @@ import { sweepOutbox } from '../outbox/outbox.ts'
 import { markSigningKey } from '../redis/signed-list.ts'
 import { createBundles } from '../requests/bundle.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
-import { createHome, type Home } from '../requests/home.ts'
+import { createHome } from '../requests/home.ts'
 import { reconcile } from '../requests/reconcile.ts'
 import { track } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBolt } from '../slack/app.ts'
 import { formButtons } from '../slack/forms.ts'
-import { createLastReceived, type LastReceived, listen } from '../slack/listen.ts'
+import { createLastReceived, listen } from '../slack/listen.ts'
 import type { Identity } from '../slack/web-api.ts'
 import { createFoundation, type Foundation, type Outlets } from './foundation.ts'
 import { statusChecks } from './status.ts'
@@ -228,33 +226,13 @@ function createOperationsSide({ config, telemetry, clients, people }: Foundation
   return { open, note: status.note, workerProblem }
 }
 
-interface FeatureNeeds {
-  home: Home
-  lastReceived: LastReceived
-}
-
-/** Creates every feature. */
-function buildFeatures(foundation: Foundation, { home, lastReceived }: FeatureNeeds): Feature[] {
-  const { people } = foundation
-  return createFeatures({
-    ...people,
-    app: people,
-    accountApi: people.account,
-    inventory: people.lists,
-    seen: people.assignments,
-    linkTo: people.slack.identity.linkTo,
-    writesPerMinute: people.config.infra.writesPerMinute,
-    setup: { showHome: (viewer: Origin) => home.show(viewer), lastReceived },
-  })
-}
-
 /** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */
 function createPeopleSide(foundation: Foundation) {
   const { people, config, telemetry, requests } = foundation
   const { catalog } = requests
   const home = createHome(people, () => formButtons(interactions.commands))
   const lastReceived = createLastReceived(people)
-  const features = buildFeatures(foundation, { home, lastReceived })
+  const features = createFeatures(people, { showHome: home.show, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
   // Such a button changes the account in the process that gets the click.
   const minting = catalog.kinds().find((kind) => catalog.changeIfKnown(kind)?.handover && rulesNaming(config.policy, kind).length > 0)

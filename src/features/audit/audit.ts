@@ -168,7 +168,7 @@ function title(stories: Story[], events: number, filter: Mrkdwn | undefined): Mr
 }
 
 /** Without words, says which ones filter the list. */
-const filterTip = mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind (${code('ip.move')}), an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.`
+const filterTip = mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind of change, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.`
 
 /** People are in the audit by their ids, so a name finds only texts that contain it. */
 const noMatchTip = mrkdwn`Use fewer or other words. To find a person, mention them with ${code('@')}, or type ${code('me')}.`
