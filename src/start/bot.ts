@@ -8,8 +8,7 @@ import { inLane } from '../domain/lane.ts'
 import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
-import type { Feature } from '../features/feature.ts'
-import { createFeatures } from '../features/index.ts'
+import { createFeatures, type Feature } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
@@ -39,16 +38,7 @@ export function createBot(config: Config, outlets: Outlets) {
   const dataLossMark = createDataLossMark(jobs, newestHead)
   const lastReceived = createLastReceived(people)
   const home = createHome(people, () => formButtons(interactions.commands))
-  const features = createFeatures({
-    ...people,
-    app: people,
-    accountApi: people.account,
-    inventory: people.lists,
-    seen: people.assignments,
-    linkTo: people.slack.identity.linkTo,
-    writesPerMinute: config.infra.writesPerMinute,
-    setup: { showHome: home.show, lastReceived },
-  })
+  const features = createFeatures(people, { showHome: home.show, lastReceived })
   people.catalog.register(features.flatMap(({ changes }) => changes ?? []))
   requireKeyToMint(people)
   people.metrics.expectKinds(people.catalog.kinds())
