@@ -29,7 +29,7 @@ import {
   mostEvacuated,
   movesOf,
 } from '../moves/evacuation.ts'
-import { addressOf, needsAssignedServer, refuseMove, serverNameIn } from '../moves/move.ts'
+import { addressOf, needsAssignedServer, refuseMove } from '../moves/move.ts'
 import { moveChange, moveKind, noNamesakes, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
 import { context, input, oldNotes, option, wholeSection } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
@@ -207,7 +207,7 @@ export function evacuation(app: App): Change<EvacuationInput, EvacuationFacts> {
 async function preflight(
   app: App,
   input: EvacuationInput,
-  { signal, forRequest = false, earlier }: PreflightOptions<EvacuationFacts>,
+  { signal, forRequest = false }: PreflightOptions,
 ): Promise<Preflight<EvacuationFacts, EvacuationInput>> {
   const { serverId, targetId, elasticIpIds } = input
   const options = { signal, shared: forRequest }
@@ -215,7 +215,7 @@ async function preflight(
     readAddresses(app, serverId, { elasticIpIds, forRequest, signal }),
     readOrRefuse(
       () => readServer(app, targetId, options),
-      () => refuseMove({ code: 'no-server', serverId: targetId, name: serverNameIn(earlier, targetId) }),
+      () => refuseMove({ code: 'no-server', serverId: targetId }),
     ),
     // People evacuate servers that are gone, so the server does not have to be readable.
     forRequest ? readServer(app, serverId, options).catch(() => undefined) : undefined,
@@ -224,8 +224,7 @@ async function preflight(
     !forRequest && addresses.all.some((each) => each.server?.id === serverId && needsAssignedServer({ elasticIp: each, target }))
   const source = isNeeded ? await app.account.servers.get(serverId, { signal }).catch(() => undefined) : shown
   const namesakes = forRequest && target ? await readNamesakes(app, target, signal) : noNamesakes
-  const sourceName = earlier?.from.id === serverId ? earlier.from.name : undefined
-  const checked = checkEvacuation(input, { ...addresses, source, sourceName, target }, forRequest ? 'request' : 'writes')
+  const checked = checkEvacuation(input, { ...addresses, source, target }, forRequest ? 'request' : 'writes')
   return {
     ...checked,
     unchecked: [...checked.unchecked, ...namesakes.unchecked],
@@ -421,7 +420,7 @@ function cannotMoveWords({ cannotMove, serverName, lastChange = [] }: OfferedAdd
 
 /** Whether an address is on another server by now, or is no longer on the account. */
 function isGone({ finding }: LeftOut): boolean {
-  return finding.code === 'not-on-server' || finding.code === 'no-elastic-ip'
+  return finding.code === 'not-on-server' || finding.code === 'gone'
 }
 
 /** Names in the thread what came to the server after the request, and is not moved. */

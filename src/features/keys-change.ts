@@ -52,17 +52,9 @@ const name = z.string()
 const ms = z.number().optional()
 
 export const keyFindings = findings({
-  /** `name`: from an earlier request. Absent if the key was only named by its id. */
-  'no-key': finding(
-    { keyId, name: name.optional(), verb: Verb.optional() },
-    ({ keyId, name, verb }) => {
-      if (name === undefined || verb === undefined) return phrase`No API key ${keyId} on the account.`
-      return verb === 'revoke'
-        ? phrase`API key ${labelOf(name)} was already revoked.`
-        : phrase`API key ${labelOf(name)} was revoked, so it can't be rotated.`
-    },
-    { next: ({ name, verb }) => (name !== undefined && verb === 'rotate' ? requestNew : nothingLeft) },
-  ),
+  'no-key': finding({ keyId, verb: Verb }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, {
+    next: ({ verb }) => (verb === 'rotate' ? requestNew : nothingLeft),
+  }),
   'own-key': finding(
     { verb: Verb, variable: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']) },
     ({ verb, variable }) =>
@@ -280,7 +272,7 @@ function membersOf(app: App, verb: Verb) {
     facts: KeyFacts,
     resource: ({ keyId }: KeyInput) => `api_key:${keyId}`,
     subject: ({ name, keyId }: KeyFacts) => (name === undefined ? keyId : labelOf(name)),
-    preflight: (input: KeyInput, options: PreflightOptions<KeyFacts>) => preflight(app, verb, input, options),
+    preflight: (input: KeyInput, options: PreflightOptions) => preflight(app, verb, input, options),
     differences,
     explain: keyFindings.explain,
     describe: (facts: KeyFacts) => describe(verb, facts),
@@ -291,12 +283,12 @@ async function preflight(
   app: App,
   verb: Verb,
   { keyId }: KeyInput,
-  { signal, forRequest, earlier }: PreflightOptions<KeyFacts>,
+  { signal, forRequest }: PreflightOptions,
 ): Promise<Preflight<KeyFacts, KeyInput>> {
   try {
     const list = listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
     const key = await findInList(list, ({ id }) => id === keyId)
-    if (!key) return keyFindings.refuse({ code: 'no-key', keyId, ...(earlier?.keyId === keyId && { name: earlier.name, verb }) })
+    if (!key) return keyFindings.refuse({ code: 'no-key', keyId, verb })
     const namesakes = namesakesOf(key, (await asFarAsRead(list)).items)
     const variable = ownVariableOf(key, app.ownLastSlices)
     if (variable) keyFindings.refuse({ code: 'own-key', verb, variable })

@@ -42,20 +42,8 @@ const ofElasticIp = { field: 'elasticIpId' }
 
 /** Everything that can prevent a move, stay unchecked before it, or end it. */
 export const moveFindings = findings({
-  'no-elastic-ip': finding(
-    { elasticIpId: z.string(), address: address.optional() },
-    ({ elasticIpId, address }) =>
-      address === undefined
-        ? phrase`No Elastic IP ${elasticIpId} on the account.`
-        : phrase`${address} is no longer on the account, so it can't be moved.`,
-    { next: checkAccount, ...ofElasticIp },
-  ),
-  'no-server': finding(
-    { serverId: z.string(), name: z.string().optional() },
-    ({ serverId, name }) =>
-      name === undefined ? phrase`No server ${serverId} on the account.` : phrase`Server ${name} is no longer on the account.`,
-    { next: ({ name }) => (name === undefined ? checkAccount : chooseAnother) },
-  ),
+  'no-elastic-ip': finding('No Elastic IP {elasticIpId} on the account.', { next: checkAccount, ...ofElasticIp }),
+  'no-server': finding('No server {serverId} on the account.', { next: checkAccount }),
   'bgp-address': finding("{address} is a BGP address: several servers can announce it, so it isn't moved.", {
     next: 'Close or open its BGP sessions in the dashboard.',
     ...ofElasticIp,
@@ -175,12 +163,6 @@ export const MoveFacts = z.object({
   site: z.string().optional(),
 })
 export type MoveFacts = z.infer<typeof MoveFacts>
-
-/** Returns the name of a server among those that an earlier request names. */
-export function serverNameIn(earlier: Pick<MoveFacts, 'from' | 'to'> | undefined, serverId: string): string | undefined {
-  const name = [earlier?.from, earlier?.to].find((each) => each?.id === serverId)?.name
-  return name === serverId ? undefined : name
-}
 
 /**
  * Finds what has changed since the approval. Compares only what both reads show. A server that is no longer shown is no difference: the
