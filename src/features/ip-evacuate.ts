@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { asFarAsRead, leftOutOf, listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { type ElasticIp, freshSeenMs, projectName, type Server, sameProject, sameSite } from '../domain/account.ts'
+import { type ElasticIp, freshSeenMs, projectName, type Server } from '../domain/account.ts'
 import type { Change, Description, Preflight, PreflightOptions } from '../domain/change.ts'
 import { isUnanswered, type Missing } from '../domain/errors.ts'
 import { sendingMs } from '../domain/lane.ts'
@@ -29,7 +29,7 @@ import {
   mostEvacuated,
   movesOf,
 } from '../moves/evacuation.ts'
-import { addressOf, needsAssignedServer, refuseMove } from '../moves/move.ts'
+import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from '../moves/move.ts'
 import { moveChange, moveKind, noNamesakes, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
 import { context, input, oldNotes, option, wholeSection } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
@@ -88,10 +88,8 @@ export const evacuationForm: Form<EvacuationInput, EvacuationFacts, 'serverId' |
 async function targetsOf(app: App, serverId: string): Promise<(target: Server) => boolean> {
   const { items } = await asFarAsRead(app.lists.servers())
   const source = items.find(({ id }) => id === serverId)
-  return ({ id, project, site }) =>
-    id !== serverId &&
-    sameProject(source?.project, project) !== false &&
-    sameSite({ location: undefined, assigned: source?.site, target: site }) !== false
+  const address = { project: source?.project, site: undefined, server: { id: serverId, hostname: source?.hostname } }
+  return (target) => canMoveTo(address, target, source)
 }
 
 /** How often Lockkeeper lists all Elastic IPs, so that it knows which addresses a server had before it died. */

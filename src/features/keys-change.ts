@@ -87,13 +87,10 @@ export const keyFindings = findings({
     ({ usedAgoMs, ageMs, changedAgoMs, creator }) => {
       // People may read it hours later, so it says what the time counts back from.
       const before = (ago: number) => `${formatAge(ago)} before this request`
-      const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
-      if (usedAgoMs !== undefined && ageMs !== undefined)
-        return phrase`Last used ${[formatAge(usedAgoMs)]} and created ${[before(ageMs)]}${owner}.`
       const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
-      const used = usedAgoMs === undefined ? [`The account shows no use of it${since}.`] : phrase`Last used ${[before(usedAgoMs)]}.`
-      const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[before(ageMs)]}`
-      return phrase`${used} ${created}${owner}.`
+      const used = usedAgoMs === undefined ? `The account shows no use of it${since}.` : `Last used ${before(usedAgoMs)}.`
+      const created = ageMs === undefined ? 'Created at an unknown time' : `Created ${before(ageMs)}`
+      return phrase`${[used]} ${[created]}${creator === undefined ? [] : phrase`, for ${person(creator)}`}.`
     },
   ),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
