@@ -20,7 +20,7 @@ import type { Queues, Wake } from './redis/queues.ts'
 import type { Access } from './requests/access.ts'
 import type { CheckAuthority, CheckRecord, CheckRetraction } from './requests/authority.ts'
 import type { Catalog } from './requests/catalog.ts'
-import type { NoteOf, Store } from './requests/store.ts'
+import type { Store } from './requests/store.ts'
 import type { Submit } from './requests/submit.ts'
 import type { OpenForm } from './slack/forms.ts'
 import type { Directory } from './slack/people.ts'
@@ -80,7 +80,6 @@ export interface App {
   queues: Queues
 
   // Functions of factories that are still created once for each connection.
-  noteOf: NoteOf
   checkRecord: CheckRecord
   checkAuthority: CheckAuthority
   checkRetraction: CheckRetraction

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Baseline } from '../domain/account.ts'
 import { loose, Named, text, toNamed, toNumber, toText } from './fields.ts'
 import type { CallOptions, Http } from './http.ts'
-import { type ReportSkipped, readList, resourceKind } from './resource.ts'
+import { readList, resourceKind } from './resource.ts'
 
 /**
  * Accepts both shapes of this preview: that of the interface specification, and that of newer SDKs, which have `plan` and no `target_type`,
@@ -60,14 +60,14 @@ function toPlans({ platforms, plan }: z.infer<typeof BaselineResponse>['attribut
   return plan && !isListed ? [...plans, toNamed(plan)] : plans
 }
 
-export function baselinesResource(http: Http, reportSkipped: ReportSkipped) {
+export function baselinesResource(http: Http) {
   return {
     /**
      * Lists all baselines of the team (interface specification 2023-06-01, "GET /baselines", a preview). Times are ISO 8601 strings.
      * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `baselines_api`), ApiContractError and ApiUnreachableError.
      */
     async list({ signal }: CallOptions = {}): Promise<Baseline[]> {
-      return readList(http, baseline, { operation: 'baselines.list', path: '/baselines', signal }, reportSkipped)
+      return readList(http, baseline, { operation: 'baselines.list', path: '/baselines', signal })
     },
   }
 }

@@ -7,7 +7,6 @@ import {
   button,
   context,
   input,
-  longestButtonValue,
   message,
   modal,
   option,
@@ -16,6 +15,7 @@ import {
   sectionWithButton,
   wholeSection,
 } from '../slack/blocks.ts'
+import { longestButtonValue } from '../slack/fit.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { checkboxes } from '../slack/pickers.ts'
 import {

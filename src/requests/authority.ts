@@ -15,6 +15,7 @@ import {
 import { onDistrusted } from '../outbox/operators.ts'
 import { isChildOf } from './children.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from './steps.ts'
+import { noteOf } from './store.ts'
 
 /**
  * How long after its last signed approval a write may be sent, whatever it has waited for. After that, an older state that somebody puts back into
@@ -208,7 +209,7 @@ export async function distrust(app: App, request: Request, problem: AuthorityPro
     const { outcome } = await store.take(request, 'distrust', { set: { causes: [unverifiedRecord] } })
     return outcome === 'won' ? app.show(request.id) : undefined
   }
-  await app.audit.noteCounted(app.noteOf(request, 'distrust', { causes: [problem] }))
+  await app.audit.noteCounted(noteOf(app, request, 'distrust', { causes: [problem] }))
   await store.clearDueIfUnchanged(request.id, request.revision)
 }
 function canEnd({ state }: Request): boolean {

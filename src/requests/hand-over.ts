@@ -18,6 +18,7 @@ import { checkAuthority } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { showTaken } from './decide.ts'
 import { answerOf, createAnswerRecorder } from './send.ts'
+import { noteOf } from './store.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 5_000
@@ -149,7 +150,7 @@ async function issue(app: App, request: Request, write: () => Promise<Issued>, c
       return undefined
     }
     onApiError(app, error)
-    await app.audit.note(app.noteOf(request, 'answer', { answer }))
+    await app.audit.note(noteOf(app, request, 'answer', { answer }))
     if (!certainlyNotApplied(error)) {
       await click.answer.ephemeral(notice(notConfirmed))
       return undefined

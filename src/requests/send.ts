@@ -20,7 +20,7 @@ import { explainRefusal, toUserMessage } from '../slack/errors.ts'
 import { approvalHoldsMs } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import type { StepName } from './steps.ts'
-import type { StepData } from './store.ts'
+import { noteOf, type StepData } from './store.ts'
 
 /** How long the result of a preflight check allows a write. Redis may not answer between the two, and the account may change meanwhile. */
 export const preflightValidMs = 20_000
@@ -194,7 +194,7 @@ async function recordFailure(app: App, request: Request, error: unknown): Promis
   onApiError(app, error)
   if (!certainlyNotApplied(error)) {
     await store.postpone(request.id, firstObservationMs)
-    await app.audit.note(app.noteOf(request, 'answer', audit))
+    await app.audit.note(noteOf(app, request, 'answer', audit))
   } else if (error instanceof ApiError) {
     await store.take(request, 'fail', { set: { causes: [unappliedCause(error, 'not-changed')] }, audit })
   } else await store.take(request, 'not-start', { set: { causes: [unappliedCause(error, 'not-sent')] }, audit })

@@ -18,8 +18,7 @@ import type {
   SubmissionAnswer,
 } from './interactions.ts'
 import { type Metadata, readJson, readMetadata, writeMetadata } from './payloads.ts'
-import { conversationsSelect } from './pickers.ts'
-import { code, type Mrkdwn, mrkdwn, truncate } from './text.ts'
+import { code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
 
 /** What says who may open a form where, and whether it needs a reason. */
 interface FormApp {
@@ -173,7 +172,14 @@ function channelForm({ metadata, title, channelId, problem }: ChannelForm): Moda
         blockId: channelBlock,
         label: 'Channel',
         hint: 'The request is posted there for approval.',
-        element: conversationsSelect({ actionId: channelBlock, placeholder: 'Choose a channel', initial: channelId }),
+        element: {
+          type: 'conversations_select',
+          action_id: channelBlock,
+          placeholder: plain('Choose a channel'),
+          // Requests cannot be made in direct messages and in channels that are shared with another organisation (Slack Connect).
+          filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
+          ...(channelId ? { initial_conversation: channelId } : { default_to_current_conversation: true }),
+        },
       }),
     ],
   })

@@ -94,12 +94,9 @@ export interface Click extends Delivery {
 }
 
 /** The modal with the button, as it was filled in at the click. */
-export interface ClickedView {
+export interface ClickedView extends Entered {
   id: string
   metadata: string
-  values: Values
-  chosen: Chosen
-  ticked: Ticked
   /** Replaces the form by another one. Slack keeps what was entered in elements whose block id and action id stay the same. */
   update(view: ModalView): Promise<void>
 }
@@ -110,19 +107,23 @@ export type Values = Record<string, string | undefined>
 /** The chosen options, by block id, with the text that the person saw. */
 export type Chosen = Record<string, PlainTextOption | undefined>
 
-export interface Submission extends Delivery {
-  callbackId: string
-  viewId: string
-  metadata: string
-  /** The blocks of the form as it was shown, from Slack. */
-  blocks: unknown[]
+/** The values of the ticked checkboxes, by block id. Without a block that has none. */
+export type Ticked = Record<string, string[]>
+
+/** What a form holds. */
+export interface Entered {
   values: Values
   chosen: Chosen
   ticked: Ticked
 }
 
-/** The values of the ticked checkboxes, by block id. Without a block that has none. */
-export type Ticked = Record<string, string[]>
+export interface Submission extends Delivery, Entered {
+  callbackId: string
+  viewId: string
+  metadata: string
+  /** The blocks of the form as it was shown, from Slack. */
+  blocks: unknown[]
+}
 
 /** The answer to a submitted modal. */
 export type SubmissionAnswer =

@@ -9,7 +9,6 @@ import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
-import { statusChecks } from '../features/doctor.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFeatures } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
@@ -26,12 +25,13 @@ import { createHome, type Home } from '../requests/home.ts'
 import { reconcile } from '../requests/reconcile.ts'
 import { track } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
-import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
+import { createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBolt } from '../slack/app.ts'
 import { formButtons } from '../slack/forms.ts'
 import { createLastReceived, type LastReceived, listen } from '../slack/listen.ts'
 import type { Identity } from '../slack/web-api.ts'
 import { createFoundation, type Foundation, type Outlets } from './foundation.ts'
+import { statusChecks } from './status.ts'
 
 /** Creates the port that takes alerts, and makes requests of them. Undefined if it is off. */
 function createAlertsSide({ config, people, requests }: Foundation) {
@@ -202,7 +202,7 @@ function createOperationsSide({ config, telemetry, clients, people }: Foundation
   const { log, lines, metrics } = telemetry
   const status = createStatus({
     log,
-    checks: statusChecks(people, () => checkProgress(people)),
+    checks: statusChecks(people),
   })
   const snapshot = async () => {
     // A Redis that refuses writes still has the other figures.

@@ -30,7 +30,7 @@ import { createAccess } from '../requests/access.ts'
 import { checkAuthority, checkRecord, checkRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
 import { decisionOf } from '../requests/steps.ts'
-import { createStore, type NoteOf, noteOf as noteOfRequest, type TakenStep } from '../requests/store.ts'
+import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { openForm } from '../slack/forms.ts'
@@ -43,8 +43,6 @@ import {
   createSlackIdentity,
   fetchIdentity,
   measuredFetch,
-  measuredResponseFetch,
-  namingMessenger,
   type OnSlackCall,
   rejectedTokenErrors,
   type SlackCall,
@@ -130,15 +128,16 @@ function createSlackClients(
   const client = new WebClient(botToken.reveal(), webClientOptions(apiUrl, logger, onSlackCall))
   const identity = createSlackIdentity(() => fetchIdentity(client, apiUrl))
   const naming = createNaming({ opsChannel, command })
-  const messenger = createMessenger({ client, botUserId: () => identity.current()?.botUserId })
-  const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), naming, fetch: measuredResponseFetch(onSlackCall) })
+  const messenger = createMessenger({ client, named: naming.inAll, botUserId: () => identity.current()?.botUserId })
+  const fetch = measuredFetch(onSlackCall, { isResponseUrl: true })
+  const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), named: naming.inAll, fetch })
   return {
     logger,
     client,
-    setupProbe: createSetupProbe({ client, apiUrl, fetch: measuredFetch(onSlackCall) }),
+    setupProbe: createSetupProbe(client, apiUrl, measuredFetch(onSlackCall)),
     identity,
     naming,
-    messenger: namingMessenger(messenger, naming),
+    messenger,
     respond,
     onCall: onSlackCall,
   }
@@ -231,16 +230,16 @@ interface RequestsOverParts {
   config: Config
   telemetry: Telemetry
   redis: RedisConnections
-  noteOf: NoteOf
+  signatures: App['signatures']
   onStep: (step: TakenStep) => void
 }
 
 /** Returns a function that creates the records of requests and their messages over one connection to Redis. */
-function createRequestsOver({ config, telemetry, redis: { keys }, noteOf, onStep }: RequestsOverParts) {
+function createRequestsOver({ config, telemetry, redis: { keys }, signatures, onStep }: RequestsOverParts) {
   const onQueueError = telemetry.errorReports.of('queue')
 
   return function requestsOver(redis: Redis, audit: Audit, app: () => App) {
-    const store = createStore({ redis, keys, audit, noteOf, onStep })
+    const store = createStore({ redis, keys, audit, signatures, onStep })
     const queues = createQueues({
       redis,
       keys,
@@ -278,7 +277,6 @@ function createRequests({ config, printAudit, telemetry, redis, clients, apps }:
 
   const audits = createAudits({ config, printAudit, telemetry, redis, clients, apps })
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix }))
-  const noteOf: NoteOf = (request, act, more) => noteOfRequest(signatures, request, act, more)
   const directory = createDirectory({ client })
   const catalog = createCatalog()
   const { messenger, respond, setupProbe: probe, naming, logger, onCall } = clients.slack
@@ -287,7 +285,7 @@ function createRequests({ config, printAudit, telemetry, redis, clients, apps }:
     directory,
     slack: { messenger, respond, identity, probe, naming, logger, onCall },
     catalog,
-    noteOf,
+    signatures,
     audit: audits.people,
     metrics,
     errors: telemetry.errorReports,
@@ -298,7 +296,7 @@ function createRequests({ config, printAudit, telemetry, redis, clients, apps }:
     countStep(step)
     logStep(step)
   }
-  const requestsOver = createRequestsOver({ config, telemetry, redis, noteOf, onStep })
+  const requestsOver = createRequestsOver({ config, telemetry, redis, signatures, onStep })
   const forPeople = requestsOver(redis.prompt, audits.people, () => apps().people)
   const forJobs = requestsOver(redis.patient, audits.jobs, () => apps().jobs)
 
@@ -307,7 +305,6 @@ function createRequests({ config, printAudit, telemetry, redis, clients, apps }:
     catalog,
     access,
     signatures,
-    noteOf,
     newestHead: audits.newestHead,
     forPeople,
     forJobs,

@@ -9,7 +9,7 @@ import { createCatalog } from '../../src/requests/catalog.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { submit } from '../../src/requests/submit.ts'
 import { fakeApp } from '../fake-app.ts'
-import { noteOf } from '../requests/audit-for-test.ts'
+import { trusting } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
@@ -53,7 +53,7 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 
 function setUp() {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   const catalog = createCatalog()
   const app = fakeApp({
     signatures,

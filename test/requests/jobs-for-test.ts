@@ -6,7 +6,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { checkAuthority, checkRecord, checkRetraction } from '../../src/requests/authority.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { createStore, noteOf as noteOfRequest, type TakenStep } from '../../src/requests/store.ts'
+import { createStore, type TakenStep } from '../../src/requests/store.ts'
 import { type Fake, fakeApp } from '../fake-app.ts'
 import { auditSigning } from './audit-for-test.ts'
 import { connectTestRedis } from './redis-for-test.ts'
@@ -19,12 +19,11 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
   const said: string[] = []
   const steps: TakenStep[] = []
   const woken: number[] = []
-  const noteOf: App['noteOf'] = (...args) => noteOfRequest(signatures, ...args)
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, ...auditSigning() })
-  const store = createStore({ redis, keys, audit, noteOf, onStep: (step) => void steps.push(step) })
+  const store = createStore({ redis, keys, audit, signatures, onStep: (step) => void steps.push(step) })
 
   const parts = {
-    ...{ redis, keys, store, audit, noteOf, signatures },
+    ...{ redis, keys, store, audit, signatures },
     catalog: createCatalog(changes),
     timings: usualTimings,
     notices: new Map(),

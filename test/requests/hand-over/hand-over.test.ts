@@ -11,7 +11,6 @@ import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, StepResult, Store } from '../../../src/requests/store.ts'
 import type { Click } from '../../../src/slack/interactions.ts'
 import { fakeApp, noticing } from '../../fake-app.ts'
-import { noteOf } from '../audit-for-test.ts'
 import { requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
@@ -89,7 +88,6 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
       keys: { audit: 'audit' },
       keyring: { verify: () => 'forged' },
     },
-    noteOf,
     catalog: createCatalog([newKeyChange(fakeApp({ account: { apiKeys } }))]),
     slack: {
       respond: async (_, message) => {

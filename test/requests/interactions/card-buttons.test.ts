@@ -11,7 +11,7 @@ import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { accessWith } from '../access-for-test.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
 import { signatures, signedBy } from '../signatures-for-test.ts'
@@ -21,7 +21,7 @@ const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 /** The buttons of cards over a real Redis, for a bot whose only kind of change is the move. Ben may approve everything. */
 function startButtons() {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   const catalog = createCatalog([moveChange({} as never)])
   const noted: AuditNote[] = []
   const effects: string[] = []
@@ -38,14 +38,12 @@ function startButtons() {
     homeTeamId: () => 'T0NIMBUS01',
     catalog,
     noteRefusal: async (note) => void noted.push(note),
-    noteOf,
   })
   const app = fakeApp({
     store,
     signatures,
     catalog,
     access,
-    noteOf,
     show: effect('shown') as never,
     wake: effect('woken up'),
     slack: { identity: { linkTo: () => undefined } },

@@ -9,7 +9,6 @@ import { execute as executeRequest } from '../../../src/requests/send.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, Store } from '../../../src/requests/store.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { noteOf } from '../audit-for-test.ts'
 import { requestFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
@@ -94,7 +93,6 @@ function approvedMove(
     store,
     audit: { note: async () => {} },
     notices: new Map(),
-    noteOf,
     catalog: createCatalog([moveChange({ account: accountApi } as never)]),
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => turnMs, takeWrite: async () => turnMs },
     wake: (async (_, ms = 0) => void woken.push(ms)) as App['wake'],

@@ -11,7 +11,7 @@ import { reconcile as reconcileRequest } from '../../../src/requests/reconcile.t
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { owedReports } from '../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, recordRequest } from '../request-for-test.ts'
@@ -46,7 +46,7 @@ function startReconcile({
   problem,
 }: World = {}) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   const did: string[] = []
   const held: number[] = []
   const wakeUps: number[] = []
@@ -71,7 +71,6 @@ function startReconcile({
     config: { movePollIntervalMs: 1_000, moveTimeoutMs: 900_000, opsChannel: undefined, slack: { command: '/infra' } },
     timings: usualTimings,
     audit: { note: async () => {} },
-    noteOf,
     checkRecord: (() => problem) as App['checkRecord'],
     // The first check of the execution. It goes no further.
     checkAuthority: (async () => {

@@ -5,7 +5,7 @@ import { createQueues } from '../../../src/redis/queues.ts'
 import { createStore } from '../../../src/requests/store.ts'
 import { createWorker } from '../../../src/requests/worker.ts'
 import { fakeApp, noticing } from '../../fake-app.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
@@ -29,7 +29,7 @@ async function startWorker({
   untilSlackAnswers?: Promise<void>
 } = {}) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   const reconciled: string[] = []
   const sent: string[] = []
   const errors: unknown[] = []

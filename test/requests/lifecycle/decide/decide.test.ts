@@ -10,7 +10,7 @@ import { decideWith } from '../../../../src/requests/decide.ts'
 import { createStore, type NewRequest } from '../../../../src/requests/store.ts'
 import { fakeApp } from '../../../fake-app.ts'
 import { accessWith } from '../../access-for-test.ts'
-import { noteOf } from '../../audit-for-test.ts'
+import { trusting } from '../../audit-for-test.ts'
 import { owedReports } from '../../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { minutes, newRequestFor, recordRequest, ruleFor } from '../../request-for-test.ts'
@@ -35,7 +35,7 @@ const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_
  */
 function startDecide(rule: Partial<PolicyRule> = {}) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   const shown: string[] = []
   const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
@@ -52,7 +52,6 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     homeTeamId: () => 'T0NIMBUS01',
     catalog,
     noteRefusal: async (note) => void attempted.push(note.attempted),
-    noteOf,
   })
   const decide = decideWith(
     fakeApp({
