@@ -37,8 +37,6 @@ const KeyFacts = z.object({
   readOnly: z.boolean().optional(),
   allowedIps: z.array(z.string()).optional(),
   owner: z.string().optional(),
-  /** Set if other keys have the same name for people. The end of the token then tells them apart. */
-  hasNamesakes: z.literal(true).optional(),
 })
 export type KeyFacts = z.infer<typeof KeyFacts>
 
@@ -286,7 +284,7 @@ async function preflight(
     const list = listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
     const key = await findInList(list, ({ id }) => id === keyId)
     if (!key) return keyFindings.refuse({ code: 'no-key', keyId, verb })
-    const namesakes = namesakesOf(key, (await asFarAsRead(list)).items)
+    const { items: all } = await asFarAsRead(list)
     const variable = ownVariableOf(key, app.ownLastSlices)
     if (variable) keyFindings.refuse({ code: 'own-key', verb, variable })
     const perhapsOwn: KeyFinding = { code: 'perhaps-own-key', name: key.name ?? keyId }
@@ -298,11 +296,10 @@ async function preflight(
         readOnly: key.readOnly,
         allowedIps: key.allowedIps,
         owner: key.user?.email,
-        hasNamesakes: namesakes > 0 ? true : undefined,
       },
       input: { keyId: key.id },
       unchecked: key.tokenLastSlice === undefined ? [perhapsOwn] : [],
-      warnings: warningsAbout(key, verb, { namesakes, now: Date.now() }),
+      warnings: warningsAbout(key, verb, { all, now: Date.now() }),
       incomplete: false,
     }
   } catch (error) {
@@ -313,20 +310,12 @@ async function preflight(
   }
 }
 
-/** Counts the other keys that people know by the same name. */
-function namesakesOf({ id, name }: ApiKey, keys: ApiKey[]): number {
-  if (name === undefined) return 0
-  return keys.filter((other) => other.id !== id && other.name !== undefined && looksSame(labelOf(other.name), labelOf(name))).length
-}
-
-/**
- * Lists what approvers should know about a key: how many others have its name, that its token stops working, whether it is in use, its age,
- * its requester, and what its new token could do. `namesakes`: the number of those others. `now`: ms since 1970.
- */
-function warningsAbout(key: ApiKey, verb: Verb, { namesakes, now }: { namesakes: number; now: number }): KeyFinding[] {
+/** Lists what approvers should know about a key. `all`: the keys of the account. `now`: ms since 1970. */
+function warningsAbout(key: ApiKey, verb: Verb, { all, now }: { all: ApiKey[]; now: number }): KeyFinding[] {
   const warnings: KeyFinding[] = [{ code: 'token-stops', verb }, historyOf(key, now)]
-  if (namesakes > 0 && key.name !== undefined)
-    warnings.unshift({ code: 'same-name', name: labelOf(key.name), lastSlice: key.tokenLastSlice, count: namesakes })
+  const name = key.name && labelOf(key.name)
+  const count = name ? all.filter((other) => other.id !== key.id && other.name && looksSame(labelOf(other.name), name)).length : 0
+  if (name && count > 0) warnings.unshift({ code: 'same-name', name, lastSlice: key.tokenLastSlice, count })
   if (verb === 'rotate' && key.readOnly === false && key.allowedIps?.length === 0) warnings.push({ code: 'full-access-from-everywhere' })
   return warnings
 }
@@ -386,8 +375,7 @@ function originsOf({ allowedIps }: KeyFacts): string {
   return allowedIps === undefined ? 'unknown' : allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP'
 }
 
-/** Names the key as people know it: `ci-deploy, for @Ada`, or `ci-deploy (token ends in 716c9)` among several. Without a name it is the id. */
-function keyOf({ keyId, name, lastSlice, hasNamesakes }: KeyFacts): Phrase {
-  if (name === undefined) return phrase`${keyId}`
-  return hasNamesakes && lastSlice !== undefined ? phrase`${keyPhrase(name)} (token ends in ${lastSlice})` : keyPhrase(name)
+/** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. */
+function keyOf({ keyId, name }: KeyFacts): Phrase {
+  return name === undefined ? phrase`${keyId}` : keyPhrase(name)
 }
