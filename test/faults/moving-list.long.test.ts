@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startWorld } from '../journeys/world.ts'
 import { manyElasticIps, places } from './many-elastic-ips.ts'
-import { moveAll, patchesOf, reportsOf } from './moves.ts'
-
-/** Changes on the account cause no event at the stand-in Slack, so they are polled. */
-const patient = { timeout: 15_000, interval: 20 }
+import { moveAll, patchesOf, patient, reportsOf } from './moves.ts'
 
 describe('the list that shows many moves', () => {
   const count = 120
