@@ -36,7 +36,7 @@ export async function startAlertScene({ env = {}, ...options }: SceneOptions = {
     return scene.slack.messages(ops).filter(({ isBot, threadTs, text }) => isBot && threadTs === undefined && /Evacuate/.test(text))
   }
 
-  function untilRequest(fits: RegExp, timeoutMs = 15_000): Promise<Message> {
+  function untilRequest(fits: RegExp, timeoutMs = 60_000): Promise<Message> {
     return scene.slack.until(() => requests().find(({ text }) => fits.test(text)), { what: `a request like ${fits}`, timeoutMs })
   }
 

@@ -10,7 +10,7 @@ export function onRack({ account }: Scene, rack: number) {
   return account.world.elasticIps().filter(isThere)
 }
 
-export function untilEvacuation({ slack }: Scene, rack: number, fits: RegExp, timeoutMs = 15_000): Promise<Message> {
+export function untilEvacuation({ slack }: Scene, rack: number, fits: RegExp, timeoutMs = 90_000): Promise<Message> {
   const title = new RegExp(`Evacuate \`?rack-${rack}\`? →`)
   const isIt = ({ isBot, text }: Message) => isBot && title.test(text) && fits.test(text)
   return slack.until(() => slack.messages(ops).findLast(isIt), { what: `a card of rack-${rack} like ${fits}`, timeoutMs })

@@ -41,7 +41,7 @@ export async function moveAll(world: World): Promise<void> {
   const all = world.accountApi.world.elasticIps()
   for (const { id } of all) await world.ada.command(`/infra ip move ${id} ${places.to}`, { channel: ops })
   const moving = () => world.slack.messages(ops).filter(({ text }) => /\*Moving\*/.test(text))
-  await world.slack.until(() => moving().length === all.length, { timeoutMs: 60_000 })
+  await world.slack.until(() => moving().length === all.length)
 }
 
 /** Returns the texts in the threads, without the cards. */

@@ -27,8 +27,7 @@ describe('the list that shows many moves', () => {
       when: ({ query }: { query: Record<string, string> }) => query['page[number]'] === String(page),
     })
     const singleReads = () => world.accountApi.journal.filter(({ method, path }) => method === 'GET' && /^\/elastic_ips\/./.test(path))
-    const allDone = () =>
-      world.slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length === count, { timeoutMs: 60_000 })
+    const allDone = () => world.slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length === count)
     const endAll = () => {
       for (const { id, status } of world.accountApi.world.elasticIps()) if (status === 'moving') world.accountApi.world.endMove(id)
     }

@@ -112,7 +112,7 @@ test.each(Object.entries(losses))(
 
     const notices = () =>
       scene.slack.messages(general).filter(({ text }) => /\*Redis (?:lost Lockkeeper's data|went back to an older state)/.test(text))
-    const { text } = await scene.slack.until(() => notices()[0], { timeoutMs: 20_000 })
+    const { text } = await scene.slack.until(() => notices()[0])
     expect(text).toContain(notice)
     expect(text).toContain(`${address} (${id}), `)
     // A read may show either server while the Elastic IP moves.

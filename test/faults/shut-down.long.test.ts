@@ -175,7 +175,7 @@ describe('SIGTERM ends the bot within 10 s with 0, and the next one finishes the
     await replaceBot(scene, mend)
     await finish?.(scene)
 
-    const evidence = await scene.gather(1, 40_000)
+    const evidence = await scene.gather(1)
     expect(brokenPromises(evidence)).toEqual([])
     expect(evidence.records.map(({ state }) => state)).toEqual(['done'])
     expect(scene.writes()).toHaveLength(1)
@@ -239,7 +239,7 @@ describe('SIGTERM while a key is handed over', () => {
     const [key] = keysMade(scene)
     await replaceBot(scene, undefined)
 
-    const report = await scene.untilReport(card, /Failed/, 40_000)
+    const report = await scene.untilReport(card, /Failed/)
     expect(report.text).toMatch(/Nobody saw/)
     expect(keysMade(scene)).toEqual([])
     expect(JSON.stringify(scene.slack.journal)).not.toContain(key?.token)

@@ -27,7 +27,7 @@ test('a worker that starts without Slack tracks a move to its end, and its repor
   expect(slack.thread(card.channel, card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
 
   slackProxy.heal()
-  await scene.untilReport(card, /Done/, 30_000)
+  await scene.untilReport(card, /Done/)
   expect(brokenPromises(await scene.gather(1))).toEqual([])
 })
 
