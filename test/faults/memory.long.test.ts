@@ -5,7 +5,7 @@ import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { approveMove } from './moves.ts'
 
 /** Starts a world with its own Redis, which can be emptied, filled and restarted. */
-async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesMs = 300) {
+async function startWorldOnOwnRedis(moveTakesMs = 300) {
   const server = await startRedis({ appendonly: true })
   const admin = new Redis(server.url)
   onTestFinished(async () => {
@@ -13,12 +13,12 @@ async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesM
     await server.stop()
   })
   const account = { moveTakes: { min: moveTakesMs, max: moveTakesMs } }
-  const world = await startWorld({ env: { REDIS_URL: server.url, OPS_CHANNEL: ops, ...env }, account })
+  const world = await startWorld({ env: { REDIS_URL: server.url, OPS_CHANNEL: ops }, account })
   return { world, admin }
 }
 
 test('a new data set is reported as new and a lost one as lost, with what is moving on the account', async () => {
-  const { world, admin } = await startWorldOnOwnRedis({})
+  const { world, admin } = await startWorldOnOwnRedis(60_000)
   await untilCard(world.slack, /Redis has no data of Lockkeeper yet/)
   const { card, elasticIp } = await approveMove(world)
   await untilCard(world.slack, /\*Moving\*/)
@@ -54,7 +54,7 @@ test('operators are notified of the loss although Slack fails at first', async (
 })
 
 test('with a full Redis new requests are refused with a message, and running ones go on when there is room', async () => {
-  const { world, admin } = await startWorldOnOwnRedis({}, 1_500)
+  const { world, admin } = await startWorldOnOwnRedis(1_500)
   const { card } = await approveMove(world)
   await untilCard(world.slack, /\*Moving\*/)
 
@@ -71,7 +71,7 @@ test('with a full Redis new requests are refused with a message, and running one
 })
 
 test('the work of jobs and schedulers that somebody deleted is still done', async () => {
-  const { world, admin } = await startWorldOnOwnRedis({})
+  const { world, admin } = await startWorldOnOwnRedis(1_000)
   const { card } = await approveMove(world)
   await untilCard(world.slack, /\*Moving\*/)
   const jobs = [...(await admin.keys('*:ticks:*')), ...(await admin.keys('*:wake-ups:*'))]
