@@ -7,8 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { general } from '../journeys/world.ts'
 import { type Alertmanager, startAlertmanager } from '../sandbox/alertmanager/start-alertmanager.ts'
-import { nodeDown, nodeUp, startAlertScene } from './alert-scene.ts'
-import { documented, replaced } from './documented-alerts.ts'
+import { documented, nodeDown, nodeUp, replaced, startAlertScene } from './alert-scene.ts'
 
 async function untilSent(alertmanager: Alertmanager, more: number): Promise<void> {
   const { tried } = await alertmanager.notifications()
