@@ -326,10 +326,7 @@ describe('in time', () => {
     await vi.advanceTimersByTimeAsync(3_000)
     await delivering
 
-    expect([acks.length, updates]).toEqual([
-      1,
-      [expect.stringContaining('Choose another name. No address.')],
-    ])
+    expect([acks.length, updates]).toEqual([1, [expect.stringContaining('Choose another name. No address.')]])
   })
 
   test('a picker that loads slowly says so, and drops what comes later', async () => {
