@@ -127,14 +127,12 @@ describe('an incomplete command', () => {
     ['vm rename', 'Virtual machine'],
     ['evacuate', 'Server'],
     ['keys rotate', 'API key'],
-  ])('says above its fields and in its pickers that the account API does not answer: %s', async (text, picker) => {
+  ])('says in its pickers that the account API does not answer: %s', async (text, picker) => {
     const world = await startWorld()
     world.accountApi.faults.add({ kind: 'drop-before', times: 50 })
-    const away = /the account API[^"]*`\/infra doctor`/
 
     await openForm(world, text)
 
-    await world.slack.until(() => away.test(contentOf(world.ada.topView()).above))
     const { options } = await world.ada.search(undefined, picker, '')
     expect(JSON.stringify(options)).toMatch(/account API.*Try again in a minute\."/)
   })
