@@ -64,7 +64,6 @@ describe('a command that was meant otherwise is answered with the one that was m
   const current = shareWorld()
 
   test.each([
-    ['ips', "`/infra ips` isn't a command. Did you mean `/infra ip move` or `/infra ip list`? See `/infra help`."],
     ['key create ci', "`/infra key create` isn't a command. Did you mean `/infra keys create ci`? See `/infra help`."],
     ['vm renmae preview-1 x', "`/infra vm renmae` isn't a command. Did you mean `/infra vm rename preview-1 x`? See `/infra help`."],
     ['keys rotat terraform', "`/infra keys rotat` isn't a command. Did you mean `/infra keys rotate terraform`? See `/infra help`."],
