@@ -136,9 +136,9 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       if (words) await call.say(words)
     }
 
-    async function openForm(metadata: string, { args, command, problem }: GivenWords) {
+    async function openForm(metadata: string, { args, command }: GivenWords) {
       const named = declared.fill?.(app, args)
-      if (!named) return formView(form, { metadata, problem })
+      if (!named) return formView(form, { metadata })
       const found = suggesting(app, things, command, named.found).then((entered) => formWithBoxes(app, form, { metadata, entered }))
       return fillForm(named.typed, found, (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
     }

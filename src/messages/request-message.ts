@@ -610,7 +610,7 @@ function cardBlocks(view: CardView): KnownBlock[] {
 /** Returns whether one message can show the whole request, now and in every later state. A request that does not fit is refused. */
 export function fitsOnCard(view: CardView): boolean {
   return [cardBlocks(view), detailsBlocks(view)].every(
-    (blocks) => blocks.length <= mostBlocks - laterBlocks && charactersIn(blocks) <= mostCharacters - laterCharacters,
+    (blocks) => charactersIn(blocks) <= mostCharacters - laterCharacters && message(blocks).blocks.length <= mostBlocks - laterBlocks,
   )
 }
 

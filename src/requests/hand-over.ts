@@ -67,7 +67,7 @@ export async function handOver(app: App, request: Request, click: Click): Promis
     throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest(click.origin.command))
   }
   // If this process dies before it shows the secret, a worker makes it worthless.
-  await app.wake(request, timings.handoverMs)
+  await app.queues.wake(request, timings.handoverMs)
   await withTurnTaken('execute', () => issueAndShow(app, { request, opened, handover, facts, startedAt, recordBy }, click))
   await showTaken(app, request)
 }

@@ -5,10 +5,10 @@ import { StoreUnavailableError, UserError } from '../../src/domain/errors.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { decideWith } from '../../src/requests/decide.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { fakeApp } from '../fake-app.ts'
 import { auditWriting, trusting } from '../requests/audit-for-test.ts'
+import { decideWith } from '../requests/decide-with.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { minutes, recordRequest } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
@@ -72,7 +72,7 @@ test('one of two people who approve at the same moment through two replicas wins
       tally: async (_: unknown, by: string[]) => ({ enough: by.length > 0, missing: 0, needed: 1 }),
     }
     const catalog = createCatalog([moveChange({} as never)] as never)
-    const around = { show: (async () => undefined) as never, errors: { of: () => () => {} }, wake: async () => undefined }
+    const around = { errors: { of: () => () => {} }, queues: { wake: async () => {} } }
     const app = fakeApp({ signatures, store, access: access as never, catalog, ...around })
     return { find: store.find, ...decideWith(app) }
   }
