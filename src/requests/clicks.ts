@@ -20,10 +20,11 @@ import { mrkdwn } from '../slack/text.ts'
 import { approve, mayBreakGlass, stopTracking, trackAgain, withdraw } from './decide.ts'
 import {
   type ChangeForms,
-  type FilledForm,
-  type FreshForm,
+  fillAgain,
+  fillRetry,
+  fillReverse,
+  formAgain,
   openReject,
-  requestAgainButtons,
   requestOfClick,
   submitBreakGlass,
   submitReject,
@@ -35,9 +36,7 @@ import type { Home } from './home.ts'
 export interface FeatureHandlers {
   commands: Command[]
   /** The forms of its changes. They open filled: to request a change again, to undo one, or to give the reason of a command. */
-  forms?: Record<ChangeKind, FilledForm>
-  /** The same, for forms that show more of the account than the earlier request knows. */
-  freshForms?: Record<ChangeKind, FreshForm>
+  forms?: Record<ChangeKind, ChangeForms>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
   shortcuts?: InteractionHandlers['shortcuts']
@@ -52,10 +51,7 @@ export interface FeatureHandlers {
 export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): InteractionHandlers & { commands: Command[] } {
   const commands = features.flatMap((feature) => feature.commands)
   const openers = formOpeners(app, commands)
-  const ofRequests = requestHandlers(app, home, {
-    filled: Object.assign({}, ...features.map(({ forms }) => forms)),
-    fresh: Object.assign({}, ...features.map(({ freshForms }) => freshForms)),
-  })
+  const ofRequests = requestHandlers(app, home, Object.assign({}, ...features.map(({ forms }) => forms)))
   return {
     commands,
     clicks: Object.assign(
@@ -95,10 +91,8 @@ function thenShowHome(app: App, home: Home, submissions: InteractionHandlers['su
 export function requestHandlers(
   app: App,
   home: Pick<Home, 'show'>,
-  forms: ChangeForms,
+  forms: Record<ChangeKind, ChangeForms>,
 ): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const { openAgain, openReverse, openRetry } = requestAgainButtons(app, forms)
-
   const pressed = (click: Click) => press(app, home, click)
   return {
     clicks: {
@@ -106,9 +100,9 @@ export function requestHandlers(
       [cardButtons.reject]: openReject(app),
       [cardButtons.withdraw]: pressed,
       [cardButtons.handOver]: pressed,
-      [cardButtons.again]: openAgain,
-      [cardButtons.reverse]: openReverse,
-      [cardButtons.retry]: openRetry,
+      [cardButtons.again]: formAgain(app, forms, fillAgain),
+      [cardButtons.reverse]: formAgain(app, forms, fillReverse),
+      [cardButtons.retry]: formAgain(app, forms, fillRetry),
       [cardButtons.details]: pressed,
       [cardButtons.stopTracking]: pressed,
       [cardButtons.trackAgain]: pressed,

@@ -100,7 +100,7 @@ async function voidRequest(app: App, request: Request, causes: Finding[]): Promi
 /** Refuses a request whose present content nobody allowed. An approved key can be created for as long as it could be approved. */
 async function requireAuthority(app: App, request: Request): Promise<void> {
   const { store } = app
-  const problem = await checkAuthority(app, request, await store.now(), request.ttlMs)
+  const problem = await checkAuthority(app, request, await store.now(), { holdsMs: request.ttlMs })
   if (!problem) return
   // Another click may have taken a step since the request was read. Then the audit shows a newer state.
   const current = await store.find(request.id)

@@ -8,7 +8,6 @@ import { inLane } from '../domain/lane.ts'
 import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
-import { statusChecks } from '../features/doctor.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFeatures } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
@@ -27,11 +26,12 @@ import { createHome } from '../requests/home.ts'
 import { reconcile } from '../requests/reconcile.ts'
 import { track } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch, type Watch } from '../requests/watches.ts'
-import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
+import { createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBolt } from '../slack/app.ts'
 import { formButtons } from '../slack/forms.ts'
 import { createLastReceived, listen } from '../slack/listen.ts'
 import { buildApps, disconnect, type Outlets } from './apps.ts'
+import { statusChecks } from './status.ts'
 
 /** Creates the whole bot from its configuration. */
 export function createBot(config: Config, outlets: Outlets) {
@@ -169,7 +169,7 @@ async function checkKeys(app: App): Promise<void> {
 /** The port for operators and orchestrators: health, status and metrics. */
 function createOperations(app: App) {
   const { config, log, lines, metrics } = app
-  const status = createStatus({ log, checks: statusChecks(app, () => checkProgress(app)) })
+  const status = createStatus({ log, checks: statusChecks(app) })
   async function snapshot() {
     // A Redis that refuses writes still has the other figures.
     const [figures, budget] = await Promise.all([progressFigures(app), app.budget.figures().catch(() => [])])

@@ -28,7 +28,6 @@ export const unharmed: Mutate = replaceApprove()
 
 interface Mutant {
   mutate: Mutate
-  /** The commands that reveal the defect. The real bot passes them. */
   commands: Command[]
 }
 
@@ -82,7 +81,6 @@ function overwriting(store: Store): Store {
   }
 }
 
-/** Approve of the real bot, with one of its parts replaced. */
 function replaceApprove(wrong: (access: Access) => Access = (access) => access, kept: (store: Store) => Store = (store) => store): Mutate {
   return (bot: Bot, world: World) => {
     const { store, note } = openRecords(world)

@@ -56,7 +56,7 @@ function startButtons() {
     errors: { of: () => (error) => expect.fail(String(error)) },
   })
   const home = { show: async () => expect.fail('the Home tab was shown') }
-  const buttons = requestHandlers(app, home, { filled: {}, fresh: {} })
+  const buttons = requestHandlers(app, home, {})
 
   const subjects: string[] = []
   const about = (subject: Mrkdwn) => void subjects.push(subject.text)

@@ -5,7 +5,7 @@ import type { ElasticIp } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
 import { inLane } from '../../../src/domain/lane.ts'
 import { childIdOf, payloadHash, type Request } from '../../../src/domain/request.ts'
-import { createEvacuation } from '../../../src/features/ip-evacuate.ts'
+import { evacuation } from '../../../src/features/ip-evacuate.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createBundles } from '../../../src/requests/bundle.ts'
 import { reconcile } from '../../../src/requests/reconcile.ts'
@@ -60,8 +60,7 @@ function accountWith(ids: string[], { writeMs = 0 } = {}) {
 
 /** Records an evacuation of these addresses that Ben approved, and that has begun. */
 async function withBegun(ids: string[], account: ReturnType<typeof accountWith>) {
-  const seen = { find: async () => [] }
-  const change = createEvacuation({ accountApi: account.api, seen })
+  const change = evacuation({ account: account.api } as never)
   const jobs = startJobs([change, moveChange({ account: account.api } as never)])
   const { store, redis, keys } = jobs
   const wanted = { serverId: from.id, targetId: to.id, elasticIpIds: ids }
