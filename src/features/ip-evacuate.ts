@@ -6,7 +6,7 @@ import type { Change, Description, Preflight, PreflightOptions } from '../domain
 import { isUnanswered, type Missing } from '../domain/errors.ts'
 import { sendingMs } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
-import { formatAgo, formatDuration, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
+import { formatAge, formatDuration, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
 import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
@@ -393,7 +393,7 @@ function addressBlocks(addresses: OfferedAddresses): KnownBlock[] {
 
 function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number, isOneOfSeveral: boolean): KnownBlock {
   const options = group.map(({ elasticIpId, address, seenAgoMs }) => {
-    const description = seenAgoMs === undefined ? undefined : `No server shown. Seen here ${formatAgo(seenAgoMs)}.`
+    const description = seenAgoMs === undefined ? undefined : `No server shown. Seen here ${formatAge(seenAgoMs)} ago.`
     return option({ text: address, value: elasticIpId, description })
   })
   return input({

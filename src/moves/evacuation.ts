@@ -12,7 +12,7 @@ import {
 import { Finding, type Item, type Preflight, type Words } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { formatAge, formatAgo, type Phrase, phrase, someNames } from '../domain/text.ts'
+import { formatAge, type Phrase, phrase, someNames } from '../domain/text.ts'
 import { changedSince, finding, findings, idDifference, projectDifference } from '../kit/findings.ts'
 import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings } from './move.ts'
 
@@ -64,7 +64,7 @@ export const evacuationFindings = findings({
   'seen-long-ago': finding(
     { address: z.string(), server, agoMs: z.number() },
     ({ address, server, agoMs }) =>
-      phrase`The account shows no server for ${address}. Lockkeeper saw it on ${server} ${[formatAgo(agoMs)]}.`,
+      phrase`The account shows no server for ${address}. Lockkeeper saw it on ${server} ${[formatAge(agoMs)]} ago.`,
   ),
   'not-on-server': finding('{address} is on {now}, not on {server}.'),
   'project-of-others': finding('{address} is in project {project}. An evacuation moves addresses of one project only.'),

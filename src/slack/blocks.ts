@@ -40,7 +40,6 @@ export function wholeSection(text: Mrkdwn): KnownBlock[] {
   return [{ type: 'section', text: verbatim(text) }]
 }
 
-/** Shows at the top of a form why it was refused. */
 export function problemBlocks(problem: Mrkdwn | undefined): KnownBlock[] {
   return problem ? wholeSection(mrkdwn`:warning: ${problem}`) : []
 }
@@ -172,7 +171,6 @@ export function plainTextInput({
   }
 }
 
-/** Makes an option of a picker or of radio buttons. */
 export function option({ text, value, description }: { text: string; value: string; description?: string }): PlainTextOption {
   return { text: plain(text), value, ...(description && { description: plain(description) }) }
 }
@@ -214,7 +212,6 @@ function wordsIn(block: KnownBlock): string {
   }
 }
 
-/** Returns the texts in the elements of a rich text or in a cell of a table. */
 function textsIn(element: unknown, show: (text: string) => string): string[] {
   if (Array.isArray(element)) return element.flatMap((each) => textsIn(each, show))
   if (typeof element !== 'object' || element === null) return []
@@ -246,17 +243,14 @@ export function modal({ title, blocks, submit, close = submit ? 'Cancel' : 'Clos
   })
 }
 
-/** Makes a message that is only text. */
 export function notice(words: Mrkdwn): Message {
   return message(wholeSection(words))
 }
 
-/** Puts what a message is about above it. */
 export function withSubject(subject: Mrkdwn, { blocks }: Message): Message {
   return message([...wholeSection(subject), ...blocks])
 }
 
-/** Makes a modal that is only text. */
 export function noticeView(words: Mrkdwn, title = 'Lockkeeper'): ModalView {
   return modal({ title, blocks: wholeSection(words) })
 }
@@ -307,13 +301,11 @@ interface ReasonParts {
 
 export const reasonBlockId = 'reason'
 
-/** Makes the field for a reason. */
 export function reasonInput({ entered, hint, optional = true, multiline = false }: ReasonParts) {
   const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: longestReason, initialValue: entered })
   return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
 }
 
-/** Returns the reason that was entered, or undefined if there is none. */
 export function reasonIn(values: Values): string | undefined {
   return values[reasonBlockId]?.trim() || undefined
 }

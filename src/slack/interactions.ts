@@ -10,14 +10,12 @@ export interface TableMessage {
   instead: Message
 }
 
-/** A message in all its layouts. */
 export type Answerable = Message | TableMessage
 
 export function hasTable(answer: Answerable): answer is TableMessage {
   return 'table' in answer
 }
 
-/** Sends a message, and sends it without its table where Slack refuses that. */
 export async function sendWithTable<Result extends { is: string; error?: string }>(
   answer: Answerable,
   send: (message: Message) => Promise<Result>,
@@ -27,7 +25,6 @@ export async function sendWithTable<Result extends { is: string; error?: string 
   return isContentRefused(sent) ? send(answer.instead) : sent
 }
 
-/** Changes a message in all its layouts. */
 export function inEachLayout(answer: Answerable, change: (message: Message) => Message): Answerable {
   return hasTable(answer) ? { ...answer, table: change(answer.table), instead: change(answer.instead) } : change(answer)
 }
@@ -58,7 +55,6 @@ export interface SlashCommand extends Delivery {
   /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
   responseUrl: string | undefined
   triggerId: string
-  /** The text after *because*. */
   reason?: string | undefined
 }
 
@@ -101,7 +97,6 @@ export interface ClickedView extends Entered {
   update(view: ModalView): Promise<void>
 }
 
-/** The values of a form by block id: text, or the value of the chosen option. */
 export type Values = Record<string, string | undefined>
 
 /** The chosen options, by block id, with the text that the person saw. */
@@ -125,7 +120,6 @@ export interface Submission extends Delivery, Entered {
   blocks: unknown[]
 }
 
-/** The answer to a submitted modal. */
 export type SubmissionAnswer =
   /**
    * It closes. `words` are shown only if the answer comes too late to close it, or if they have a title and the person sees no channel, as on the

@@ -71,7 +71,6 @@ export function listen(bolt: Bolt, app: App, { handlers, onReceived = () => {} }
     await handlers.home(interaction.origin)
   })
 
-  /** Waits for all work that is still running. */
   async function settle(): Promise<void> {
     await Promise.allSettled(underway)
   }
@@ -132,7 +131,6 @@ async function handle<Given extends SlashCommand | Click | Shortcut>(
   })
 }
 
-/** Listener of forms. */
 async function submitForm(
   interaction: SubmissionInteraction,
   submit: InteractionHandlers['submissions'][string] | undefined,
@@ -145,7 +143,6 @@ async function submitForm(
   await reply({ is: 'refused', problems: { [withToken]: tokenAdvice }, again: noticeView })
 }
 
-/** Listener of pickers. */
 async function loadOptions(interaction: OptionsInteraction, load: InteractionHandlers['options'][string] | undefined): Promise<void> {
   if (!load) return
   interaction.isTaken = true

@@ -212,7 +212,6 @@ type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
  */
 export const mostRows = 1_000
 
-/** Lists the items that contain every word. */
 export function filteredListing<T>({
   all,
   missing = {},

@@ -131,7 +131,6 @@ export function staticSelect({ actionId, placeholder, options }: Picker & { opti
   return { type: 'static_select', action_id: actionId, options, placeholder: plain(placeholder) }
 }
 
-/** Makes radio buttons, of which one is chosen. */
 export function radioButtons(actionId: string, options: PlainTextOption[], chosen: PlainTextOption): RadioButtons {
   return { type: 'radio_buttons', action_id: actionId, options, initial_option: chosen }
 }

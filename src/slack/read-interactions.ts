@@ -34,7 +34,6 @@ export interface Interaction<Given = unknown> {
   /** `click approve`: names it in the log and in the audit. */
   at: string
   origin: Origin
-  /** What the handler gets. */
   given: Given
   answer?: TrackedAnswer
   /** Whether it is delivered for the first time. Slack can deliver it twice, and somebody can replay a recorded request. */
@@ -43,16 +42,11 @@ export interface Interaction<Given = unknown> {
   opensForm?: boolean
   /** Acknowledges what Slack shows no result of. Forms and pickers are acknowledged with their result. */
   acknowledge?: () => Promise<void>
-  /** Says that the answer takes longer. */
   interim: () => Promise<void>
-  /** Says what went wrong. */
   fail: (words: Mrkdwn) => Promise<void>
-  /** Answers a second delivery of a form. */
   refuseRepeat?: () => Promise<void>
-  /** Answers what has no listener. */
   refuseUnknown: () => Promise<void>
   authorized?: Promise<unknown>
-  /** Set by a listener. */
   isTaken?: boolean
 }
 
@@ -315,14 +309,12 @@ function responseTo(
   return { response_action: 'update', view: naming.inAll(lateView(outcome)) }
 }
 
-/** Makes the view that shows an outcome in place of the form. */
 function lateView(outcome: Outcome): ModalView {
   if (outcome.is === 'next') return outcome.view
   if (outcome.is === 'refused') return outcome.again(problemOf(outcome))
   return outcome.is === 'accepted' ? noticeView(outcome.words, outcome.title) : noticeView(outcome.problem)
 }
 
-/** Returns everything that is wrong, in one text. */
 function problemOf(outcome: Exclude<Outcome, { is: 'accepted' | 'next' }>): Mrkdwn {
   return outcome.is === 'refused' ? joinMrkdwn(Object.values(outcome.problems), ' ') : outcome.problem
 }

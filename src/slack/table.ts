@@ -51,7 +51,6 @@ type TableCell = DataTableBlock['rows'][number][number]
 /** Text that Slack might read as markup, an entity or an emoji in a plain cell, of which nothing is documented. */
 const ambiguous = /[<>&]|:[^\s:]+:/
 
-/** Returns the words of a cell for a line of text. Undefined if it is empty. */
 function cellWords(cell: Cell): Mrkdwn | undefined {
   if (cell === undefined) return undefined
   const words = typeof cell === 'string' ? mrkdwn`${cleanText(cell, { oneLine: true })}` : 'words' in cell ? mrkdwn`${cell.words}` : cell
@@ -84,7 +83,6 @@ function plainText(text: string) {
  */
 const limits = { rows: 100, columns: 20, characters: 10_000 } as const
 
-/** Whether one table can have this many rows. Otherwise making the cells would be wasted work. */
 function fitsTable(rows: number): boolean {
   return rows > 0 && rows <= limits.rows
 }
@@ -121,7 +119,6 @@ function plainCaption(caption: string): string {
 interface ItemDetails<T> {
   /** The kind of the items, under which a feature registers the read of their details: `elastic-ip`. */
   of: string
-  /** `Details of an Elastic IP` */
   placeholder: string
   idOf: (item: T) => string
   /** The item as people tell it from the others. The end of its id is added if another item has the same words. */
@@ -148,7 +145,6 @@ function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails
   return { of, placeholder, options }
 }
 
-/** The action id of the picker for items of this kind. */
 export function detailsActionId(of: string): string {
   return `details:${of}`
 }
@@ -188,14 +184,12 @@ export interface ItemRows<T> {
   details?: ItemDetails<T>
 }
 
-/** The layouts of some items, as the members of a `Listing`. */
 export interface Rows {
   rows: Mrkdwn[]
   table?: Table
   choices?: ItemChoices
 }
 
-/** Makes the layouts of a list from its columns. */
 export function itemRows<T>(items: T[], { columns, mark, details }: ItemRows<T>): Rows {
   return {
     rows: items.map((item) => itemText(item, columns, mark?.(item))),
@@ -229,7 +223,6 @@ function wordsOf<T>(item: T, { cell, before = '', after = '', absent }: Column<T
   return instead === undefined ? [] : [mrkdwn`${instead}`]
 }
 
-/** The facts about one item of a list. */
 export interface Details {
   title: Mrkdwn
   facts: { label: string; words: Mrkdwn }[]
@@ -255,7 +248,6 @@ export function detailsMessage({ title, facts, notes = [] }: Details, buttons: B
   return message([...wholeSection(content), ...context(notes), ...actionsFor(name, 'changes', buttons)])
 }
 
-/** The id of an item as a fact. */
 export function idFact(id: string): Details['facts'][number] {
   return { label: 'Id', words: code(id) }
 }

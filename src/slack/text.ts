@@ -2,7 +2,6 @@ import type { MrkdwnElement, PlainTextElement } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import { type Phrase, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
 
-/** Changes the first letter to upper case. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
@@ -29,12 +28,10 @@ export function charactersIn(value: unknown): number {
  */
 export const mostWords = 20
 
-/** Joins the parts of an item to one text to search in, in lower case. A part that is undefined has no text. */
 export function searchText(parts: readonly unknown[]): string {
   return parts.join(' ').toLowerCase()
 }
 
-/** Finds every word in the parts together, in upper or lower case. */
 export function containsWords(parts: readonly unknown[], words: string[]): boolean {
   const text = searchText(parts)
   return words.every((word) => text.includes(word.toLowerCase()))
@@ -207,11 +204,6 @@ export function unlinked(words: Mrkdwn): Mrkdwn {
   return new MrkdwnText(words.text.replace(/<https:[^|>]*\|([^>]*)>/g, '$1'))
 }
 
-/** Returns the first sentence. A full stop within code ends none. */
-export function firstSentence(words: Mrkdwn): Mrkdwn {
-  return new MrkdwnText(/^(?:`[^`]*`|[^`])*?\.(?=\s)/.exec(words.text)?.[0] ?? words.text)
-}
-
 /** Mentions a channel by its Slack id. Anything that is not an id of Slack is shown as code. */
 export function channelMention(channelId: string): Mrkdwn {
   return reference('#', channelId)
@@ -238,7 +230,6 @@ export function dateTime(at: number): Mrkdwn {
     : new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{time} {date_short_pretty}|${fallback}>`)
 }
 
-/** Shows a time with its seconds, where several are compared. `at` is in milliseconds since 1970. */
 export function exactTime(at: number): Mrkdwn {
   return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
 }
@@ -275,7 +266,6 @@ const longestText = 2_000
 interface Names {
   /** The operators' channel. Without one, the sentences only describe the operators. */
   opsChannel: string | undefined
-  /** The slash command. */
   command: string
 }
 
@@ -359,7 +349,6 @@ export function quotedTitle(title: Phrase): Mrkdwn {
   return mrkdwn`“${phraseWords(withoutOwner(title))}”`
 }
 
-/** Shows a phrase in bold. Code and mentions keep their form in it. */
 export function boldPhrase(phrase: Phrase): Mrkdwn {
   return mrkdwn`*${phraseWords(phrase)}*`
 }

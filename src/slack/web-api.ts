@@ -33,7 +33,6 @@ export function classifyRefusal(error: unknown): SlackFailure {
   return ambiguous.has(error) ? { is: 'unknown', problem: error } : { is: 'refused', error }
 }
 
-/** Makes a call to Slack. Returns a failure instead of throwing it. */
 async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
   try {
     return await call()
@@ -116,7 +115,6 @@ export interface SlackCall {
   /** `chat.postMessage` and so on; `response_url` for an answer through one; or `other`. */
   method: string
   status: 'ok' | SlackFailure['is'] | number | 'unreachable'
-  /** Slack's code, if it refused. */
   error?: string
   ms: number
 }
@@ -179,7 +177,6 @@ export interface Message {
 export interface Where {
   channelId: string
   threadTs?: string
-  /** Shows a reply in the channel, too. */
   broadcast?: boolean
   /** Stored in the message's metadata, by which `find` finds the message again. */
   key?: string
@@ -191,7 +188,6 @@ export type Done = { is: 'sent' } | SlackFailure
 /** Keeps Slack from turning names and addresses into links. `chat.update` resets `parse`, so updates need both, too. */
 const withoutLinks = { parse: 'none', link_names: false } as const
 
-/** Documented for chat.postMessage alone (docs.slack.dev, "chat.update method"). */
 const withoutPreviews = { unfurl_links: false, unfurl_media: false } as const
 
 interface MessengerParts {
@@ -256,7 +252,6 @@ export function createMessenger({ client, named = (sent) => sent, botUserId, now
 
     updateView: (viewId: string, view: ModalView) => done(client.views.update({ view_id: viewId, view: named(view) })),
 
-    /** Sets what one person sees on the Home tab. */
     publishHome: (userId: string, blocks: KnownBlock[]) =>
       done(client.views.publish({ user_id: userId, view: { type: 'home', blocks: named(fitBlocks(blocks, 'view')) } })),
 
@@ -399,7 +394,6 @@ export function createSlackIdentity(fetch: () => Promise<Identity>) {
     return current
   }
 
-  /** Returns the address of a request's card, if it was posted and the workspace is known. */
   const linkTo: LinkTo = ({ origin, cardTs }) => {
     return cardTs === undefined ? undefined : addressOf({ channelId: origin.channelId, ts: cardTs })
   }
@@ -412,7 +406,6 @@ export function createSlackIdentity(fetch: () => Promise<Identity>) {
 
   const inWorkspace = (path: string) => current?.workspaceUrl && `${current.workspaceUrl}${path}`
 
-  /** Returns the address of a person's profile, if the workspace is known. */
   const profileOf = (userId: string) => inWorkspace(`team/${userId}`)
 
   return { reach, fetch, current: () => current, linkTo, addressOf, profileOf }

@@ -72,7 +72,7 @@ test('one of two people who approve at the same moment through two replicas wins
       tally: async (_: unknown, by: string[]) => ({ enough: by.length > 0, missing: 0, needed: 1 }),
     }
     const catalog = createCatalog([moveChange({} as never)] as never)
-    const around = { errors: { of: () => () => {} }, queues: { wake: async () => undefined } }
+    const around = { errors: { of: () => () => {} }, queues: { wake: async () => {} } }
     const app = fakeApp({ signatures, store, access: access as never, catalog, ...around })
     return { find: store.find, ...decideWith(app) }
   }

@@ -4,7 +4,6 @@ import { type Listing, listAnswer, listingMessage, PageButton, pageActionIds } f
 import { escapeMrkdwn, mrkdwn, ownWords } from '../../src/slack/text.ts'
 import { readable } from '../messages/readable.ts'
 import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
-import { hostileText } from './hostile-text.ts'
 
 const listed = { command: 'ip list', args: ['fra'] }
 const at = { name: '/infra', ...listed, page: 0 }
@@ -168,31 +167,5 @@ describe('a list', () => {
     expect(page.blocks.at(-1)).toMatchObject({
       elements: [{ text: "The other pages can't be opened: the search has too many words for a button. Use fewer." }],
     })
-  })
-
-  it('stays within every limit of Slack, whatever it is built from', () => {
-    const words = hostileText.map(escapeMrkdwn)
-    const listing = fc.record({
-      title: words,
-      rows: fc.array(words, { maxLength: 35 }),
-      empty: words,
-      notes: fc.array(words, { maxLength: 12 }),
-    })
-    const place = fc.record({
-      name: fc.constant('/infra'),
-      command: fc.constant('ip list'),
-      args: fc.array(hostileText, { maxLength: 4 }),
-      page: fc.nat(5),
-    })
-    fc.assert(
-      fc.property(listing, place, (some, where) => {
-        const { text, blocks } = listingMessage(some, where)
-
-        expect(problemsWithBlocks(blocks)).toEqual([])
-        expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
-        expect(text.length).toBeGreaterThan(0)
-        expect(text.length).toBeLessThanOrEqual(4_000)
-      }),
-    )
   })
 })
