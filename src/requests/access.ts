@@ -47,10 +47,8 @@ import type { MembersFor } from '../slack/people.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { noteOf } from './store.ts'
 
-/** What the checks use. */
 type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'signatures' | 'audit' | 'metrics' | 'errors'>
 
-/** What a person wants to do. */
 type Intent =
   /** Use Lockkeeper at all: every command, click, submission and option load. `what` names it for the audit. */
   | { to: 'read'; what?: string }
@@ -60,10 +58,8 @@ type Intent =
 type IntentOnRequest =
   /** `button`: the id of the button that was pressed, for the audit. One right covers several buttons. */
   | { to: 'decide' | 'break-glass'; request: Request; button?: CardButtonId }
-  /** Have the secret of a request issued. */
   | { to: 'issue'; request: Request }
   | { to: 'withdraw'; request: Request }
-  /** Stop the tracking or start it again. */
   | { to: 'track'; request: Request }
 
 /** Returns what allows an intent. Throws a Refusal and notes it if the person may not. */
@@ -73,7 +69,6 @@ async function authorize(app: Judging, origin: Origin, intent: Intent): Promise<
   return ruling.grant
 }
 
-/** Returns the needs for which the person has the right. */
 async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]> {
   const unique = [...new Set(needs)]
   const intents = unique.map((need): Intent => (need === 'read' ? { to: 'read' } : { to: 'request', kind: need }))
@@ -86,7 +81,6 @@ interface Freshness {
   fresh: boolean
 }
 
-/** Judges an intent by the policy, and by Slack's data on the person, the place and the user groups. */
 async function judge(app: Judging, origin: Origin, intent: Intent, freshness: Freshness = { fresh: false }): Promise<Ruling> {
   if (intent.to === 'request') return (await judgeRequesting(app, origin, intent.kind, freshness)).ruling
   if (intent.to !== 'read') return judgeOnRequest(app, origin, intent, freshness)
@@ -225,7 +219,6 @@ export class ReasonRequired extends Refusal {
   }
 }
 
-/** A change that a person requests, after its project was read. */
 interface Requested {
   kind: ChangeKind
   project: Project
@@ -309,7 +302,6 @@ async function tally(
   }
 }
 
-/** Returns the current rule of the policy for a request, if any. */
 function ruleOf({ catalog, config }: Judging, request: Request): PolicyRule | undefined {
   const project = catalog.projectOf(request)
   const found = decidingRule(config.policy, { kind: request.kind, channelId: request.origin.channelId, project })
@@ -332,7 +324,6 @@ export interface KindRights {
   rules: { rule: PolicyRule; request: Ruling; approve: Ruling }[]
 }
 
-/** What a person may request and approve in a channel. */
 export interface Rights {
   person: Person
   kinds: KindRights[]
@@ -340,7 +331,6 @@ export interface Rights {
   hasBot: boolean | 'unknown'
 }
 
-/** Lists what a person may request and approve in a channel, by kind and rule. */
 async function rights(app: Judging, origin: Origin): Promise<Rights> {
   const { directory, catalog, config } = app
   const { channelId } = origin
@@ -367,7 +357,6 @@ function groupsNamedIn(rule: PolicyRule): string[] {
   return [...(rule.request?.userGroups ?? []), ...approverGroupsOf(rule)]
 }
 
-/** A refusal because of a right. */
 export class Denied extends Refusal {
   readonly denial: Denial
 
@@ -377,12 +366,10 @@ export class Denied extends Refusal {
   }
 }
 
-/** What a person tried: an intent, or the id of a button. */
 interface Attempt {
   to: string
   /** The id of the button, if several buttons need the same right. */
   button?: string
-  /** The command, click, submission or option load. */
   what?: string
   kind?: string
   request?: Request | undefined

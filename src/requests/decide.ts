@@ -156,13 +156,11 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   await takeStep(app, { request, userId, name: 'track-again', data, wakeUp: () => queues.wake(request), onTaken })
 }
 
-/** Whether a newer request for this resource was made, or holds it. */
 async function isTakenOver({ store }: App, { id }: Request, resource: string): Promise<boolean> {
   const holder = await store.holderOf(resource)
   return (holder !== undefined && holder !== id) || !(await store.isLatest({ id, resource }))
 }
 
-/** A step that a person takes. */
 interface TakenAs {
   name: StepName
   data: StepData
@@ -212,7 +210,6 @@ async function readAgain({ store }: App, { id, origin }: Request): Promise<Reque
   return request
 }
 
-/** The right that a decision needs, and the button that was pressed for it. */
 interface DecisionRight {
   to: 'decide' | 'break-glass'
   button: CardButtonId

@@ -116,7 +116,6 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   return { facts }
 }
 
-/** The wait before a request that was signed with an unknown key is tried again, because a deployment may bring the key. */
 const retryUnknownKeyMs = 30_000
 
 /** Ends a request whose present content nobody allowed. A request that was signed with an unknown key waits until this process has that key. */
@@ -218,7 +217,6 @@ export function createAnswerRecorder() {
   const onAnswer: OnAnswer = ({ operation, status }) => {
     last = typeof status === 'number' ? { operation, status } : { operation, problem: status }
   }
-  /** Returns the last answer, or undefined if nothing was sent. */
   const answer = () => last
   return { onAnswer, answer }
 }
