@@ -64,7 +64,7 @@ type IntentOnRequest =
 
 /** Returns what allows an intent. Throws a Refusal and notes it if the person may not. */
 async function authorize(app: Judging, origin: Origin, intent: Intent): Promise<Grant> {
-  const ruling = await judge(app, origin, intent, { fresh: intent.to !== 'read' })
+  const ruling = await judge(app, origin, intent, intent.to !== 'read')
   if (!ruling.allowed) throw await refuse(app, origin, intent, ruling.denial)
   return ruling.grant
 }
@@ -77,33 +77,29 @@ async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]>
 }
 
 /** `fresh`: something is allowed by it, so Slack is read again unless it was read just now. */
-interface Freshness {
-  fresh: boolean
-}
-
-async function judge(app: Judging, origin: Origin, intent: Intent, freshness: Freshness = { fresh: false }): Promise<Ruling> {
-  if (intent.to === 'request') return (await judgeRequesting(app, origin, intent.kind, freshness)).ruling
-  if (intent.to !== 'read') return judgeOnRequest(app, origin, intent, freshness)
-  const { person, place } = await personAndPlace(app, origin, origin.channelId, freshness)
+async function judge(app: Judging, origin: Origin, intent: Intent, fresh = false): Promise<Ruling> {
+  if (intent.to === 'request') return (await judgeRequesting(app, origin, intent.kind, fresh)).ruling
+  if (intent.to !== 'read') return judgeOnRequest(app, origin, intent, fresh)
+  const { person, place } = await personAndPlace(app, origin, origin.channelId, fresh)
   return readerRuling(person, place)
 }
 
 /** Also returns the facts behind the ruling, so that `admit` judges the rule of the project by the same facts. */
-async function judgeRequesting(app: Judging, origin: Origin, kind: ChangeKind, freshness: Freshness) {
+async function judgeRequesting(app: Judging, origin: Origin, kind: ChangeKind, fresh: boolean) {
   const { policy } = app.config
   const change = { kind, hasProject: app.catalog.hasProject(kind) }
   const groups = rulesOfKind(policy, { ...change, channelId: origin.channelId }).flatMap((rule) => rule.request?.userGroups ?? [])
-  const { person, place } = await personAndPlace(app, origin, origin.channelId, freshness)
-  const judged = await judgeMembers(app, groups, freshness.fresh ? 'request' : 'refusal', (membership) =>
+  const { person, place } = await personAndPlace(app, origin, origin.channelId, fresh)
+  const judged = await judgeMembers(app, groups, fresh ? 'request' : 'refusal', (membership) =>
     requesterOfKindRuling({ person, place, membership }, change, policy),
   )
   return { ruling: judged.ruling, requester: { person, place, membership: judged.membership } }
 }
 
 /** Judges by the channel of the request, because the button can also be on the Home tab. */
-async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequest, freshness: Freshness): Promise<Ruling> {
+async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequest, fresh: boolean): Promise<Ruling> {
   const { channelId, userId: requesterId } = intent.request.origin
-  const actor = { ...(await personAndPlace(app, origin, channelId, freshness)), requesterId }
+  const actor = { ...(await personAndPlace(app, origin, channelId, fresh)), requesterId }
   // While a request waits, approvers reject it, and say why.
   const isForRequester = intent.to === 'issue' || (intent.to === 'withdraw' && isUndecided(intent.request))
   if (isForRequester) return ownerRuling(actor, intent.to)
@@ -112,9 +108,7 @@ async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequ
   // Requesters need the groups only to approve alone.
   const needsGroups = origin.userId !== requesterId || intent.to === 'break-glass'
   const groups = rule && needsGroups ? approverGroupsOf(rule) : []
-  const judged = await judgeMembers(app, groups, freshness.fresh ? 'decision' : 'refusal', (membership) =>
-    rulingOn({ ...actor, rule, membership }),
-  )
+  const judged = await judgeMembers(app, groups, fresh ? 'decision' : 'refusal', (membership) => rulingOn({ ...actor, rule, membership }))
   return judged.ruling
 }
 
@@ -136,18 +130,13 @@ async function members({ directory }: Judging, groupIds: string[], purpose: Memb
   return directory.members([...new Set(groupIds)], purpose)
 }
 
-async function personAndPlace(
-  app: Judging,
-  origin: Origin,
-  channelId: string,
-  freshness: Freshness,
-): Promise<{ person: Person; place: Place }> {
+async function personAndPlace(app: Judging, origin: Origin, channelId: string, fresh: boolean): Promise<{ person: Person; place: Place }> {
   const { directory } = app
   const teamId = teamIdFor(app, origin)
   const machine: Person = { userId: origin.userId, standing: 'machine', teamId }
   const [person, standing] = await Promise.all([
     // Slack knows nothing about alerts.
-    isMachine(origin) ? machine : directory.person(origin.userId, freshness),
+    isMachine(origin) ? machine : directory.person(origin.userId, { fresh }),
     // The Home tab has no channel.
     channelId === '' ? ('none' as const) : directory.channel(channelId),
   ])
@@ -161,7 +150,7 @@ function teamIdFor({ slack }: Judging, { teamId }: Origin): string | undefined {
 
 /** Throws a Refusal if no rule lets the person request this kind of change here. `admit` takes the result. */
 async function gate(app: Judging, origin: Origin, kind: ChangeKind): Promise<Requester> {
-  const { ruling, requester } = await judgeRequesting(app, origin, kind, { fresh: true })
+  const { ruling, requester } = await judgeRequesting(app, origin, kind, true)
   if (!ruling.allowed) throw await refuse(app, origin, { to: 'request', kind }, ruling.denial)
   return requester
 }
@@ -336,7 +325,7 @@ async function rights(app: Judging, origin: Origin): Promise<Rights> {
   const { channelId } = origin
   const kinds = catalog.kinds().map((kind) => ({ kind, hasProject: catalog.hasProject(kind) }))
   const groups = kinds.flatMap((change) => rulesOfKind(config.policy, { ...change, channelId }).flatMap(groupsNamedIn))
-  const { person, place } = await personAndPlace(app, origin, channelId, { fresh: true })
+  const { person, place } = await personAndPlace(app, origin, channelId, true)
   const membership = await members(app, groups, 'refusal')
   // The read of the place has just cached the channel, so this costs a call only where Lockkeeper is not a member.
   const hasBot = await directory.hasBot(channelId)

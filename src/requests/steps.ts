@@ -371,18 +371,14 @@ export function stateOfAct(act: string): RequestState | undefined {
   return to === 'same' ? undefined : to
 }
 
-/** Whether an act of the audit is a step with which a write is sent. Such a step sets `sentAt`. */
+/** Whether an act of the audit is a step with which a write is sent. */
 export function isSend(act: string): boolean {
-  return setsStamp(act, 'sentAt')
+  return stepOfAct(act)?.stamps?.includes('sentAt') ?? false
 }
 
 /** Whether an act of the audit says that a write was certainly not carried out, so that another one may be sent. */
 export function isUnsend(act: string): boolean {
   return stepOfAct(act)?.unsends === true
-}
-
-function setsStamp(act: string, stamp: Stamp): boolean {
-  return stepOfAct(act)?.stamps?.includes(stamp) ?? false
 }
 
 /** Whether an act of the audit decides whether a request may still be sent. */

@@ -93,7 +93,7 @@ function subjectOf({ id, parent, resource }: Pick<Request, 'id' | 'parent' | 're
  * Builds the audit note of an act on a request that was read from Redis. Every note is signed, so it says nothing of a record that cannot be
  * verified: only the act, who did it, and what the account API answered.
  */
-export function noteOf({ signatures }: Signing, request: Request, act: string, more: Partial<AuditNote>): AuditNote {
+export function noteOf({ signatures }: Pick<Records, 'signatures'>, request: Request, act: string, more: Partial<AuditNote>): AuditNote {
   const problem = problemOf(signatures.verifyRecord(request))
   if (!problem) return noteOfVerified(request, act, more)
   const { by, attempted, reason, answer, resourceId, causes = [] } = more
@@ -102,17 +102,12 @@ export function noteOf({ signatures }: Signing, request: Request, act: string, m
   return { act, requestId, item, by, attempted, reason, answer, resourceId, causes: causes.length > 0 ? causes : [why] }
 }
 
-interface Signing {
-  signatures: Pick<App['signatures'], 'verifyRecord'>
-}
-
-interface StoreParts extends Pick<App, 'redis' | 'keys'> {
+interface Records extends Database {
   audit: Pick<App['audit'], 'noteWith'>
-  signatures: Signing['signatures']
-  onStep?: (step: TakenStep) => void
+  signatures: Pick<App['signatures'], 'verifyRecord'>
+  /** Gets every step that this process took. */
+  onStep: (step: TakenStep) => void
 }
-
-interface Records extends Database, Required<StoreParts> {}
 
 /** Reads a request by its id. Throws an UnreadableRecordError if its record does not fit this version. */
 async function find(records: Records, id: string): Promise<Request | undefined> {
@@ -407,14 +402,10 @@ async function take(
   const hasEnded = stepOf(name).stamps?.includes('endedAt') && sentAt !== undefined
   const tookMs = hasEnded ? at - sentAt - untrackedMs : undefined
   if (to === 'done' && tookMs !== undefined) await noteDuration(records, kind, tookMs)
+  const sinceApprovalMs = name === 'send' && request.decidedAt !== undefined ? at - request.decidedAt : undefined
   const of = parent ? { requestId: parent.id, item: idOfResource(resource), requestKind: parent.kind } : { requestId: id }
-  records.onStep({ step: name, ...of, kind, to, ...(name === 'send' && sinceApproval(request, at)), tookMs })
+  records.onStep({ step: name, ...of, kind, to, sinceApprovalMs, tookMs })
   return { outcome, state }
-}
-
-/** Returns the time since the last approval, for a step with which a write is sent. `at`: the time of the step, in ms since 1970. */
-function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenStep, 'sinceApprovalMs'> {
-  return decidedAt === undefined ? {} : { sinceApprovalMs: at - decidedAt }
 }
 
 const keepEndedMs = 30 * 24 * 3_600_000
@@ -483,7 +474,7 @@ export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes>
  * Creates the store of requests over one connection to Redis. `take` is the only function that changes a record. All throw StoreUnavailableError
  * if Redis does not answer.
  */
-export function createStore({ onStep = () => {}, ...parts }: StoreParts): Store {
+export function createStore({ onStep = () => {}, ...parts }: Omit<Records, 'run' | 'onStep'> & Partial<Pick<Records, 'onStep'>>): Store {
   const records: Records = { ...parts, onStep, run: withScripts(parts.redis) }
   return { ...bind(records, ofRecords), ...bind(records, ofDueTimes) }
 }
