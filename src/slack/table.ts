@@ -133,10 +133,10 @@ export interface ItemChoices {
 }
 
 function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails<T>): ItemChoices {
-  const counts = Map.groupBy(items, (item) => truncate(nameOf(item), longestOption, 'plain'))
-  const options = items.map((item) => {
-    const value = idOf(item)
-    const name = truncate(nameOf(item), longestOption, 'plain')
+  const names = items.map((item) => truncate(nameOf(item), longestOption, 'plain'))
+  const counts = Map.groupBy(names, (name) => name)
+  const options = items.map((item, index) => {
+    const [value, name = ''] = [idOf(item), names[index]]
     const end = `, …${value.slice(-6)}`
     // The name is cut and not the id, because the id is what differs.
     const text = counts.get(name)?.length === 1 ? name : `${truncate(name, longestOption - end.length, 'plain')}${end}`

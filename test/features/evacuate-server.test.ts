@@ -75,7 +75,7 @@ const groupsIn = (blocks: KnownBlock[]) =>
 function shown(blocks: KnownBlock[]): string {
   const ticks = groupsIn(blocks).flatMap(({ element: { options, initial_options: ticked = [] } }) =>
     options.map((option) =>
-      `[${ticked.includes(option as never) ? 'x' : ' '}] ${option.text.text} ${option.description?.text ?? ''}`.trim(),
+      `[${ticked.some(({ value }) => value === option.value) ? 'x' : ' '}] ${option.text.text} ${option.description?.text ?? ''}`.trim(),
     ),
   )
   return [...ticks, readableBlocks(blocks.filter(({ type }) => type !== 'input'))].filter((line) => line !== '').join('\n')
