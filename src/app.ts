@@ -22,7 +22,6 @@ import type { CheckAuthority, CheckRecord, CheckRetraction } from './requests/au
 import type { Catalog } from './requests/catalog.ts'
 import type { Store } from './requests/store.ts'
 import type { Submit } from './requests/submit.ts'
-import type { OpenForm } from './slack/forms.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/response-url.ts'
 import type { Naming } from './slack/text.ts'
@@ -87,5 +86,4 @@ export interface App {
   deliver: Deliver
   show: Show
   submit: Submit
-  openForm: OpenForm
 }

@@ -12,7 +12,7 @@ import { button, notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { longestButtonValue } from '../slack/fit.ts'
-import { formMetadata, formOpeners } from '../slack/forms.ts'
+import { formMetadata, formOpeners, openForm } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { pageButtons } from '../slack/router.ts'
@@ -131,7 +131,7 @@ async function pressApprove(app: App, request: Request, click: Click): Promise<v
   if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
     await mayBreakGlass(app, request, origin)
     const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
-    return app.openForm(triggerId, view, async () => undefined)
+    return openForm(app, triggerId, view)
   }
   const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
   if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
@@ -174,7 +174,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
     }
   }
 
-  function openForm({ kind, form }: ItemAction): FormHandler<Click> {
+  function opener({ kind, form }: ItemAction): FormHandler<Click> {
     return {
       form: (click) => {
         const item = readJson(ActionButton, click.value)
@@ -188,7 +188,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
   const details = features.flatMap((feature) => Object.entries(feature.details ?? {}))
   return Object.fromEntries([
     ...details.map(([of, read]) => [detailsActionId(of), showDetails(of, read)]),
-    ...actions.map((action) => [actionId(action), openForm(action)]),
+    ...actions.map((action) => [actionId(action), opener(action)]),
   ])
 }
 

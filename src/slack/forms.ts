@@ -188,10 +188,10 @@ export async function fillForm<Filled>(
  * refusal replaces the form. If `allow` returns a view, that view replaces it. Each submission is checked again.
  */
 export async function openForm(
-  { slack: { messenger } }: { slack: { messenger: Pick<App['slack']['messenger'], 'openView' | 'updateView'> } },
+  { slack: { messenger } }: App,
   triggerId: string,
   view: ModalView,
-  allow: () => Promise<ModalView | undefined>,
+  allow?: () => Promise<ModalView | undefined>,
 ): Promise<void> {
   const opened = await messenger.openView(triggerId, view)
   if (opened.is !== 'opened')
@@ -199,15 +199,13 @@ export async function openForm(
       mrkdwn`Slack didn't open the form in time. Nothing was done. Press the button again, or send the command again. A whole command needs no form.`,
     )
   try {
-    const filled = await allow()
+    const filled = await allow?.()
     if (filled) await messenger.updateView(opened.viewId, filled)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     await messenger.updateView(opened.viewId, noticeView(error.words, 'Not possible'))
   }
 }
-
-export type OpenForm = (...opened: [triggerId: string, view: ModalView, allow: () => Promise<ModalView | undefined>]) => Promise<void>
 
 /** Refuses a form with everything that is wrong, so that one more try is enough. Returns undefined if no field has a problem. */
 export function refuseForm(

@@ -5,6 +5,7 @@ import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
 import { noticeView } from './blocks.ts'
 import { explain, Refusal } from './errors.ts'
+import { openForm } from './forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers, Shortcut, SlashCommand } from './interactions.ts'
 import { type Received, readMetadata } from './payloads.ts'
 import {
@@ -117,7 +118,7 @@ async function handle<Given extends SlashCommand | Click | Shortcut>(
   if (!handler) return
   interaction.isTaken = true
   if (typeof handler === 'function') return handler(given)
-  const opened = app.openForm(given.triggerId, await handler.form(given), async () => {
+  const opened = openForm(app, given.triggerId, await handler.form(given), async () => {
     await authorized
     await handler.allow(given)
     // The form itself says that the result follows.

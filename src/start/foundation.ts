@@ -33,7 +33,6 @@ import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
-import { openForm } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
@@ -392,9 +391,8 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     checkAuthority: (...args) => checkAuthority(jobs, ...args),
     checkRetraction: (...args) => checkRetraction(jobs, ...args),
   }
-  const opening: Pick<App, 'openForm'> = { openForm: (...opened) => openForm(people, ...opened) }
-  const people: App = { ...shared, ...checks, ...prompt, ...opening, submit: (requested) => submit(people, requested) }
-  const jobs: App = { ...shared, ...checks, ...patient, ...opening, submit: (requested) => submit(jobs, requested) }
+  const people: App = { ...shared, ...checks, ...prompt, submit: (requested) => submit(people, requested) }
+  const jobs: App = { ...shared, ...checks, ...patient, submit: (requested) => submit(jobs, requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {
