@@ -86,10 +86,7 @@ export function actions(elements: (Button | StaticSelect)[], blockId?: string): 
 
 const commandInBlockId = /^[a-z]+ (\/\S{1,40})/
 
-/**
- * Makes actions whose block id carries the name of the slash command, because Slack does not send it with a click. `part` distinguishes the
- * blocks of one message.
- */
+/** Puts the name of the slash command into the block id, because Slack does not send it with a click. `part` distinguishes the blocks of a message. */
 export function actionsFor(command: string, part: string, elements: (Button | StaticSelect)[]): KnownBlock[] {
   const blockId = `${part} ${command}`
   return actions(elements, commandInBlockId.test(blockId) ? blockId : undefined)
@@ -259,10 +256,7 @@ type RichText = Extract<KnownBlock, { type: 'rich_text' }>
 type Section = Extract<RichText['elements'][number], { type: 'rich_text_section' }>
 type Element = Extract<Section['elements'][number], { type: 'text' | 'link' }>
 
-/**
- * Shows the reason that a person gave, exactly as it was written: without markup, and `:names:` do not become emoji. Web addresses become
- * links. Empty without a reason.
- */
+/** Shows a reason exactly as it was written: no markup, no emoji, and links for web addresses. Empty without a reason. */
 export function reasonBlocks(label: string, reason: string | undefined): KnownBlock[] {
   const shown = reasonElements(reason ?? '')
   if (shown.length === 0) return []

@@ -77,10 +77,7 @@ const mostInAll = {
 /** The longest note about what was left out is shorter than this. */
 const noteCharacters = 100
 
-/**
- * Fits blocks into a message or a view. If there is too much, it keeps the beginning and the buttons at the end, and says how much is left
- * out.
- */
+/** Keeps the beginning and the buttons at the end if there is too much, and says how much is left out. */
 export function fitBlocks(given: KnownBlock[], place: 'message' | 'view'): KnownBlock[] {
   const most = mostInAll[place]
   const blocks = fit(given)

@@ -52,10 +52,7 @@ async function allow(app: FormApp, { need, prepare }: Command, origin: Origin): 
   prepare?.().catch(() => {})
 }
 
-/**
- * What opens the forms of commands: their buttons and their shortcuts. On the Home tab and in a global shortcut there is no channel, so a form
- * that asks for it comes first.
- */
+/** The buttons and shortcuts that open forms. Without a channel, as on the Home tab, a form that asks for it comes first. */
 export function formOpeners(app: FormApp, commands: Command[]): Pick<InteractionHandlers, 'clicks' | 'shortcuts' | 'submissions'> {
   const opened = commands.filter(isOpened)
   return {
@@ -92,10 +89,7 @@ function metadataFor(app: FormApp, need: Need, opened: Parameters<typeof formMet
   return formMetadata(opened, app.access.ruleWithReason(need, opened.origin.channelId))
 }
 
-/**
- * Writes the metadata of a form that opens: where its answers go, the reason that was typed, and the rule that requires one. `more`: what else
- * the form needs to know.
- */
+/** The metadata of a form: where its answers go, the typed reason, and the rule that requires one. */
 export function formMetadata(
   { origin, responseUrl, reason }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason'>,
   ruleWithReason: string | undefined,
@@ -162,10 +156,7 @@ async function submitChannel(app: FormApp, opened: Opened[], { metadata, origin,
 /** A trigger expires after 3 s, and the authorization needs a part of it. */
 const fillWithinMs = 1_200
 
-/**
- * Makes a form that is filled with what was typed. If these words cannot be looked up in time, or are unknown, the form opens empty and
- * says why.
- */
+/** Fills a form with what was typed. If that cannot be looked up in time, or is unknown, the form opens empty and says why. */
 export async function fillForm<Filled>(
   typed: string,
   lookUp: Promise<Filled>,

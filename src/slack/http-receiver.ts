@@ -310,10 +310,7 @@ const blockBytes = 16_384
 /** All blocks but the last one are full. */
 type OpenBody = { blocks: Buffer[]; end: (reading: BodyReading) => void }
 
-/**
- * Creates the function that reads bodies. All chunks are copied into blocks: a body in chunks of one byte, kept as they arrive, takes a hundred
- * times its size.
- */
+/** All chunks are copied into blocks: a body in chunks of one byte, kept as they arrive, takes a hundred times its size. */
 export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxBytes: number; maxOpen?: number }) {
   /** In the order in which they began. */
   const open = new Map<IncomingMessage, OpenBody>()

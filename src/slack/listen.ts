@@ -79,10 +79,7 @@ export function listen(bolt: Bolt, app: App, { handlers, onReceived = () => {} }
   return { settle }
 }
 
-/**
- * Middleware: acknowledges, drops a second delivery, and authorizes. What takes long gets an interim answer, errors become words, and what no
- * listener takes is answered.
- */
+/** Middleware: acknowledges, drops a second delivery, authorizes, and answers in time, also errors and what no listener takes. */
 async function receive(app: App, interaction: Interaction, next: () => Promise<void>): Promise<void> {
   const { isFirst, origin, at, opensForm } = interaction
   const late = setTimeout(() => {

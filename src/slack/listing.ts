@@ -61,10 +61,7 @@ export const PageButton = z.object({
 
 const defaultRowsPerPage = 10
 
-/**
- * How many characters the rows of a page, its title and each of its notes may have. What is left of the characters of a message is for the
- * picker and the buttons.
- */
+/** How many characters the rows of a page, its title and a note may have. The rest is for the picker and the buttons. */
 const room = { rows: 6_000, title: 1_000, note: 500 } as const
 
 /** Slack truncates longer text, and advises against more than 4,000 characters, which the words of a table need for screen readers. */
