@@ -12,18 +12,10 @@ import {
   isCertificateError,
   isRateLimited,
 } from '../domain/errors.ts'
-import {
-  type CallKind,
-  currentSpender,
-  type KeyName,
-  type Lane,
-  mayShareReads,
-  mayUseReadKey,
-  type Turns,
-  useTakenTurn,
-} from '../domain/lane.ts'
+import { type CallKind, currentSpender, type KeyName, type Lane, mayShareReads, mayUseReadKey, useTakenTurn } from '../domain/lane.ts'
 import type { Secret } from '../domain/signing.ts'
 import { unlessAborted } from '../domain/within.ts'
+import type { AccountBudget } from './budget.ts'
 import { toNumber, toText } from './fields.ts'
 
 /** All in milliseconds. `readMs` and `writeMs` limit a whole call: for a read, all attempts and the pauses between them. */
@@ -98,7 +90,7 @@ export interface HttpOptions {
   /** A second key, which can only read. It is used for reads that settle no write, and without `key` for all reads. */
   readKey?: Secret
   /** The allowances of the account. Default: everything may be sent at once. */
-  turns?: Turns
+  turns?: Pick<AccountBudget, 'perMinute' | 'take' | 'pause'> & Partial<Pick<AccountBudget, 'spentShare'>>
   onCall?: (report: HttpCallReport) => void
   /** Called when items of a list did not fit the schema. They were left out, so that the rest could be shown. */
   onSkipped?: (report: { operation: string; count: number }) => void
