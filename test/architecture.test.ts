@@ -144,7 +144,7 @@ describe('the architecture', () => {
       'redis/connect.ts',
       'slack/app.ts',
       'slack/response-url.ts',
-      'start/foundation.ts',
+      'start/apps.ts',
     ])
   })
 })

@@ -177,10 +177,10 @@ export function readConfig(env: Environment, { kinds, bundles, readFile = readFr
   const file = policyFile ? readPolicyFile(policyFile, readFile, { kinds, bundles, expiresMs }) : undefined
   if (file && 'lines' in file) lines.push(...file.lines)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
-  const { policy, warnings } = file && 'policy' in file ? file : { policy: simplePolicy(parsed.data, { kinds, bundles }), warnings: [] }
+  const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data, { kinds, bundles })
   const unusedVariables: string[] = policyFile ? policyVariables.filter((name) => given.values[name]) : []
   const parts = nameParts(parsed.data)
-  return { ...parts, policy, policyFile, unusedVariables, warnings: [...warnings, ...alertWarnings(parts, policy)] }
+  return { ...parts, policy, policyFile, unusedVariables, warnings: alertWarnings(parts, policy) }
 }
 export type Config = ReturnType<typeof readConfig>
 

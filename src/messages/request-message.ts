@@ -4,18 +4,8 @@ import type { Description, Fact, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
 import { type Approval, isOpen, type Request, restOf, type StoredState, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
-import {
-  actions,
-  type ButtonParts,
-  button,
-  context,
-  fields,
-  header,
-  headerFits,
-  message,
-  reasonBlocks,
-  wholeSection,
-} from '../slack/blocks.ts'
+import { actions, type ButtonParts, button, context, fields, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
+import { longestHeader } from '../slack/fit.ts'
 import {
   boldPhrase,
   capitalised,
@@ -405,7 +395,7 @@ function otherTargetWords(command: string, server = ''): Mrkdwn {
 /** Shows the change as a heading. One that is too long for a heading is shown whole below it. */
 function titleBlocks({ description, environment }: CardView): KnownBlock[] {
   const title = `${prefixOf(environment)}${phraseText(description.title)}`
-  return [header(title), ...(headerFits(title) ? [] : wholeSection(boldPhrase(description.title)))]
+  return [header(title), ...(title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
 }
 
 /** Renders a request without its title and its buttons. */

@@ -8,7 +8,7 @@ import { type Forgery, forgeries } from '../ops/metrics.ts'
 import type { ReportName } from '../requests/steps.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import type { ChannelMembership } from '../slack/web-api.ts'
-import { type NoticeOptions, notifyOperators } from './notices.ts'
+import { notifyOperators } from './notices.ts'
 
 // What the operators are told of. Each resolves once Redis has the notice, and never throws.
 
@@ -99,16 +99,4 @@ export async function checkOpsChannel(app: App, channelId: string): Promise<Chan
     app.lines.write({ fields: { code: 'operators-unreachable', problem }, text, about: problem })
   }
   return found
-}
-
-/** Binds these functions for rooms that still receive them as parts. */
-export function operatorsOf(app: () => App) {
-  return {
-    owe: (code: ErrorCode, words: Mrkdwn, options?: NoticeOptions) => notifyOperators(app(), code, words, options),
-    onApiError: (error: unknown) => onApiError(app(), error),
-    onShownError: (error: unknown) => onShownError(app(), error),
-    onUndeliverable: (request: Request, error: string) => onUndeliverable(app(), request, error),
-    onDistrusted: (request: Request, problem: AuthorityProblem) => onDistrusted(app(), request, problem),
-    onLostRecord: (requestId: string) => onLostRecord(app(), requestId),
-  }
 }

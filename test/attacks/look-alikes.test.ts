@@ -167,7 +167,7 @@ describe('a name that differs from another one only by what nobody sees', () => 
     expect(cleanText(name)).toBe('web-1')
     expect(code(name).text).toBe('`web-1`')
     expect(mrkdwn`${name}`.text).toBe('web-1')
-    expect(plain(name, 75).text).toBe('web-1')
+    expect(plain(name).text).toBe('web-1')
   })
 
   test.each(invisible)('by %s cannot be given to a new API key', (_, character) => {

@@ -51,7 +51,7 @@ describe('several servers with the typed name', () => {
     const twins = await startWithTwins()
     const { target, twin } = twins
 
-    const { choice, card } = await chooseTwin(twins, `/infra evacuate web-1 ${target.hostname}`, 'evacuate-to-this-one')
+    const { choice, card } = await chooseTwin(twins, `/infra evacuate web-1 ${target.hostname}`, 'evacuate-server:this-one')
 
     expect(ids(choice.text)).toMatchInlineSnapshot(`
       "2 servers are called \`web-2\`. Which one should the Elastic IPs of \`web-1\` move to?

@@ -149,29 +149,3 @@ describe('a list', () => {
     expect(first.text).toContain('203.0.113.40')
   })
 })
-
-describe('the doctor', () => {
-  test.each([
-    ['Yes, I see it', /Tables work/],
-    ['No', /Your Slack app can't show tables/],
-  ])('shows a table and asks whether the person sees it (%s)', async (answer, expected) => {
-    const world = await startWorld()
-    await world.ada.command('/infra doctor', { channel: ops })
-    const report = await untilShown(world.slack, people.ada, /Can you see this table/)
-
-    await world.ada.click(report, answer)
-
-    expect(kindsOf(report)).toContain('data_table')
-    await untilShown(world.slack, people.ada, expected)
-  })
-
-  test('says that Slack refuses tables', async () => {
-    const world = await startWorld()
-    world.slack.setTables('refused')
-    await world.ada.command('/infra doctor', { channel: ops })
-
-    const refused = await untilShown(world.slack, people.ada, /Slack refused a table/)
-
-    expect(kindsOf(refused)).not.toContain('data_table')
-  })
-})

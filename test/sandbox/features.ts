@@ -33,7 +33,6 @@ const Manifest = z.object({
   }),
 })
 
-/** Returns the shortcuts of the app's manifest, as the page's menus show them. */
 export function shortcutSuggestions(): ShortcutSuggestion[] {
   const { features } = Manifest.parse(parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')))
   return features.shortcuts.map(({ callback_id: callbackId, ...shortcut }) => ({ ...shortcut, callbackId }))
