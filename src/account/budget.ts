@@ -170,7 +170,6 @@ function createReadsWithoutRedis(window: number, most: number) {
   let since: number | undefined
   let sent: number[] = []
 
-  /** Whether a read may be sent. */
   function take(): boolean {
     const now = performance.now()
     since ??= now

@@ -26,7 +26,6 @@ export const defaultHttpTimings = {
   bodyMs: 10_000,
   readMs: 15_000,
   writeMs: 20_000,
-  /** For a whole list with all its pages. */
   listMs: 30_000,
   retryBaseMs: 250,
   retryMaxMs: 2_000,
@@ -54,10 +53,8 @@ export interface HttpCall<T> {
   /** The path and the query. Built by `pathTo` and `withQuery`, or a constant. */
   path: string
   body?: unknown
-  /** The most bytes of the answer's body. */
   mostBytes?: number
   signal?: AbortSignal
-  /** Called with the outcome of each attempt. */
   onAnswer?: OnAnswer
   /** Converts the JSON of a 2xx answer, or undefined for one without a body. `size` is the length of its text. Throws if it does not fit. */
   read: (json: unknown, size: number) => T
@@ -76,7 +73,6 @@ export interface WriteOptions extends CallOptions {
 /** The outcome of one attempt. `status` is the HTTP status, or why there is none; `ms` is the duration in milliseconds. */
 interface HttpCallReport {
   operation: string
-  /** Counted from 1. */
   attempt: number
   status: number | 'unreachable' | 'contract'
   ms: number
@@ -96,7 +92,6 @@ export interface HttpOptions {
   onSkipped?: (report: { operation: string; count: number }) => void
 }
 
-/** How one call is sent. */
 interface Use {
   kind: CallKind
   keyName: KeyName
@@ -275,13 +270,11 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
   return {
     call,
     onSkipped,
-    /** The time limit of a whole list, in milliseconds. */
     listMs: times.listMs,
     /** The bytes of the lists that are being read, so that many of them at once do not fill the memory. */
     reading: { bytes: 0 },
     /** What is known of pages with fewer items than documented, by operation. */
     shortPages: new Map<string, 'last' | 'not-last'>(),
-    /** Closes the connections after the running calls have ended. */
     close: () => pool.close(),
   }
 }

@@ -70,7 +70,6 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
     await ticks.removeJobScheduler(schedulerId)
   }
 
-  /** Counts the jobs by queue and state. */
   async function depth(): Promise<{ queue: string; state: string; count: number }[]> {
     const counts = await Promise.all(
       [wakeUps, ticks].map(async (queue) => [queue.name, await queue.getJobCounts('wait', 'active', 'delayed')] as const),

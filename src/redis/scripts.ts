@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
 import { guardStore, type Redis as RedisFromConnect } from './connect.ts'
 
-/** The source of each Lua script, by name. */
 type ScriptSources<Name extends string> = ReadonlyMap<Name, string>
 
 type ScriptCommand = (numberOfKeys: number, ...keysAndArguments: string[]) => Promise<string | string[]>
