@@ -268,7 +268,6 @@ export type AuthorityProblem = Finding & {
 /** The reason why the audit, or the end of a tracking, says nothing of what a record contains. */
 export const unverifiedRecord = { code: 'record-unverified' } as const satisfies Finding
 
-/** Returns what is wrong with a request whose signatures have these verdicts. */
 export function problemOf(...verdicts: Verdict[]): AuthorityProblem | undefined {
   if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
   return verdicts.every((verdict) => verdict === 'genuine') ? undefined : { code: 'record-changed' }
