@@ -53,7 +53,7 @@ export interface Outlets {
 export function buildApps(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
   const metrics = createMetrics()
   const lines = createRepeatedLines(log)
-  const errors = createErrorReports({ log, lines, count: metrics.error })
+  const errors = createErrorReports(log, lines, metrics.error)
   const connections = createRedisConnections(config, { log, lines })
   const { keys, prompt, patient } = connections
   const keyringFor = (purpose: 'requests' | 'audit' | 'assignments' | 'lists') =>

@@ -8,8 +8,7 @@ import { inLane } from '../domain/lane.ts'
 import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
-import type { Feature } from '../features/feature.ts'
-import { createFeatures } from '../features/index.ts'
+import { createFeatures, type Feature } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
@@ -39,16 +38,7 @@ export function createBot(config: Config, outlets: Outlets) {
   const dataLossMark = createDataLossMark(jobs, newestHead)
   const lastReceived = createLastReceived(people)
   const home = createHome(people, () => formButtons(interactions.commands))
-  const features = createFeatures({
-    ...people,
-    app: people,
-    accountApi: people.account,
-    inventory: people.lists,
-    seen: people.assignments,
-    linkTo: people.slack.identity.linkTo,
-    writesPerMinute: config.infra.writesPerMinute,
-    setup: { showHome: home.show, lastReceived },
-  })
+  const features = createFeatures(people, { showHome: home.show, lastReceived })
   people.catalog.register(features.flatMap(({ changes }) => changes ?? []))
   requireKeyToMint(people)
   people.metrics.expectKinds(people.catalog.kinds())
@@ -169,13 +159,13 @@ async function checkKeys(app: App): Promise<void> {
 /** The port for operators and orchestrators: health, status and metrics. */
 function createOperations(app: App) {
   const { config, log, lines, metrics } = app
-  const status = createStatus({ log, checks: statusChecks(app) })
+  const status = createStatus(statusChecks(app), log)
   async function snapshot() {
     // A Redis that refuses writes still has the other figures.
     const [figures, budget] = await Promise.all([progressFigures(app), app.budget.figures().catch(() => [])])
     return { ...figures, budget }
   }
-  const pages = { '/status': status.page, '/metrics': createMetricsPage({ registry: metrics.registry, snapshot }) }
+  const pages = { '/status': status.page, '/metrics': createMetricsPage(metrics.registry, snapshot) }
   return {
     note: status.note,
     /** Throws StartError if Lockkeeper cannot listen there. */
@@ -247,7 +237,7 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
    */
   async function start(): Promise<Ports & { opsPort: number }> {
     const operations = await parts.openOperations(whyNotReady)
-    await shutdown.closeLast(operations.close)
+    await shutdown.closeOnStop(operations.close, 'last')
     const opsPort = operations.port
     log.info({ role, ...about, opsPort }, 'Lockkeeper is starting')
 
