@@ -133,7 +133,7 @@ function createRead(app: App, opened: Opened, waiting: ReadonlySet<string>, bega
 
   async function readAll(startedAt: number): Promise<Reading> {
     const input = change.items?.narrow(opened.input, [...waiting])
-    const result = await readAgain(app, { change, input, facts })
+    const result = await readAgain(app, { change, input })
     if (result.is !== 'unchanged') return { startedAt, of: () => result }
     return { startedAt, of: comparing(change.complete?.(facts, result.facts) ?? result.facts) }
   }

@@ -79,7 +79,7 @@ function requireTurn({ budget }: App, waitMs: number): void {
 
 /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
 async function repeatPreflight(app: App, request: Request, { change, input, facts }: Opened): Promise<unknown> {
-  const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts }).catch(async (error: unknown) => {
+  const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) }).catch(async (error: unknown) => {
     if (error instanceof CheckFailed) await voidRequest(app, request, [error.finding])
     if (error instanceof AccountLimitError) throw new Refusal(pressAgain(error))
     throw error

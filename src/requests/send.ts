@@ -254,7 +254,7 @@ export type PreflightResult =
  * unexpected errors.
  */
 export async function repeatPreflight(app: App, { change, input, facts }: Opened): Promise<PreflightResult> {
-  const now = await readAgain(app, { change, input, facts })
+  const now = await readAgain(app, { change, input })
   if (now.is !== 'unchanged') return now
   const differences = change.differences(facts, now.facts)
   if (differences.length > 0) return { is: 'changed', causes: differences }
@@ -262,9 +262,9 @@ export async function repeatPreflight(app: App, { change, input, facts }: Opened
 }
 
 /** Repeats the reads of a preflight check without comparing them with what was approved. Throws unexpected errors. */
-export async function readAgain(app: App, { change, input, facts }: Pick<Opened, 'change' | 'input' | 'facts'>): Promise<PreflightResult> {
+export async function readAgain(app: App, { change, input }: Pick<Opened, 'change' | 'input'>): Promise<PreflightResult> {
   try {
-    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts })
+    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
     return now.incomplete ? unread() : { is: 'unchanged', facts: now.facts }
   } catch (error) {
     if (error instanceof CheckFailed) return { is: 'changed', causes: [error.finding] }
