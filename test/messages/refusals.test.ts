@@ -55,7 +55,7 @@ const ofMove: MoveFinding[] = [
 ]
 
 const isOff = { code: 'not-active', address, status: 'error' }
-const elsewhere = { code: 'not-on-server', address, server: 'web-1', now: 'web-9' }
+const elsewhere = { code: 'not-on-server', address, now: 'web-9' }
 const ofEvacuation: z.infer<typeof evacuationFindings.schema>[] = [
   { code: 'nothing-on-server', server, bgp: [] },
   { code: 'nothing-on-server', server, bgp: [address] },
