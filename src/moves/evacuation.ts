@@ -68,7 +68,7 @@ export const evacuationFindings = findings({
   ),
   /** `address`: its id, if nothing more is known of it. */
   gone: finding("{address} isn't on the account."),
-  'not-on-server': finding('{address} is on {now}, not on {server}.'),
+  'not-on-server': finding('{address} is on {now} now.'),
   'project-of-others': finding('{address} is in project {project}. An evacuation moves addresses of one project only.'),
   /** Neither the account nor Lockkeeper's own list of seen addresses has it on the server. */
   'not-seen-there': finding("The account shows no server for {address}, and Lockkeeper didn't see it on {server} in the past 24 h."),
@@ -332,7 +332,7 @@ function checkAddress(elasticIp: ElasticIp, { input, reads: { source, target }, 
   const { id: elasticIpId, address, server } = elasticIp
   if (server && server.id !== from.id) {
     const now = server.hostname ?? server.id
-    return { elasticIpId, address, finding: { code: 'not-on-server', address, server: from.name, now } satisfies EvacuationFinding }
+    return { elasticIpId, address, finding: { code: 'not-on-server', address, now } satisfies EvacuationFinding }
   }
   const assigned = { ...elasticIp, server: { id: from.id, hostname: from.name } }
   try {

@@ -18,6 +18,7 @@ import {
   storedDenialWords,
   tooLate,
 } from '../../src/messages/refusals.ts'
+import { evacuationFindings } from '../../src/moves/evacuation.ts'
 import { type MoveFinding, moveFindings, moveWords } from '../../src/moves/move.ts'
 import { terms } from '../domain/people-for-test.ts'
 import { description, requestFor } from '../requests/request-for-test.ts'
@@ -51,6 +52,32 @@ const ofMove: MoveFinding[] = [
   { code: 'same-name', server, serverId: 'sv_2', others: ['sv_7', 'sv_8', 'sv_9'], count: 5 },
   { code: 'moved-by-others', address, server: 'web-3', isMoving: false },
   { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
+]
+
+const isOff = { code: 'not-active', address, status: 'error' }
+const elsewhere = { code: 'not-on-server', address, now: 'web-9' }
+const ofEvacuation: z.infer<typeof evacuationFindings.schema>[] = [
+  { code: 'nothing-on-server', server, bgp: [] },
+  { code: 'nothing-on-server', server, bgp: [address] },
+  { code: 'too-many-addresses', server, count: 51 },
+  { code: 'addresses-cannot-move', server: 'web-1', target: server, moves: 2, causes: [isOff], isChosen: false },
+  {
+    code: 'addresses-cannot-move',
+    server: 'web-1',
+    target: server,
+    moves: 1,
+    causes: [isOff, { ...isOff, address: '203.0.113.11' }],
+    isChosen: true,
+  },
+  { code: 'left-out', causes: [{ code: 'not-chosen', address }] },
+  { code: 'left-out', causes: [isOff, { code: 'not-chosen', address: '203.0.113.11' }] },
+  { code: 'last-seen', server, count: 1, oldestMs: 720_000 },
+  { code: 'last-seen', server, count: 3, oldestMs: 720_000 },
+  { code: 'seen-long-ago', address, server, agoMs: 7_200_000 },
+  { code: 'not-seen-there', address, server },
+  { code: 'came-later', address, server },
+  { code: 'nothing-left', server: 'web-1', causes: [elsewhere] },
+  { code: 'nothing-left', server: 'web-1', causes: [elsewhere, { code: 'gone', address: '203.0.113.11' }] },
 ]
 
 const virtualMachineId = 'vm_1'
@@ -175,6 +202,7 @@ const notices = [
 test('findings, denials and notices read as in refusals.md', async () => {
   await expectDocument('refusals.md', 'Findings, denials and notices to the operators', [
     ['Findings of a move', wordsOf(moveFindings.schema as never, ofMove, moveWords)],
+    ['Findings of an evacuation', wordsOf(evacuationFindings.schema as never, ofEvacuation, evacuationFindings.words)],
     ['Findings of a rename', wordsOf(renameFindings.schema as never, ofRename, renameFindings.words)],
     ['Findings of a new key', wordsOf(newKeyFindings.schema as never, ofNewKey, newKeyFindings.words)],
     ['Findings of a rotation and a revocation', wordsOf(keyFindings.schema as never, ofKey, keyFindings.words)],

@@ -18,7 +18,7 @@ function leavingOut(...findings: Finding[]) {
 }
 
 const notChosen = { code: 'not-chosen', address: '203.0.113.12' }
-const isElsewhere = { code: 'not-on-server', address: '203.0.113.12', server: 'web-1', now: 'web-9' }
+const isElsewhere = { code: 'not-on-server', address: '203.0.113.12', now: 'web-9' }
 const cannotMove = { code: 'not-active', address: '203.0.113.12', status: 'error' }
 
 describe('an address that an evacuation leaves out', () => {
