@@ -38,8 +38,14 @@ function wordsOf<Known extends Finding>(schema: z.ZodDiscriminatedUnion, example
 }
 
 const ofMove: MoveFinding[] = [
+  { code: 'no-elastic-ip', elasticIpId: 'eip_1' },
+  { code: 'no-server', serverId: 'sv_1' },
+  { code: 'already-moving', address },
   { code: 'not-active', address, status: 'error' },
   { code: 'not-active', address, status: 'configuring' },
+  { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA' },
+  { code: 'project-not-compared', server },
+  { code: 'site-not-compared', server },
   { code: 'server-deletion-scheduled', server, at: Date.UTC(2026, 11, 1, 9, 30) },
   { code: 'same-name', server, serverId: 'sv_2', others: ['sv_9'], count: 1 },
   { code: 'same-name', server, serverId: 'sv_2', others: ['sv_7', 'sv_8', 'sv_9'], count: 5 },
@@ -47,7 +53,9 @@ const ofMove: MoveFinding[] = [
   { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
 ]
 
+const virtualMachineId = 'vm_1'
 const ofRename: z.infer<typeof renameFindings.schema>[] = [
+  { code: 'no-virtual-machine', virtualMachineId },
   { code: 'not-a-hostname', problem: 'The new name is empty.' },
   { code: 'name-taken', name: 'web-2', others: ['vm_9'], count: 1 },
   { code: 'name-taken', name: 'web-2', others: ['vm_7', 'vm_8', 'vm_9'], count: 4 },
@@ -63,7 +71,6 @@ const ofNewKey: z.infer<typeof newKeyFindings.schema>[] = [
 ]
 
 const ofKey: z.infer<typeof keyFindings.schema>[] = [
-  { code: 'no-key', keyId: 'tok_1', verb: 'revoke' },
   { code: 'no-key', keyId: 'tok_1', verb: 'rotate' },
   { code: 'own-key', verb: 'rotate', variable: 'INFRA_API_KEY' },
   { code: 'perhaps-own-key', name: 'ci-deploy' },
