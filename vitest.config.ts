@@ -43,7 +43,7 @@ export default defineConfig(({ mode }) => ({
     ],
     snapshotSerializers: ['test/no-break-spaces.ts'],
     // Only a test that hangs takes so long, also on a machine that does other work.
-    testTimeout: 60_000,
+    testTimeout: mode === 'faults' ? 240_000 : 60_000,
     hookTimeout: 60_000,
     // A busy machine makes tests slow, and never red.
     expect: { poll: { timeout: 20_000 } },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ApiKey, IssuedApiKey } from '../domain/account.ts'
 import { Secret } from '../domain/signing.ts'
-import { text, toText } from './fields.ts'
+import { shown, text, toText } from './fields.ts'
 import type { CallOptions, Http, WriteOptions } from './http.ts'
 import { pathTo, readList, resourceKind } from './resource.ts'
 
@@ -20,18 +20,19 @@ const attributes = z.object({
 export const ApiKeyResponse = z.object({ id: z.string(), attributes })
 export const IssuedApiKeyResponse = z.object({ id: z.string(), attributes: attributes.extend({ token: z.string().min(1) }) })
 
-function toApiKey({ id, attributes: wire }: z.infer<typeof ApiKeyResponse>): ApiKey {
+function toApiKey({ id, attributes }: z.infer<typeof ApiKeyResponse>): ApiKey {
+  const wire = shown(attributes)
   return {
     id,
     name: wire.name || undefined,
     tokenLastSlice: wire.token_last_slice || undefined,
-    apiVersion: wire.api_version ?? undefined,
-    readOnly: wire.read_only ?? undefined,
-    allowedIps: toAllowedIps(wire.allowed_ips),
-    createdAt: wire.created_at ?? undefined,
-    updatedAt: wire.updated_at ?? undefined,
-    lastUsedAt: wire.last_used_at ?? undefined,
-    user: wire.user ? { id: wire.user.id ?? undefined, email: wire.user.email ?? undefined } : undefined,
+    apiVersion: wire.api_version,
+    readOnly: wire.read_only,
+    allowedIps: toAllowedIps(attributes.allowed_ips),
+    createdAt: wire.created_at,
+    updatedAt: wire.updated_at,
+    lastUsedAt: wire.last_used_at,
+    user: wire.user && shown(wire.user),
   }
 }
 

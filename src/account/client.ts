@@ -55,10 +55,7 @@ export async function findApiKey(
   return findInList(apiKeys.list(options), matches)
 }
 
-/**
- * Deletes an API key. Succeeds if the key no longer exists (404), so it is safe to repeat.
- * Throws every other error that `apiKeys.delete` throws.
- */
+/** Deletes an API key. Succeeds if the key no longer exists (404), so it is safe to repeat. Throws every other error that `apiKeys.delete` throws. */
 export async function ensureDeleted(apiKeys: Pick<ApiKeys, 'delete'>, id: string, options: WriteOptions = {}): Promise<void> {
   await apiKeys.delete(id, options).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 404)) throw error

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AccountEvent } from '../domain/account.ts'
-import { text } from './fields.ts'
+import { shown, text } from './fields.ts'
 import type { CallOptions, Http } from './http.ts'
 import { readPages, resourceKind } from './resource.ts'
 
@@ -14,16 +14,10 @@ export const EventResponse = z.object({
   }),
 })
 
-const event = resourceKind(
-  EventResponse,
-  ({ id, attributes: { action, target, author, created_at } }): AccountEvent => ({
-    id,
-    action: action ?? undefined,
-    target: target ? { id: target.id ?? undefined, name: target.name ?? undefined } : undefined,
-    author: author ? { id: author.id ?? undefined, name: author.name ?? undefined, email: author.email ?? undefined } : undefined,
-    createdAt: created_at ?? undefined,
-  }),
-)
+const event = resourceKind(EventResponse, ({ id, attributes }): AccountEvent => {
+  const { action, target, author, created_at: createdAt } = shown(attributes)
+  return { id, action, target: target && shown(target), author: author && shown(author), createdAt }
+})
 
 interface EventFilter extends CallOptions {
   targetId?: string

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../domain/account.ts'
-import { loose, Named, text, toNamed, toNumber, toProject, toText } from './fields.ts'
+import { loose, Named, shown, text, toNamed, toNumber, toProject, toText } from './fields.ts'
 import type { CallOptions, Http, WriteOptions } from './http.ts'
 import { pathTo, readPages, resourceKind } from './resource.ts'
 
@@ -31,9 +31,7 @@ const virtualMachine = resourceKind(VirtualMachineResponse, ({ id, attributes: w
     primaryIpv4: wire.primary_ipv4 || undefined,
     site: wire.site || undefined,
     billing: wire.billing ?? undefined,
-    operatingSystem: system
-      ? { name: system.name ?? undefined, slug: system.slug ?? undefined, version: system.version ?? undefined }
-      : undefined,
+    operatingSystem: system ? shown(system) : undefined,
     plan: wire.plan ? toNamed(wire.plan) : undefined,
     specs: {
       vcpuCount: toNumber(wire.specs?.vcpu),

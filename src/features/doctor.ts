@@ -19,6 +19,7 @@ import {
 import { approversOf, type PolicyRule } from '../domain/policy.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
+import type { Feature, Setup } from '../kit/change-feature.ts'
 import { type RedisHealth, readRedisHealth } from '../redis/check.ts'
 import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import { limitWords } from '../slack/errors.ts'
@@ -26,7 +27,6 @@ import type { Click } from '../slack/interactions.ts'
 import { externalSelect } from '../slack/pickers.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, Message } from '../slack/web-api.ts'
-import type { Feature, FeatureDefinition, Setup } from './feature.ts'
 
 /** A fact that could not be read, and why. */
 interface Unavailable {
@@ -510,7 +510,7 @@ function usedOf(figures: BudgetFigure[], kind: BudgetFigure['kind'], what: strin
 interface Shown {
   id: string
   hostname?: string | undefined
-  project: { id: string } | undefined
+  project?: { id: string }
 }
 
 /** Returns the ids of projects and the targets of alerts that nothing shows. Reads the next list only if an id is left. */
@@ -627,9 +627,9 @@ export function report(bot: string, results: ReturnType<typeof diagnose>): Messa
 }
 
 /** `/infra doctor`: checks the app, Redis, the account API and the workers, and says how to fix what is wrong. */
-export const checkSetup = { create } satisfies FeatureDefinition
+export const checkSetup = { create }
 
-function create({ app, setup }: { app: App; setup: Setup }): Feature {
+function create(app: App, setup: Setup): Feature {
   const says = (words: Mrkdwn) => async (click: Click) => void (await click.answer.ephemeral(notice(words)))
   return {
     commands: [

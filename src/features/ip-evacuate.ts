@@ -1,12 +1,12 @@
 import type { KnownBlock } from '@slack/web-api'
 import { asFarAsRead, leftOutOf, listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { type ElasticIp, freshSeenMs, projectName, type Server, sameProject, sameSite } from '../domain/account.ts'
+import { type ElasticIp, freshSeenMs, projectName, type Server } from '../domain/account.ts'
 import type { Change, Description, Preflight, PreflightOptions } from '../domain/change.ts'
 import { isUnanswered, type Missing } from '../domain/errors.ts'
 import { sendingMs } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
-import { formatAgo, formatDuration, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
+import { formatAge, formatDuration, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
 import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
@@ -29,7 +29,7 @@ import {
   mostEvacuated,
   movesOf,
 } from '../moves/evacuation.ts'
-import { addressOf, needsAssignedServer, refuseMove, serverNameIn } from '../moves/move.ts'
+import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from '../moves/move.ts'
 import { moveChange, moveKind, noNamesakes, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
 import { context, input, option, wholeSection } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
@@ -90,10 +90,8 @@ export const evacuationForm: Form<EvacuationInput, EvacuationFacts, 'serverId' |
 async function targetsOf(app: App, serverId: string): Promise<(target: Server) => boolean> {
   const { items } = await asFarAsRead(app.lists.servers())
   const source = items.find(({ id }) => id === serverId)
-  return ({ id, project, site }) =>
-    id !== serverId &&
-    sameProject(source?.project, project) !== false &&
-    sameSite({ location: undefined, assigned: source?.site, target: site }) !== false
+  const address = { project: source?.project, site: undefined, server: { id: serverId, hostname: source?.hostname } }
+  return (target) => canMoveTo(address, target, source)
 }
 
 /** How often Lockkeeper lists all Elastic IPs, so that it knows which addresses a server had before it died. */
@@ -209,7 +207,7 @@ export function evacuation(app: App): Change<EvacuationInput, EvacuationFacts> {
 async function preflight(
   app: App,
   input: EvacuationInput,
-  { signal, forRequest = false, earlier }: PreflightOptions<EvacuationFacts>,
+  { signal, forRequest = false }: PreflightOptions,
 ): Promise<Preflight<EvacuationFacts, EvacuationInput>> {
   const { serverId, targetId, elasticIpIds } = input
   const options = { signal, shared: forRequest }
@@ -217,7 +215,7 @@ async function preflight(
     readAddresses(app, serverId, { elasticIpIds, forRequest, signal }),
     readOrRefuse(
       () => readServer(app, targetId, options),
-      () => refuseMove({ code: 'no-server', serverId: targetId, name: serverNameIn(earlier, targetId) }),
+      () => refuseMove({ code: 'no-server', serverId: targetId }),
     ),
     // People evacuate servers that are gone, so the server does not have to be readable.
     forRequest ? readServer(app, serverId, options).catch(() => undefined) : undefined,
@@ -226,8 +224,7 @@ async function preflight(
     !forRequest && addresses.all.some((each) => each.server?.id === serverId && needsAssignedServer({ elasticIp: each, target }))
   const source = isNeeded ? await app.account.servers.get(serverId, { signal }).catch(() => undefined) : shown
   const namesakes = forRequest && target ? await readNamesakes(app, target, signal) : noNamesakes
-  const sourceName = earlier?.from.id === serverId ? earlier.from.name : undefined
-  const checked = checkEvacuation(input, { ...addresses, source, sourceName, target }, forRequest ? 'request' : 'writes')
+  const checked = checkEvacuation(input, { ...addresses, source, target }, forRequest ? 'request' : 'writes')
   return {
     ...checked,
     unchecked: [...checked.unchecked, ...namesakes.unchecked],
@@ -393,7 +390,7 @@ function addressBlocks(addresses: OfferedAddresses): KnownBlock[] {
 
 function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number, isOneOfSeveral: boolean): KnownBlock {
   const options = group.map(({ elasticIpId, address, seenAgoMs }) => {
-    const description = seenAgoMs === undefined ? undefined : `No server shown. Seen here ${formatAgo(seenAgoMs)}.`
+    const description = seenAgoMs === undefined ? undefined : `No server shown. Seen here ${formatAge(seenAgoMs)} ago.`
     return option({ text: address, value: elasticIpId, description })
   })
   return input({
@@ -423,7 +420,7 @@ function cannotMoveWords({ cannotMove, serverName, lastChange = [] }: OfferedAdd
 
 /** Whether an address is on another server by now, or is no longer on the account. */
 function isGone({ finding }: LeftOut): boolean {
-  return finding.code === 'not-on-server' || finding.code === 'no-elastic-ip'
+  return finding.code === 'not-on-server' || finding.code === 'gone'
 }
 
 /** Names in the thread what came to the server after the request, and is not moved. */

@@ -42,7 +42,6 @@ const WireAlert = z.object({
 /** `version` is not read: Alertmanager sends 4, and Grafana 1. */
 const Payload = z.object({
   alerts: z.array(z.unknown()),
-  /** How many alerts the sender left out. */
   truncatedAlerts: z.number().catch(0),
 })
 
@@ -53,7 +52,6 @@ export interface Alert {
   isFiring: boolean
   labels: Labels
   annotations: Labels
-  /** The address where people see the alert. */
   link: string | undefined
   startsAt: string | undefined
 }

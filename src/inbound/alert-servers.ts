@@ -9,7 +9,6 @@ import { code, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import { nameIn } from './alert-payload.ts'
 import { nameOf } from './alert-words.ts'
 
-/** A server as it is shown. */
 interface FoundServer {
   id: string
   name: string

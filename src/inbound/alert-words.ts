@@ -10,15 +10,12 @@ export type RefusalReason = (typeof refusalReasons)[number]
 /** A message says of this many alerts why nothing was requested. Of the others it names some. */
 const mostListed = 10
 
-/** An alert that led to no request. */
 export interface NotRequested {
   source: SourceAlert
   why: Mrkdwn
-  /** The name of the server, if it is known. */
   server?: string
   /** The account shows no Elastic IPs on the server, so a person can't evacuate it either. */
   isEmpty?: boolean
-  /** What the alert calls its server. */
   named?: string
 }
 
@@ -40,7 +37,6 @@ export function nothingRequested(alerts: NotRequested[], command: string): Mrkdw
   return joinMrkdwn([head, ...lines, ...rest], '\n')
 }
 
-/** Says what a person can do. */
 function nextWords({ server, isEmpty }: NotRequested, command: string): Mrkdwn {
   if (server === undefined) return mrkdwn`Find the server with ${code(`${command} servers`)}, then run ${code(`${command} evacuate`)}.`
   return isEmpty

@@ -49,7 +49,6 @@ interface Firing {
   route: AlertRoute
 }
 
-/** Why a firing alert led to no request. */
 type Refused = Omit<NotRequested, 'source' | 'named'> & { is: 'refused'; reason: RefusalReason }
 type ToList = Firing & { refused: Refused }
 
@@ -99,7 +98,6 @@ function reportError(app: App, error: unknown): void {
   else app.errors.of('alerts')(error)
 }
 
-/** Requests an evacuation for a firing alert. */
 async function takeFiring(app: App, { alert, route }: Firing, taking: Taking): Promise<Outcome | Refused> {
   let record = await readAlert(app, alert)
   const { ended } = record

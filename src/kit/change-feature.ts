@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
-import type { Requester } from '../domain/approval.ts'
+import type { Origin, Requester } from '../domain/approval.ts'
 import { type Change, OfferedThing, type ThingKind } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { ChoiceButton, submittedWords } from '../messages/forms.ts'
@@ -15,6 +15,7 @@ import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack
 import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import { wrongUsage } from '../slack/help.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
+import type { LastReceived } from '../slack/listen.ts'
 import { readJson } from '../slack/payloads.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Findings } from './findings.ts'
@@ -42,12 +43,18 @@ export interface Feature extends FeatureHandlers {
 }
 
 /** How to create a feature, and its kinds of change, which the configuration needs before the feature is created. */
-export interface FeatureDefinition<Needed extends App = App> {
+export interface FeatureDefinition {
   /** The kinds of its changes. These names are public, because `NO_APPROVAL` and policies use them. */
   kinds?: ChangeKind[]
   /** Those of its kinds that are many changes of another kind under one approval, each with that kind. */
   bundles?: Record<ChangeKind, ChangeKind>
-  create(app: Needed): Feature
+  create(app: App): Feature
+}
+
+/** What only the check of the set-up needs besides App. */
+export interface Setup {
+  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
+  lastReceived: Pick<LastReceived, 'read'>
 }
 
 /** What a whole command names: a change, or the things of one name, of which one is meant. */

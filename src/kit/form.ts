@@ -4,14 +4,14 @@ import type { App } from '../app.ts'
 import type { Change } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { within } from '../domain/within.ts'
-import { purposeOf, reasonField, submittedWords, withPurpose } from '../messages/forms.ts'
+import { reasonField, submittedWords } from '../messages/forms.ts'
 import { ReasonRequired } from '../requests/access.ts'
 import type { Filling } from '../requests/forms.ts'
 import { input, modal, plainTextInput, problemBlocks, reasonBlockId, reasonIn } from '../slack/blocks.ts'
 import { nothingRequested, Refusal, toUserWords } from '../slack/errors.ts'
 import { refuseForm } from '../slack/forms.ts'
 import type { Choices, Click, OptionsQuery, Submission, SubmissionAnswer } from '../slack/interactions.ts'
-import { readMetadata, writeMetadata } from '../slack/payloads.ts'
+import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { externalSelect, isChoice, keepChoice, preset, radioButtons } from '../slack/pickers.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Findings } from './findings.ts'
@@ -127,8 +127,6 @@ export function actionIdOf({ callbackId }: Pick<AnyForm, 'callbackId'>, name: st
 
 export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {}, boxes = [], reason, problem }: View): ModalView {
   const fields = fieldsOf(form)
-  const purpose = purposeOf(metadata, choiceIn(form, entered), form.title)
-  const isFilled = readMetadata(metadata)?.filled !== undefined
   const leading = fields.find(([, { dependsOn }]) => dependsOn !== undefined)?.[1].dependsOn
   const block = ([name, { label, hint, optional, thing, element }]: [string, Field]): KnownBlock =>
     input({
@@ -136,16 +134,16 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
       label,
       hint,
       optional,
-      // Another picker or the boxes depend on the choice, or the title does, because an earlier request filled the form.
-      dispatchAction: name === leading || (thing !== undefined && (isFilled || form.boxes !== undefined)),
+      // Another picker or the boxes depend on the choice.
+      dispatchAction: name === leading || (thing !== undefined && form.boxes !== undefined),
       element: element(actionIdOf(form, name), entered[name]),
     })
   return modal({
     callbackId: form.callbackId,
-    title: purpose.title,
+    title: readMetadata(metadata)?.title ?? form.title,
     submit: 'Request approval',
-    metadata: leading === undefined ? metadata : withLeading(metadata, enteredText(entered[leading])),
-    blocks: [...problemBlocks(problem), ...fields.map(block), ...boxes, ...reasonField(metadata, reason, purpose)],
+    metadata: leading === undefined ? metadata : noted(metadata, { extra: enteredText(entered[leading]) }),
+    blocks: [...problemBlocks(problem), ...fields.map(block), ...boxes, ...reasonField(metadata, reason)],
   })
 }
 
@@ -202,7 +200,7 @@ function filledView<Input, Facts>(
   const texts = Object.entries(input as object).filter(([, value]) => typeof value === 'string')
   const entered = { ...Object.fromEntries(texts), ...form.filled(input, facts) }
   const boxes = form.boxes?.filled(input, facts)
-  const view = { metadata: withPurpose(metadata, choiceIn(form, entered), title), entered, boxes: boxes?.blocks, reason, problem }
+  const view = { metadata: noted(metadata, { title }), entered, boxes: boxes?.blocks, reason, problem }
   return { view, asked: boxes?.asked }
 }
 
@@ -287,11 +285,11 @@ const fitsWithinMs = 1_000
 export async function updateForm(app: App, form: AnyForm, name: string, { view }: Click): Promise<void> {
   if (!view) return
   const { entered, blockIds, ticked } = readForm(form, view)
-  const [dependent, field] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
+  const [dependent = '', field] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
   const [before, chosen] = [readMetadata(view.metadata)?.extra, enteredText(entered[name])]
   const shown = { metadata: view.metadata, reason: reasonIn(view.values) }
-  if (dependent === undefined || !field || chosen === before) {
-    if (field && !form.boxes) return
+  if (!field || chosen === before) {
+    if (!form.boxes) return
     return view.update(await formWithBoxes(app, form, { ...shown, entered, blockIds }, ticked && { ticked }))
   }
   const kept = entered[dependent]
@@ -337,11 +335,6 @@ export function fieldsOf(form: AnyForm): [string, Field][] {
   return Object.entries(form.fields as Record<string, Field>)
 }
 
-/** What identifies the change in the form. */
-function choiceIn(form: AnyForm, entered: AllEntered): (string | undefined)[] {
-  return fieldsOf(form).map(([name]) => enteredText(entered[name]))
-}
-
 function enteredText(entered: Entered): string | undefined {
   return typeof entered === 'string' ? entered : entered?.value
 }
@@ -350,7 +343,7 @@ function optionIn(entered: Entered): PlainTextOption | undefined {
   return typeof entered === 'string' ? undefined : entered
 }
 
-function withLeading(metadata: string, chosen: string | undefined): string {
+function noted(metadata: string, more: Pick<Metadata, 'extra' | 'title'>): string {
   const known = readMetadata(metadata)
-  return known ? writeMetadata({ ...known, extra: chosen }) : metadata
+  return known ? writeMetadata({ ...known, ...more }) : metadata
 }

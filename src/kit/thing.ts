@@ -1,7 +1,7 @@
 import type { PlainTextOption } from '@slack/web-api'
 import { asFarAsRead, findInList, leftOutOf, nothingIfAbsent, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isUnanswered, ListCutError, type Missing, UnknownName, UserError } from '../domain/errors.ts'
+import { isUnanswered, ListCutError, UnknownName, UserError } from '../domain/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -130,28 +130,12 @@ export async function offerThings<Item extends { id: string }>(
   app: App,
   thing: Thing<Item>,
   typed: string,
-  fits?: (item: Item) => boolean,
+  fits: (item: Item) => boolean = () => true,
 ): Promise<Choices> {
   const { items, ...missing } = await asFarAsRead(thing.list(app))
-  return thingChoices(app, thing, { items, missing, typed, fits })
-}
-
-function thingChoices<Item extends { id: string }>(
-  app: App,
-  thing: Thing<Item>,
-  {
-    items,
-    missing,
-    typed,
-    fits = () => true,
-  }: { items: Item[]; missing?: Missing; typed: string; fits?: ((item: Item) => boolean) | undefined },
-): Choices {
   const offered = [...candidatesOf(items, thing.candidate)].filter(([item]) => fits(item) && thing.isOffered?.(app, item) !== false)
-  return offer(
-    offered.map(([, candidate]) => candidate),
-    typed,
-    missing,
-  )
+  const candidates = offered.map(([, candidate]) => candidate)
+  return offer(candidates, typed, missing)
 }
 
 /** Returns the option of a picker for an item that is chosen already. Undefined if its id is too long for Slack. */

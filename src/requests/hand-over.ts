@@ -67,7 +67,7 @@ export async function handOver(app: App, request: Request, click: Click): Promis
     throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest(click.origin.command))
   }
   // If this process dies before it shows the secret, a worker makes it worthless.
-  await app.wake(request, timings.handoverMs)
+  await app.queues.wake(request, timings.handoverMs)
   await withTurnTaken('execute', () => issueAndShow(app, { request, opened, handover, facts, startedAt, recordBy }, click))
   await showTaken(app, request)
 }
@@ -79,7 +79,7 @@ function requireTurn({ budget }: App, waitMs: number): void {
 
 /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
 async function repeatPreflight(app: App, request: Request, { change, input, facts }: Opened): Promise<unknown> {
-  const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts }).catch(async (error: unknown) => {
+  const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) }).catch(async (error: unknown) => {
     if (error instanceof CheckFailed) await voidRequest(app, request, [error.finding])
     if (error instanceof AccountLimitError) throw new Refusal(pressAgain(error))
     throw error

@@ -82,17 +82,6 @@ function backOf({ catalog }: App, request: Request): Content<unknown, unknown> |
   return opened?.change.reverse?.(doneInput(request, opened.change, opened.input), opened.latest)
 }
 
-/** Returns what the account showed for the request that the form was opened for. The new request may still do something else. */
-export async function factsOfEarlier<Input, Facts>(
-  { store, catalog }: App,
-  { change, undoes, repeats }: Pick<RequestedChange<Input, Facts>, 'change' | 'undoes' | 'repeats'>,
-): Promise<Facts | undefined> {
-  const id = repeats ?? undoes
-  const request = id === undefined ? undefined : await store.find(id)
-  const opened = request?.kind === change.kind ? catalog.openIfFit(request) : undefined
-  return opened ? change.facts.parse(opened.latest) : undefined
-}
-
 function isPartOf<Input, Facts>(whole: Content<Input, Facts>, { change: { items }, input, facts }: Requested<Input, Facts>): boolean {
   if (!items) return canonicalJson(whole.input) === canonicalJson(input)
   const known = new Set(items.of(whole.facts).map(({ id }) => id))

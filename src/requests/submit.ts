@@ -18,11 +18,12 @@ import {
 import type { CommonFinding } from '../messages/refusals.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
+import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { Refusal } from '../slack/errors.ts'
 import { dateTime, mrkdwn, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
-import { factsOfEarlier, findEarlier, historyBefore, type RequestedChange } from './history.ts'
+import { findEarlier, historyBefore, type RequestedChange } from './history.ts'
 import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest, UnreadableRecordError } from './store.ts'
 
 /** The longest preflight check, because the requester waits for it. */
@@ -39,12 +40,12 @@ export async function submit<Input, Facts>(app: App, requested: RequestedChange<
       mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
     )
   await record(app, requested, request, facts)
-  const shown = await app.deliver(request.id, 'card')
+  const shown = await deliver(app, request.id, 'card')
   if (shown.is === 'refused') {
     await app.store.discard(asRecorded(request), { code: 'not-posted', error: shown.error } satisfies CommonFinding)
     throw new Refusal(refusedCard(shown.error))
   }
-  await app.wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
+  await app.queues.wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
   const approvers = request.needsApproval ? whoIsAsked(request, rule) : undefined
   return {
     is: shown.is === 'sent' ? 'posted' : 'card-delayed',
@@ -55,6 +56,7 @@ export async function submit<Input, Facts>(app: App, requested: RequestedChange<
     handoverLabel: requested.change.handover?.label,
   }
 }
+
 export type Submit = <Input, Facts>(requested: RequestedChange<Input, Facts>) => Promise<SubmitOutcome>
 
 /** Makes the preflight check, checks the change by the rule of its project, and builds the record. */
@@ -68,9 +70,8 @@ async function check<Input, Facts>(
   if (reason !== undefined && reason.length > longestReason)
     throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
   const requester = requested.requester ?? (await app.access.gateSent(origin, kind))
-  const seenEarlier = await factsOfEarlier(app, requested)
   const signal = AbortSignal.timeout(preflightMs)
-  const preflight = await change.preflight(requested.input, { signal, forRequest: true, earlier: seenEarlier })
+  const preflight = await change.preflight(requested.input, { signal, forRequest: true })
   const { input = requested.input } = preflight
   const earlier = await findEarlier(app, requested, { change, input, facts: preflight.facts })
   const facts = earlier.undone && change.undoing ? change.undoing(preflight.facts) : preflight.facts

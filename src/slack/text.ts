@@ -198,11 +198,6 @@ export function unlinked(words: Mrkdwn): Mrkdwn {
   return new MrkdwnText(words.text.replace(/<https:[^|>]*\|([^>]*)>/g, '$1'))
 }
 
-/** Returns the first sentence. A full stop within code ends none. */
-export function firstSentence(words: Mrkdwn): Mrkdwn {
-  return new MrkdwnText(/^(?:`[^`]*`|[^`])*?\.(?=\s)/.exec(words.text)?.[0] ?? words.text)
-}
-
 /** Mentions a channel by its Slack id. Anything that is not an id of Slack is shown as code. */
 export function channelMention(channelId: string): Mrkdwn {
   return reference('#', channelId)

@@ -171,18 +171,6 @@ describe('what leads to no request is posted in the channel once, with the link 
     expect(counts()).toMatchObject({ received: 2, refused: 1, duplicate: 1 })
   })
 
-  test('and notifies the operators if the channel takes no message, and tries again', async () => {
-    const scene = arrange()
-    scene.hooks.post = () => ({ is: 'refused', error: 'not_in_channel' })
-
-    expect(await scene.take([down('web-77')])).toBe('accepted')
-    expect(scene.operators).toEqual([expect.stringContaining("can't be posted in <#C0OPS00001> (not_in_channel)")])
-
-    delete scene.hooks.post
-    await scene.take([down('web-77')])
-    expect(scene.posts).toHaveLength(1)
-  })
-
   test('and is posted once Slack answers again, without another delivery', async () => {
     const scene = arrange()
     scene.hooks.post = () => ({ is: 'unknown', problem: 'no answer' })
@@ -269,20 +257,6 @@ describe('a resolved alert', () => {
 })
 
 describe('a delivery', () => {
-  test('of many alerts requests each server that it can, and posts one list of the rest', async () => {
-    const { take, submitted, posts, counts } = arrange()
-    const sent = [...servers(5), ...Array.from({ length: 50 }, (_, index) => down(`unknown-${index}:9100`))]
-
-    expect(await take(sent)).toBe('accepted')
-    expect(await take(sent)).toBe('accepted')
-
-    expect(submitted).toHaveLength(5)
-    expect(posts.map(({ text }) => text)).toEqual([
-      expect.stringMatching(/\*50 alerts: nothing was requested for them\.\*.*`unknown-0`: .*And 40 more: `unknown-10`, .* and 30 more\./s),
-    ])
-    expect(counts()).toEqual({ received: 110, proposed: 5, refused: 50, 'refused: server': 50, duplicate: 55 })
-  })
-
   test('to two replicas at once posts one list', async () => {
     const scene = arrange()
     const unknown = ['unknown-1', 'unknown-2'].map((name) => down(name))

@@ -73,24 +73,6 @@ describe('a server that is called like another one', () => {
     expect(namesakeWarnings(target, [target, server('sv_3', 'web-3')])).toEqual([])
   })
 
-  test('differs from the target by its site and project in the warning, or by its id where these look the same', () => {
-    const target = server('sv_2', 'web-2')
-    const wordsFor = (...others: Server[]) => namesakeWarnings(target, others).map((finding) => moveWords(finding).why)
-    const internal = { id: 'proj_2', name: 'Internal tools', slug: 'internal' }
-    const dallas = { id: 'loc_2', name: 'Dallas', slug: 'DAL' }
-    const byId = ['Another server (sv_9) is also called web-2. This move goes to sv_2.']
-
-    expect(wordsFor(server('sv_9', 'web-2', { project: internal, site: dallas }))).toEqual([
-      'There is also a web-2 in DAL (“Internal tools”). This move goes to the one in ASH (Storefront).',
-    ])
-    expect(wordsFor(server('sv_9', 'web-2', { project: internal }))).toEqual([
-      'There is also a web-2 in ASH (“Internal tools”). This move goes to the one in ASH (Storefront).',
-    ])
-    expect(wordsFor(server('sv_9', 'web-2'))).toEqual(byId)
-    expect(wordsFor(server('sv_9', 'web-2', { project: { id: 'proj_3', name: 'store\u200bfront' } }))).toEqual(byId)
-    expect(wordsFor(server('sv_9', 'web-2', { site: undefined, project: internal }))).toEqual(byId)
-  })
-
   test('is looked for when the request is made, and not again before the write', async () => {
     const { check, lists } = preflightOf(server('sv_2', 'web-2'), [server('sv_2', 'web-2'), server('sv_9', 'web-2')])
 

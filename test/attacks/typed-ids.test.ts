@@ -13,6 +13,7 @@ import { trusting } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
+import { takingMessages, wording } from '../requests/slack-for-test.ts'
 
 const project = { id: 'proj_1' }
 const site = { id: 'loc_1', name: undefined, slug: 'ASH' }
@@ -59,12 +60,12 @@ function setUp() {
     signatures,
     store,
     access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
-    deliver: async () => ({ is: 'sent' }) as never,
-    wake: async () => {},
-    directory: { names: async () => new Map() },
-    slack: { identity: { linkTo: () => undefined, addressOf: () => undefined, profileOf: () => undefined } },
+    queues: { wake: async () => {} },
+    ...takingMessages(),
+    redis,
+    keys,
     catalog,
-    config: { openRequestsPerPerson: 10, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 },
+    config: { ...wording, openRequestsPerPerson: 10 },
   })
   let deliveries = 0
   const ask = async <Input, Facts>(change: Change<Input, Facts>, input: Input) => {

@@ -13,7 +13,6 @@ import { type Effort, fixed, interleave, judged, median, ratio, table } from './
 const counts = ['100', '10000'] as const
 const most = 1.3
 
-/** Measures a Home tab with few and with many ended requests: it must not cost more because people have used Lockkeeper for longer. */
 export async function benchHome({ quick, rounds }: Effort): Promise<string> {
   const tabs = quick ? 5 : 200
   // The Redis process does not keep this process alive.

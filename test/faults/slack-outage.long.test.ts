@@ -35,7 +35,7 @@ test('a rate-limited channel does not hold up another one, and gets no calls unt
   expect((tries[1]?.at ?? 0) - (tries[0]?.at ?? 0)).toBeGreaterThanOrEqual(8_000)
   expect(scene.reports(there)).toHaveLength(1)
   await scene.untilCard(0, /\*Done/)
-}, 60_000)
+})
 
 test('if any single call fails, with or without an effect, there is one card and one report', async () => {
   const scene = await startScene()
@@ -65,7 +65,7 @@ test('if any single call fails, with or without an effect, there is one card and
   expect(faults.map(({ fired }) => fired)).toEqual(faults.map(() => 1))
   for (const [index] of kinds.entries()) await scene.untilCard(index, /\*Done/)
   expect(cards.flatMap((card) => scene.reports(card, /Possible duplicate/))).toEqual([])
-}, 90_000)
+})
 
 test('a bot without the scopes to search repeats a message, and says that it may be a duplicate', async () => {
   const scene = await startScene({ scopes: ['commands', 'chat:write', 'users:read', 'usergroups:read', 'channels:read', 'groups:read'] })
@@ -78,7 +78,7 @@ test('a bot without the scopes to search repeats a message, and says that it may
   expect(lost.fired).toBe(1)
   expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
   expect(scene.reports(card, /Done/)).toHaveLength(2)
-}, 60_000)
+})
 
 describe('a channel that is closed between the request and its end', () => {
   test.each([
@@ -100,7 +100,6 @@ describe('a channel that is closed between the request and its end', () => {
       expect(direct[0]?.text).toContain(`couldn't post in the thread in <#${ops}> (${error})`)
       expect(scene.writes()).toHaveLength(1)
     },
-    60_000,
   )
 
   test('%s and the requester cannot be reached either: operators are notified', async () => {
@@ -116,13 +115,11 @@ describe('a channel that is closed between the request and its end', () => {
       when: (args) => args.channel === people.ada,
     })
 
-    const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes("Couldn't deliver")), {
-      timeoutMs: 20_000,
-    })
+    const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes("Couldn't deliver")))
     expect(notice.text).toContain('user_disabled')
     expect(gone.fired).toBe(1)
     expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
-  }, 60_000)
+  })
 })
 
 test('within the usual limits of Slack everything is reported, and few calls are rejected', async () => {
@@ -130,7 +127,7 @@ test('within the usual limits of Slack everything is reported, and few calls are
   const scene = await startScene({ elasticIps: moves, moveTakesMs: 20_000, limits: true })
   for (let index = 0; index < moves; index += 1) {
     await scene.ada.command(`/infra ip move ${scene.elasticIp(index).address} ${scene.to}`, { channel: ops })
-    await scene.ben.click(await scene.untilCard(index, /needs approval from/, 60_000), 'Approve')
+    await scene.ben.click(await scene.untilCard(index, /needs approval from/), 'Approve')
   }
 
   const evidence = await scene.gather(moves, 180_000)
@@ -155,7 +152,7 @@ test('a card whose first answer was lost and whose channel is then closed: the r
   scene.slack.archive(ops)
 
   const notices = () => scene.slack.directMessages(people.ada).filter(({ text }) => text.includes('This channel is archived'))
-  await scene.slack.until(() => notices()[0], { timeoutMs: 20_000 })
+  await scene.slack.until(() => notices()[0])
 
   await expect
     .poll(
@@ -167,7 +164,7 @@ test('a card whose first answer was lost and whose channel is then closed: the r
     )
     .toBe(1)
   expect(notices()).toHaveLength(1)
-}, 60_000)
+})
 
 describe('Slack is away for longer than any pause between two attempts', () => {
   /** What breaks Slack. Returns how to repair it, and a function that counts how often a call was affected. */
@@ -212,15 +209,14 @@ describe('Slack is away for longer than any pause between two attempts', () => {
       )
       outage.mend()
 
-      await scene.untilCard(0, /\*Done/, 40_000)
-      await scene.untilCard(1, /\*Done/, 40_000)
+      await scene.untilCard(0, /\*Done/)
+      await scene.untilCard(1, /\*Done/)
       await scene.ben.click(waiting, 'Approve')
-      const evidence = await scene.gather(3, 40_000)
+      const evidence = await scene.gather(3)
 
       expect(brokenPromises(evidence)).toEqual([])
       expect(scene.slack.messages(ops).filter(({ text }) => /Possible duplicate/.test(text))).toEqual([])
       expect(hung.fired).toBe(1)
     },
-    150_000,
   )
 })

@@ -23,7 +23,7 @@ test.each([
     {},
     {
       virtualMachineId: 'Choose a virtual machine.',
-      name: 'A hostname has only letters (a–z, A–Z), digits, hyphens and dots. This one has an underscore. Choose another name.',
+      name: 'A hostname has only letters (a–z, A–Z), digits, hyphens and dots. Choose another name.',
     },
   ],
   [

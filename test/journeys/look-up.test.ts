@@ -126,27 +126,8 @@ describe('Look up in Lockkeeper', () => {
 
     const { shown } = await lookUp(world, `sv_doesNotExist and ${elasticIp.id}`)
 
-    expect(wordsOf(shown)).toContain('(Not found on the account: `sv_doesNotExist`.)')
+    expect(wordsOf(shown)).toContain('`sv_doesNotExist`: no such server on the account.')
     expect(wordsOf(shown)).toContain(`\`${elasticIp.id}\`: couldn't read this Elastic IP. Try again in a minute.`)
-  })
-
-  test('says which addresses and ids are nothing on the account, and guesses nothing about other words', async () => {
-    const world = await startWorld()
-
-    const { shown } = await lookUp(world, '203.0.113.77 and sv_doesNotExist, 203.0.113.99:443, web-77 and 203.0.113.10')
-
-    expect(wordsOf(shown)).toContain('`203.0.113.10`')
-    expect(wordsOf(shown).split('\n').at(-1)).toBe('(Not found on the account: `203.0.113.77`, `sv_doesNotExist`, `203.0.113.99`.)')
-  })
-
-  test('does not say that an address is missing if a list was not read', async () => {
-    const world = await startWorld()
-    world.accountApi.faults.add({ kind: 'status', path: '/virtual_machines', status: 500, times: 100 })
-
-    const { shown } = await lookUp(world, '203.0.113.77')
-
-    expect(wordsOf(shown)).toContain("Couldn't read every list of the account.")
-    expect(wordsOf(shown)).not.toContain('Not found')
   })
 
   test('says that the account API does not answer, in place of a result', async () => {

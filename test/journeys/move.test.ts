@@ -295,9 +295,9 @@ describe('a decision', () => {
 describe('a request that cannot be made', () => {
   test.each([
     ['an Elastic IP that does not exist', () => '203.0.113.250 web-2', /No Elastic IP `203\.0\.113\.250`/],
-    ['an address that cannot be one', () => '203.0.113.999 web-2', /`203\.0\.113\.999` isn't an IP address: 999 is more than 255\./],
-    ['a prefix that cannot be one', () => '203.0.113.10/33 web-2', /`203\.0\.113\.10\/33` isn't an IP address: \/33 is longer than \/32\./],
-    ['a server with a wrong address', () => '203.0.113.10 203.0.113.999', /`203\.0\.113\.999` isn't an IP address: 999 is more than 255\./],
+    ['an address that cannot be one', () => '203.0.113.999 web-2', /`203\.0\.113\.999` isn't an IP address\./],
+    ['a prefix that cannot be one', () => '203.0.113.10/33 web-2', /`203\.0\.113\.10\/33` isn't an IP address\./],
+    ['a server with a wrong address', () => '203.0.113.10 203.0.113.999', /`203\.0\.113\.999` isn't an IP address\./],
     ['an Elastic IP id that does not exist', () => 'eip_nowhere web-2', /No Elastic IP `eip_nowhere`/],
     [
       'a server that does not exist',

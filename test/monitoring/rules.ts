@@ -45,7 +45,7 @@ interface RegisteredMetric {
 /** Returns the samples that the metrics page can have, each with its labels. */
 export function knownMetrics(): Map<string, string[]> {
   const { registry } = createMetrics()
-  createMetricsPage({ registry, snapshot: () => Promise.reject(new Error('not read')) })
+  createMetricsPage(registry, () => Promise.reject(new Error('not read')))
   const known = new Map<string, string[]>()
   for (const metric of registry.getMetricsAsArray() as unknown as RegisteredMetric[]) {
     const labels = metric.labelNames ?? []

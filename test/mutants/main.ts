@@ -40,7 +40,6 @@ interface SampledMutant extends Mutant {
 
 /** A line of the results. A mutant with the same id, file and change is not tried again. */
 interface Tried extends Omit<SampledMutant, 'text'> {
-  /** The test that failed first, or null if none did. */
   killedBy: string | null
 }
 
@@ -147,7 +146,6 @@ async function failureOf(tests: string[], limitMs: number): Promise<string | und
   return failure && (failure.includes('timed out') || large.test(failure)) ? runTests(tests, limitMs) : failure
 }
 
-/** Returns the first failure, in words, or undefined if all tests pass. */
 async function runTests(tests: string[], limitMs: number): Promise<string | undefined> {
   const report = join(copy, 'report.json')
   rmSync(report, { force: true })

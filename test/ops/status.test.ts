@@ -21,7 +21,7 @@ function arrange(checks: Record<string, Check>) {
   const entries: unknown[][] = []
   const record = (...entry: unknown[]) => void entries.push(entry)
   let now = Date.parse('2026-11-02T03:00:00.000Z')
-  const status = createStatus({ checks, now: () => now, log: { info: record, warn: record } as never })
+  const status = createStatus(checks, { info: record, warn: record } as never, () => now)
   const read = async () => {
     const page = await status.page()
     return { status: page.status, body: JSON.parse(page.body) }

@@ -41,7 +41,6 @@ export function openStoredRequests(variables: BotVariables) {
   const keys = createKeys(variables.REDIS_PREFIX)
   const store = createStore({ redis, keys, audit: auditWriting(() => ''), signatures: trusting })
 
-  /** Returns all requests, the newest first. */
   async function all(): Promise<Request[]> {
     const names = await redis.keys(`${keys.recordPrefix}*`)
     const found = await store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
@@ -62,31 +61,25 @@ export type StoredRequests = ReturnType<typeof openStoredRequests>
 export type Breakage = {
   id: string
   name: string
-  /** One sentence, shown below the name. */
   effect: string
 } & (Switch | Act)
 
 interface Switch {
   kind: 'switch'
   isOn(): boolean
-  /** Resolves with a sentence about what has happened, if there is something to say. */
   turn(on: boolean): Promise<string> | undefined
 }
 
 interface Act {
   kind: 'act'
-  /** The text of its button. */
   verb: string
-  /** Resolves with a sentence about what has happened. */
   run(): Promise<string>
 }
 
-/** What is around the bot in the sandbox. */
 interface Around {
   slack: Pick<Slack, 'faults'>
   accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
   requests: Pick<StoredRequests, 'open' | 'shiftTimes'>
-  /** Where the bot receives alerts. */
   alerts: { url: string; token: string }
 }
 

@@ -17,7 +17,7 @@ function offersEvacuation(status: string, elasticIps: [] | undefined): boolean {
 
 function viewOf(now: ThingNow, offered: Offer[]) {
   const things = [{ now, requests: [], offers: offered, serverId: undefined }]
-  return lookedUpView({ metadata: '{}', things, read: 1, left: 0, notFound: [], isIncomplete: false, old: undefined, unread: 0 })
+  return lookedUpView({ metadata: '{}', things, read: 1, left: 0, isIncomplete: false, old: undefined, unread: 0 })
 }
 
 function lookedUp(more: Partial<ElasticIp>): string {
@@ -37,7 +37,7 @@ test('a server that is off has the button, because the account may not show its 
 
 test.each<[Partial<ElasticIp>, string]>([
   [{ status: 'releasing' }, '`203.0.113.10` has status `releasing`. Only active Elastic IPs can be moved.'],
-  [{ status: 'moving' }, '`203.0.113.10` is already moving to `web-1`.'],
+  [{ status: 'moving' }, '`203.0.113.10` is already moving.'],
   ...[{ id: 'ueip_v9BVDaGvdRm1W' }, { mode: 'BGP' }].map((more): [Partial<ElasticIp>, string] => [
     more,
     "`203.0.113.10` is a BGP address: several servers can announce it, so it isn't moved. Close or open its BGP sessions in the dashboard.",

@@ -15,6 +15,7 @@ import { trusting } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
 import { signatures, signedBy } from '../signatures-for-test.ts'
+import { takingMessages, wording } from '../slack-for-test.ts'
 
 const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 
@@ -44,13 +45,14 @@ function startButtons() {
     signatures,
     catalog,
     access,
-    show: effect('shown') as never,
-    wake: effect('woken up'),
-    slack: { identity: { linkTo: () => undefined } },
+    queues: { wake: effect('woken up') },
+    ...takingMessages((name) => effects.push(`shows ${name}`)),
+    redis,
+    keys,
     metrics: { notGenuine: effect('reported as changed') as never },
     log: { error: () => {}, warn: () => {} },
     notices: new Map(),
-    config: { opsChannel: undefined, slack: { command: '/infra' } },
+    config: { ...wording, opsChannel: undefined, slack: { command: '/infra' } },
     errors: { of: () => (error) => expect.fail(String(error)) },
   })
   const home = { show: async () => expect.fail('the Home tab was shown') }
@@ -140,7 +142,7 @@ test('an approval of a request that this version wrote counts', async () => {
   await approve(request)
 
   expect((await store.find(request.id))?.state).toBe('approved')
-  expect(effects).toEqual(['shown on the card', 'woken up', 'shown'])
+  expect(effects).toEqual(['shown on the card', 'woken up', 'shows card'])
 })
 
 test('the form of a rejection names what is rejected', async () => {

@@ -3,6 +3,7 @@ import type { AccountApi } from '../../../src/account/client.ts'
 import type { App } from '../../../src/app.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
+import { inLane } from '../../../src/domain/lane.ts'
 import { childIdOf, payloadHash, type Request } from '../../../src/domain/request.ts'
 import { evacuation } from '../../../src/features/ip-evacuate.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
@@ -285,7 +286,7 @@ describe('the children of a request', () => {
   test('that are late are reported once, for the whole', async () => {
     const ids = idsOf(3)
     const account = accountWith(ids)
-    const { id, carryOn, keys, redis, look, parent } = await withBegun(ids, account)
+    const { carryOn, look, parent, said } = await withBegun(ids, account)
     await carryOn()
     for (const one of ids) account.serverOf.set(one, from.id)
 
@@ -297,8 +298,7 @@ describe('the children of a request', () => {
     await look(17 * 60_000)
 
     expect((await parent()).items?.map(({ lateAt }) => lateAt !== undefined)).toEqual([true, true, true])
-    const owed = await redis.zrange(keys.outbox, '0', '-1')
-    expect(owed.filter((message) => message.endsWith('/late'))).toEqual([`${id}/late`])
+    expect(said.filter((each) => each === 'sends late')).toHaveLength(1)
   })
 })
 
@@ -353,7 +353,7 @@ describe('the limit of the account', () => {
 
     const { id } = await child(first)
     expect(await dueInMs(id)).toBeGreaterThan(55_000)
-    await reconcile(app, createBundles(app), id)
+    await inLane('execute', () => reconcile(app, createBundles(app), id))
     expect(account.writes.toSorted()).toEqual(ids.toSorted())
   })
 

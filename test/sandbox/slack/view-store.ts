@@ -92,7 +92,6 @@ export function createViewStore(directory: Directory, state: State) {
   return {
     stackOf,
     update,
-    /** Finds an open modal. */
     find: (id: string): StoredView | undefined => [...stacks.values()].flat().find((view) => view.id === id),
 
     /** `viewing`: the channel that the person is looking at. */
@@ -111,7 +110,6 @@ export function createViewStore(directory: Directory, state: State) {
       return pushed
     },
 
-    /** Removes a view and everything above it. */
     close(stored: StoredView): void {
       const stack = stackOf(stored.userId)
       // It may have been closed before the bot answered.
@@ -142,7 +140,6 @@ export function createViewStore(directory: Directory, state: State) {
 
     homeOf: (userId: string): StoredView | undefined => homes.get(userId),
 
-    /** Returns Slack's view object, as in answers of the Web API and in payloads. */
     toSlack(stored: StoredView): Json {
       const { bot, team } = directory
       const { given } = stored
@@ -157,15 +154,11 @@ export function createViewStore(directory: Directory, state: State) {
         hash: stored.hash,
         // Home tabs have no title. Slack sends this instead.
         title: given.title ?? { type: 'plain_text', text: 'View Title', emoji: true },
-        clear_on_close: false,
-        notify_on_close: false,
         close: given.close ?? null,
         submit: given.submit ?? null,
         previous_view_id: stored.previousId,
         root_view_id: stored.rootId,
         app_id: bot.appId,
-        external_id: '',
-        app_installed_team_id: team.id,
         bot_id: bot.botId,
       })
     },

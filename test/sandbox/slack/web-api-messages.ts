@@ -3,13 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
 import { isObject, isYes, type Json, objectsOf, stringOf } from './json.ts'
-import { broadcastSubtype, type Content, type MessageStore, type StoredMessage } from './message-store.ts'
+import { broadcastSubtype, type Content, type StoredMessage } from './message-store.ts'
 import { NotDescribed, refuseOthers } from './schema.ts'
-import type { JournalEntry } from './slack.ts'
-import type { FaultBox, State } from './state.ts'
+import type { Parts } from './start-slack.ts'
 import { charactersIn, isTable, problemsWithBlocks } from './validate-blocks.ts'
 import { invalidBlocks, type Method, Refusal, required, type Stores } from './web-api.ts'
-import type { Channel, Directory } from './workspace.ts'
+import type { Channel } from './workspace.ts'
 
 const longestText = 4000
 
@@ -43,7 +42,7 @@ export function contentOf(args: Json, takesTables: boolean): Content {
   if (text.length > (hasTable ? longestTextOfTable : longestText)) throw new Refusal('msg_too_long')
   if (charactersIn(blocks) > mostCharacters) throw new Refusal('msg_blocks_too_long')
   const metadata = metadataOf(args.metadata)
-  return { text, ...(blocks.length > 0 ? { blocks } : {}), ...(metadata ? { metadata } : {}) }
+  return { text, blocks: blocks.length > 0 ? blocks : undefined, metadata }
 }
 
 export function chatMethods({ directory, messages, state }: Stores): Record<string, Method> {
@@ -64,12 +63,11 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
     throw new Refusal(channel.isPrivate ? 'channel_not_found' : 'not_in_channel')
   }
 
-  function thread(channel: Channel, args: Json): { threadTs?: string } {
+  function thread(channel: Channel, args: Json): string | undefined {
     const ts = stringOf(args.thread_ts)
-    if (ts === '') return {}
     const threadTs = messages.threadOf(channel.id, ts)
-    if (threadTs === undefined) throw new Refusal('thread_not_found')
-    return { threadTs }
+    if (ts !== '' && threadTs === undefined) throw new Refusal('thread_not_found')
+    return threadTs
   }
 
   function ownMessage(channel: Channel, args: Json): StoredMessage {
@@ -90,9 +88,9 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
         mustBeMember(channel)
         if (channel.isArchived) throw new Refusal('is_archived')
         const content = contentOf(args, state.tables !== 'refused')
-        const inThread = thread(channel, args)
-        const broadcast = inThread.threadTs && isYes(args.reply_broadcast) ? { subtype: broadcastSubtype } : {}
-        const message = messages.post({ channel: channel.id, user: botId, ...content, ...inThread, ...broadcast })
+        const threadTs = thread(channel, args)
+        const subtype = threadTs && isYes(args.reply_broadcast) ? broadcastSubtype : undefined
+        const message = messages.post({ channel: channel.id, user: botId, ...content, threadTs, subtype })
         return { channel: channel.id, ts: message.ts, message: messages.toSlack(message, { metadata: true }) }
       },
     },
@@ -165,19 +163,23 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
     return channel
   }
 
+  function pageOf(count: number, { cursor, limit }: Json): { start: number; end: number; next: string } {
+    const start = cursor ? Number(Buffer.from(stringOf(cursor), 'base64').toString()) : 0
+    if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
+    const end = start + Math.min(Number(limit || 100), 999)
+    return { start, end, next: end < count ? Buffer.from(String(end)).toString('base64') : '' }
+  }
+
   /** `messages` are oldest first. `newestFirst` is the order of the pages and within them. */
   function page(all: StoredMessage[], args: Json, newestFirst: boolean): Json {
     const [oldest, latest] = [Number(args.oldest || 0), Number(args.latest || Number.POSITIVE_INFINITY)]
     const inRange = all.filter(({ ts }) => Number(ts) > oldest && Number(ts) < latest)
     const ordered = newestFirst ? inRange.reverse() : inRange
-    const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
-    if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
-    const end = start + Math.min(Number(args.limit || 100), 999)
-    const hasMore = end < ordered.length
+    const { start, end, next } = pageOf(ordered.length, args)
     return {
       messages: ordered.slice(start, end).map((message) => messages.toSlack(message, { metadata: isYes(args.include_all_metadata) })),
-      has_more: hasMore,
-      response_metadata: { next_cursor: hasMore ? Buffer.from(String(end)).toString('base64') : '' },
+      has_more: next !== '',
+      response_metadata: { next_cursor: next },
     }
   }
 
@@ -203,10 +205,7 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
             is_ext_shared: channel.isShared ?? false,
             is_shared: channel.isShared ?? false,
             is_pending_ext_shared: false,
-            is_general: channel.name === 'general',
-            context_team_id: directory.team.id,
-            topic: { value: channel.topic, creator: '', last_set: 0 },
-            purpose: { value: '', creator: '', last_set: 0 },
+            topic: { value: channel.topic },
           },
         }
       },
@@ -217,12 +216,8 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
       ...scopesTo('read'),
       run(args) {
         const { members } = channelOf(args)
-        const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
-        if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
-        const limit = Number(args.limit || 100)
-        if (limit > 999) throw new Refusal('invalid_limit')
-        const end = start + limit
-        const next = end < members.length ? Buffer.from(String(end)).toString('base64') : ''
+        if (Number(args.limit) > 999) throw new Refusal('invalid_limit')
+        const { start, end, next } = pageOf(members.length, args)
         return { members: members.slice(start, end), response_metadata: { next_cursor: next } }
       },
     },
@@ -266,16 +261,6 @@ interface StoredAddress extends Address {
   uses: number
 }
 
-export interface ResponseUrlOptions {
-  baseUrl: () => string
-  state: State
-  directory: Directory
-  messages: MessageStore
-  faults: FaultBox
-  record: (entry: JournalEntry) => void
-  notDescribed: string[]
-}
-
 export function refuseOtherThanEphemeral(responseType: unknown): void {
   if (responseType !== undefined && responseType !== 'ephemeral') throw new NotDescribed(`the response type "${String(responseType)}"`)
 }
@@ -284,8 +269,8 @@ export function refuseOtherThanEphemeral(responseType: unknown): void {
  * Response URLs: five uses within thirty minutes, ephemeral, also where the bot is not a member
  * (docs.slack.dev/interactivity/handling-user-interaction#message_responses).
  */
-export function createResponseUrls(options: ResponseUrlOptions) {
-  const { state, directory, messages, faults } = options
+export function createResponseUrls(parts: Pick<Parts, 'state' | 'directory' | 'messages' | 'faults' | 'record' | 'notDescribed' | 'app'>) {
+  const { state, directory, messages, faults } = parts
   const addresses = new Map<string, StoredAddress>()
 
   function original(address: StoredAddress): StoredMessage {
@@ -323,7 +308,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
       return { status: 200, body: { ok: true } }
     } catch (error) {
       if (error instanceof NotDescribed) {
-        options.notDescribed.push(error.message)
+        parts.notDescribed.push(error.message)
         return { status: 400, body: { ok: false, error: error.message } }
       }
       if (!(error instanceof Refusal)) throw error
@@ -336,7 +321,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
     const args = parseArguments(request.headers['content-type'] ?? '', await readBody(request))
     const fault = faults.take(['response_url'], args ?? {})
     const record = (status: number, result: Json) =>
-      options.record({ at: state.now(), method: 'response_url', args: args ?? {}, status, result, ...(fault ? { fault: fault.kind } : {}) })
+      parts.record({ at: state.now(), method: 'response_url', args: args ?? {}, status, result, ...(fault ? { fault: fault.kind } : {}) })
 
     if (fault?.kind === 'delay') await wait(fault.delayMs ?? 1000)
     if (fault?.kind === 'drop-before') {
@@ -362,7 +347,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
     issue(address: Address): string {
       const id = randomBytes(18).toString('base64url')
       addresses.set(id, { ...address, madeAt: state.now(), uses: 0 })
-      return `${options.baseUrl()}/response/${id}`
+      return `${parts.app.baseUrl()}/response/${id}`
     },
     /** The acknowledgement of a command made this message. From now on `replace_original` means it. */
     made(url: string, message: StoredMessage): void {

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
-import type { Log } from '../../../src/ops/log.ts'
-import { createTelemetry } from '../../../src/start/foundation.ts'
+import { createRepeatedLines, type Log } from '../../src/ops/log.ts'
+import { createMetrics } from '../../src/ops/metrics.ts'
+import { slackCallReporter } from '../../src/start/apps.ts'
 
 /** Creates the telemetry with a log that keeps its errors. */
 function arrange() {
   const errors: unknown[][] = []
   const log = { info() {}, warn() {}, error: (...line: unknown[]) => errors.push(line) } as unknown as Log
-  const { onSlackCall, metrics } = createTelemetry(log)
+  const metrics = createMetrics()
+  const onSlackCall = slackCallReporter({ metrics, lines: createRepeatedLines(log) })
   return { errors, onSlackCall, page: async () => (await metrics.registry.metrics()).split('\n') }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { checkOpsChannel } from '../../../src/outbox/operators.ts'
-import type { ChannelMembership } from '../../../src/slack/web-api.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { checkOpsChannel } from '../../src/outbox/operators.ts'
+import type { ChannelMembership } from '../../src/slack/web-api.ts'
+import { fakeApp } from '../fake-app.ts'
 
 /** Checks a channel of which Slack says this. */
 async function check(found: ChannelMembership) {

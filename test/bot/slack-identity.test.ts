@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createSlackIdentity } from '../../../src/slack/web-api.ts'
-import { requestFor } from '../../requests/request-for-test.ts'
+import { createSlackIdentity } from '../../src/slack/web-api.ts'
+import { requestFor } from '../requests/request-for-test.ts'
 
 const botInSlack = { botId: 'B1', botUserId: 'U1', teamId: 'T1', workspaceUrl: 'https://nimbus.slack.com/' }
 const posted = requestFor({ cardTs: '1795010400.000100' })
