@@ -18,7 +18,7 @@ const refusals: ApiError[] = [
     '__proto__',
     'TEAPOT',
   ].map((code) => refused(422, [code])),
-  ...['elasticIps.list', 'baselines.list', 'apiKeys.create', 'constructor.list'].map((operation) =>
+  ...['elasticIps.list', 'baselines.list', 'apiKeys.create'].map((operation) =>
     refused(403, ['FEATURE_NOT_ENABLED'], { operation }),
   ),
   refused(403, ['FEATURE_NOT_ENABLED'], { operation: 'apiKeys.list', detail: 'key_management is off' }),
