@@ -19,7 +19,6 @@ export interface AlertRoute {
 /** The labels of an alert. They are untrusted. */
 export type Labels = Readonly<Record<string, string>>
 
-/** Finds the first route whose labels an alert has. */
 export function routeFor(routes: AlertRoute[], labels: Labels): AlertRoute | undefined {
   return routes.find(({ match }) => [...match].every(([label, value]) => labelOf(labels, label) === value))
 }

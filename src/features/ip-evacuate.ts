@@ -86,7 +86,6 @@ export const evacuationForm: Form<EvacuationInput, EvacuationFacts, 'serverId' |
   },
 }
 
-/** Returns which servers the addresses of this one can move to, as far as the list shows it. */
 async function targetsOf(app: App, serverId: string): Promise<(target: Server) => boolean> {
   const { items } = await asFarAsRead(app.lists.servers())
   const source = items.find(({ id }) => id === serverId)
@@ -184,7 +183,6 @@ export function evacuation(app: App): Change<EvacuationInput, EvacuationFacts> {
       leftOut: addressesLeftOut,
       narrow: (input, elasticIpIds) => ({ ...input, elasticIpIds }),
     },
-    // The outcome is read item by item.
     observe: async () => ({ is: 'unclear' }),
     doneSentence: ({ items, to }) => phrase`${addressOrCount(items)} ${[items.length === 1 ? 'is' : 'are']} assigned to ${to.name}.`,
     reverse: ({ elasticIpIds = [] }, { from, to, project, site, items }) => ({
@@ -280,7 +278,6 @@ interface OfferedAddresses extends Pick<Missing, 'old'> {
   serverName: string
   offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
   cannotMove: LeftOut[]
-  /** The BGP addresses that the server may announce. */
   bgp: string[]
   /** How long it takes until all of them are sent at the account's limit, in ms, and that limit. */
   sending?: { takesMs: number; perMinute: number }
@@ -293,7 +290,6 @@ interface Wanted {
   targetId?: string | undefined
   /** The addresses that were ticked before. Absent: all that were seen recently are ticked. */
   ticked?: string[]
-  /** Offers no others. */
   only?: string[]
 }
 
@@ -447,7 +443,6 @@ function describe({ from, to, toAddress, project, site, items, isBack }: Evacuat
   }
 }
 
-/** Names a single address. Several are counted, and the message lists them. */
 function addressOrCount(items: EvacuationFacts['items']): Phrase {
   const [only, ...others] = items
   return only && others.length === 0 ? phrase`${addressOf(only)}` : [`${items.length} Elastic IPs`]

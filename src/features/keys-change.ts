@@ -92,7 +92,6 @@ export const keyFindings = findings({
     },
   ),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
-  /** `count`: the number of other keys that people know by this name. */
   'same-name': finding({ name, lastSlice: z.string().optional(), count: z.number() }, ({ name, lastSlice, count }) => {
     const own = lastSlice === undefined ? [] : phrase` This one's token ends in ${lastSlice}.`
     return phrase`${count + 1} API keys are called ${name}.${own}`
@@ -260,7 +259,6 @@ async function observeRotation(app: App, { keyId }: KeyInput, { lastSlice }: Key
   return failed({ code: 'rotated-unseen' })
 }
 
-/** The members that the rotation and the revocation of a key share. */
 function membersOf(app: App, verb: Verb) {
   return {
     input: KeyInput,
@@ -335,7 +333,6 @@ function differences(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
   if (differ(approved.lastSlice, now.lastSlice)) return [{ code: 'token-changed' }]
   if (differ(approved.name, now.name)) return [{ code: 'key-name-changed', before: approved.name ?? '', now: now.name ?? '' }]
   if (differ(approved.readOnly, now.readOnly)) return [{ code: 'access-changed', before: accessOf(approved), now: accessOf(now) }]
-  // The order of the addresses means nothing.
   const [before, today] = [approved, now].map(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted()))
   return differ(before, today) ? [{ code: 'origins-changed', before: originsOf(approved), now: originsOf(now) }] : []
 }

@@ -9,7 +9,6 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../sla
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey {
   key: ApiKey
-  /** Whether Lockkeeper itself uses it. */
   isOwn: boolean
   remarks: string[]
   /** In ms since 1970. */
@@ -77,7 +76,6 @@ function listed(key: ApiKey, { now, ownLastSlices }: Reading): ListedKey {
   }
 }
 
-/** Returns the part of the name that a person chose, or the id of a key without a name. */
 function labelOfKey({ id, name }: ApiKey): string {
   return name === undefined ? id : labelOf(name)
 }

@@ -205,7 +205,6 @@ export function namesakesAmong(
   return { unchecked: isOpen ? [{ code: 'names-not-compared', name: newName }] : [], warnings }
 }
 
-/** Compares only what both reads show. */
 function differences(approved: RenameFacts, now: RenameFacts): RenameFinding[] {
   const [before, today] = [approved.oldName, now.oldName]
   return [

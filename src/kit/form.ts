@@ -24,10 +24,8 @@ type AllEntered = Record<string, Entered>
 /** A field of a form. Its name is that of the member of the change's input, and the id of its block. */
 interface Field {
   label: string
-  /** Small print below the field. */
   hint?: string
   optional?: boolean
-  /** The things that its picker offers. */
   thing?: AnyThing
   /** For a picker that offers only what fits the choice in another one, the name of that field. */
   dependsOn?: string
@@ -40,13 +38,11 @@ interface Field {
 
 type Words = Pick<Field, 'label' | 'hint' | 'optional' | 'problem'>
 
-/** A field for a line of text. */
 export function text({ maxLength, ...words }: Words & { maxLength?: number }): Field {
   const element = (actionId: string, entered: Entered) => plainTextInput({ actionId, maxLength, initialValue: enteredText(entered) })
   return { ...words, element }
 }
 
-/** A picker that searches the things of the account. */
 export function pick<Item extends { id: string }>(
   thing: Thing<Item>,
   words: Words & { dependsOn?: string; fits?: (app: App, chosen: string) => Promise<(item: Item) => boolean> },
@@ -59,7 +55,6 @@ export function pick<Item extends { id: string }>(
   }
 }
 
-/** Radio buttons, of which the first one is chosen at first. */
 export function oneOf(options: [PlainTextOption, ...PlainTextOption[]], words: Words): Field {
   const chosen = (entered: Entered) => options.find(({ value }) => value === enteredText(entered)) ?? options[0]
   return { ...words, element: (actionId, entered) => radioButtons(actionId, options, chosen(entered)) }
@@ -82,7 +77,6 @@ export interface Form<Input, Facts, Name extends string = keyof Input & string> 
   filled(input: Input, facts: Facts): Partial<Record<Name, Entered>>
   /** The field that shows a refusal whose finding names none. Default: the first one. */
   errorsAt?: Name
-  /** What it shows below its fields. */
   boxes?: Boxes<Input, Facts>
 }
 
@@ -134,7 +128,6 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
       label,
       hint,
       optional,
-      // Another picker or the boxes depend on the choice.
       dispatchAction: name === leading || (thing !== undefined && form.boxes !== undefined),
       element: element(actionIdOf(form, name), entered[name]),
     })
@@ -147,7 +140,6 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
   })
 }
 
-/** How long a form waits for its boxes. */
 const boxesMs = 1_200
 
 /** Renders the form with the boxes for what is chosen. If they can't be read, it shows those that `view` has, or says why. */
@@ -178,7 +170,6 @@ export function filledForm<Input, Facts>(
   return formView(form, filledView(form, change, metadata, filling).view)
 }
 
-/** Renders the same with the boxes as the account has them now. */
 export function freshForm<Input, Facts>(
   app: App,
   form: Form<Input, Facts, string>,

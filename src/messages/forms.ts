@@ -103,9 +103,7 @@ export function reasonField(metadata: string, entered: string | undefined): Know
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
-  /** What it changes. */
   title: Mrkdwn
-  /** Where its message is posted. */
   channelId: string
   /** Who is asked for approval, and until when. Undefined if no approval is needed. */
   asked: { approvers: Mrkdwn; until: Mrkdwn } | undefined
@@ -113,7 +111,6 @@ export interface SubmitOutcome {
   handoverLabel: string | undefined
 }
 
-/** Says to the requester that the request is recorded, and what follows. */
 export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
   return outcome.is === 'posted'
     ? mrkdwn`Request posted in ${channelMention(outcome.channelId)}: “${outcome.title}”. ${whatFollows(outcome)}`
@@ -137,7 +134,6 @@ interface OpenRequest {
   /** What people call the resource that both requests change. */
   subject: string
   link: string | undefined
-  /** What the open request changes. */
   title: Phrase
 }
 
@@ -210,13 +206,10 @@ export const ChoiceButton = z.object({
 })
 type ChoiceButton = z.infer<typeof ChoiceButton>
 
-/** What a person typed that fits several things of one name. */
 export type TypedChoice = Pick<ChoiceButton, 'command' | 'reason'>
 
-/** One of several things of the same name. */
 interface Choice {
   words: Mrkdwn
-  /** The input of the change if this one is meant. */
   input: unknown
 }
 
@@ -231,7 +224,6 @@ interface Question extends TypedChoice {
 /** Each choice takes one of the 50 blocks of a message, and a line of its 4,000 characters of text. */
 const mostChoices = 30
 
-/** Asks which of several things of one name is meant, with a button for each. */
 export function whichOne({ question, choices, actionId, byId, command, reason }: Question): Message {
   const shown = choices
     .map(({ words, input }) => ({ words, value: JSON.stringify({ version: 2, input, command, reason } satisfies ChoiceButton) }))
