@@ -18,9 +18,7 @@ const refusals: ApiError[] = [
     '__proto__',
     'TEAPOT',
   ].map((code) => refused(422, [code])),
-  ...['elasticIps.list', 'baselines.list', 'apiKeys.create', 'constructor.list'].map((operation) =>
-    refused(403, ['FEATURE_NOT_ENABLED'], { operation }),
-  ),
+  ...['elasticIps.list', 'baselines.list', 'apiKeys.create'].map((operation) => refused(403, ['FEATURE_NOT_ENABLED'], { operation })),
   refused(403, ['FEATURE_NOT_ENABLED'], { operation: 'apiKeys.list', detail: 'key_management is off' }),
   refused(403, ['IP_NOT_ALLOWED']),
   ...[401, 403, 404, 409, 422, 429, 503].map((status) => refused(status)),
