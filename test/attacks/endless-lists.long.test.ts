@@ -148,7 +148,7 @@ test('whoever lists sees that the list was cut off, and why', async () => {
   expect(text.split('\n').filter((line) => !line.startsWith(':large_green_circle:'))).toMatchInlineSnapshot(`
     [
       "*5000 Elastic IPs* (page 1 of 100)",
-      ":warning: *This list is incomplete:* it has too many items in one answer. The first 5000 were read and searched. Others may exist.  ·  The first 1000 of 5000 are listed. Use more words to see others.",
+      ":warning: *This list is incomplete:* the account's list is too long. The first 5000 were read and searched. Others may exist.  ·  The first 1000 of 5000 are listed. Use more words to see others.",
     ]
   `)
 })
