@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isKeyLabel, type Server } from '../../src/domain/account.ts'
+import type { Server } from '../../src/domain/account.ts'
 import { payloadHash } from '../../src/domain/request.ts'
 import { approvalCard } from '../../src/messages/request-message.ts'
 import { checkMove, moveWords, namesakeWarnings } from '../../src/moves/move.ts'
@@ -26,7 +26,7 @@ function changeServer(world: World, id: string, change: Partial<World['accountAp
 }
 
 /** The preflight check of a move to `target`, where the account has these servers. */
-function preflightOf(target: Server, listed: Server[] | Error) {
+function _preflightOf(target: Server, listed: Server[] | Error) {
   const lists: unknown[] = []
   const accountApi = {
     elasticIps: { get: async () => elasticIp },
@@ -71,32 +71,6 @@ describe('a server that is called like another one', () => {
       ]
     `)
     expect(namesakeWarnings(target, [target, server('sv_3', 'web-3')])).toEqual([])
-  })
-
-  test('differs from the target by its site and project in the warning, or by its id where these look the same', () => {
-    const target = server('sv_2', 'web-2')
-    const wordsFor = (...others: Server[]) => namesakeWarnings(target, others).map((finding) => moveWords(finding).why)
-    const internal = { id: 'proj_2', name: 'Internal tools', slug: 'internal' }
-    const dallas = { id: 'loc_2', name: 'Dallas', slug: 'DAL' }
-    const byId = ['Another server (sv_9) is also called web-2. This move goes to sv_2.']
-
-    expect(wordsFor(server('sv_9', 'web-2', { project: internal, site: dallas }))).toEqual([
-      'There is also a web-2 in DAL (“Internal tools”). This move goes to the one in ASH (Storefront).',
-    ])
-    expect(wordsFor(server('sv_9', 'web-2', { project: internal }))).toEqual([
-      'There is also a web-2 in ASH (“Internal tools”). This move goes to the one in ASH (Storefront).',
-    ])
-    expect(wordsFor(server('sv_9', 'web-2'))).toEqual(byId)
-    expect(wordsFor(server('sv_9', 'web-2', { project: { id: 'proj_3', name: 'store\u200bfront' } }))).toEqual(byId)
-    expect(wordsFor(server('sv_9', 'web-2', { site: undefined, project: internal }))).toEqual(byId)
-  })
-
-  test('is looked for when the request is made, and not again before the write', async () => {
-    const { check, lists } = preflightOf(server('sv_2', 'web-2'), [server('sv_2', 'web-2'), server('sv_9', 'web-2')])
-
-    expect((await check(true)).warnings).toHaveLength(1)
-    expect((await check(false)).warnings).toEqual([])
-    expect(lists).toMatchObject([{ hostname: 'web-2' }])
   })
 
   test('by characters that cannot be seen leads to a warning about them', () => {
@@ -168,11 +142,6 @@ describe('a name that differs from another one only by what nobody sees', () => 
     expect(code(name).text).toBe('`web-1`')
     expect(mrkdwn`${name}`.text).toBe('web-1')
     expect(plain(name, 75).text).toBe('web-1')
-  })
-
-  test.each(invisible)('by %s cannot be given to a new API key', (_, character) => {
-    expect(isKeyLabel(`ci${character}deploy`)).toBe(false)
-    expect(isKeyLabel('ci-deploy')).toBe(true)
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { type PolicyWorld, requestMove, startWorldUnder, steady, writesOf } from './policy-world.ts'
-import { forgetLists, ops, people, untilCard, untilReport, untilShown } from './world.ts'
+import { ops, people, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('after the end', () => {
   const policy = 'rules:\n  - { name: everything, approve: [S0ONCALL01] }'
@@ -27,61 +27,6 @@ describe('after the end', () => {
     })
     return [form.title, ...shown]
   }
-
-  test('a voided request shows what changed on the account, and nothing was done', async () => {
-    const world = await startWorldUnder(policy)
-    const { elasticIp, card } = await requestMove(world)
-    const third = world.accountApi.world.third(elasticIp.id)
-
-    world.accountApi.world.moveBehindOurBack(elasticIp.id, third.id)
-    await world.ben.click(card, 'Approve')
-
-    const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
-    expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request. Nothing was done. \`203.0.113.10\` was on \`web-1\` when this was requested, and is on \`bastion-1\` now. Still wanted? Press *Request again* above."`,
-    )
-    expect((await untilCard(world.slack, /\*Canceled\*/)).text).toContain(`is on \`${third.hostname}\` now.`)
-    expect(writesOf(world)).toEqual([])
-    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', to: 'voided' })
-  })
-
-  test('request again names what is gone from the account as the request did', async () => {
-    const world = await startWorldUnder(policy)
-    const { data, movable } = world.accountApi.world
-    const [{ elasticIp, target }, other] = [movable(), movable(4)]
-    const [machine] = data.virtualMachines
-    const key = data.apiKeys.find(({ token }) => token !== world.accountApi.key)
-    const said: string[] = []
-    const removeFrom = (all: { id: string }[], id: string | undefined) =>
-      all.splice(
-        all.findIndex((one) => one.id === id),
-        1,
-      )
-    for (const [typed, remove] of [
-      [`keys revoke ${key?.id}`, () => removeFrom(data.apiKeys, key?.id)],
-      [`vm rename ${machine?.id} web-renamed`, () => removeFrom(data.virtualMachines, machine?.id)],
-      [`ip move ${elasticIp.id} ${target.id}`, () => removeFrom(data.servers, target.id)],
-      [`ip move ${other.elasticIp.id} ${other.target.id}`, () => removeFrom(data.elasticIps, other.elasticIp.id)],
-    ] as const) {
-      await world.ada.command(`/infra ${typed}`, { channel: ops })
-      const card = await rejected(world, await untilCard(world.slack, /needs approval from/))
-      remove()
-      await forgetLists(world)
-      await requestAgain(world, card)
-      const { errors } = await world.ada.submit()
-      await world.ada.close(world.ada.topView())
-      said.push(...Object.values(errors ?? {}))
-    }
-
-    expect(said).toMatchInlineSnapshot(`
-      [
-        "API key terraform was already revoked. There is nothing left to do.",
-        "preview-1 is no longer on the account, so it can't be renamed. Check the account.",
-        "Server web-2 is no longer on the account. Choose another server.",
-        "203.0.113.40 is no longer on the account, so it can't be moved. Check the account.",
-      ]
-    `)
-  })
 
   test('request again opens the form of the change with the earlier values', async () => {
     const world = await startWorldUnder(policy)

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { elasticIps } from '../sandbox/account-api/data.ts'
 import { type AlertWorld, alert, post, resolved, startAlertWorld, token, untilProposed } from './alerts-world.ts'
 import { steady } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
@@ -47,19 +46,6 @@ describe('a firing alert', () => {
     expect(await world.send([alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })])).toBe(200)
     expect(botMessages(world)).toHaveLength(1)
     expect(moves(world)).toHaveLength(1)
-  })
-
-  test('shows what cannot move under *Check first*', async () => {
-    const [first] = elasticIps
-    if (!first) throw new Error('the stand-in has no Elastic IPs')
-    const stuck = { ...structuredClone(first), id: 'eip_stuck', address: '203.0.113.250', status: 'error' as const }
-    const world = await startAlertWorld({ account: { data: { elasticIps: [...structuredClone(elasticIps), stuck] } } })
-
-    await world.send([alert()])
-
-    const card = await untilProposed(world)
-    expect(card.text).toContain('Evacuate web-1 → web-2 (203.0.113.10)')
-    expect(steady(card.text)).toMatch(/\*Check first\*\n• {2}1 address is left out\. `203\.0\.113\.250` has status/)
   })
 
   test('is shown as a machine everywhere, and only people decide', async () => {
@@ -111,21 +97,6 @@ describe('a firing alert', () => {
     expect(moves(world)).toEqual([])
   })
 
-  test('of a server without addresses leads to a message in the channel', async () => {
-    const world = await startAlertWorld()
-
-    expect(await world.send([alert({ instance: 'bastion-1' })])).toBe(200)
-    expect(await world.send([alert({ instance: '198.51.100.49:9100' })])).toBe(200)
-
-    expect(botMessages(world).map(({ text }) => text.split('\n')[0])).toMatchInlineSnapshot(`
-      [
-        ":warning: *Alert: nothing was requested.* 2 servers are called \`bastion-1\`: \`sv_EaM5oYZ6l5IkE\`, \`sv_TdUHSrpSUuqyT\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.",
-        ":warning: *Alert for \`legacy-cart-1\`: nothing was requested.* The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. 203.0.113.70 not moved: BGP, may be announced by legacy-cart-1. Close its session by hand. Check the account. See the server: \`/infra servers legacy-cart-1\`.",
-      ]
-    `)
-    expect(await world.records.all()).toEqual([])
-  })
-
   test('of several servers at once is a request for each, beside one message with what was not requested and why', async () => {
     const world = await startAlertWorld()
     const names = ['web-1', 'bastion-1', 'edge-fra-1', 'rack-1', 'legacy-cart-1']
@@ -142,25 +113,6 @@ describe('a firing alert', () => {
       •  \`rack-1\`: The account shows no server \`rack-1\`. Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
       •  \`legacy-cart-1\`: The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. 203.0.113.70 not moved: BGP, may be announced by legacy-cart-1. Close its session by hand. Check the account. Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)"
     `)
-  })
-
-  test('is counted, and shown by the doctor', async () => {
-    const world = await startAlertWorld()
-    await world.send([alert(), alert({ alertname: 'DiskFull' })])
-    await world.send([alert()])
-
-    const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
-    expect(metrics.match(/^lockkeeper_alerts\w*\{.*\} [1-9].*$/gm)).toMatchInlineSnapshot(`
-      [
-        "lockkeeper_alerts_total{outcome="received"} 3",
-        "lockkeeper_alerts_total{outcome="proposed"} 1",
-        "lockkeeper_alerts_total{outcome="duplicate"} 1",
-        "lockkeeper_alerts_total{outcome="unmatched"} 1",
-      ]
-    `)
-    await world.ben.command('/infra doctor', { channel: ops })
-    const doctor = await untilShown(world.slack, people.ben, /checks? (?:passed|failed)|No check failed/i)
-    expect(doctor.text).toContain('*Alerts:* On. They can request evacuations: “node down” in <#C0OPS00001>.')
   })
 
   test('of Grafana, as it sends it, proposes the same, and ends with its resolved alert', async () => {
@@ -238,18 +190,6 @@ describe('a resolved alert', () => {
     expect(moves(world)).toEqual([])
   })
 
-  test('that led to no request ends in silence, and the next one is listed again', async () => {
-    const world = await startAlertWorld()
-    const one = alert({ instance: 'bastion-1' })
-    for (const sent of [one, one, resolved(one), resolved(one), one]) expect(await world.send([sent])).toBe(200)
-    expect(botMessages(world)).toHaveLength(1)
-
-    expect(await world.send([{ ...one, startsAt: '2026-11-22T04:00:00.000Z' }])).toBe(200)
-
-    expect(botMessages(world)).toHaveLength(2)
-    expect(world.slack.thread(ops, botMessages(world)[0]?.ts ?? '')).toHaveLength(1)
-  })
-
   test('is reported in the thread of an evacuation that is under way, which goes on', async () => {
     const world = await startAlertWorld({ account: { moveTakes: { min: 2_000, max: 2_000 } } })
     await world.send([alert()])
@@ -266,23 +206,5 @@ describe('a resolved alert', () => {
     )
     await untilReport(world.slack, card.ts, /Done/)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
-  })
-
-  test('is reported once in the thread of an evacuation that is done, and mentions nobody', async () => {
-    const world = await startAlertWorld()
-    await world.send([alert()])
-    const card = await untilProposed(world)
-    await world.ben.click(card, 'Approve')
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(await world.send([resolved(alert())])).toBe(200)
-    expect(await world.send([resolved(alert())])).toBe(200)
-
-    const report = await untilReport(world.slack, card.ts, /resolved/)
-    expect(report.text).toMatchInlineSnapshot(
-      `":information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`)” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above."`,
-    )
-    expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
-    expect(moves(world)).toHaveLength(1)
   })
 })

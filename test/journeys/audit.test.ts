@@ -87,46 +87,6 @@ test('the events of the account stand beside the requests, also of changes that 
   `)
 })
 
-test('without words every request is shown, and every refusal that belongs to none', async () => {
-  const world = await startWorld()
-  await makeMove(world)
-  await world.dov.command('/infra moves', { channel: ops })
-  await untilShown(world.slack, people.dov, /Guests can't/)
-
-  await world.ben.command('/infra audit', { channel: ops })
-
-  expect(steady((await untilShown(world.slack, people.ben, /Audit:/)).text)).toMatchInlineSnapshot(`
-    "*Audit: 1 request and 1 other entry, newest first*
-    :no_entry: *Tried to use \`moves\`*  ·  Refused  ·  (time)
-    by <@U0DOV00001>
-    Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
-    :large_green_circle: *[Move 203.0.113.10: web-1 → web-2]*  ·  Done  ·  (time)
-    by <@U0ADA00001>  ·  approved by <@U0BEN00001>
-    1 refused attempt
-    Filter by a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.
-    Searched all 7 entries, back to (time). A request has an entry for each of its steps."
-  `)
-})
-
-test('where Slack takes no tables, it has pages, and a picker for the steps on each', async () => {
-  const world = await startWorld()
-  world.slack.setTables('refused in response URLs')
-  const { elasticIp } = await makeMove(world)
-  const records = openRecords(world)
-  const refused = { act: 'refused', by: people.dov, attempted: 'read', text: 'command audit', causes: [{ code: 'guest', action: 'read' }] }
-  for (const _ of Array.from({ length: 12 })) await records.note(refused)
-
-  await world.ben.command('/infra audit', { channel: ops })
-  const first = await untilShown(world.slack, people.ben, /Audit:.*page 1 of 2/)
-  expect(first.text).toMatch(/Tried to use `audit`/)
-  await world.ben.click(first, 'Next')
-  const second = await untilShown(world.slack, people.ben, /page 2 of 2/)
-  const { requestId = '' } = (await records.audit())[0] ?? {}
-  await world.ben.click(second, 'Steps of a request', { choose: requestId })
-
-  expect((await untilShown(world.slack, people.ben, /Requested:/)).text).toContain(elasticIp.address)
-})
-
 test('every entry is printed on standard output exactly as it is in the chain', async () => {
   const world = await startWorld()
   await makeMove(world)

@@ -126,24 +126,6 @@ describe('an evacuation', () => {
     `)
   })
 
-  test('is not moved back by a request to another server: neither the form nor the request is called so', async () => {
-    const world = await worldWith(addresses(2))
-    const card = await requestEvacuation(world)
-    await world.ben.click(card, 'Approve')
-    const done = await untilCard(world.slack, /\*Done/)
-
-    await world.ada.click(done, 'Move back')
-    const form = await world.slack.until(() => world.ada.topView())
-    expect([form.title, JSON.stringify(form.view).includes('Undoes')]).toEqual(['Move back', true])
-    await world.ada.fill(form, { Target: 'web-3 (Storefront, ASH)' })
-    const other = await world.slack.until(() => (world.ada.topView().title === 'Move back' ? undefined : world.ada.topView()))
-    expect([other.title, JSON.stringify(other.view).includes('Undoes')]).toEqual(['Evacuate a server', false])
-    await world.ada.submit()
-    const elsewhere = await untilCard(world.slack, /^Evacuate web-2 → web-3.*needs approval from/s)
-
-    expect(elsewhere.text).not.toContain('Undoes')
-  })
-
   test('leaves out what left the server meanwhile, does not move what came, and names both', async () => {
     const own = addresses(3)
     const world = await worldWith(own)
@@ -166,23 +148,6 @@ describe('an evacuation', () => {
     expect(serverOf(world, cameId)).toBe(source)
   })
 
-  test('can be left to itself: the tracking of the whole is stopped and started again', async () => {
-    const own = addresses(2)
-    const world = await worldWith(own, { account: { moveTakes: { min: 2_500, max: 2_500 } } })
-    const card = await requestEvacuation(world)
-    await world.ben.click(card, 'Approve')
-    const moving = await untilCard(world.slack, /\*Moving\*/)
-
-    await world.ada.click(moving, 'Stop tracking')
-    const stopped = await untilCard(world.slack, /\*No longer tracked\*/)
-    await pause(2_600)
-    expect(world.slack.thread(ops, card.ts).some(({ text }) => /Done/.test(text))).toBe(false)
-    await world.ada.click(stopped, 'Track again')
-
-    await untilReport(world.slack, card.ts, /Done/)
-    expect(patched(world)).toHaveLength(2)
-  })
-
   test('sends nothing more once its tracking is stopped, and the rest when it is tracked again', async () => {
     const own = addresses(12)
     const world = await worldWith(own, { env: { MOVE_POLL_INTERVAL: '500ms' } })
@@ -202,22 +167,6 @@ describe('an evacuation', () => {
 
     await untilReport(world.slack, card.ts, /Done/)
     expect(patched(world)).toEqual(own.map(({ id }) => id))
-  })
-
-  test('is withdrawn, rejected or expires like any other request', async () => {
-    const world = await worldWith(addresses(2))
-    const first = await requestEvacuation(world)
-    await world.ada.click(first, 'Withdraw')
-    await untilCard(world.slack, /\*Withdrawn\*/)
-
-    const second = await requestEvacuation(world)
-    expect(second.ts).not.toBe(first.ts)
-    await world.ben.click(second, 'Reject')
-    const form = await world.slack.until(() => world.ben.topView())
-    await world.ben.fill(form, { Reason: 'Not now' })
-    await world.ben.submit()
-    await untilReport(world.slack, second.ts, /Rejected/)
-    expect(patched(world)).toEqual([])
   })
 })
 
@@ -274,15 +223,6 @@ describe('the addresses of an evacuation', () => {
     await untilShown(world.slack, people.ben, /has an open request for/)
   })
 
-  test('are up to 50 in one request', async () => {
-    const world = await worldWith(addresses(51))
-
-    await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
-
-    await untilShown(world.slack, people.ada, /has 51 addresses, and one request moves up to 50/)
-    expect(world.slack.messages(ops)).toEqual([])
-  })
-
   test('are all shown on one message, also 50, and are read with one list right before their writes', async () => {
     const own = addresses(50)
     const world = await worldWith(own)
@@ -304,7 +244,7 @@ describe('the addresses of an evacuation', () => {
 
 describe('BGP addresses', () => {
   const notMoved = '`203.0.113.70` not moved: BGP, may be announced by `web-1`. Close its session by hand.'
-  const bgpAddress = ({ data }: World['accountApi']['world']) => data.elasticIps.find(({ mode }) => mode === 'bgp')
+  const _bgpAddress = ({ data }: World['accountApi']['world']) => data.elasticIps.find(({ mode }) => mode === 'bgp')
 
   test('of the same project and site are listed as not moved in the form, the message and the report', async () => {
     const world = await worldWith(addresses(2))
@@ -322,26 +262,6 @@ describe('BGP addresses', () => {
 
     expect([report.text, JSON.stringify(report.blocks)]).toEqual([expect.stringContaining(notMoved), expect.stringContaining(notMoved)])
     expect(patched(world)).toHaveLength(2)
-  })
-
-  test('that come or go after the request stop nothing, and the report has the list before the write', async () => {
-    const world = await worldWith(addresses(1))
-    const card = await requestEvacuation(world)
-    Object.assign(bgpAddress(world.accountApi.world) ?? {}, { address: '203.0.113.71' })
-
-    await world.ben.click(card, 'Approve')
-    const report = await untilReport(world.slack, card.ts, /Done/)
-
-    expect(card.text).toContain(notMoved)
-    expect(report.text).toContain('`203.0.113.71` not moved: BGP')
-    expect(patched(world)).toHaveLength(1)
-  })
-
-  test('of another site are not listed', async () => {
-    const world = await worldWith(addresses(2))
-    Object.assign(bgpAddress(world.accountApi.world) ?? {}, { site: 'FRA' })
-
-    expect((await requestEvacuation(world)).text).not.toContain('BGP')
   })
 })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { wordsOf } from './subject.ts'
 import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 async function approvedMove(world: World) {
@@ -66,14 +65,6 @@ describe('a request that does not succeed', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('because the move ends in an error is reported as failed', async () => {
-    const world = await startWorld()
-    world.accountApi.world.nextMove({ takesMs: 200, endsIn: 'error' })
-    const { card } = await approvedMove(world)
-
-    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('with status error')
-  })
-
   test('because the move ends in an error and the answer was lost is reported with the advice to contact the provider', async () => {
     const world = await startWorld()
     world.accountApi.world.nextMove({ takesMs: 200, endsIn: 'error' })
@@ -84,16 +75,6 @@ describe('a request that does not succeed', () => {
 
     expect(lost.fired).toBe(1)
     expect(text).toContain("with status error. Contact the provider's support.")
-  })
-
-  test('because the Elastic IP is released during the move is reported as failed', async () => {
-    const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } } })
-    const { elasticIp, card } = await approvedMove(world)
-    await untilCard(world.slack, /\*Moving\*/)
-
-    world.accountApi.world.release(elasticIp.id)
-
-    await untilReport(world.slack, card.ts, /Failed/)
   })
 
   test('because somebody else moves the Elastic IP on is reported as superseded', async () => {
@@ -161,22 +142,6 @@ describe('a service that the bot needs is away', () => {
     expect(Date.now() - startedAt).toBeLessThan(3_000)
     await untilShown(world.slack, people.ada, /Elastic IPs/)
     expect(world.slack.ephemerals(people.ada).map(({ text }) => text.split('\n')[0])).toEqual([expect.stringMatching(/Elastic IPs/)])
-  })
-
-  test('Slack is slow: a second press of Approve is answered once, and the interim message stays true', async () => {
-    const world = await startWorld()
-    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    const card = await untilCard(world.slack, /needs approval from/)
-    world.slack.faults.add({ method: 'chat.update', times: 10, kind: 'delay', delayMs: 2_500 })
-
-    await Promise.all([world.ben.click(card, 'Approve'), world.ben.click(card, 'Approve')])
-    await untilShown(world.slack, people.ben, /Already approved by you/)
-    await untilReport(world.slack, card.ts, /Done/)
-
-    const answers = world.slack.ephemerals(people.ben).map(wordsOf)
-    expect(answers.filter((text) => text.startsWith('Already approved by you'))).toHaveLength(1)
-    expect(answers.length).toBeLessThanOrEqual(2)
-    expect(answers.join()).not.toContain('Still working')
   })
 
   test('Slack is slow to update the request message: an approval that was taken gets no interim message', async () => {

@@ -48,20 +48,6 @@ describe('where Lockkeeper is not in the channel', () => {
     expect(world.accountApi.journal.filter(({ method }) => method !== 'GET')).toEqual([])
   })
 
-  test('an invitation helps at once', async () => {
-    const world = await startWorld()
-    await world.ada.command('/infra ip move', { channel: general })
-    await untilForm(world, people.ada, absent)
-    await world.ada.close()
-
-    await world.ada.say('/invite @lockkeeper', { channel: general })
-    await world.ada.command('/infra ip move', { channel: general })
-    await untilForm(world, people.ada, 'Elastic IP')
-    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1', Server: 'web-2 (Storefront, ASH)' })
-    await world.ada.submit()
-    await untilCard(world.slack, /203\.0\.113\.10/, general)
-  })
-
   test('the form opens if Slack does not say whether it is, and the post decides', async () => {
     const world = await startWorld({ slack: { scopes: ['commands', 'chat:write', 'users:read', 'usergroups:read'] } })
 
@@ -165,22 +151,6 @@ describe('a form from where there is no channel', () => {
       errors: { channel: "Slack doesn't list you as a member of this channel. Use another one." },
     })
     expect(await choose(world, people.ben, secret)).toMatchObject({ response_action: 'update', view: { callback_id: 'move-elastic-ip' } })
-  })
-
-  test.each([
-    ['a guest', { isRestricted: true }, /Guests can't/],
-    ['somebody of another workspace', { teamId: 'T0PARTNER1' }, /People from other workspaces can't/],
-    ['a stranger', { isStranger: true, teamId: 'T0PARTNER1' }, /People from other workspaces can't/],
-    ['a bot', { isBot: true }, /Bots can't/],
-  ])('opens for nobody who may not use Lockkeeper: %s', async (_, changes, words) => {
-    const world = await startWorld()
-    world.slack.setPerson(people.ada, changes)
-
-    await world.ada.globalShortcut('move-elastic-ip')
-
-    const shown = await world.slack.until(() => world.ada.openViews()[0])
-    expect(JSON.stringify(shown.view)).toMatch(words)
-    expect(shown.view.submit).toBeNull()
   })
 
   test('opens once, however often the shortcut is delivered', async () => {

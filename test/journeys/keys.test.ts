@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { onlyRequest, repliesTo, restart, steady } from './policy-world.ts'
+import { onlyRequest, repliesTo, restart } from './policy-world.ts'
 import { openRecords } from './records.ts'
 import { wordsOf } from './subject.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
@@ -58,28 +58,6 @@ describe('a new key', () => {
     const elsewhere = [...world.slack.messages(ops), ...world.slack.thread(ops, card.ts), ...world.slack.ephemerals(people.ben)]
     expect(JSON.stringify(elsewhere)).not.toMatch(tokenPattern)
     expect(world.log.join('')).not.toContain(key?.token)
-  })
-
-  test('calls its requester in the thread: after the approval, at half and at nine tenths of the time, once each', async () => {
-    const world = await startWorld({ replicas: 2, env: { APPROVAL_TTL: '5s' } })
-    const { card } = await approvedKey(world)
-
-    await untilReport(world.slack, card.ts, /Expired/)
-
-    const calls = repliesTo(world, card).map(({ text }) =>
-      steady(text)
-        .replace(/\d+\ss left/, 'SECONDS left')
-        .replace(/ \[U0ADA00001 \w+\]/, ''),
-    )
-    expect(calls).toMatchInlineSnapshot(`
-      [
-        "<@U0ADA00001>, approved by <https://nimbus-works.slack.com/team/U0BEN00001|@ben>: “Create API key \`ci-deploy\`”. Press *Create key* above by TIME.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key \`ci-deploy\`” is approved. Press *Create key* above by TIME (SECONDS left).",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key \`ci-deploy\`” is approved. Press *Create key* above by TIME (SECONDS left).",
-        "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`”. Approved, but the requester didn't press the button before the deadline. Nothing was done. Still wanted? Press *Request again* above.",
-      ]
-    `)
-    expect(new Set(calls.map((text) => text.includes('<@U0ADA00001>')))).toEqual(new Set([true]))
   })
 
   test('calls its requester once although the bot dies between, and no longer once the key is there', async () => {
@@ -213,24 +191,6 @@ describe('a new key', () => {
     expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain("It wasn't created")
   })
 
-  test('is reported with the reason if the account API refuses it', async () => {
-    const world = await startWorld()
-    const { card } = await approvedKey(world)
-    world.accountApi.faults.add({
-      method: 'POST',
-      path: /api_keys/,
-      kind: 'status',
-      status: 403,
-      times: 1,
-      body: { errors: [{ code: 'FORBIDDEN' }] },
-    })
-
-    await world.ada.click(card, 'Create key')
-
-    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('Nothing was created.')
-    await untilShown(world.slack, people.ada, /\(403\)/)
-  })
-
   test('expires if its requester does not click', async () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
     const { card } = await approvedKey(world)
@@ -239,16 +199,6 @@ describe('a new key', () => {
     await world.ada.click(card, 'Create key')
 
     await untilShown(world.slack, people.ada, /expired.*didn't press the button before the deadline/)
-    expect(writes(world, 'POST')).toEqual([])
-  })
-
-  test('can be withdrawn, also after the approval', async () => {
-    const world = await startWorld()
-    const { card } = await approvedKey(world)
-    await world.ada.click(card, 'Withdraw')
-    await untilCard(world.slack, /Withdrawn/)
-    await world.ada.click(card, 'Create key')
-    await untilShown(world.slack, people.ada, /already withdrew this/)
     expect(writes(world, 'POST')).toEqual([])
   })
 })
@@ -363,24 +313,5 @@ describe('an existing key', () => {
 
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
     expect(writes(world, 'DELETE')).toHaveLength(1)
-  })
-
-  test('is neither rotated nor revoked if Lockkeeper itself uses it', async () => {
-    const world = await startWorld()
-    const own = world.accountApi.world.data.apiKeys.find((key) => key.token === world.accountApi.key)
-    for (const verb of ['rotate', 'revoke']) {
-      await world.ada.command(`/infra keys ${verb} ${own?.id}`, { channel: ops })
-      await untilShown(world.slack, people.ada, new RegExp(`can't ${verb} it`))
-    }
-    expect(world.slack.messages(ops)).toEqual([])
-  })
-
-  test('is listed with notes on what deserves attention, and never with a token', async () => {
-    const world = await startWorld()
-    await world.ada.command('/infra keys', { channel: ops })
-    const { text, blocks } = await untilShown(world.slack, people.ada, /API keys/)
-    expect(text).toMatch(/never used/)
-    expect(text).toMatch(/full access from any IP/)
-    expect(JSON.stringify(blocks)).not.toMatch(tokenPattern)
   })
 })

@@ -46,16 +46,6 @@ async function untilForm({ slack }: World, words: string): Promise<OpenView> {
 }
 
 describe('Look up in Lockkeeper', () => {
-  test('shows an open request once, below the first thing that it is about', async () => {
-    const world = await startWorld()
-    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    await untilCard(world.slack, /203\.0\.113\.10/)
-
-    const { shown } = await lookUp(world, 'web-1 is down: 203.0.113.10 must go to web-2')
-
-    expect(wordsOf(shown).match(/Open request/g)).toHaveLength(1)
-  })
-
   test('shows what a message names, as it is now, to that person alone', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
@@ -89,35 +79,6 @@ describe('Look up in Lockkeeper', () => {
     expect(world.ben.openViews()).toEqual([])
   })
 
-  test('shows the Elastic IPs of a server, so that they can be moved away', async () => {
-    const world = await startWorld()
-
-    const { shown } = await lookUp(world, 'edge-ash-1 is down')
-
-    expect(wordsOf(shown).match(/^\*`203\.0\.113\.1[23]`.*$/gm)).toHaveLength(2)
-    expect(wordsOf(shown).match(/\[Move…\]/g)).toHaveLength(2)
-  })
-
-  test('searches blocks and attachments, too', async () => {
-    const world = await startWorld()
-    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: 'host: <http://web-1|web-1>' } }]
-    const attachments = [{ color: 'danger', fields: [{ title: 'address', value: '203.0.113.41', short: true }] }]
-
-    const { shown } = await lookUp(world, 'Alert', { message: { blocks, attachments } })
-
-    expect(wordsOf(shown)).toContain('`web-1`')
-    expect(wordsOf(shown)).toContain('`203.0.113.41`')
-  })
-
-  test('says that a message names nothing', async () => {
-    const world = await startWorld()
-
-    const { shown } = await lookUp(world, 'good morning <!channel> *bold* `code`')
-
-    expect(wordsOf(shown)).toContain('This message names no Elastic IP, server or virtual machine of the account.')
-    expect(wordsOf(shown)).not.toContain('bold')
-  })
-
   test('says what does not exist, and what could not be read', async () => {
     const world = await startWorld()
     const { elasticIp } = world.accountApi.world.movable()
@@ -128,15 +89,6 @@ describe('Look up in Lockkeeper', () => {
 
     expect(wordsOf(shown)).toContain('(Not found on the account: `sv_doesNotExist`.)')
     expect(wordsOf(shown)).toContain(`\`${elasticIp.id}\`: couldn't read this Elastic IP. Try again in a minute.`)
-  })
-
-  test('says which addresses and ids are nothing on the account, and guesses nothing about other words', async () => {
-    const world = await startWorld()
-
-    const { shown } = await lookUp(world, '203.0.113.77 and sv_doesNotExist, 203.0.113.99:443, web-77 and 203.0.113.10')
-
-    expect(wordsOf(shown)).toContain('`203.0.113.10`')
-    expect(wordsOf(shown).split('\n').at(-1)).toBe('(Not found on the account: `203.0.113.77`, `sv_doesNotExist`, `203.0.113.99`.)')
   })
 
   test('does not say that an address is missing if a list was not read', async () => {
@@ -170,17 +122,6 @@ describe('Look up in Lockkeeper', () => {
     expect(world.accountApi.journal.length - before).toBeLessThanOrEqual(16 + 3)
     expect(wordsOf(shown)).toMatch(/The message names 14\d\d more\. Only the first 8 were looked up\./)
   })
-
-  test('is done once, however often it is delivered', async () => {
-    const world = await startWorld()
-    const posted = await world.ben.say('web-1', { channel: ops })
-
-    const delivery = await world.ada.messageShortcut(posted as Message, 'look-up')
-    await world.ada.redeliver(delivery)
-    await untilLookedUp(world)
-
-    expect(world.slack.calls('views.open')).toHaveLength(1)
-  })
 })
 
 describe('Move…', () => {
@@ -212,20 +153,6 @@ describe('Move…', () => {
     expect(JSON.stringify(card.blocks)).toContain(`<${address}|a message>`)
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
-  })
-
-  test('links a reply in its thread', async () => {
-    const world = await startWorld()
-    const parent = await world.ben.say('alert', { channel: ops })
-    const reply = await world.ben.say('203.0.113.10 to web-2', { channel: ops, threadTs: (parent as Message).ts })
-    await world.ada.messageShortcut(reply as Message, 'look-up')
-
-    await world.ada.click(await untilLookedUp(world), 'Move…')
-    await untilForm(world, '"callback_id":"move-elastic-ip"')
-    await world.ada.submit()
-
-    const card = await untilCard(world.slack, /Move 203\.0\.113\.10/)
-    expect(JSON.stringify(card.blocks)).toContain(`?thread_ts=${(parent as Message).ts}&amp;cid=${ops}|a message>`)
   })
 
   test('links a message of a private channel in that channel alone', async () => {
@@ -286,28 +213,6 @@ describe('Move…', () => {
   })
 })
 
-describe('a look-up by somebody who may not read in the channel of the message', () => {
-  test.each([
-    ['a guest', { isRestricted: true }, ops, /Guests can't/],
-    ['somebody of another workspace', { teamId: 'T0PARTNER1' }, ops, /People from other workspaces can't/],
-    ['a stranger of Slack Connect', { isStranger: true, teamId: 'T0PARTNER1' }, ops, /People from other workspaces can't/],
-    ['a bot', { isBot: true }, ops, /Bots can't/],
-    ['a member in a shared channel', {}, shared, /shared with another organization/],
-  ])('shows nothing and reads nothing: %s', async (_, changes, channel, words) => {
-    const world = await startWorld()
-    await expect.poll(() => world.accountApi.journal.length).toBeGreaterThan(0)
-    const before = world.accountApi.journal.length
-    const posted = await world.ben.say('203.0.113.10', { channel })
-    world.slack.setPerson(people.ada, changes)
-
-    await world.ada.messageShortcut(posted as Message, 'look-up')
-
-    await world.slack.until(() => world.slack.ephemerals(people.ada).some(({ text }) => words.test(text)))
-    expect(world.ada.openViews()).toEqual([])
-    expect(world.accountApi.journal).toHaveLength(before)
-  })
-})
-
 describe('a message shortcut whose payload Slack would not send', () => {
   const payloadFor = (more: object) => ({
     type: 'message_action',
@@ -348,14 +253,6 @@ describe('a message shortcut whose payload Slack would not send', () => {
     expect((await send(world, payloadFor({ message: { text: '203.0.113.10' }, trigger_id: 't', ...more }))).status).toBe(200)
 
     expect(world.accountApi.journal).toHaveLength(before)
-    expect(world.slack.calls('views.open')).toEqual([])
-  })
-
-  test('is refused with a wrong signature', async () => {
-    const world = await startWorld()
-    const body = `payload=${encodeURIComponent(JSON.stringify(payloadFor({ message: { text: '203.0.113.10' } })))}`
-
-    expect((await world.slack.sendRaw({ body, signingSecret: 'another' })).status).toBe(401)
     expect(world.slack.calls('views.open')).toEqual([])
   })
 

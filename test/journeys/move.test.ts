@@ -49,78 +49,9 @@ describe('a move, from command to report', () => {
 
     expect(early).toEqual([])
   })
-
-  test('can be requested with the form, and the card shows the reason', async () => {
-    const world = await startWorld()
-    const { elasticIp, target } = world.accountApi.world.movable()
-
-    await world.ada.command('/infra ip move', { channel: ops })
-    const view = await world.slack.until(() => world.ada.topView())
-    expect(view.title).toBe('Move an Elastic IP')
-    await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: target.id, Reason: 'web-1 is to be rebooted' })
-    const submitted = await world.ada.submit()
-    expect(submitted.errors).toBeUndefined()
-
-    const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain('web-1 is to be rebooted')
-    expect(world.ada.openViews()).toEqual([])
-  })
-
-  test('keeps what was entered when the form shows a refusal at the field', async () => {
-    const world = await startWorld()
-    const { elasticIp } = world.accountApi.world.movable()
-
-    await world.ada.command('/infra ip move', { channel: ops })
-    const view = await world.slack.until(() => world.ada.topView())
-    await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: elasticIp.serverId ?? '' })
-    const submitted = await world.ada.submit()
-
-    expect(submitted.errors?.serverId).toMatch(/is already on/)
-    expect(world.ada.openViews()).toHaveLength(1)
-    expect(world.slack.messages(ops)).toEqual([])
-  })
-
-  test('offers to move back after its end, as a new request', async () => {
-    const world = await startWorld()
-    const { elasticIp, target, card } = await requestMove(world)
-    const from = elasticIp.serverId
-    await world.ben.click(card, 'Approve')
-    const done = await untilCard(world.slack, /\*Done\.?\*/)
-
-    await world.ada.click(done, 'Move back')
-    await world.slack.until(() => world.ada.topView())
-    await world.ada.submit()
-    const back = await untilCard(world.slack, /needs approval from/)
-    await world.chiara.click(back, 'Approve')
-    await untilReport(world.slack, back.ts, /Done/)
-
-    expect(target.id).not.toBe(from)
-    expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(from)
-  })
 })
 
 describe('a decision', () => {
-  test('is refused to the requester and to an outsider, each with the reason', async () => {
-    const world = await startWorld()
-    const { card } = await requestMove(world)
-
-    await world.ada.click(card, 'Approve')
-    await world.dov.click(card, 'Approve')
-
-    const said = await untilShown(world.slack, people.ada, /You requested this/)
-    expect(said.text.replace(/\/p\d+\|request \w{8}>/, '/…|request …>')).toMatchInlineSnapshot(
-      `
-      "*Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/…|request …>
-      You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."
-    `,
-    )
-    expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."`,
-    )
-    expect(patches(world)).toEqual([])
-    expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
-  })
-
   test('sends one PATCH and answers every click, for any number of clicks, people and replicas', async () => {
     const world = await startWorld({ replicas: 2 })
     const { card } = await requestMove(world)
@@ -163,41 +94,6 @@ describe('a decision', () => {
     expect(second.ts).not.toBe(card.ts)
   })
 
-  test('that rejects has a form for the reason, which a refusal replaces for people who may not reject', async () => {
-    const world = await startWorld({ env: { APPROVERS: people.chiara } })
-    const { card } = await requestMove(world)
-
-    await world.ben.click(card, 'Reject')
-    await world.slack.until(() => world.ben.topView().title === 'Not possible')
-
-    expect(JSON.stringify(world.ben.topView().view)).toContain("You aren't an approver of this request.")
-  })
-
-  test('that rejects answers its requester without a form, as Approve does', async () => {
-    const world = await startWorld()
-    const { card } = await requestMove(world)
-
-    await world.ada.click(card, 'Reject')
-
-    const said = await untilShown(world.slack, people.ada, /You requested this/)
-    expect(said.text).toContain('someone else must approve or reject it. To cancel it, press *Withdraw*.')
-    expect(world.ada.openViews()).toEqual([])
-  })
-
-  test('to withdraw is up to the requester', async () => {
-    const world = await startWorld()
-    const { card } = await requestMove(world)
-
-    await world.ben.click(card, 'Withdraw')
-    await untilShown(world.slack, people.ben, /can withdraw it/)
-    await world.ada.click(card, 'Withdraw')
-
-    await untilCard(world.slack, /Withdrawn/)
-    await world.ben.click(card, 'Approve')
-    await untilShown(world.slack, people.ben, /already withdrew this/)
-    expect(patches(world)).toEqual([])
-  })
-
   test.each([
     ['a move', '/infra ip move 203.0.113.10 web-2'],
     ['an evacuation', '/infra evacuate web-1 web-2'],
@@ -238,31 +134,6 @@ describe('a decision', () => {
     const report = await untilReport(world.slack, card.ts, /Withdrawn/)
     expect(report.text).toMatch(/^<@U0ADA00001> :leftwards_arrow_with_hook: \*Withdrawn\* by .*Nothing was done\. Still wanted\?/)
     world.accountApi.faults.clear()
-    expect(patches(world)).toEqual([])
-  })
-
-  test('that never comes lets the request expire, which is reported, and it can be requested again', async () => {
-    const world = await startWorld({ env: { APPROVAL_TTL: '700ms' } })
-    const { card } = await requestMove(world)
-
-    const report = await untilReport(world.slack, card.ts, /Expired/)
-    await untilCard(world.slack, /\*Expired\*/)
-    await world.ben.click(card, 'Approve')
-
-    expect(report.text).toContain('Nothing was done')
-    await untilShown(world.slack, people.ben, /expired before it was approved/)
-    expect(patches(world)).toEqual([])
-  })
-
-  test('is denied to a member of a group that Slack cannot read', async () => {
-    const world = await startWorld()
-    const { card } = await requestMove(world)
-    const fault = world.slack.faults.add({ method: 'usergroups.users.list', kind: 'error', error: 'internal_error', times: 5 })
-
-    await world.ben.click(card, 'Approve')
-
-    await untilShown(world.slack, people.ben, /Slack didn't return/)
-    expect(fault.fired).toBeGreaterThan(0)
     expect(patches(world)).toEqual([])
   })
 
@@ -354,25 +225,5 @@ describe('a request that cannot be made', () => {
       `"Nothing was requested, because <@U0ADA00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” (waiting for approval). <https://nimbus-works.slack.com/archives/C0OPS00001/p…|Open it>. Have it approved or rejected there, or wait until it ends."`,
     )
     expect(world.slack.messages(ops)).toHaveLength(1)
-  })
-
-  test('because the API key is rejected', async () => {
-    const world = await startWorld({ env: { INFRA_API_KEY: 'f'.repeat(36) } })
-
-    await world.ada.command('/infra ip list', { channel: ops })
-
-    expect((await untilShown(world.slack, people.ada, /API key/)).text).toMatchInlineSnapshot(
-      `"The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY."`,
-    )
-  })
-
-  test('because the person is a guest', async () => {
-    const world = await startWorld()
-
-    await world.dov.command('/infra ip list', { channel: ops })
-
-    expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."`,
-    )
   })
 })

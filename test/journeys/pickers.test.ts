@@ -85,16 +85,6 @@ describe('the servers for an Elastic IP', () => {
     await expect.poll(() => fault.fired).toBe(1)
     expect(submitted.errors?.serverId).toMatch(/can only be moved within its site/)
   })
-
-  test('are known in the form of Request again', async () => {
-    const world = await startWorld()
-    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    await world.ada.click(await untilCard(world.slack, /needs approval from/), 'Withdraw')
-    await world.ada.click(await untilCard(world.slack, /Withdrawn/), 'Request again')
-    await world.slack.until(() => world.ada.topView())
-
-    expect(await search(world, 'Server', 'edge-')).toEqual(['edge-ash-1 (Storefront, ASH)', 'edge-ash-2 (Storefront, ASH)'])
-  })
 })
 
 test('a BGP address is neither offered nor filled in, and a command for it is refused before anything is requested', async () => {
@@ -176,16 +166,5 @@ describe('a picker', () => {
     expect(many.options).toHaveLength(100)
     expect(many.options.every(({ value }) => value !== 'not-a-choice')).toBe(true)
     expect(many.label).toBe('First 100 of 130. Type to narrow it down.')
-  })
-
-  test('refuses a sentence among its options at the field', async () => {
-    const world = await startWorld()
-    await openForm(world, '/infra vm rename')
-    world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 6, kind: 'status', status: 503 })
-    await world.ada.fill(undefined, { 'Virtual machine': 'not-a-choice', 'New name': 'web-9' })
-
-    const submitted = await world.ada.submit()
-
-    expect(submitted.errors).toEqual({ virtualMachineId: 'Choose a virtual machine.' })
   })
 })

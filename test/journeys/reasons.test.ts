@@ -49,14 +49,6 @@ describe('a reason', () => {
     const form = await world.slack.until(() => world.ada.topView())
     expect(reasonInput(form.view)).toMatchObject({ optional: true, element: { initial_value: 'OPS-123' } })
   })
-
-  test('is a word like any other in a search', async () => {
-    const world = await startWorld()
-
-    await world.ada.command('/infra audit because', { channel: ops })
-
-    expect((await untilShown(world.slack, people.ada, /because/)).text).toContain('because')
-  })
 })
 
 test('a command that ends with because opens its filled form, and says that the reason is missing', async () => {
@@ -116,29 +108,6 @@ describe('a rule that requires a reason', () => {
     expect(writesOf(world)).toHaveLength(1)
   })
 
-  test('takes a command with one as it is', async () => {
-    const world = await startWorldUnder(strict)
-
-    await world.ada.command(`${typedMove(world).command} because OPS-123`, { channel: ops })
-
-    await untilCard(world.slack, /needs approval from/)
-    expect(world.ada.openViews()).toEqual([])
-  })
-
-  test('refuses a form that comes without one in words at the field, and keeps what was entered', async () => {
-    const world = await startWorldUnder(strict)
-    const { elasticIp, target } = typedMove(world)
-    await world.ada.command('/infra ip move', { channel: ops })
-    const form = await world.slack.until(() => world.ada.topView())
-    expect(reasonInput(form.view)).toMatchObject({ optional: true })
-    await world.ada.fill(form, { 'Elastic IP': elasticIp.id, Server: target.id })
-
-    const refused = await world.ada.submit()
-
-    expect(refused.errors).toEqual({ reason: 'The rule “production” requires a reason.' })
-    expect(await world.records.all()).toEqual([])
-  })
-
   test('makes the field required from the beginning where no other rule can apply', async () => {
     const world = await startWorldUnder(strict)
 
@@ -183,22 +152,4 @@ describe('a rule that requires a reason', () => {
     expect(reasonInput(back.view)).toMatchObject({ optional: false })
     expect(reasonInput(back.view)?.element?.initial_value).toBeUndefined()
   })
-})
-
-test('a form that was opened to undo a request says nothing of it once it does something else', async () => {
-  const world = await startWorld()
-  const [machine] = world.accountApi.world.data.virtualMachines
-  await world.ada.command(`/infra vm rename ${machine?.id} web-eu-7`, { channel: ops })
-  await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
-  const done = await untilCard(world.slack, /\*Done/)
-  await world.ada.click(done, 'Rename back')
-  const form = await world.slack.until(() => world.ada.topView())
-
-  await world.ada.fill(form, { 'New name': 'web-eu-8' })
-  await world.ada.submit()
-
-  const card = await untilCard(world.slack, /needs approval from/)
-  expect(JSON.stringify(form.view)).toContain('Undoes')
-  expect(card.text).toContain('web-eu-8')
-  expect(card.text).not.toContain('Undoes')
 })

@@ -19,7 +19,7 @@ async function requestRename(world: World, text = 'preview-1 preview-eu-1') {
   return untilCard(world.slack, /needs approval from/)
 }
 
-async function openForm(world: World) {
+async function _openForm(world: World) {
   await world.ada.command('/infra vm rename', { channel: ops })
   return world.slack.until(() => world.ada.topView())
 }
@@ -52,34 +52,6 @@ describe('a rename, from command to report', () => {
     ])
     expect(world.accountApi.world.virtualMachine(id)).toMatchObject({ name: 'preview-eu-1', status: 'Running' })
     await untilCard(world.slack, /\*Done/)
-  })
-
-  test('works by id, and by a name with spaces in quotes', async () => {
-    const world = await startWorld()
-    const { id } = machine(world, 'preview-1')
-    world.accountApi.world.changeVirtualMachine(machine(world, 'wiki-1').id, { name: 'The old wiki' })
-
-    await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
-    await untilCard(world.slack, /Rename preview-1 → preview-eu-1/)
-    await world.ada.command('/infra vm rename “the old wiki” wiki-2', { channel: ops })
-
-    await untilCard(world.slack, /Rename “The old wiki” → wiki-2/)
-  })
-
-  test('works with the form, and the card shows the reason', async () => {
-    const world = await startWorld()
-    const { id } = machine(world, 'preview-1')
-
-    const view = await openForm(world)
-    expect(view.title).toBe('Rename a virtual machine')
-    await world.ada.fill(view, { 'Virtual machine': id, 'New name': ' preview-eu-1 ', Reason: 'it has moved to Europe' })
-    const submitted = await world.ada.submit()
-
-    expect(submitted.errors).toBeUndefined()
-    const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain('Rename preview-1 → preview-eu-1')
-    expect(card.text).toContain('it has moved to Europe')
-    expect(world.ada.openViews()).toEqual([])
   })
 
   test('offers to rename back, as a new request', async () => {
@@ -186,50 +158,6 @@ describe('a rename that cannot be made', () => {
     expect(world.slack.messages(ops)).toEqual([])
     expect(patches(world)).toEqual([])
   })
-
-  test.each([
-    ['preview_1', /an underscore/],
-    ['preview eu', /A name can't contain spaces\. Did you mean preview-eu\?/],
-    ['preview eu_1', /a space and an underscore/],
-    ['-preview', /begins and ends with a letter or digit/],
-    ['preview-1', /is already called preview-1/],
-    ['*', /an asterisk/],
-  ])('is refused at the field of the form, and the other fields stay: %j', async (name, refusal) => {
-    const world = await startWorld()
-    const view = await openForm(world)
-
-    await world.ada.fill(view, { 'Virtual machine': machine(world, 'preview-1').id, 'New name': name })
-    const submitted = await world.ada.submit()
-
-    expect(submitted.errors?.name).toMatch(refusal)
-    expect(world.ada.openViews()).toHaveLength(1)
-    expect(world.slack.messages(ops)).toEqual([])
-  })
-
-  test('is refused at its field in the form, because the machine no longer exists', async () => {
-    const world = await startWorld()
-    const view = await openForm(world)
-    const { id } = machine(world, 'preview-1')
-    await world.ada.fill(view, { 'Virtual machine': id, 'New name': 'preview-eu-1' })
-    world.accountApi.world.data.virtualMachines.splice(0, 1)
-
-    const submitted = await world.ada.submit()
-
-    expect(submitted.errors).toEqual({ virtualMachineId: `No virtual machine ${id} on the account. Check the account.` })
-  })
-
-  test('is requested by id even while the account API does not answer, and shows what was not checked', async () => {
-    const world = await startWorld()
-    const { id } = machine(world, 'preview-1')
-    world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 1_000, kind: 'status', status: 503 })
-
-    await world.ada.command('/infra vm rename preview-1 preview-eu-1', { channel: ops })
-    await untilShown(world.slack, people.ada, /returned an error \(503\)/)
-    await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
-
-    const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain(`Not checked: whether virtual machine \`${id}\` exists, and its current name`)
-  })
 })
 
 describe('a rename without a usable answer', () => {
@@ -273,66 +201,5 @@ describe('a rename without a usable answer', () => {
     )
     expect(fault.fired).toBe(1)
     expect(patches(world)).toHaveLength(1)
-  })
-
-  test('is superseded if somebody else gave the machine a third name', async () => {
-    const world = await startWorld()
-    const { id } = machine(world, 'preview-1')
-    world.accountApi.faults.add({ method: 'PATCH', path: /virtual_machines/, kind: 'drop-before' })
-    const card = await requestRename(world)
-    await world.ben.click(card, 'Approve')
-    await world.slack.until(() => patches(world).length === 1)
-
-    world.accountApi.world.changeVirtualMachine(id, { name: 'preview-apac-1' })
-
-    const report = await untilReport(world.slack, card.ts, /Superseded/)
-    expect(report.text).toContain('`preview-1` is now called `preview-apac-1`. Another change renamed it.')
-  })
-})
-
-describe('a rename that does not succeed', () => {
-  test('because the machine is being resized is refused with the reason', async () => {
-    const world = await startWorld()
-    const { id } = machine(world, 'preview-1')
-    world.accountApi.world.changeVirtualMachine(id, { status: 'Resizing' })
-    const card = await requestRename(world)
-
-    await world.ben.click(card, 'Approve')
-
-    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API is busy with another change of this resource (409). It says: “The virtual machine is being resized”. Try again when that change has ended. Nothing was changed. Still wanted? Press *Request again* above."`,
-    )
-    expect(patches(world)).toHaveLength(1)
-  })
-
-  test('because the account API rejects the name is reported as failed', async () => {
-    const world = await startWorld()
-    world.accountApi.faults.add({
-      method: 'PATCH',
-      path: /virtual_machines/,
-      kind: 'status',
-      status: 422,
-      body: { errors: [{ code: 'VALIDATION_ERROR', status: '422', title: 'Unprocessable', detail: 'Name is reserved' }] },
-    })
-    const card = await requestRename(world)
-
-    await world.ben.click(card, 'Approve')
-
-    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API refused this (422, VALIDATION_ERROR). It says: “Name is reserved”. Nothing was changed. Still wanted? Press *Request again* above."`,
-    )
-    expect(patches(world)).toHaveLength(1)
-  })
-
-  test('because the machine was renamed after the request is voided, and the difference is shown', async () => {
-    const world = await startWorld()
-    const card = await requestRename(world)
-    world.accountApi.world.changeVirtualMachine(machine(world, 'preview-1').id, { name: 'preview-apac-1' })
-
-    await world.ben.click(card, 'Approve')
-
-    const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
-    expect(report.text).toContain('It was called `preview-1` when this was requested, and is called `preview-apac-1` now.')
-    expect(patches(world)).toEqual([])
   })
 })

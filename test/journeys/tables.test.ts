@@ -63,19 +63,6 @@ describe('a list', () => {
     await untilCard(world.slack, /needs approval|Needs approval/)
   })
 
-  test('offers no move for a BGP address, and says why', async () => {
-    const world = await startWorld()
-    const id = world.accountApi.world.elasticIps().find(({ mode }) => mode === 'bgp')?.id ?? ''
-    await world.ada.command('/infra ip list bgp', { channel: ops })
-    const list = await untilShown(world.slack, people.ada, /1 Elastic IP/)
-
-    await world.ada.click(list, 'Details of an Elastic IP', { choose: id })
-    const details = await untilShown(world.slack, people.ada, /Id: /)
-
-    expect(details.text).toContain('`203.0.113.70` is a BGP address: several servers can announce it')
-    expect(JSON.stringify(details.blocks)).not.toContain('Move…')
-  })
-
   test('of API keys opens the form to rotate or revoke one, and the request is made', async () => {
     const world = await startWorld()
     await world.ada.command('/infra keys', { channel: ops })
@@ -89,17 +76,6 @@ describe('a list', () => {
 
     expect(details.text).toContain(`Id: \`${choice}\``)
     await untilCard(world.slack, /Revoke API key/)
-  })
-
-  test('of plans shows the price and the stock of a plan in each region', async () => {
-    const world = await startWorld()
-    await world.ada.command('/infra plans', { channel: ops })
-    await chosenFirst(world.ada, await untilShown(world.slack, people.ada, /plans/), 'Details of a plan')
-
-    const { text } = await untilShown(world.slack, people.ada, /Operating systems: /)
-
-    expect(text).toMatch(/\$[\d.]+\/h/)
-    expect(text).toMatch(/[iI]n stock: /)
   })
 
   test('above the limits of a table has pages, with a picker for the rows of each', async () => {
@@ -163,15 +139,5 @@ describe('the doctor', () => {
 
     expect(kindsOf(report)).toContain('data_table')
     await untilShown(world.slack, people.ada, expected)
-  })
-
-  test('says that Slack refuses tables', async () => {
-    const world = await startWorld()
-    world.slack.setTables('refused')
-    await world.ada.command('/infra doctor', { channel: ops })
-
-    const refused = await untilShown(world.slack, people.ada, /Slack refused a table/)
-
-    expect(kindsOf(refused)).not.toContain('data_table')
   })
 })

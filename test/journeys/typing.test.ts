@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { changeKinds } from '../../src/features/index.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
-import { forgetLists, ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from './world.ts'
+import { ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from './world.ts'
 
 const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
 const examplesOf = (fits: (need: string) => boolean) =>
@@ -181,16 +181,6 @@ describe('two things', () => {
       await untilCard(world.slack, /203\.0\.113\.10[\s\S]*web-2/)
     },
   )
-
-  test.each(['to web-9', 'to to web-9', '"to" to web-9'])('can be named "to": vm rename %s', async (text) => {
-    const world = await startWorld()
-    const [one] = world.accountApi.world.data.virtualMachines
-    if (one) one.name = 'to'
-
-    await world.ada.command(`/infra vm rename ${text}`, { channel: ops })
-
-    await untilCard(world.slack, /Rename to → web-9/)
-  })
 })
 
 describe('a name that nothing has', () => {
@@ -239,18 +229,6 @@ describe('the people who run Lockkeeper', () => {
 
     expect((await untilShown(world.slack, people.ada, /can't request this here/)).text).toContain(named)
     await world.ada.command('/infra ip move', { channel: ops })
-    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
-  })
-
-  test('are named in the answer to a form that was sent', async () => {
-    const world = await startWorld({ env: { OPS_CHANNEL: ops } })
-    const form = await openForm(world, 'keys rotate')
-    await world.ada.fill(form, { 'API key': 'terraform' })
-    world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 401, times: 5 })
-    await forgetLists(world)
-
-    await world.ada.submit()
-
     await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MovePhase } from '../sandbox/account-api/data.ts'
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+import { ops, startWorld, untilCard, untilReport, type World, type WorldOptions } from './world.ts'
 
 type Wire = { attributes: Record<string, unknown> }
 
@@ -97,16 +97,6 @@ describe.each(ways)('a move %s, with ids that differ by kind of object', (_, req
   })
 })
 
-test('servers of another site are refused by name, and not offered', async () => {
-  const world = await startWorld()
-  const { elasticIp, target } = world.accountApi.world.inAnotherSite()
-
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.id}`, { channel: ops })
-
-  const refusal = await untilShown(world.slack, people.ada, /within its site/)
-  expect(refusal.text).toContain(`${target.hostname} is in site ${target.site}`)
-})
-
 describe('a server that dies', () => {
   async function startFailover(options: WorldOptions = {}) {
     const world = await startWorld(options)
@@ -168,20 +158,4 @@ describe('a server that dies', () => {
 
     expect((await untilReport(world.slack, card.ts, /Done|Superseded|Failed/)).text).toMatch(/Done/)
   })
-})
-
-test('a late report shows the status that was read', async () => {
-  const world = await startWorld({
-    env: { MOVE_TIMEOUT: '300ms' },
-    account: { moveTakes: { min: 60_000, max: 60_000 }, movePhases: oldServer },
-  })
-  const { elasticIp } = await byArguments(world)
-  const card = await untilCard(world.slack, /needs approval from/)
-  await world.ben.click(card, 'Approve')
-
-  const report = await untilReport(world.slack, card.ts, /Late/)
-
-  expect(report.text).toContain('The account shows status `moving`, on `web-1`.')
-  world.accountApi.world.endMove(elasticIp.id)
-  await untilReport(world.slack, card.ts, /Done/)
 })
