@@ -19,7 +19,7 @@ describe('a firing alert', () => {
     expect(await world.send([alert()])).toBe(200)
     const card = await untilProposed(world)
 
-    expect(card.text).toMatch(/Alertmanager needs approval from <!subteam\^S0ONCALL01>[^]*Reason: `web-1:9100 is down`/)
+    expect(card.text).toMatch(/Alertmanager needs approval from <!subteam\^S0ONCALL01>[\s\S]*Reason: `web-1:9100 is down`/)
     expect(card.text).toContain('Alert `NodeDown`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it>')
     expect(card.text).toContain('The policy chose the target. For another one, reject this and run `/infra evacuate web-1`.')
     await world.ben.click(card, 'Approve')
