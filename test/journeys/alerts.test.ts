@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type AlertWorld, alert, post, resolved, startAlertWorld, token, untilProposed } from './alerts-world.ts'
-import { steady } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
 import { general, ops, people, untilCard, untilReport, untilShown } from './world.ts'
 
