@@ -265,7 +265,7 @@ function createPeopleSide(foundation: Foundation) {
   telemetry.metrics.expectKinds(catalog.kinds())
 
   const interactions = gatherHandlers(people, features, home)
-  const workerWatch = createWorkerWatch(people)
+  const workerWatch = createWorkerWatch(people, { checkMs: foundation.timings.workerCheckMs })
 
   /** Runs after the start has read the bot's identity from Slack. */
   function createListener(slackIdentity: Identity) {

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { usualTimings } from '../../src/domain/timings.ts'
 import { countRoundTrips } from './round-trips.ts'
 import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
@@ -47,17 +48,6 @@ test('a list is answered after one read, because its end is read together with i
 })
 
 describe('an approved move is sent', () => {
-  test('although Slack takes 5 s to show the approval', async () => {
-    const world = await startWorld(quiet)
-    const card = await requestMove(world)
-    const slow = world.slack.faults.add({ method: 'chat.update', kind: 'delay', delayMs: 5_000 })
-
-    await world.ben.click(card, 'Approve')
-    await expect.poll(() => slow.fired > 0 && patchOf(world)).toBeTruthy()
-
-    expect(world.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text).toMatch(/needs approval from/)
-  })
-
   test('after at most two reads one behind the other', async () => {
     const world = await startWorld(quiet)
     const card = await requestMove(world)
@@ -87,17 +77,18 @@ describe('the end of a move', () => {
 })
 
 test('without a worker an approved change says so, the operators are told once, and it starts when a worker runs', async () => {
-  const world = await startWorld({ env: { ROLE: 'web', OPS_CHANNEL: general } })
+  const timings = { ...usualTimings, workerCheckMs: 200 }
+  const world = await startWorld({ env: { ROLE: 'web', OPS_CHANNEL: general }, timings })
   const { slack } = world
   const card = await requestMove(world)
   slack.invite(general)
   await world.ben.click(card, 'Approve')
 
-  await slack.until(() => slack.messages(ops).find(({ text }) => /Not started yet: no worker/.test(text)), { timeoutMs: 40_000 })
+  await slack.until(() => slack.messages(ops).find(({ text }) => /Not started yet: no worker/.test(text)))
   await slack.until(() => slack.messages(general).find(({ text }) => text.includes('`no-worker`')))
   const worker = await world.startBot({ ROLE: 'worker' })
   onTestFinished(() => worker.stop())
   await untilReport(slack, card.ts, /Done/)
 
   expect(slack.messages(general).filter(({ text }) => /No worker of Lockkeeper is running.*`no-worker`/.test(text))).toHaveLength(1)
-}, 90_000)
+})
