@@ -111,14 +111,6 @@ describe('a request that two readers could understand in two ways is refused, an
   })
 })
 
-test('somebody who asks for leave to send a body is refused before it is sent', async () => {
-  const world = await startWorld()
-  const expecting = { expect: '100-continue', 'content-length': '1000' }
-
-  // Node gives leave by itself, before anybody sees the headers.
-  expect(statusesIn(await exchange(world, post({ ...plausibleHeaders(1), ...expecting })))).toEqual([100, 401])
-})
-
 test('of 200 requests in one packet the first is refused and ends the connection, and a signed command is acknowledged meanwhile', async () => {
   const world = await startWorld()
   const one = post({ ...plausibleHeaders(), ...length('payload=x') }, 'payload=x')

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { actAs, composer, openDrawer, phone, send } from './open-browser.ts'
+import { actAs, openDrawer, phone, send } from './open-browser.ts'
 import { sandboxPages } from './pages.ts'
 
 const current = sandboxPages()
@@ -54,23 +54,6 @@ test('a newcomer is led from the request to the report, and the phones of those 
   await page.goForward()
   await page.reload()
   await page.getByText('You are Ada').waitFor()
-})
-
-test('a guest reads that commands and buttons are refused', async () => {
-  const { sandbox, browser } = current()
-  const page = await browser.open(sandbox.url)
-  await send(page, nextMove())
-  await waiting(page).waitFor()
-  await actAs(page, 'Dov Meyer (outsider)')
-  await hintOf(page).getByText('You are Dov, a guest').waitFor()
-  await hintOf(page).getByRole('button', { name: 'the request' }).click()
-  await waiting(page).getByRole('button', { name: 'Approve' }).click()
-  await page.getByRole('article').getByText('Guests').last().waitFor()
-
-  await hintOf(page).getByRole('button', { name: '/infra ip move' }).click()
-  await composer(page).press('Enter')
-
-  await expect.poll(() => page.getByRole('article').getByText('Guests').count()).toBe(2)
 })
 
 test('the Home tab shows the requests that wait for a person, and the app has its own messages', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { actions, ada, button, general, input, modal, mrkdwn, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
-import { actAs, composer, phone, send } from './open-browser.ts'
+import { composer, phone, send } from './open-browser.ts'
 import { scriptedPages } from './pages.ts'
 
 const current = scriptedPages()
@@ -30,29 +30,6 @@ test('a slash opens the list of commands, for the keyboard and for the mouse', a
   await composer(page).press('Escape')
   await composer(page).press('Enter')
   await expect.poll(lastPayload).toMatchObject({ command: '/inf' })
-})
-
-test('the notice of Slack about a bot that does not answer is shown', async () => {
-  const { page, bot } = current()
-  bot.answer(() => ({ hold: true }))
-
-  await send(page, '/infra ip move')
-
-  await page.getByRole('status').getByText('/infra failed with the error "operation_timeout"').waitFor()
-  expect(lastPayload()).toMatchObject({ command: '/infra', text: 'ip move', user_id: ada })
-})
-
-test('an ephemeral message is marked, has no menu, and other people do not see it', async () => {
-  const { page, client } = current()
-  await client.chat.postEphemeral({ channel: ops, user: ada, text: 'For you' })
-  const message = page.getByRole('article').filter({ hasText: 'For you' })
-  await message.getByText('Only visible to you').waitFor()
-  expect(await message.getByRole('button').count()).toBe(0)
-
-  await actAs(page, 'Ben Laurent (approver)')
-
-  await page.getByText('You are Ben').waitFor()
-  expect(await message.count()).toBe(0)
 })
 
 test('text from outside is never markup, and nothing is wider than a narrow phone', async () => {
