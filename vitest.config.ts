@@ -14,11 +14,12 @@ const model = 'test/model/**/*.test.ts'
 /** What builds the image and runs it in a container engine: `npm run test:image`. */
 const image = 'test/image/**/*.long.test.ts'
 
-/** A mode of its own for each of the long suites, so that words after `npm run test:faults --` choose among its files. */
+/** A mode of its own for each of the long suites, so that words after `npm run test:faults --` choose among its files, and one for mutants of all tests. */
 const suites: Record<string, string[]> = {
   faults: ['test/{faults,attacks}/**/*.test.ts', model, ...long],
   model: [model],
   image: [image],
+  mutants: ['test/**/*.test.ts'],
 }
 
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
@@ -42,10 +43,12 @@ export default defineConfig(({ mode }) => ({
     ],
     snapshotSerializers: ['test/no-break-spaces.ts'],
     // Only a test that hangs takes so long, also on a machine that does other work.
-    testTimeout: 60_000,
+    testTimeout: mode === 'faults' ? 240_000 : 60_000,
     hookTimeout: 60_000,
     // A busy machine makes tests slow, and never red.
     expect: { poll: { timeout: 20_000 } },
+    // A machine that stalls for seconds fails a test once, a defect twice. The long suites have no second try: they look for what happens seldom.
+    retry: mode in suites ? 0 : 1,
     // Most tests wait for a clock, or for something to go wrong long enough, most of the time.
     maxWorkers: mode === 'faults' ? 3 : 8,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.

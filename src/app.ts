@@ -11,16 +11,14 @@ import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Notices } from './outbox/notices.ts'
 import type { OpsChannel } from './outbox/operators.ts'
-import type { Deliver, Show } from './outbox/outbox.ts'
 import type { Assignments } from './redis/assignments.ts'
 import type { Redis } from './redis/connect.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import type { Keys } from './redis/key-names.ts'
-import type { Queues, Wake } from './redis/queues.ts'
+import type { Queues } from './redis/queues.ts'
 import type { Access } from './requests/access.ts'
-import type { CheckAuthority, CheckRecord, CheckRetraction } from './requests/authority.ts'
 import type { Catalog } from './requests/catalog.ts'
-import type { NoteOf, Store } from './requests/store.ts'
+import type { Store } from './requests/store.ts'
 import type { Submit } from './requests/submit.ts'
 import type { OpenForm } from './slack/forms.ts'
 import type { Directory } from './slack/people.ts'
@@ -79,14 +77,6 @@ export interface App {
   store: Store
   queues: Queues
 
-  // Functions of factories that are still created once for each connection.
-  noteOf: NoteOf
-  checkRecord: CheckRecord
-  checkAuthority: CheckAuthority
-  checkRetraction: CheckRetraction
-  wake: Wake
-  deliver: Deliver
-  show: Show
   submit: Submit
   openForm: OpenForm
 }

@@ -2,8 +2,8 @@ import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
 import { bundles, changeKinds } from './features/index.ts'
 import { createLog, describeError, type Log } from './ops/log.ts'
+import type { Outlets } from './start/apps.ts'
 import { type Bot, createBot } from './start/bot.ts'
-import type { Outlets } from './start/foundation.ts'
 
 /**
  * Runs the bot as a process: starts it from these variables and stops it on a signal. Exits with 1 and a line for each problem if it cannot

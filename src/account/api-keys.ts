@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { ApiKey, IssuedApiKey } from '../domain/account.ts'
 import { Secret } from '../domain/signing.ts'
-import { text, toText } from './fields.ts'
+import { shown, text, toText } from './fields.ts'
 import type { CallOptions, Http, WriteOptions } from './http.ts'
-import { pathTo, type ReportSkipped, readList, resourceKind } from './resource.ts'
+import { pathTo, readList, resourceKind } from './resource.ts'
 
 const attributes = z.object({
   name: text,
@@ -20,18 +20,19 @@ const attributes = z.object({
 export const ApiKeyResponse = z.object({ id: z.string(), attributes })
 export const IssuedApiKeyResponse = z.object({ id: z.string(), attributes: attributes.extend({ token: z.string().min(1) }) })
 
-function toApiKey({ id, attributes: wire }: z.infer<typeof ApiKeyResponse>): ApiKey {
+function toApiKey({ id, attributes }: z.infer<typeof ApiKeyResponse>): ApiKey {
+  const wire = shown(attributes)
   return {
     id,
     name: wire.name || undefined,
     tokenLastSlice: wire.token_last_slice || undefined,
-    apiVersion: wire.api_version ?? undefined,
-    readOnly: wire.read_only ?? undefined,
-    allowedIps: toAllowedIps(wire.allowed_ips),
-    createdAt: wire.created_at ?? undefined,
-    updatedAt: wire.updated_at ?? undefined,
-    lastUsedAt: wire.last_used_at ?? undefined,
-    user: wire.user ? { id: wire.user.id ?? undefined, email: wire.user.email ?? undefined } : undefined,
+    apiVersion: wire.api_version,
+    readOnly: wire.read_only,
+    allowedIps: toAllowedIps(attributes.allowed_ips),
+    createdAt: wire.created_at,
+    updatedAt: wire.updated_at,
+    lastUsedAt: wire.last_used_at,
+    user: wire.user && shown(wire.user),
   }
 }
 
@@ -50,21 +51,22 @@ const issuedApiKey = resourceKind(
   (wire): IssuedApiKey => ({ key: toApiKey(wire), token: new Secret(wire.attributes.token) }),
 )
 
-interface ApiKeySettings {
+interface NewApiKey {
+  name: string
   /** If true, the key allows only GET requests. */
-  readOnly?: boolean | undefined
+  readOnly?: boolean
   /** IP addresses or CIDR ranges that may use the key. An empty list allows any address. */
-  allowedIps?: string[] | undefined
+  allowedIps?: string[]
 }
 
-export function apiKeysResource(http: Http, reportSkipped: ReportSkipped) {
+export function apiKeysResource(http: Http) {
   return {
     /**
      * Lists all API keys, without their tokens (interface specification 2023-06-01, "GET /auth/api_keys"). Times are ISO 8601 strings.
      * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
     async list({ signal }: CallOptions = {}): Promise<ApiKey[]> {
-      return readList(http, apiKey, { operation: 'apiKeys.list', path: '/auth/api_keys', signal }, reportSkipped)
+      return readList(http, apiKey, { operation: 'apiKeys.list', path: '/auth/api_keys', signal })
     },
 
     /**
@@ -72,17 +74,9 @@ export function apiKeysResource(http: Http, reportSkipped: ReportSkipped) {
      * contains. Not idempotent: if the answer is lost, find the key by its name.
      * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
-    async create({ name, ...settings }: ApiKeySettings & { name: string }, { signal, onAnswer }: WriteOptions = {}): Promise<IssuedApiKey> {
-      const body = { data: { type: 'api_keys', attributes: { name, ...wireSettings(settings) } } }
-      return http.call({
-        operation: 'apiKeys.create',
-        method: 'POST',
-        path: '/auth/api_keys',
-        body,
-        signal,
-        onAnswer,
-        read: issuedApiKey.one,
-      })
+    async create({ name, readOnly, allowedIps }: NewApiKey, options: WriteOptions = {}): Promise<IssuedApiKey> {
+      const body = { data: { type: 'api_keys', attributes: { name, read_only: readOnly, allowed_ips: allowedIps } } }
+      return http.call({ operation: 'apiKeys.create', method: 'POST', path: '/auth/api_keys', body, ...options, read: issuedApiKey.one })
     },
 
     /**
@@ -90,34 +84,19 @@ export function apiKeysResource(http: Http, reportSkipped: ReportSkipped) {
      * 2023-06-01). Returns the key and its new token. The old token stops working at once, even if the answer is lost.
      * Throws ApiError (404: no such key), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
      */
-    async rotate(id: string, name: string, { signal, onAnswer }: WriteOptions = {}): Promise<IssuedApiKey> {
+    async rotate(id: string, name: string, options: WriteOptions = {}): Promise<IssuedApiKey> {
       const body = { data: { id, type: 'api_keys', attributes: { name } } }
       const path = pathTo('/auth/api_keys', id)
-      return http.call({ operation: 'apiKeys.rotate', method: 'PUT', path, body, signal, onAnswer, read: issuedApiKey.one })
-    },
-
-    /**
-     * Changes the settings that are given and keeps the token (vendor's OpenAPI document, "PATCH /auth/api_keys/{api_key_id}"; not in the
-     * interface specification 2023-06-01). Returns the key without its token.
-     * Throws ApiError (404: no such key), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
-     */
-    async update(id: string, { name, ...settings }: ApiKeySettings & { name?: string }, { signal }: CallOptions = {}): Promise<ApiKey> {
-      const body = { data: { id, type: 'api_keys', attributes: { name, ...wireSettings(settings) } } }
-      return http.call({ operation: 'apiKeys.update', method: 'PATCH', path: pathTo('/auth/api_keys', id), body, signal, read: apiKey.one })
+      return http.call({ operation: 'apiKeys.rotate', method: 'PUT', path, body, ...options, read: issuedApiKey.one })
     },
 
     /**
      * Revokes an API key (vendor's OpenAPI document, "DELETE /auth/api_keys/{api_key_id}"; not in the interface specification 2023-06-01).
      * Throws ApiError (404: no such key, or no longer), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
      */
-    async delete(id: string, { signal, onAnswer }: WriteOptions = {}): Promise<void> {
+    async delete(id: string, options: WriteOptions = {}): Promise<void> {
       const path = pathTo('/auth/api_keys', id)
-      return http.call({ operation: 'apiKeys.delete', method: 'DELETE', path, signal, onAnswer, read: () => undefined, mayBeEmpty: true })
+      return http.call({ operation: 'apiKeys.delete', method: 'DELETE', path, ...options, read: () => undefined })
     },
   }
-}
-
-/** Builds the wire names. Settings that are undefined are not sent, because JSON leaves them out. */
-function wireSettings({ readOnly, allowedIps }: ApiKeySettings) {
-  return { read_only: readOnly, allowed_ips: allowedIps }
 }

@@ -60,8 +60,11 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   const run = createScripts(redis, scripts)
   const window = windowMs + Math.round((travelMs * windowMs) / 60_000)
   const shareOfPerson = Math.max(1, Math.floor((readsPerMinute - share(keptForExecute, readsPerMinute)) / 3))
-  const readsWithoutRedis = () => createReadsWithoutRedis({ window, most: Math.floor(readsPerMinute / 10) })
-  const withoutRedis = { key: readsWithoutRedis(), 'read-key': readsWithoutRedis() }
+  const mostWithoutRedis = Math.floor(readsPerMinute / 10)
+  const withoutRedis = {
+    key: createReadsWithoutRedis(window, mostWithoutRedis),
+    'read-key': createReadsWithoutRedis(window, mostWithoutRedis),
+  }
 
   async function take(kind: CallKind, by: Spender, key: KeyName): Promise<number> {
     try {
@@ -101,20 +104,15 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     const kept = kind === 'read' ? share(keptForExecute, total) : total - writesForChanges(total)
     if (lane === 'execute' || lane === 'retract') return { adds: ['total', lane], limits: { total } }
     const adds = ['total', 'other', lane]
-    const limits = { total, other: total - kept }
-    switch (lane) {
-      case 'person':
-        // Otherwise one person who lists again and again would leave the others nothing.
-        return userId === undefined
-          ? { adds, limits }
-          : { adds: [...adds, `user:${userId}`], limits: { ...limits, [`user:${userId}`]: shareOfPerson } }
-      case 'track':
-        return { adds, limits: { ...limits, track: pollBudget } }
-      case 'background':
-        return { adds, limits: { ...limits, background: share(mostInBackground, total) } }
-      default:
-        return { adds, limits }
+    const limits: Record<string, number> = { total, other: total - kept }
+    if (lane === 'track') limits.track = pollBudget
+    if (lane === 'background') limits.background = share(mostInBackground, total)
+    if (lane === 'person' && userId !== undefined) {
+      // Otherwise one person who lists again and again would leave the others nothing.
+      adds.push(`user:${userId}`)
+      limits[`user:${userId}`] = shareOfPerson
     }
+    return { adds, limits }
   }
 
   async function takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
@@ -134,19 +132,20 @@ export function createAccountBudget(parts: AccountBudgetParts) {
 
   /** Returns the calls of each lane in the last minute, and how long its next one would have to wait, in ms. Throws StoreUnavailableError. */
   async function figures(): Promise<BudgetFigure[]> {
-    return (await Promise.all([figuresOf('read'), figuresOf('write')])).flat()
-  }
-
-  async function figuresOf(kind: CallKind): Promise<BudgetFigure[]> {
-    const keyOf = (lane: NamedLane) => (kind === 'read' && hasReadKey && mayUseReadKey(asLane(lane)) ? 'read-key' : 'key')
-    // Asking drops the calls that are older than a minute, so the counts are read afterwards.
-    const waits = await Promise.all(lanesOf[kind].map((lane) => ask(kind, { lane: asLane(lane) }, keyOf(lane))))
-    const names: KeyName[] = hasReadKey ? ['key', 'read-key'] : ['key']
-    const counts = await Promise.all(names.map((name) => guardStore(() => redis.hgetall(keys.accountBudget(name, kind).counts))))
-    return lanesOf[kind].map((lane, index) => {
-      const used = counts.reduce((sum, each) => sum + Number(each[lane] ?? 0), 0)
-      return { kind, lane, used, waitMs: waits[index] ?? 0 }
+    const kinds = ['read', 'write'] as const
+    const ofKinds = kinds.map(async (kind) => {
+      const keyOf = (lane: Lane) => (kind === 'read' && hasReadKey && mayUseReadKey(lane) ? 'read-key' : 'key')
+      const lanes = lanesOf[kind].map((lane) => ({ lane, asked: lane === 'change' ? ('execute' as const) : lane }))
+      // Asking drops the calls that are older than a minute, so the counts are read afterwards.
+      const waits = await Promise.all(lanes.map(({ asked }) => ask(kind, { lane: asked }, keyOf(asked))))
+      const names: KeyName[] = hasReadKey ? ['key', 'read-key'] : ['key']
+      const counts = await Promise.all(names.map((name) => guardStore(() => redis.hgetall(keys.accountBudget(name, kind).counts))))
+      return lanes.map(({ lane }, index) => {
+        const used = counts.reduce((sum, each) => sum + Number(each[lane] ?? 0), 0)
+        return { kind, lane, used, waitMs: waits[index] ?? 0 }
+      })
     })
+    return (await Promise.all(ofKinds)).flat()
   }
 
   const perMinute = { read: readsPerMinute, write: writesPerMinute }
@@ -159,10 +158,6 @@ function nameLane(kind: CallKind, lane: Spender['lane']): NamedLane {
   return lane === 'bundle' || lane === 'retract' ? lane : 'change'
 }
 
-function asLane(lane: NamedLane): Lane {
-  return lane === 'change' ? 'execute' : lane
-}
-
 /** The same share of a smaller allowance than the documented 60. A larger one keeps no more. */
 function share(of: number, allowance: number): number {
   return Math.min(of, Math.floor((allowance * of) / 60))
@@ -172,7 +167,7 @@ function share(of: number, allowance: number): number {
  * Creates the reads of a process that cannot count them. It starts none for a whole window, because all processes may have spent the allowance, and
  * then at most `most` in a window: a tenth, so that up to ten processes stay within the allowance.
  */
-function createReadsWithoutRedis({ window, most }: { window: number; most: number }) {
+function createReadsWithoutRedis(window: number, most: number) {
   let since: number | undefined
   let sent: number[] = []
 

@@ -6,13 +6,11 @@ import { type ElasticIpReads, elasticIpsResource } from './elastic-ips.ts'
 import { eventsResource } from './events.ts'
 import { type CallOptions, createHttp, type HttpOptions, type WriteOptions } from './http.ts'
 import { plansResource } from './plans.ts'
-import { findInList, type ReportSkipped } from './resource.ts'
+import { findInList } from './resource.ts'
 import { serversResource } from './servers.ts'
 import { virtualMachinesResource } from './virtual-machines.ts'
 
 export interface AccountApiOptions extends HttpOptions {
-  /** Called when items of a list did not fit the schema and were left out. */
-  onSkipped?: ReportSkipped
   /** Gets the Elastic IPs that were read. */
   elasticIpReads?: ElasticIpReads
 }
@@ -26,17 +24,16 @@ export interface AccountApiOptions extends HttpOptions {
  * - ApiUnreachableError: no answer came. `requestSent` says whether the request may have been carried out.
  * - UserError: the id is impossible. Nothing was sent.
  */
-export function createAccountApi({ onSkipped = () => {}, elasticIpReads, ...options }: AccountApiOptions) {
+export function createAccountApi({ elasticIpReads, ...options }: AccountApiOptions) {
   const http = createHttp(options)
-
   return {
-    elasticIps: elasticIpsResource(http, onSkipped, elasticIpReads),
-    servers: serversResource(http, onSkipped),
-    virtualMachines: virtualMachinesResource(http, onSkipped),
-    plans: plansResource(http, onSkipped),
-    baselines: baselinesResource(http, onSkipped),
-    apiKeys: apiKeysResource(http, onSkipped),
-    events: eventsResource(http, onSkipped),
+    elasticIps: elasticIpsResource(http, elasticIpReads),
+    servers: serversResource(http),
+    virtualMachines: virtualMachinesResource(http),
+    plans: plansResource(http),
+    baselines: baselinesResource(http),
+    apiKeys: apiKeysResource(http),
+    events: eventsResource(http),
     /** Closes the connections after the running calls have ended. To close sooner, abort those calls with their signals first. */
     close: http.close,
   }
@@ -58,10 +55,7 @@ export async function findApiKey(
   return findInList(apiKeys.list(options), matches)
 }
 
-/**
- * Deletes an API key. Succeeds if the key no longer exists (404), so it is safe to repeat.
- * Throws every other error that `apiKeys.delete` throws.
- */
+/** Deletes an API key. Succeeds if the key no longer exists (404), so it is safe to repeat. Throws every other error that `apiKeys.delete` throws. */
 export async function ensureDeleted(apiKeys: Pick<ApiKeys, 'delete'>, id: string, options: WriteOptions = {}): Promise<void> {
   await apiKeys.delete(id, options).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 404)) throw error

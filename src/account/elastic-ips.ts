@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type ElasticIp, statusNotShown } from '../domain/account.ts'
 import { Named, regionNames, text, toNamed, toProject } from './fields.ts'
 import type { CallOptions, Http, WriteOptions } from './http.ts'
-import { pathTo, type ReportSkipped, readPages, resourceKind } from './resource.ts'
+import { pathTo, readPages, resourceKind } from './resource.ts'
 
 export const ElasticIpResponse = z.object({
   /** The id is null while the Elastic IP is being provisioned. */
@@ -32,14 +32,12 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
 })
 
 interface ElasticIpFilter extends CallOptions {
-  projectId?: string | undefined
-  serverId?: string | undefined
   /** One of an open set of values. `moving` selects the moves in progress. */
-  status?: string | undefined
+  status?: string
   /** Reads at most so many pages of 100 Elastic IPs. Default: the whole list. */
-  pages?: number | undefined
+  pages?: number
   /** Stops once it has the Elastic IPs with these ids. */
-  wanted?: string[] | undefined
+  wanted?: string[]
 }
 
 /** Who else gets what was read: every complete list, and every Elastic IP of a part of it or that was read by itself. */
@@ -48,22 +46,17 @@ export interface ElasticIpReads {
   onOne?: (one: ElasticIp) => void
 }
 
-export function elasticIpsResource(
-  http: Http,
-  reportSkipped: ReportSkipped,
-  { onComplete = () => {}, onOne = () => {} }: ElasticIpReads = {},
-) {
+export function elasticIpsResource(http: Http, { onComplete = () => {}, onOne = () => {} }: ElasticIpReads = {}) {
   return {
     /**
      * Lists Elastic IPs, page by page (vendor's OpenAPI document, "GET /elastic_ips"; not in the interface specification 2023-06-01).
      * Leaves out Elastic IPs without an id, which are still being provisioned.
      * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`), ApiContractError and ApiUnreachableError.
      */
-    async list({ projectId, serverId, status, pages, wanted, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
-      const query = { 'filter[project]': projectId, 'filter[server]': serverId, 'filter[status]': status }
-      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, pages, wanted, signal }
-      const found = await readPages(http, elasticIp, request, reportSkipped)
-      if (pages === undefined && wanted === undefined && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
+    async list({ status, pages, wanted, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
+      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query: { 'filter[status]': status }, pages, wanted, signal }
+      const found = await readPages(http, elasticIp, request)
+      if (pages === undefined && wanted === undefined && status === undefined) onComplete(found)
       else for (const each of found) onOne(each)
       return found
     },
@@ -73,13 +66,8 @@ export function elasticIpsResource(
      * Throws ApiError (404: no such Elastic IP), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
      */
     async get(id: string, { signal }: CallOptions = {}): Promise<ElasticIp> {
-      const found = await http.call({
-        operation: 'elasticIps.get',
-        method: 'GET',
-        path: pathTo('/elastic_ips', id),
-        signal,
-        read: elasticIp.one,
-      })
+      const path = pathTo('/elastic_ips', id)
+      const found = await http.call({ operation: 'elasticIps.get', method: 'GET', path, signal, read: elasticIp.one })
       onOne(found)
       return found
     },
@@ -93,16 +81,10 @@ export function elasticIpsResource(
      * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH` or `BGP_ELASTIC_IP_NOT_UPDATABLE`. Also throws ApiContractError,
      * ApiUnreachableError, and UserError for an impossible id.
      */
-    async move(id: string, serverId: string, { signal, onAnswer }: WriteOptions = {}): Promise<ElasticIp> {
-      return http.call({
-        operation: 'elasticIps.move',
-        method: 'PATCH',
-        path: pathTo('/elastic_ips', id),
-        body: { data: { type: 'elastic_ips', attributes: { server_id: serverId } } },
-        signal,
-        onAnswer,
-        read: elasticIp.one,
-      })
+    async move(id: string, serverId: string, options: WriteOptions = {}): Promise<ElasticIp> {
+      const body = { data: { type: 'elastic_ips', attributes: { server_id: serverId } } }
+      const path = pathTo('/elastic_ips', id)
+      return http.call({ operation: 'elasticIps.move', method: 'PATCH', path, body, ...options, read: elasticIp.one })
     },
   }
 }

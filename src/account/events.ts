@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { AccountEvent } from '../domain/account.ts'
-import { text } from './fields.ts'
+import { shown, text } from './fields.ts'
 import type { CallOptions, Http } from './http.ts'
-import { type ReportSkipped, readPages, resourceKind } from './resource.ts'
+import { readPages, resourceKind } from './resource.ts'
 
 export const EventResponse = z.object({
   id: z.string(),
@@ -14,40 +14,28 @@ export const EventResponse = z.object({
   }),
 })
 
-const event = resourceKind(
-  EventResponse,
-  ({ id, attributes: { action, target, author, created_at } }): AccountEvent => ({
-    id,
-    action: action ?? undefined,
-    target: target ? { id: target.id ?? undefined, name: target.name ?? undefined } : undefined,
-    author: author ? { id: author.id ?? undefined, name: author.name ?? undefined, email: author.email ?? undefined } : undefined,
-    createdAt: created_at ?? undefined,
-  }),
-)
+const event = resourceKind(EventResponse, ({ id, attributes }): AccountEvent => {
+  const { action, target, author, created_at: createdAt } = shown(attributes)
+  return { id, action, target: target && shown(target), author: author && shown(author), createdAt }
+})
 
 interface EventFilter extends CallOptions {
-  targetId?: string | undefined
-  action?: string | undefined
-  since?: Date | undefined
+  targetId?: string
+  since?: Date
   /** The number of events to read. 100 by default, because the history of an account is long. */
-  limit?: number | undefined
+  limit?: number
 }
 
-export function eventsResource(http: Http, reportSkipped: ReportSkipped) {
+export function eventsResource(http: Http) {
   return {
     /**
      * Lists the account's own events, newest first (vendor's OpenAPI document, "GET /events"; not in the interface specification
      * 2023-06-01). `since` is inclusive. Times are ISO 8601 strings.
      * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
-    async list({ targetId, action, since, limit = 100, signal }: EventFilter = {}): Promise<AccountEvent[]> {
-      const query = {
-        'filter[target_id]': targetId,
-        'filter[action]': action,
-        'filter[created_at][gte]': since?.toISOString(),
-        sort: '-created_at',
-      }
-      return readPages(http, event, { operation: 'events.list', path: '/events', query, hasTotal: true, signal, limit }, reportSkipped)
+    async list({ targetId, since, limit = 100, signal }: EventFilter = {}): Promise<AccountEvent[]> {
+      const query = { 'filter[target_id]': targetId, 'filter[created_at][gte]': since?.toISOString(), sort: '-created_at' }
+      return readPages(http, event, { operation: 'events.list', path: '/events', query, hasTotal: true, signal, limit })
     },
   }
 }

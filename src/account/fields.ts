@@ -27,6 +27,11 @@ export function toTime(value: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
+/** Leaves out what is null, because the account API then shows nothing. */
+export function shown<Wire extends object>(wire: Wire): { [Name in keyof Wire]: Exclude<Wire[Name], null> } {
+  return Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null)) as ReturnType<typeof shown<Wire>>
+}
+
 /** Maps empty strings to undefined, so that two things without an id or name never compare as equal. */
 export function toNamed(wire: WireNamed) {
   return { id: wire.id || undefined, name: wire.name || undefined, slug: wire.slug || undefined }

@@ -1,4 +1,4 @@
-import { EventEmitter } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
 import { z } from 'zod'
 import type { KeyVariable } from '../domain/account.ts'
@@ -16,9 +16,9 @@ import {
   type CallKind,
   currentSpender,
   type KeyName,
+  type Lane,
   mayShareReads,
   mayUseReadKey,
-  type Spender,
   type Turns,
   useTakenTurn,
 } from '../domain/lane.ts'
@@ -41,6 +41,19 @@ export const defaultHttpTimings = {
 }
 type HttpTimings = typeof defaultHttpTimings
 
+/** A page of 100 Elastic IPs has about 80 KB, and the unpaged list of 500 plans 1 to 2 MB. The limit leaves room to grow. */
+const maxResponseBytes = 8 * 1024 * 1024
+const maxConnections = 20
+const maxReadTries = 3
+
+/** The pause after a 429 that names no time. The account names one, so such a 429 is another's. */
+const defaultPauseMs = 5_000
+/** The longest pause after a 429, even if the answer names a longer time. */
+const longestPauseMs = 120_000
+
+/** How long a call waits for its turn. Where nobody waits, the next attempt is soon enough. */
+const patienceMs: Record<Lane, number> = { execute: 10_000, person: 1_500, track: 0, background: 0, bundle: 10_000, retract: 10_000 }
+
 export interface HttpCall<T> {
   /** Lockkeeper's own name for the operation, used in errors, logs and metrics: `elasticIps.move`. */
   operation: string
@@ -49,25 +62,23 @@ export interface HttpCall<T> {
   /** The path and the query. Built by `pathTo` and `withQuery`, or a constant. */
   path: string
   body?: unknown
-  /** The most bytes of the answer's body. By default 8 MB, which is also the most. */
+  /** The most bytes of the answer's body. */
   mostBytes?: number
-  signal?: AbortSignal | undefined
+  signal?: AbortSignal
   /** Called with the outcome of each attempt. */
-  onAnswer?: OnAnswer | undefined
-  /** Converts the JSON of a 2xx answer, or undefined for an answer without a body. `size` is the length of its text. Throws if it does not fit the schema. */
+  onAnswer?: OnAnswer
+  /** Converts the JSON of a 2xx answer, or undefined for one without a body. `size` is the length of its text. Throws if it does not fit. */
   read: (json: unknown, size: number) => T
-  /** True if a 2xx answer may have no body. */
-  mayBeEmpty?: boolean
 }
 
 /** Options of every operation. Aborting `signal` ends the wait; a write that was already sent may still be carried out. */
 export interface CallOptions {
-  signal?: AbortSignal | undefined
+  signal?: AbortSignal
 }
 
 /** Options of a write. `onAnswer` receives the outcome, so that it can be recorded in the audit. */
 export interface WriteOptions extends CallOptions {
-  onAnswer?: OnAnswer | undefined
+  onAnswer?: OnAnswer
 }
 
 /** The outcome of one attempt. `status` is the HTTP status, or why there is none; `ms` is the duration in milliseconds. */
@@ -79,404 +90,53 @@ interface HttpCallReport {
   ms: number
 }
 
-/**
- * Describes why the body of an answer does not fit the schema, without any of its text: JSON.parse quotes the body in its messages, and a
- * body can hold a token. The path of a schema error is safe to show, because it consists of names from Lockkeeper's own schemas.
- */
-function bodyProblem(error: unknown): string {
-  if (error instanceof SyntaxError) return 'not JSON'
-  const issue = error instanceof z.ZodError ? error.issues[0] : undefined
-  return issue ? `unexpected ${issue.path.map(String).join('.') || 'body'}` : 'an unexpected body'
-}
-
-const json = /^application\/(vnd\.api\+json|json)\s*(;|$)/i
-
-/**
- * Describes why the status or the headers of a 2xx or 3xx answer rule out the requested resource. Returns undefined if they do not. Only an
- * answer that `hasNoBody` needs no content type.
- */
-function headProblem(status: number, headers: Record<string, string | string[] | undefined>, hasNoBody: boolean): string | undefined {
-  if (status >= 300) return 'a redirect, which is not followed'
-  if (String(headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return 'an encoded body, which was not requested'
-  if (!hasNoBody && !json.test(String(headers['content-type'] ?? ''))) return 'not JSON'
-}
-
-/**
- * Starts the time limit of a whole call with all its attempts. The deadline also ends when the caller's signal is aborted. Call `end`
- * afterwards; otherwise its timer keeps running. `signal` is an EventEmitter, which undici accepts in place of an AbortSignal: creating an
- * AbortSignal for each call takes a tenth of the time that reading a page takes.
- */
-function startDeadline(ms: number, caller: AbortSignal | undefined) {
-  const signal = new EventEmitter()
-  const endsAt = performance.now() + ms
-  let problem: string | undefined
-
-  function stop(why: string) {
-    problem ??= why
-    signal.emit('abort')
-  }
-  const cancel = () => stop('cancelled by the caller')
-  const timer = setTimeout(() => stop(`not finished within ${ms} ms`), ms)
-  if (caller?.aborted) cancel()
-  else caller?.addEventListener('abort', cancel, { once: true })
-
-  return {
-    signal,
-    /** Returns why the deadline ended, or undefined while it has not. */
-    problem: () => problem,
-    /** Resolves with true after `waitMs`. Resolves with false at once if the wait would outlast the deadline or when the caller aborts. */
-    wait(waitMs: number): Promise<boolean> {
-      if (problem !== undefined || performance.now() + waitMs >= endsAt) return Promise.resolve(false)
-      return new Promise((resolve) => {
-        const end = (waited: boolean) => {
-          clearTimeout(waiting)
-          signal.off('abort', giveUp)
-          resolve(waited)
-        }
-        const giveUp = () => end(false)
-        const waiting = setTimeout(() => end(true), waitMs)
-        signal.once('abort', giveUp)
-      })
-    },
-    end() {
-      clearTimeout(timer)
-      caller?.removeEventListener('abort', cancel)
-    },
-  }
-}
-type Deadline = ReturnType<typeof startDeadline>
-
-/** Accepts both shapes of errors: `{code, message}` and `{code, status, title, detail, source, meta}`. Any member can be missing. */
-const ErrorsResponse = z.object({ errors: z.array(z.unknown()) })
-const ErrorItem = z
-  .object({ code: z.unknown(), detail: z.unknown(), message: z.unknown(), title: z.unknown(), meta: z.unknown() })
-  .partial()
-/** `retry_after` accompanies a 429 and is in seconds. */
-const ErrorMeta = z.object({ retry_after: z.unknown() }).partial()
-
-const maxDetailLength = 200
-const longestRetryAfterSeconds = 1_000_000_000
-const plainCode = /^[\w.-]{1,64}$/
-/** API tokens look like this. They are redacted, because no error needs to quote one. */
-const tokenLike = /[0-9a-f]{32,}/gi
-const blanks = /[\s\p{Cc}]+/gu
-
-/**
- * Reads the codes (at most 10), the first message and the wait from the body of an error answer. Cuts the message to 200 characters and
- * removes keys and tokens. Returns no codes and no message for a body in any other shape (HTML, empty, cut short).
- */
-function readErrorAnswer(body: string, redact: (text: string) => string): { codes: string[]; detail?: string; retryAfterMs?: number } {
-  const items = parseErrors(body)
-  const clean = (value: string) => redact(value).replace(tokenLike, '[redacted]').replace(blanks, ' ').trim()
-  const codes = items.map((item) => clean(toText(item.code) ?? '')).filter((code) => plainCode.test(code))
-  const detail = items.flatMap((item) => [item.detail, item.message, item.title]).map((words) => clean(toText(words) ?? ''))
-  const first = detail.find((words) => words !== '')
-  const retryAfterMs = retryAfterMsOf(items)
-  return {
-    codes: codes.slice(0, 10),
-    ...(first && { detail: shorten(first) }),
-    retryAfterMs,
-  }
-}
-
-function retryAfterMsOf(items: z.infer<typeof ErrorItem>[]): number | undefined {
-  const seconds = items
-    .map(({ meta }) => toNumber(ErrorMeta.safeParse(meta).data?.retry_after))
-    .find((number) => number !== undefined && number >= 0 && number <= longestRetryAfterSeconds)
-  return seconds === undefined ? undefined : Math.ceil(seconds * 1000)
-}
-
-function parseErrors(body: string): z.infer<typeof ErrorItem>[] {
-  try {
-    const { errors } = ErrorsResponse.parse(JSON.parse(body))
-    return errors.flatMap((error) => ErrorItem.safeParse(error).data ?? [])
-  } catch {
-    return []
-  }
-}
-
-/** Cuts by code points, so that no half of a surrogate pair is left. */
-function shorten(words: string): string {
-  return words.length <= maxDetailLength ? words : `${[...words.slice(0, maxDetailLength * 2)].slice(0, maxDetailLength - 1).join('')}…`
-}
-
-/**
- * Rate limits and temporary faults of proxies. 500 is included, although it may be a defect that recurs: a read changes nothing, and two
- * more reads are cheaper than an error that a person sees because one process of the account API died.
- */
-const transientStatuses = new Set([429, 500, 502, 503, 504])
-
-/** Returns the milliseconds to wait before a read is sent again, or undefined if another attempt would get the same answer. */
-function retryDelayMs(error: unknown, failedTries: number, timings: { retryBaseMs: number; retryMaxMs: number }): number | undefined {
-  if (error instanceof ApiError) {
-    if (!transientStatuses.has(error.status)) return undefined
-    if (error.retryAfterMs !== undefined) return error.retryAfterMs
-  } else if (!(error instanceof ApiUnreachableError)) {
-    return undefined
-  }
-  // Full jitter, so that replicas that failed together do not retry together.
-  return Math.random() * Math.min(timings.retryBaseMs * 2 ** (failedTries - 1), timings.retryMaxMs)
-}
-
-/**
- * Parses a `Retry-After` header, which holds seconds or a date, to milliseconds. A date is compared with the `Date` header of the same
- * answer, so that a wrong local clock does no harm. Returns undefined for anything else.
- */
-function parseRetryAfter(value: unknown, date: unknown): number | undefined {
-  if (typeof value !== 'string') return undefined
-  const trimmed = value.trim()
-  if (/^\d{1,9}$/.test(trimmed)) return Number(trimmed) * 1000
-  const until = Date.parse(trimmed)
-  // Date.parse accepts some numbers, such as -5, as dates. A date in this header always contains letters.
-  if (Number.isNaN(until) || !/[a-z]/i.test(trimmed)) return undefined
-  const serverNow = typeof date === 'string' ? Date.parse(date) : Number.NaN
-  return Math.max(0, until - (Number.isNaN(serverNow) ? Date.now() : serverNow))
-}
-
-/** Error codes that occur only before a connection exists, so no part of the request was sent. */
-const beforeConnection = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_CLOSED',
-  'UND_ERR_INVALID_ARG',
-])
-const connecting = new Set(['connect', 'getaddrinfo'])
-
-/**
- * Returns `no` if a transport error proves that the request was not sent, and `unknown` otherwise. A reused connection that closes looks
- * the same whether or not the server had already read the request.
- */
-function wasRequestSent(error: unknown): 'no' | 'unknown' {
-  const errors = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error]
-  return errors.every(isBeforeConnection) ? 'no' : 'unknown'
-}
-
-/** Returns only the code of a transport error (`ECONNRESET`), because its message may quote what was sent or received. */
-function codeOf(error: unknown): string {
-  const code = property(error, 'code')
-  return typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : 'transport error'
-}
-
-function isBeforeConnection(error: unknown): boolean {
-  const code = codeOf(error)
-  // A certificate is rejected in the TLS handshake, before the request is sent.
-  return beforeConnection.has(code) || isCertificateError(code) || connecting.has(String(property(error, 'syscall')))
-}
-
-function property(error: unknown, name: string): unknown {
-  return error instanceof Error ? Reflect.get(error, name) : undefined
-}
-
-/** A page of 100 Elastic IPs has about 80 KB, and the unpaged list of 500 plans 1 to 2 MB. The limit leaves room to grow. */
-const maxResponseBytes = 8 * 1024 * 1024
-interface ExchangeParts {
-  pool: Pool
-  baseUrl: URL
-  /** Undefined if this process does not have it. Its calls then throw. */
-  key: Secret | undefined
-  /** The variable that holds it. */
-  name: KeyVariable
-}
-
-/**
- * Creates the exchange of one request for one answer. It throws ApiError for a status of 400 or more, ApiContractError for an answer that
- * does not fit, and ApiUnreachableError if no answer came.
- */
-function createExchange({ pool, baseUrl, key, name }: ExchangeParts) {
-  const prefix = baseUrl.pathname.replace(/\/+$/, '')
-  const redact = (text: string) => (key ? text.replaceAll(key.reveal(), '[redacted]') : text)
-
-  return async function exchange<T>(request: HttpCall<T>, deadline: Deadline): Promise<{ status: number; value: T }> {
-    const { operation } = request
-    if (!key) throw new Error(`${operation} needs ${name}, which this process does not have`)
-    const answer = await send(request, key, deadline).catch((error: unknown) => {
-      throw unreachable(operation, error, deadline, wasRequestSent(error))
-    })
-    const { statusCode: status, headers } = answer
-    if (status >= 400) throw await toApiError(operation, answer)
-
-    const empty = status === 204 || headers['content-length'] === '0'
-    const problem = headProblem(status, headers, empty && request.mayBeEmpty === true)
-    if (problem) {
-      abandon(answer)
-      throw new ApiContractError({ operation, status, problem })
-    }
-    const body = await readBody(answer, request.mostBytes).catch((error: unknown) => {
-      if (error instanceof RangeError) throw new AnswerTooLongError({ operation, status, most: request.mostBytes ?? maxResponseBytes })
-      throw unreachable(operation, error, deadline, 'unknown')
-    })
-    try {
-      return { status, value: request.read(empty ? undefined : JSON.parse(body), body.length) }
-    } catch (error) {
-      throw new ApiContractError({ operation, status, problem: bodyProblem(error) })
-    }
-  }
-
-  function send({ method, path, body }: HttpCall<unknown>, authorization: Secret, deadline: Deadline) {
-    return pool.request({
-      method,
-      path: `${prefix}${path}`,
-      headers: {
-        authorization: authorization.reveal(),
-        accept: 'application/vnd.api+json, application/json',
-        // Without this header, HTTP allows any encoding, and a small compressed answer can fill the memory once it is decompressed.
-        'accept-encoding': 'identity',
-        'api-version': '2023-06-01',
-        'user-agent': 'lockkeeper',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: deadline.signal,
-    })
-  }
-
-  async function toApiError(operation: string, { statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<ApiError> {
-    // If the body does not arrive, the status is enough.
-    const text = await body.text().catch(() => '')
-    const answer = readErrorAnswer(text, redact)
-    const retryAfterMs = parseRetryAfter(headers['retry-after'], headers.date) ?? answer.retryAfterMs
-    return new ApiError({ operation, status, key: name, ...answer, retryAfterMs })
-  }
-}
-
-/** Reads a body as text. Throws a RangeError if it has more than `most` bytes. */
-async function readBody(answer: Dispatcher.ResponseData, most = maxResponseBytes): Promise<string> {
-  const declared = Number(answer.headers['content-length'] ?? Number.NaN)
-  if (declared > most) {
-    abandon(answer)
-    throw new RangeError('longer than requested')
-  }
-  // The pool ends bodies of more than 8 MB, and none is longer than its content-length.
-  if (declared <= most || most >= maxResponseBytes) return answer.body.text().catch(asTooLong)
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const part of answer.body as AsyncIterable<Buffer>) {
-    size += part.length
-    if (size > most) throw new RangeError('longer than requested')
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString()
-}
-
-function asTooLong(error: unknown): never {
-  throw codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? new RangeError('longer than 8 MB') : error
-}
-
-/** Ends the connection of an unwanted body. Otherwise a body that keeps arriving slowly would occupy the connection forever. */
-function abandon({ body }: Dispatcher.ResponseData) {
-  body.on('error', () => {}).destroy()
-}
-
-function unreachable(operation: string, error: unknown, deadline: Deadline, requestSent: 'no' | 'unknown') {
-  const ended = deadline.problem()
-  if (ended !== undefined) return new ApiUnreachableError({ operation, requestSent: 'unknown', problem: ended })
-  return new ApiUnreachableError({ operation, requestSent, problem: codeOf(error) })
-}
-
-/**
- * Limits for one list, so that no answer of the account API can fill the memory: several lists are read and kept at the same time. A page
- * of 100 Elastic IPs has about 80 KB.
- */
-export const listLimits = {
-  items: 20_000,
-  /** A server may ignore the page size and send everything at once. */
-  itemsPerPage: 5_000,
-  bytesPerPage: 2 * 1024 * 1024,
-  pages: 1_000,
-  bytes: 32 * 1024 * 1024,
-  /** For all lists that are being read together. */
-  bytesTogether: 64 * 1024 * 1024,
-  /** A list without pages, such as 500 plans, has 1 to 2 MB. */
-  bytesWithoutPages: 4 * 1024 * 1024,
-} as const
-
-/** Counts the bytes of the lists that are being read, so that many of them at once do not fill the memory. */
-export function createListBudget() {
-  let together = 0
-
-  return {
-    /** Opens the count of one list. */
-    open() {
-      let own = 0
-      return {
-        /** Returns false if this list has too many bytes, or if all together have. */
-        add(bytes: number): boolean {
-          own += bytes
-          together += bytes
-          return own <= listLimits.bytes && together <= listLimits.bytesTogether
-        },
-        close() {
-          together -= own
-          own = 0
-        },
-      }
-    },
-  }
-}
-
-/**
- * Starts the time limit of a whole list with all its pages. `signal` is aborted then, or when the caller aborts. Call `end` afterwards;
- * otherwise its timer keeps running.
- */
-export function startListDeadline(ms: number, caller: AbortSignal | undefined) {
-  const own = new AbortController()
-  const timer = setTimeout(() => own.abort(), ms)
-  return {
-    signal: caller ? AbortSignal.any([own.signal, caller]) : own.signal,
-    isOver: () => own.signal.aborted,
-    end: () => clearTimeout(timer),
-  }
-}
-
-const maxConnections = 20
-const maxReadTries = 3
-
-/** The pause after a 429 that names no time. The account names one, so such a 429 is another's. */
-const defaultPauseMs = 5_000
-/** The longest pause after a 429, even if the answer names a longer time. */
-const longestPauseMs = 120_000
-
-/** How long a call waits for its turn. Where nobody waits, the next attempt is soon enough. */
-const patienceMs: Record<Spender['lane'], number> = {
-  execute: 10_000,
-  person: 1_500,
-  track: 0,
-  background: 0,
-  bundle: 10_000,
-  retract: 10_000,
-}
-
 export interface HttpOptions {
   baseUrl: URL
   /** Undefined in a process that only reads, which then needs `readKey`. */
   key: Secret | undefined
   timings?: Partial<HttpTimings>
   /** A second key, which can only read. It is used for reads that settle no write, and without `key` for all reads. */
-  readKey?: Secret | undefined
+  readKey?: Secret
   /** The allowances of the account. Default: everything may be sent at once. */
-  turns?: Turns | undefined
+  turns?: Turns
   onCall?: (report: HttpCallReport) => void
+  /** Called when items of a list did not fit the schema. They were left out, so that the rest could be shown. */
+  onSkipped?: (report: { operation: string; count: number }) => void
+}
+
+/** How one call is sent. */
+interface Use {
+  kind: CallKind
+  keyName: KeyName
+  deadline: Deadline
 }
 
 /**
  * Creates the HTTP transport: a pool of connections to one origin. The key cannot reach any other host, because redirects are not followed
  * and callers pass paths only. `call` throws ApiError, ApiContractError and ApiUnreachableError.
  */
-export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: HttpOptions) {
-  const listBudget = createListBudget()
+export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSkipped = () => {} }: HttpOptions) {
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
-  const pool = openPool(baseUrl, times)
-  const exchanges: Record<KeyName, ReturnType<typeof createExchange>> = {
-    key: createExchange({ pool, baseUrl, key, name: 'INFRA_API_KEY' }),
-    'read-key': createExchange({ pool, baseUrl, key: readKey, name: 'INFRA_READ_KEY' }),
+  const prefix = baseUrl.pathname.replace(/\/+$/, '')
+  const keys: Record<KeyName, { secret: Secret | undefined; variable: KeyVariable }> = {
+    key: { secret: key, variable: 'INFRA_API_KEY' },
+    'read-key': { secret: readKey, variable: 'INFRA_READ_KEY' },
   }
+  const pool = new Pool(baseUrl.origin, {
+    connections: maxConnections,
+    pipelining: 1,
+    // With HTTP/2 one stuck connection would hold up every call.
+    allowH2: false,
+    connect: { timeout: times.connectMs },
+    headersTimeout: times.headersMs,
+    bodyTimeout: times.bodyMs,
+    keepAliveTimeout: 4_000,
+  })
 
   /** The reads that are under way and may be shared, by their paths. */
   const underway = new Map<string, Promise<unknown>>()
 
-  /** Sends a request. An equal read that is under way for somebody is shared, and goes on for the others if one of them stops waiting. */
+  /** Makes a call. An equal read that is under way for somebody is shared, and goes on for the others if one of them stops waiting. */
   async function call<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, path, signal } = request
     if (method !== 'GET' || !mayShareReads()) return send(request)
@@ -493,6 +153,7 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     }
   }
 
+  /** Takes turns and makes attempts: one for a write, up to three for a read. */
   async function send<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, signal } = request
     if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'no', problem: 'cancelled before it was sent' })
@@ -500,16 +161,16 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     const kind = method === 'GET' ? 'read' : 'write'
     const tries = kind === 'read' ? maxReadTries : 1
     const deadline = startDeadline(kind === 'read' ? times.readMs : times.writeMs, signal)
-    const use = { kind, keyName: keyFor(kind, operation), deadline } satisfies Use
     let failure: unknown
     try {
+      const use: Use = { kind, keyName: keyFor(kind, operation), deadline }
       for (let attempt = 1; ; attempt++) {
         // What happened to an attempt says more than that the next one has to wait.
         await takeTurn(operation, use).catch((error: unknown) => {
           throw failure ?? error
         })
         try {
-          return await attemptOnce(request, attempt, use)
+          return await exchange(request, attempt, use)
         } catch (error) {
           const limited = await pauseAfter(error, use)
           failure = limited ?? error
@@ -521,6 +182,68 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
       }
     } finally {
       deadline.end()
+    }
+  }
+
+  /**
+   * Exchanges one request for one answer. Throws ApiError for a status of 400 or more, ApiContractError for an answer that does not fit, and
+   * ApiUnreachableError if no answer came.
+   */
+  async function exchange<T>(request: HttpCall<T>, attempt: number, { keyName, deadline }: Use): Promise<T> {
+    const { operation, method, path, body, mostBytes = maxResponseBytes } = request
+    const { secret, variable } = keys[keyName]
+    if (!secret) throw new Error(`${operation} needs ${variable}, which this process does not have`)
+    const startedAt = performance.now()
+    const report = (status: HttpCallReport['status']) => {
+      onCall?.({ operation, attempt, status, ms: performance.now() - startedAt })
+      request.onAnswer?.({ operation, status })
+    }
+    try {
+      const headers = {
+        authorization: secret.reveal(),
+        accept: 'application/vnd.api+json, application/json',
+        // Without this header, HTTP allows any encoding, and a small compressed answer can fill the memory once it is decompressed.
+        'accept-encoding': 'identity',
+        'api-version': '2023-06-01',
+        'user-agent': 'lockkeeper',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      }
+      const answer = await pool
+        .request({
+          method,
+          path: `${prefix}${path}`,
+          headers,
+          body: body === undefined ? null : JSON.stringify(body),
+          signal: deadline.signal,
+        })
+        .catch((error: unknown) => {
+          throw unreachable(operation, error, deadline, wasRequestSent(error))
+        })
+      const status = answer.statusCode
+      if (status >= 400) {
+        // If the body does not arrive, the status is enough.
+        const text = await readBody(answer, maxResponseBytes).catch(() => '')
+        const details = readErrorAnswer(text, (shown) => shown.replaceAll(secret.reveal(), '[redacted]'))
+        const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], answer.headers.date) ?? details.retryAfterMs
+        throw new ApiError({ operation, status, key: variable, ...details, retryAfterMs })
+      }
+      const isEmpty = status === 204 || answer.headers['content-length'] === '0'
+      const problem = headProblem(answer, isEmpty)
+      if (problem) {
+        // Otherwise a body that keeps arriving slowly would occupy the connection forever.
+        answer.body.on('error', () => {}).destroy()
+        throw new ApiContractError({ operation, status, problem })
+      }
+      const text = await readBody(answer, mostBytes).catch((error: unknown) => {
+        if (error instanceof RangeError) throw new AnswerTooLongError({ operation, status, most: mostBytes })
+        throw unreachable(operation, error, deadline, 'unknown')
+      })
+      const value = readValue(request, status, isEmpty ? undefined : text)
+      report(status)
+      return value
+    } catch (error) {
+      report(error instanceof ApiError ? error.status : error instanceof ApiContractError ? 'contract' : 'unreachable')
+      throw error
     }
   }
 
@@ -538,10 +261,9 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     for (;;) {
       const waitMs = await turns.take(kind, by, keyName)
       if (waitMs === 0) return
-      const isTooLong = performance.now() + waitMs > until
-      if (!isTooLong && (await deadline.wait(waitMs))) continue
+      if (performance.now() + waitMs <= until && (await deadline.wait(waitMs))) continue
       const share = await turns.spentShare?.(kind, by, keyName)
-      throw limitError(operation, kind, { waitMs, share, answered: false })
+      throw new AccountLimitError({ operation, kind, perMinute: turns.perMinute[kind], waitMs, share, answered: false })
     }
   }
 
@@ -554,39 +276,17 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     const waitMs = Math.min(error.retryAfterMs ?? defaultPauseMs, longestPauseMs)
     // Without Redis no write is sent, and the next read gets the same answer at worst.
     await turns?.pause(kind, waitMs, keyName).catch(() => {})
-    const { operation } = error
-    return kind === 'read' || isRateLimited(error) ? limitError(operation, kind, { waitMs, answered: true }) : undefined
-  }
-
-  function limitError(
-    operation: string,
-    kind: CallKind,
-    details: { waitMs: number; share?: number | undefined; answered: boolean },
-  ): AccountLimitError {
-    return new AccountLimitError({ operation, kind, perMinute: turns?.perMinute[kind], ...details })
-  }
-
-  async function attemptOnce<T>(request: HttpCall<T>, attempt: number, { keyName, deadline }: Use): Promise<T> {
-    const startedAt = performance.now()
-    const report = (status: HttpCallReport['status']) => {
-      onCall?.({ operation: request.operation, attempt, status, ms: performance.now() - startedAt })
-      request.onAnswer?.({ operation: request.operation, status })
-    }
-    try {
-      const { status, value } = await exchanges[keyName](request, deadline)
-      report(status)
-      return value
-    } catch (error) {
-      report(error instanceof ApiError ? error.status : error instanceof ApiContractError ? 'contract' : 'unreachable')
-      throw error
-    }
+    if (kind === 'write' && !isRateLimited(error)) return undefined
+    return new AccountLimitError({ operation: error.operation, kind, perMinute: turns?.perMinute[kind], waitMs, answered: true })
   }
 
   return {
     call,
+    onSkipped,
     /** The time limit of a whole list, in milliseconds. */
     listMs: times.listMs,
-    listBudget,
+    /** The bytes of the lists that are being read, so that many of them at once do not fill the memory. */
+    reading: { bytes: 0 },
     /** What is known of pages with fewer items than documented, by operation. */
     shortPages: new Map<string, 'last' | 'not-last'>(),
     /** Closes the connections after the running calls have ended. */
@@ -595,23 +295,177 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
 }
 export type Http = ReturnType<typeof createHttp>
 
-/** How one call is sent. */
-interface Use {
-  kind: CallKind
-  keyName: KeyName
-  deadline: Deadline
+/** Starts the time limit of a call or a list. Its signal is aborted then, or when the caller aborts. Call `end` afterwards. */
+export function startDeadline(ms: number, caller: AbortSignal | undefined) {
+  const stop = new AbortController()
+  const endsAt = performance.now() + ms
+  const cancel = () => stop.abort(new Error('cancelled by the caller'))
+  const timer = setTimeout(() => stop.abort(new Error(`not finished within ${ms} ms`)), ms)
+  if (caller?.aborted) cancel()
+  else caller?.addEventListener('abort', cancel, { once: true })
+
+  return {
+    signal: stop.signal,
+    /** Resolves with true after `waitMs`, and with false at once if the wait would outlast the deadline or when the caller aborts. */
+    async wait(waitMs: number): Promise<boolean> {
+      if (performance.now() + waitMs >= endsAt) return false
+      return delay(waitMs, true, { signal: stop.signal }).catch(() => false)
+    },
+    end() {
+      clearTimeout(timer)
+      caller?.removeEventListener('abort', cancel)
+    },
+  }
+}
+type Deadline = ReturnType<typeof startDeadline>
+
+/** Describes why the status or the headers of a 2xx or 3xx answer rule out the requested resource. Returns undefined if they do not. */
+function headProblem({ statusCode, headers }: Dispatcher.ResponseData, isEmpty: boolean): string | undefined {
+  if (statusCode >= 300) return 'a redirect, which is not followed'
+  if (String(headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return 'an encoded body, which was not requested'
+  const isJson = /^application\/(vnd\.api\+json|json)\s*(;|$)/i.test(String(headers['content-type'] ?? ''))
+  return isEmpty || isJson ? undefined : 'not JSON'
 }
 
-function openPool({ origin }: URL, { connectMs, headersMs, bodyMs }: HttpTimings): Pool {
-  return new Pool(origin, {
-    connections: maxConnections,
-    pipelining: 1,
-    // With HTTP/2 one stuck connection would hold up every call.
-    allowH2: false,
-    connect: { timeout: connectMs },
-    headersTimeout: headersMs,
-    bodyTimeout: bodyMs,
-    keepAliveTimeout: 4_000,
-    maxResponseSize: maxResponseBytes,
+/** Reads a body as text. Throws a RangeError if it has more than `most` bytes; its connection is then closed. */
+async function readBody({ body }: Dispatcher.ResponseData, most: number): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of body as AsyncIterable<Buffer>) {
+    size += part.length
+    if (size > most) throw new RangeError('longer than requested')
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
+}
+
+/**
+ * Throws an error without any text of the body: JSON.parse quotes it in its messages, and a body can hold a token. The path of a schema error
+ * is safe to show, because it consists of names from Lockkeeper's own schemas.
+ */
+function readValue<T>({ operation, read }: HttpCall<T>, status: number, text: string | undefined): T {
+  try {
+    return read(text === undefined ? undefined : JSON.parse(text), text?.length ?? 0)
+  } catch (error) {
+    const issue = error instanceof z.ZodError ? error.issues[0] : undefined
+    const unexpected = issue ? `unexpected ${issue.path.map(String).join('.') || 'body'}` : 'an unexpected body'
+    throw new ApiContractError({ operation, status, problem: error instanceof SyntaxError ? 'not JSON' : unexpected })
+  }
+}
+
+/** Accepts both shapes of errors: `{code, message}` and `{code, status, title, detail, source, meta}`. Any member can be missing. */
+const ErrorItem = z
+  .object({
+    code: z.unknown(),
+    detail: z.unknown(),
+    message: z.unknown(),
+    title: z.unknown(),
+    /** Accompanies a 429. In seconds. */
+    meta: z.object({ retry_after: z.unknown() }).partial().catch({}),
   })
+  .partial()
+const ErrorsResponse = z.object({ errors: z.array(ErrorItem.catch({})) })
+
+const maxDetailLength = 200
+const longestRetryAfterSeconds = 1_000_000_000
+
+/**
+ * Reads the codes (at most 10), the first message and the wait from the body of an error answer. Cuts the message to 200 characters and
+ * removes keys and tokens. Returns no codes and no message for a body in any other shape (HTML, empty, cut short).
+ */
+function readErrorAnswer(body: string, redact: (text: string) => string): { codes: string[]; detail?: string; retryAfterMs?: number } {
+  const items = parseErrors(body)
+  // No error needs to quote what looks like a token.
+  const clean = (value: unknown) =>
+    redact(toText(value) ?? '')
+      .replace(/[0-9a-f]{32,}/gi, '[redacted]')
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim()
+  const codes = items.map(({ code }) => clean(code)).filter((code) => /^[\w.-]{1,64}$/.test(code))
+  const detail = items.flatMap(({ detail, message, title }) => [detail, message, title].map(clean)).find((words) => words !== '')
+  const seconds = items
+    .map(({ meta }) => toNumber(meta?.retry_after))
+    .find((number) => number !== undefined && number >= 0 && number <= longestRetryAfterSeconds)
+  return {
+    codes: codes.slice(0, 10),
+    detail: detail && shorten(detail),
+    retryAfterMs: seconds === undefined ? undefined : Math.ceil(seconds * 1000),
+  }
+}
+
+function parseErrors(body: string): z.infer<typeof ErrorItem>[] {
+  try {
+    return ErrorsResponse.parse(JSON.parse(body)).errors
+  } catch {
+    return []
+  }
+}
+
+/** Cuts by code points, so that no half of a surrogate pair is left. */
+function shorten(words: string): string {
+  return words.length <= maxDetailLength ? words : `${[...words.slice(0, maxDetailLength * 2)].slice(0, maxDetailLength - 1).join('')}…`
+}
+
+/**
+ * Parses a `Retry-After` header, which holds seconds or a date, to milliseconds. A date is compared with the `Date` header of the same
+ * answer, so that a wrong local clock does no harm. Returns undefined for anything else.
+ */
+function parseRetryAfter(value: unknown, date: unknown): number | undefined {
+  const text = String(value ?? '').trim()
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
+  // Date.parse accepts some numbers, such as -5, as dates. A date in this header always contains letters.
+  const until = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(until) ? undefined : Math.max(0, until - (Date.parse(String(date)) || Date.now()))
+}
+
+/**
+ * Rate limits and temporary faults of proxies. 500 is included, although it may be a defect that recurs: a read changes nothing, and two
+ * more reads are cheaper than an error that a person sees because one process of the account API died.
+ */
+const transientStatuses = new Set([429, 500, 502, 503, 504])
+
+/** Returns the milliseconds to wait before a read is sent again, or undefined if another attempt would get the same answer. */
+function retryDelayMs(error: unknown, failedTries: number, { retryBaseMs, retryMaxMs }: HttpTimings): number | undefined {
+  const isTransient = error instanceof ApiError ? transientStatuses.has(error.status) : error instanceof ApiUnreachableError
+  if (!isTransient) return undefined
+  if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs
+  // Full jitter, so that replicas that failed together do not retry together.
+  return Math.random() * Math.min(retryBaseMs * 2 ** (failedTries - 1), retryMaxMs)
+}
+
+function unreachable(operation: string, error: unknown, { signal }: Deadline, requestSent: 'no' | 'unknown') {
+  if (signal.aborted) return new ApiUnreachableError({ operation, requestSent: 'unknown', problem: signal.reason.message })
+  return new ApiUnreachableError({ operation, requestSent, problem: codeOf(error) })
+}
+
+/** Error codes that occur only before a connection exists, so no part of the request was sent. */
+const beforeConnection = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_CLOSED',
+  'UND_ERR_INVALID_ARG',
+])
+
+/**
+ * Returns `no` if a transport error proves that the request was not sent, and `unknown` otherwise. A reused connection that closes looks
+ * the same whether or not the server had already read the request.
+ */
+function wasRequestSent(error: unknown): 'no' | 'unknown' {
+  const errors = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error]
+  // A certificate is rejected in the TLS handshake, before the request is sent.
+  const isBefore = (each: unknown) =>
+    beforeConnection.has(codeOf(each)) || isCertificateError(codeOf(each)) || ['connect', 'getaddrinfo'].includes(property(each, 'syscall'))
+  return errors.every(isBefore) ? 'no' : 'unknown'
+}
+
+/** Returns only the code of a transport error (`ECONNRESET`), because its message may quote what was sent or received. */
+function codeOf(error: unknown): string {
+  const code = property(error, 'code')
+  return /^\w{1,60}$/.test(code) ? code : 'transport error'
+}
+
+function property(error: unknown, name: string): string {
+  return error instanceof Error ? String(Reflect.get(error, name) ?? '') : ''
 }

@@ -78,7 +78,7 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     let newest: Copy | undefined
     let running: Promise<Copy> | undefined
 
-    /** Returns the copy as it is given out: with its age if it is old. */
+    /** Gives a copy out, with its age if it is old. */
     function give({ list: { items, cut, ...leftOut } }: Copy, old?: Missing['old']): Items[Name][] {
       const given = old || cut ? noteLeftOut([...items], { ...leftOut, old }) : items
       if (cut) throw new ListCutError({ operation: `${name}.list`, limit: cut, items: given })
@@ -118,8 +118,9 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       const agoMs = copy ? ageOf(copy) : Number.POSITIVE_INFINITY
       if (copy && isFresh(copy)) return give(copy)
       try {
-        const read = await (copy && agoMs < usableMs ? withinOr(slowMs, readShared(), undefined) : readShared())
-        return give(...((read ? [read] : [copy as Copy, { agoMs }]) as [Copy, Missing['old']]))
+        if (!copy || agoMs >= usableMs) return give(await readShared())
+        const read = await withinOr(slowMs, readShared(), undefined)
+        return read ? give(read) : give(copy, { agoMs })
       } catch (error) {
         const isAway = isUnanswered(error) || error instanceof StoreUnavailableError
         if (!copy || agoMs >= keptMs || !isAway) throw error
@@ -140,17 +141,14 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     async function readOnce(): Promise<Copy> {
       const token = randomUUID()
       const until = now() + waitForOtherMs
-      while (!(await claimRead(token)) && now() < until) {
+      // Without Redis this process may read.
+      const isClaimed = () => claim(redis, key.reading, { token, lastsMs: readMs }).catch(() => undefined)
+      while ((await isClaimed()) !== undefined && now() < until) {
         await delay(lookAgainMs)
         const { copy } = await look()
         if (copy && isFresh(copy)) return copy
       }
       return read().finally(() => run('release', [key.reading], [token]).catch(() => {}))
-    }
-
-    /** Returns whether this process may read. Without Redis it may. */
-    async function claimRead(token: string): Promise<boolean> {
-      return (await claim(redis, key.reading, { token, lastsMs: readMs }).catch(() => undefined)) === undefined
     }
 
     async function read(): Promise<Copy> {
@@ -166,11 +164,13 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     async function store(list: ReadList<unknown>, at: number): Promise<string | undefined> {
       const { head, text } = signed.encode(list, at)
       if (text.length > longestShared) return undefined
-      const stored = redis.multi().hset(key.copy, { head, text }).pexpire(key.copy, keptMs).exec()
-      return stored.then(
-        () => head,
-        () => undefined,
-      )
+      const stored = await redis
+        .multi()
+        .hset(key.copy, { head, text })
+        .pexpire(key.copy, keptMs)
+        .exec()
+        .catch(() => null)
+      return stored ? head : undefined
     }
 
     return {

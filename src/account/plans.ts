@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Plan, PlanRegion } from '../domain/account.ts'
 import { loose, text, toNumber, toText } from './fields.ts'
 import type { CallOptions, Http } from './http.ts'
-import { type ReportSkipped, readList, resourceKind } from './resource.ts'
+import { readList, resourceKind } from './resource.ts'
 
 const texts = z.array(z.string()).nullish()
 
@@ -82,7 +82,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function plansResource(http: Http, reportSkipped: ReportSkipped) {
+export function plansResource(http: Http) {
   return {
     /**
      * Lists all virtual machine plans (interface specification 2023-06-01, "GET /plans/virtual_machines"). Prices are amounts in the
@@ -90,7 +90,7 @@ export function plansResource(http: Http, reportSkipped: ReportSkipped) {
      * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
     async list({ signal }: CallOptions = {}): Promise<Plan[]> {
-      return readList(http, plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal }, reportSkipped)
+      return readList(http, plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal })
     },
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Server } from '../domain/account.ts'
 import { loose, Named, regionNames, text, toNamed, toProject, toTime } from './fields.ts'
 import type { CallOptions, Http } from './http.ts'
-import { pathTo, type ReportSkipped, readPages, resourceKind } from './resource.ts'
+import { pathTo, readPages, resourceKind } from './resource.ts'
 
 export const ServerResponse = z.object({
   id: z.string(),
@@ -34,22 +34,15 @@ const server = resourceKind(ServerResponse, ({ id, attributes: wire }): Server =
   }
 })
 
-interface ServerFilter extends CallOptions {
-  projectId?: string | undefined
-  hostname?: string | undefined
-  region?: string | undefined
-}
-
-export function serversResource(http: Http, reportSkipped: ReportSkipped) {
+export function serversResource(http: Http) {
   return {
     /**
      * Lists servers, page by page (vendor's OpenAPI document, "GET /servers"; not in the interface specification 2023-06-01). A hostname is
      * not unique: servers of one project or of several can share it.
      * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
-    async list({ projectId, hostname, region, signal }: ServerFilter = {}): Promise<Server[]> {
-      const query = { 'filter[project]': projectId, 'filter[hostname]': hostname, 'filter[region]': region }
-      return readPages(http, server, { operation: 'servers.list', path: '/servers', query, signal }, reportSkipped)
+    async list({ hostname, signal }: CallOptions & { hostname?: string } = {}): Promise<Server[]> {
+      return readPages(http, server, { operation: 'servers.list', path: '/servers', query: { 'filter[hostname]': hostname }, signal })
     },
 
     /**

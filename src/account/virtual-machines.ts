@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../domain/account.ts'
-import { loose, Named, text, toNamed, toNumber, toProject, toText } from './fields.ts'
+import { loose, Named, shown, text, toNamed, toNumber, toProject, toText } from './fields.ts'
 import type { CallOptions, Http, WriteOptions } from './http.ts'
-import { pathTo, type ReportSkipped, readPages, resourceKind } from './resource.ts'
+import { pathTo, readPages, resourceKind } from './resource.ts'
 
 export const VirtualMachineResponse = z.object({
   id: z.string(),
@@ -31,9 +31,7 @@ const virtualMachine = resourceKind(VirtualMachineResponse, ({ id, attributes: w
     primaryIpv4: wire.primary_ipv4 || undefined,
     site: wire.site || undefined,
     billing: wire.billing ?? undefined,
-    operatingSystem: system
-      ? { name: system.name ?? undefined, slug: system.slug ?? undefined, version: system.version ?? undefined }
-      : undefined,
+    operatingSystem: system ? shown(system) : undefined,
     plan: wire.plan ? toNamed(wire.plan) : undefined,
     specs: {
       vcpuCount: toNumber(wire.specs?.vcpu),
@@ -47,21 +45,16 @@ const virtualMachine = resourceKind(VirtualMachineResponse, ({ id, attributes: w
   }
 })
 
-export function virtualMachinesResource(http: Http, reportSkipped: ReportSkipped) {
+export function virtualMachinesResource(http: Http) {
   return {
     /**
      * Lists virtual machines, page by page (vendor's OpenAPI document, "GET /virtual_machines"; not in the interface specification
      * 2023-06-01). Never requests or reads their credentials.
      * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
-    async list({ projectId, signal }: CallOptions & { projectId?: string | undefined } = {}): Promise<VirtualMachine[]> {
-      const query = { 'filter[project]': projectId }
-      return readPages(
-        http,
-        virtualMachine,
-        { operation: 'virtualMachines.list', path: '/virtual_machines', query, hasTotal: true, signal },
-        reportSkipped,
-      )
+    async list({ signal }: CallOptions = {}): Promise<VirtualMachine[]> {
+      const request = { operation: 'virtualMachines.list', path: '/virtual_machines', hasTotal: true, signal }
+      return readPages(http, virtualMachine, request)
     },
 
     /**
@@ -81,16 +74,10 @@ export function virtualMachinesResource(http: Http, reportSkipped: ReportSkipped
      * Throws ApiError (404: no such machine; 409: a resize is running), ApiContractError, ApiUnreachableError, and UserError for an
      * impossible id.
      */
-    async rename(id: string, name: string, { signal, onAnswer }: WriteOptions = {}): Promise<VirtualMachine> {
-      return http.call({
-        operation: 'virtualMachines.rename',
-        method: 'PATCH',
-        path: pathTo('/virtual_machines', id),
-        body: { data: { type: 'virtual_machines', id, attributes: { name } } },
-        signal,
-        onAnswer,
-        read: virtualMachine.one,
-      })
+    async rename(id: string, name: string, options: WriteOptions = {}): Promise<VirtualMachine> {
+      const body = { data: { type: 'virtual_machines', id, attributes: { name } } }
+      const path = pathTo('/virtual_machines', id)
+      return http.call({ operation: 'virtualMachines.rename', method: 'PATCH', path, body, ...options, read: virtualMachine.one })
     },
   }
 }

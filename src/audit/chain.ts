@@ -43,9 +43,7 @@ export const AuditNote = z.looseObject({
   count: z.number().int().positive().optional(),
   /** Why it was refused, or why the request ended. */
   causes: z.array(Finding).optional(),
-  /** The reason that a person typed. */
   reason: z.string().optional(),
-  /** How many of the `needed` approvals are missing after this one. */
   missing: z.number().optional(),
   needed: z.number().optional(),
   answer: ApiAnswer.optional(),
@@ -53,7 +51,6 @@ export const AuditNote = z.looseObject({
   resourceId: z.string().optional(),
   /** The refused command or button, the text of a note that could not be parsed, or what was damaged among removed entries. */
   text: z.string().optional(),
-  /** The SHA-256 of the request. */
   payload: z.string().optional(),
   /** The number of the last entry that was removed because of its age, in a note about that. */
   through: z.number().int().optional(),
@@ -73,7 +70,6 @@ export const AuditEntry = AuditNote.extend({
   signature: z.string().optional(),
   seq: z.number().int().positive(),
   at: z.number(),
-  /** The state that a request entered. */
   to: z.string().optional(),
   /** The hash of the previous entry. Empty in the first entry. */
   prev: z.string(),
@@ -92,7 +88,6 @@ export function hashOf(entry: string): string {
   return digest('sha256', entry, 'base64url')
 }
 
-/** Returns the text of the next entry. `prev` is the hash of the entry before, or empty for the first. */
 export function chain(note: object, seq: number, prev: string): string {
   const fields: Record<string, unknown> = { ...note, seq, prev }
   const inOrder = [...new Set([...fieldOrder, ...Object.keys(fields)])].map((name) => [name, fields[name]] as const)
@@ -130,7 +125,6 @@ export function createVerifier() {
   return { next, last: () => last }
 }
 
-/** Marks the lines of the audit in the log. */
 const stream = 'audit'
 
 /** Matches what JSON leaves as it is, and what readers of a log take for the end of a line, or for an order to reverse or to hide text. */
@@ -165,7 +159,6 @@ export function isAsWritten(text: string, content: unknown = JSON.parse(text)): 
   return JSON.stringify(content) === text
 }
 
-/** Parses the text of an entry. Returns undefined if it is no entry. */
 export function parseEntry(entry: string): AuditEntry | undefined {
   try {
     return AuditEntry.parse(JSON.parse(entry))
@@ -260,7 +253,6 @@ export function decodeNote(keyring: Pick<Keyring, 'verify'>, id: string, flat: s
   return { ...fields, unverified: verdict === 'genuine' ? undefined : verdict }
 }
 
-/** Returns the time of a stream id, in ms since 1970 by Redis' clock. */
 export function timeOf(streamId: string): number {
   return Number(streamId.split('-')[0])
 }
@@ -270,7 +262,6 @@ function shorten(text: string): string {
   return (text.length > maxTextLength ? `${text.slice(0, maxTextLength - 1)}…` : text).toWellFormed()
 }
 
-/** Converts the flat list of names and values of a Redis stream item. */
 function fieldsOf(flat: string[]): Record<string, string | undefined> {
   return Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
 }

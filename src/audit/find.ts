@@ -14,7 +14,6 @@ interface Search {
   limit?: number
   /** No entry that was chained before this time is searched, in ms since 1970 by Redis' clock. */
   since?: number
-  /** Only entries about this request. */
   requestId?: string
   /** How many entries are searched at most. Default: all. */
   searched?: number
@@ -50,21 +49,33 @@ export async function findEntries(
   return markCopies(found)
 }
 
-/** How many entries one command reads. */
 const pageSize = 1_000
 
 /** How many entries are read before other work gets a turn. Parsing and comparing one takes up to 0.1 ms. */
 const entriesPerTurn = 50
 
-/** Reads the texts of the chain's entries from its end, with their ids in the stream. */
-export async function* entriesFromEnd({ audit: { redis, keys } }: AuditApp): AsyncGenerator<{ id: string; text: string }> {
-  let read = 0
-  let from = '+'
+export async function* entriesFromEnd({ audit: { redis, keys } }: AuditApp): AsyncGenerator<ChainedText> {
+  yield* inPages((from) => redis.xrevrange(keys.audit, from ?? '+', '-', 'COUNT', pageSize))
+}
+
+export async function* entriesFromStart({ audit: { redis, keys } }: AuditApp): AsyncGenerator<ChainedText> {
+  yield* inPages((from) => redis.xrange(keys.audit, from ?? '-', '+', 'COUNT', pageSize))
+}
+
+/** The text of an entry, and its id in the stream. */
+interface ChainedText {
+  id: string
+  text: string
+}
+
+async function* inPages(read: (from: string | undefined) => Promise<[id: string, fields: string[]][]>): AsyncGenerator<ChainedText> {
+  let count = 0
+  let from: string | undefined
   for (;;) {
-    const page = await guardStore(() => redis.xrevrange(keys.audit, from, '-', 'COUNT', pageSize))
+    const page = await guardStore(() => read(from))
     for (const [id, [, text = '']] of page) {
-      if (read % entriesPerTurn === 0) await nextTurn()
-      read += 1
+      if (count % entriesPerTurn === 0) await nextTurn()
+      count += 1
       from = `(${id}`
       yield { id, text }
     }

@@ -16,7 +16,6 @@ import {
   timeOf,
 } from './chain.ts'
 
-/** The part of App that the functions of the audit use. */
 export interface AuditApp {
   audit: Intake
 }
@@ -34,7 +33,6 @@ export async function note({ audit }: AuditApp, what: AuditNote): Promise<void> 
 /** How long notes are collected before they join the chain, so that one command moves many of them. */
 const gatherMs = 20
 
-/** How many notes one command moves to the chain. */
 const batchSize = 200
 
 /** A process that has not printed its entries after this time is considered dead. */
@@ -45,7 +43,6 @@ export const auditScripts = readScripts(import.meta.url, ['note', 'count', 'end-
 export interface IntakeOptions {
   redis: Redis
   keys: Keys
-  /** Writes one line of the audit to standard output. */
   print: (line: string) => void
   /** All intakes of a process share it, because it numbers the notes. */
   signer: NoteSigner
@@ -76,7 +73,6 @@ export function createIntake({
   const run = createScripts(redis, auditScripts)
   let chaining: Promise<void> | undefined
   let hasNewNotes = false
-  /** Why the last attempt to chain notes failed. */
   let failure: unknown
 
   /**
@@ -184,7 +180,6 @@ export function createIntake({
     if (failure !== undefined) throw failure
   }
 
-  /** Resolves when nothing more is chained. */
   async function settle(): Promise<void> {
     while (chaining) await chaining
   }

@@ -2,16 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { guardStore } from '../redis/connect.ts'
 import { claim } from '../redis/scripts.ts'
 import { AuditEntry, createVerifier, startOfProcess, timeOf } from './chain.ts'
-import { findEntries, parseFields, verdictOf } from './find.ts'
+import { entriesFromStart, findEntries, parseFields, verdictOf } from './find.ts'
 import { type AuditApp, note } from './intake.ts'
 
 const dayMs = 24 * 3_600_000
 
 /** How long Redis keeps an entry. Collected logs keep the printed lines for longer. */
 const keepMs = 400 * dayMs
-
-/** How many entries one command reads. */
-const pageSize = 1_000
 
 /** How far the clock of a process may be ahead of Redis' clock. */
 const clockOffMs = 3_600_000
@@ -59,7 +56,7 @@ async function findRemovable(app: AuditApp, time: number): Promise<{ last?: OldE
   let lastGenuine: OldEntry | undefined
   let fault: string | undefined
 
-  for await (const { id, text } of entriesUntil(app, time)) {
+  for await (const { id, text } of entriesFromStart(app)) {
     const broken = verifier.next(text)
     fault ??= broken
     if (before && broken === undefined) {
@@ -80,18 +77,4 @@ async function findRemovable(app: AuditApp, time: number): Promise<{ last?: OldE
     before = { seq, id, isGenuine: verdict === 'genuine' }
   }
   return { last: fault === undefined ? last : lastGenuine, fault }
-}
-
-/** Reads the entries that were chained before this time, oldest first, and the one after them. */
-async function* entriesUntil({ audit: { redis, keys } }: AuditApp, time: number): AsyncGenerator<{ id: string; text: string }> {
-  let from = '-'
-  for (;;) {
-    const page = await guardStore(() => redis.xrange(keys.audit, from, '+', 'COUNT', pageSize))
-    for (const [id, [, text = '']] of page) {
-      yield { id, text }
-      if (timeOf(id) >= time) return
-      from = `(${id}`
-    }
-    if (page.length < pageSize) return
-  }
 }

@@ -19,7 +19,6 @@ import {
   verifyNote,
 } from './chain.ts'
 
-/** How many entries one command reads. */
 const pageSize = 1_000
 
 /** A running worker chains a note within this time. */
@@ -39,7 +38,6 @@ interface WalkedEntry {
 }
 
 interface Walk {
-  /** A sentence for each fault. */
   breaks: string[]
   count: number
   first: AuditEntry | undefined
@@ -90,7 +88,6 @@ async function faultsInIntake({ redis, keys }: Connection): Promise<string[]> {
   return [`${notes} to join the chain, the first since ${utc(since)} (UTC): no process chains them. Is a bot running?`]
 }
 
-/** Formats a time in ms since 1970: `2026-11-21 07:00`. */
 function utc(at: number): string {
   const date = new Date(at)
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().slice(0, 16).replace('T', ' ')
@@ -131,7 +128,6 @@ function readLine(line: string, { hashes, breaks }: PrintedLog): void {
   hashes.set(seq, hash)
 }
 
-/** Compares the entries of the chain with a log, one by one. */
 function createComparison({ hashes }: PrintedLog, readAt: number) {
   const unmatched = new Set(hashes.keys())
   const notInLog: number[] = []
@@ -178,9 +174,7 @@ const clockOffMs = 3_600_000
 const mayBeMixed = 100
 
 interface NotesOfProcess {
-  /** The number of the entry that has each note. */
   entries: Map<number, number>
-  /** Numbers that need no entry. */
   excused: Set<number>
 }
 
@@ -213,7 +207,6 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     uncertain += entry.uncertain?.length ?? 0
   }
 
-  /** Returns the numbers for which a process should have an entry and has none. */
   function missingOf([name, { entries, excused }]: [string, NotesOfProcess]): number[] {
     const known = [...entries.keys()]
     const highest = known.reduce((a, b) => Math.max(a, b))
@@ -249,12 +242,10 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
   }
 
-  /** How many notes Redis did not confirm, so that nobody knows whether they were written. */
   return { onEntry, breaks, faultsAtBeginning, uncertain: () => uncertain }
 }
 type SignatureCheck = ReturnType<typeof createSignatureCheck>
 
-/** How long one command may take. The first includes the connection. */
 const answerMs = 5_000
 
 const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'

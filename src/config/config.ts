@@ -25,7 +25,6 @@ type SecretVariable = (typeof secretVariables)[number]
 /** The names of all variables, in the order of the documentation, then those that name the file of a secret. */
 export const variableNames = [...Object.keys(Variables.shape), ...secretVariables.map(fileVariable)]
 
-/** Returns the variable that names the file of a secret. */
 function fileVariable<Name extends SecretVariable>(name: Name) {
   return `${name}_FILE` as const
 }
@@ -74,7 +73,6 @@ function bothGiven(name: SecretVariable): string {
   return `${name} and ${fileVariable(name)} are both set: keep one`
 }
 
-/** Returns the lines about variables that do not fit together. */
 function linesAcross({ values, reported }: Given): string[] {
   const lines: string[] = []
   const has = (name: string) => values[name] !== undefined || reported.includes(name)
@@ -96,25 +94,15 @@ function linesAcross({ values, reported }: Given): string[] {
   if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
     lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')
   }
-  return [...lines, ...linesAboutPorts(values, has)]
+  // Some systems open both of two ports with one number, and a proxy would publish the wrong one. 0 selects any free port.
+  const ports = (['PORT', 'OPS_PORT', 'ALERTS_PORT'] as const).filter((name) => name !== 'PORT' || !has('SLACK_APP_TOKEN'))
+  const numbers = ports.map((name) => Variables.shape[name].safeParse(values[name]).data).filter((port) => port)
+  if (new Set(numbers).size < numbers.length) lines.push('PORT, OPS_PORT and ALERTS_PORT must differ')
+  return lines
 }
 
 /** When a process with ROLE=web can do without INFRA_API_KEY. The policy and the kinds of change are known only later. */
 export const ifNoKeyIsMinted = 'if the policy allows no change whose button creates a token'
-
-/** The ports of a process must differ. 0 selects any free port. */
-function linesAboutPorts(values: Environment, has: (name: string) => boolean): string[] {
-  const lines: string[] = []
-  const publicPort = Variables.shape.PORT.safeParse(values.PORT).data
-  const alertsPort = Variables.shape.ALERTS_PORT.safeParse(values.ALERTS_PORT).data
-  const opsPort = Variables.shape.OPS_PORT.safeParse(values.OPS_PORT).data
-  if (alertsPort && alertsPort === opsPort) lines.push('ALERTS_PORT must be another port than OPS_PORT')
-  if (alertsPort && alertsPort === publicPort && !has('SLACK_APP_TOKEN'))
-    lines.push('ALERTS_PORT must be another port than PORT, which is public')
-  const sharesIt = publicPort === opsPort
-  if (publicPort && sharesIt && !has('SLACK_APP_TOKEN')) lines.push('OPS_PORT must be another port than PORT, which is public')
-  return lines
-}
 
 /** Warns of alerts that lead to nothing, because one of two settings is missing. */
 function alertWarnings({ alerts, role }: { alerts: object | undefined; role: Variables['ROLE'] }, policy: Policy): string[] {
@@ -124,7 +112,6 @@ function alertWarnings({ alerts, role }: { alerts: object | undefined; role: Var
   return []
 }
 
-/** Bits of a file's mode: its group or all others may read or write it. */
 const openToOthers = 0o066
 
 /** Returns a warning if the file holds a secret and other users of this machine can read or change it. Windows has no such modes. */
@@ -156,7 +143,6 @@ export class ConfigError extends Error {
 const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
 
 interface ReadOptions {
-  /** The kinds of change that there are, in the order in which errors list them. */
   kinds: ChangeKind[]
   bundles: Bundles
   readFile?: ReadFile
@@ -177,10 +163,10 @@ export function readConfig(env: Environment, { kinds, bundles, readFile = readFr
   const file = policyFile ? readPolicyFile(policyFile, readFile, { kinds, bundles, expiresMs }) : undefined
   if (file && 'lines' in file) lines.push(...file.lines)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
-  const { policy, warnings } = file && 'policy' in file ? file : { policy: simplePolicy(parsed.data, { kinds, bundles }), warnings: [] }
+  const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data, { kinds, bundles })
   const unusedVariables: string[] = policyFile ? policyVariables.filter((name) => given.values[name]) : []
   const parts = nameParts(parsed.data)
-  return { ...parts, policy, policyFile, unusedVariables, warnings: [...warnings, ...alertWarnings(parts, policy)] }
+  return { ...parts, policy, policyFile, unusedVariables, warnings: alertWarnings(parts, policy) }
 }
 export type Config = ReturnType<typeof readConfig>
 
@@ -213,7 +199,6 @@ export function readAuditConfig(env: Environment, readFile: ReadFile = readFromD
   return { url, prefix, signingSecrets: stateKeys ?? (apiKey && ([apiKey] as const)) }
 }
 
-/** Returns the lines about single variables and about the files of secrets. */
 function linesOf(error: z.ZodError | undefined, { lines, reported, nameOf }: Given): string[] {
   const issues = (error?.issues ?? []).map(({ path, message }) => ({ name: String(path[0]), message }))
   return [...issues.filter(({ name }) => !reported.includes(name)).map(({ name, message }) => `${nameOf(name)} ${message}`), ...lines]

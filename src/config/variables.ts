@@ -20,18 +20,22 @@ function value<T>(parse: (text: string) => T | undefined, expected: string, { sh
 
 const fitting = (fits: (text: string) => boolean, expected: string) => value((text) => (fits(text) ? text : undefined), expected)
 
-const secret = (fits: (text: string) => boolean, expected: string) =>
-  value((text) => (fits(text) ? new Secret(text) : undefined), expected, { show: false })
+const matching = (pattern: RegExp, expected: string) => fitting((text) => pattern.test(text), expected)
 
-const oneOf = <const T extends string>(names: readonly T[], expected: string) =>
-  value((text) => names.find((name) => name === text), expected)
+const secret = (pattern: RegExp, expected: string) =>
+  value((text) => (pattern.test(text) ? new Secret(text) : undefined), expected, { show: false })
+
+const oneOf = <const T extends string>(...names: T[]) => value((text) => names.find((name) => name === text), `one of ${names.join(', ')}`)
+
+const wholeNumber = (what: string, from: number, to: number) =>
+  value(
+    (text) => (/^\d{1,6}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined),
+    `${what}, from ${from} to ${to}`,
+  )
 
 const duration = value(readDuration, durationWords)
 
-const port = value(
-  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
-  'a port from 0 (any free one) to 65535',
-)
+const port = wholeNumber('a port (0 is any free one)', 0, 65_535)
 
 const listenAddress = fitting((text) => isIP(text) !== 0, 'an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
 
@@ -44,13 +48,17 @@ function isAddressOrRange(text: string): boolean {
 }
 
 /** Parses keys or tokens, separated by commas. One of 32 characters cannot be guessed if it is random. */
-function readLongSecrets(text: string): readonly [Secret, ...Secret[]] | undefined {
-  const keys = [...new Set(text.split(',').map((key) => key.trim()))]
-  const [first, ...others] = keys.map((key) => new Secret(key))
-  return first && keys.every((key) => /^[\x21-\x7e]{32,}$/.test(key)) ? [first, ...others] : undefined
-}
+const longSecrets = (what: string) =>
+  value(
+    (text): readonly [Secret, ...Secret[]] | undefined => {
+      const words = [...new Set(text.split(',').map((word) => word.trim()))]
+      const [first, ...others] = words.map((word) => new Secret(word))
+      return first && words.every((word) => /^[\x21-\x7e]{32,}$/.test(word)) ? [first, ...others] : undefined
+    },
+    `${what} of at least 32 characters without spaces, or several, separated by commas`,
+    { show: false },
+  )
 
-/** Parses a comma-separated list and removes duplicates. */
 function list(fits: (item: string) => boolean, expected: string) {
   return z.string({ error: `is missing: it must be ${expected}, separated by commas` }).transform((text, context) => {
     const items = new Set(text.split(',').map((item) => item.trim()))
@@ -78,42 +86,34 @@ const address = (name: string) =>
     { show: false },
   )
 
-const perMinute = (what: string, fewest: number) =>
-  value(
-    (text) => (/^\d{1,6}$/.test(text) && Number(text) >= fewest ? Number(text) : undefined),
-    `how many ${what} a minute the account allows one key, from ${fewest} to 999999`,
-  )
-
-function isRedisUrl(text: string): boolean {
-  return parseRedisAddress(text) !== undefined
-}
+/** The account's limit for one key. */
+const perMinute = (what: string, fewest: number) => wholeNumber(`how many ${what} a minute the account allows one key`, fewest, 999_999)
 
 /**
- * Parses each variable by itself: its format, its default and its error. `combinations.ts` checks how the variables fit together. Kinds of change
+ * Parses each variable by itself: its format, its default and its error. `linesAcross` checks how the variables fit together. Kinds of change
  * may be any words here. `variablesFor` accepts only the existing kinds.
  */
 export const Variables = z.object({
-  SLACK_BOT_TOKEN: secret((text) => /^xoxb-[\x21-\x7e]+$/.test(text), "the bot's token, which begins with xoxb-"),
-  SLACK_SIGNING_SECRET: secret(
-    (text) => /^\S{8,}$/.test(text),
-    "the signing secret of the app's Basic Information, in one word",
-  ).optional(),
-  SLACK_APP_TOKEN: secret((text) => /^xapp-[\x21-\x7e]+$/.test(text), 'an app-level token, which begins with xapp-').optional(),
-  SLACK_COMMAND: fitting(
-    (text) => /^\/[\p{Ll}\p{Lo}\p{N}_-]{1,31}$/u.test(text),
+  SLACK_BOT_TOKEN: secret(/^xoxb-[\x21-\x7e]+$/, "the bot's token, which begins with xoxb-"),
+  SLACK_SIGNING_SECRET: secret(/^\S{8,}$/, "the signing secret of the app's Basic Information, in one word").optional(),
+  SLACK_APP_TOKEN: secret(/^xapp-[\x21-\x7e]+$/, 'an app-level token, which begins with xapp-').optional(),
+  SLACK_COMMAND: matching(
+    /^\/[\p{Ll}\p{Lo}\p{N}_-]{1,31}$/u,
     "the app's slash command, such as /infra: in small letters, with at most 32 characters",
   ).prefault('/infra'),
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
   /** Required, with one exception: see `linesAcross`. */
-  INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word').optional(),
-  INFRA_READ_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a read-only key of the account API, in one word').optional(),
+  INFRA_API_KEY: secret(/^[\x21-\x7e]+$/, 'a key of the account API, in one word').optional(),
+  INFRA_READ_KEY: secret(/^[\x21-\x7e]+$/, 'a read-only key of the account API, in one word').optional(),
   INFRA_READS_PER_MINUTE: perMinute('reads', 10).prefault('60'),
   INFRA_WRITES_PER_MINUTE: perMinute('writes', 5).prefault('20'),
-  REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
-  STATE_KEY: value(readLongSecrets, 'a key of at least 32 characters without spaces, or several, separated by commas', {
-    show: false,
-  }).optional(),
+  REDIS_URL: value(
+    (text) => (parseRedisAddress(text) ? new Secret(text) : undefined),
+    'redis:// or rediss:// with a host; special characters of a password are percent-encoded',
+    { show: false },
+  ),
+  STATE_KEY: longSecrets('a key').optional(),
   HOST: listenAddress.prefault('0.0.0.0'),
   PORT: port.prefault('3000'),
   TRUSTED_PROXIES: list(isAddressOrRange, 'IP addresses of proxies, or ranges such as 10.0.0.0/8').optional(),
@@ -121,37 +121,28 @@ export const Variables = z.object({
   OPS_PORT: port.prefault('9464'),
   ALERTS_HOST: listenAddress.prefault('127.0.0.1'),
   ALERTS_PORT: port.optional(),
-  ALERTS_TOKEN: value(readLongSecrets, 'a token of at least 32 characters without spaces, or several, separated by commas', {
-    show: false,
-  }).optional(),
-  ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),
+  ALERTS_TOKEN: longSecrets('a token').optional(),
+  ROLE: oneOf('all', 'web', 'worker').prefault('all'),
   APPROVERS: people('the people who may approve').optional(),
   OPERATORS: people('the people who may request changes').optional(),
   CHANNELS: list(isChannelId, 'channel ids (C…, G…)').optional(),
   NO_APPROVAL: list(() => true, 'kinds of change').optional(),
   POLICY_FILE: z.string().optional(),
   APPROVAL_TTL: duration.prefault('4h'),
-  OPEN_REQUESTS_PER_PERSON: value(
-    (text) => (/^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined),
-    'how many undecided requests a person may have, from 1 to 9999',
-  ).prefault('10'),
+  OPEN_REQUESTS_PER_PERSON: wholeNumber('how many undecided requests a person may have', 1, 9_999).prefault('10'),
   MOVE_POLL_INTERVAL: duration.prefault('3s'),
-  MOVE_POLL_BUDGET: value((text) => (/^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined), 'reads a minute, from 1 to 99999').prefault(
-    '20',
-  ),
+  MOVE_POLL_BUDGET: wholeNumber('reads a minute', 1, 99_999).prefault('20'),
   MOVE_TIMEOUT: duration.prefault('15m'),
   OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)').optional(),
-  ENVIRONMENT: fitting(
-    (text) => /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u.test(text),
+  ENVIRONMENT: matching(
+    /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u,
     'a short name such as production: up to 30 letters, digits, spaces, dots, dashes',
   ).optional(),
-  REDIS_PREFIX: fitting((text) => /^[A-Za-z0-9._-]{1,60}$/.test(text), 'up to 60 letters, digits, dots, dashes and underscores').prefault(
-    'lockkeeper',
-  ),
-  ALLOW_VOLATILE_REDIS: oneOf(['true', 'false'], 'true or false')
+  REDIS_PREFIX: matching(/^[A-Za-z0-9._-]{1,60}$/, 'up to 60 letters, digits, dots, dashes and underscores').prefault('lockkeeper'),
+  ALLOW_VOLATILE_REDIS: oneOf('true', 'false')
     .transform((text) => text === 'true')
     .prefault('false'),
-  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'trace, debug, info, warn, error or fatal').prefault('info'),
+  LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal').prefault('info'),
 })
 export type Variables = z.infer<typeof Variables>
 

@@ -30,14 +30,16 @@ const maxAliasCount = 100
 /** Parses YAML 1.2. The faults are the parser's own. Never throws. */
 export function readYaml(text: string): Yaml {
   const lines = new LineCounter()
-  const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line)
   const unreadable = (faults: Fault[]): Yaml => ({ content: undefined, faults, lineOf: () => 1 })
   try {
     const document = parseDocument(text, { ...options, lineCounter: lines })
-    const errors = [...document.errors, ...document.warnings]
-    if (errors.length > 0) return unreadable(errors.map(({ message, pos }) => ({ line: lineAt(pos[0]), sentence: sentenceOf(message) })))
-    const lineOf = (path: readonly PropertyKey[]) => lineAt(offsetAt(document.contents, path))
-    return { content: { value: document.toJS({ maxAliasCount }) }, faults: [], lineOf }
+    const faults = [...document.errors, ...document.warnings].map(({ message, linePos }) => ({
+      line: linePos?.[0].line ?? 1,
+      sentence: sentenceOf(message),
+    }))
+    if (faults.length > 0) return unreadable(faults)
+    const lineOf = (path: readonly PropertyKey[]) => Math.max(1, lines.linePos(offsetAt(document.contents, path)).line)
+    return { content: { value: document.toJS({ maxAliasCount }) }, faults, lineOf }
   } catch (error) {
     // Lists that are nested too deeply overflow the stack, and aliases can lead nowhere or to too much.
     return unreadable([{ line: 1, sentence: sentenceOf(String(error)) }])
@@ -46,7 +48,6 @@ export function readYaml(text: string): Yaml {
 
 /** The parser's messages end with the place and an excerpt of the file, which may hold a token. */
 function sentenceOf(message: string): string {
-  if (/call stack/.test(message)) return 'lists are nested too deeply'
   const [first = ''] = message.replace(/^\w*Error: /, '').split(/ at line \d|\n/)
   return quote(first, 300) === JSON.stringify(first.slice(0, 300)) ? `not valid YAML: ${first}` : 'not valid YAML'
 }

@@ -2,31 +2,38 @@ import { z } from 'zod'
 import type { Secret } from './signing.ts'
 import { hasInvisible, owner, type Phrase, phrase, withoutInvisible } from './text.ts'
 
+/** What the account API shows of an object. An undefined member was not shown. Sets of values such as a status are open. */
+export interface Named {
+  id?: string
+  name?: string
+  slug?: string
+}
+
 /** An event in the account's own log (`GET /events`). `action` is one of an open set, such as `update.elastic_ip`. */
 export interface AccountEvent {
   id: string
-  action: string | undefined
-  target: { id: string | undefined; name: string | undefined } | undefined
-  author: { id: string | undefined; name: string | undefined; email: string | undefined } | undefined
-  createdAt: string | undefined
+  action?: string
+  target?: { id?: string; name?: string }
+  author?: { id?: string; name?: string; email?: string }
+  createdAt?: string
 }
 
 /** An API key as the account API lists it (interface specification, "API key"), without its token. */
 export interface ApiKey {
   id: string
-  name: string | undefined
+  name?: string
   /** The last characters of the token. */
-  tokenLastSlice: string | undefined
-  apiVersion: string | undefined
-  /** A read-only key allows only GET requests. Undefined if the account API does not say. */
-  readOnly: boolean | undefined
-  /** Addresses or CIDR ranges that may use the key. Empty: any address. Undefined if the account API does not say. */
-  allowedIps: string[] | undefined
-  createdAt: string | undefined
-  updatedAt: string | undefined
+  tokenLastSlice?: string
+  apiVersion?: string
+  /** A read-only key allows only GET requests. */
+  readOnly?: boolean
+  /** Addresses or CIDR ranges that may use the key. Empty: any address. */
+  allowedIps?: string[]
+  createdAt?: string
+  updatedAt?: string
   /** Undefined if the key was never used. */
-  lastUsedAt: string | undefined
-  user: { id: string | undefined; email: string | undefined } | undefined
+  lastUsedAt?: string
+  user?: { id?: string; email?: string }
 }
 
 /** The variables that hold Lockkeeper's own keys. */
@@ -62,10 +69,8 @@ export interface IssuedApiKey {
 }
 
 /** The part of a key's name that a person chooses. It has no brackets, because they enclose the part that Lockkeeper adds. */
-const label = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u
-
 export function isKeyLabel(text: string): boolean {
-  return label.test(text) && !hasInvisible(text)
+  return /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u.test(text) && !hasInvisible(text)
 }
 
 /**
@@ -96,33 +101,22 @@ export function requesterOfKey(key: Pick<ApiKey, 'name'>): string | undefined {
 export const fullAccessFromEverywhere = 'The key gives full access from any IP.'
 
 const dayMs = 24 * 3_600_000
-const unusedAfterMs = 90 * dayMs
 
-/** A key counts as never used only from this age on, because nobody uses a key in the minute of its creation. */
-const neverUsedAfterMs = dayMs
-
-/**
- * Lists in words what may be a risk about a key. `now` is in ms since 1970. `isOwn`: Lockkeeper itself uses it, so it is in use whatever the
- * account shows.
- */
+/** Lists in words what may be a risk about a key. `now` is in ms since 1970. `isOwn`: Lockkeeper itself uses it, whatever the account shows. */
 export function remarksOn(key: ApiKey, now: number, { isOwn = false } = {}): string[] {
-  const lastUsed = key.lastUsedAt === undefined ? undefined : Date.parse(key.lastUsedAt)
-  const created = key.createdAt === undefined ? undefined : Date.parse(key.createdAt)
-  const remarks = isOwn ? [] : unused(key, lastUsed, now)
-  if (created !== undefined && now - created >= 365 * dayMs)
-    remarks.push(`${Math.floor((now - created) / (365 * dayMs))} years old`.replace(/^1 years/, '1 year'))
+  const remarks: string[] = []
+  const unusedDays = key.lastUsedAt === undefined ? undefined : Math.floor((now - Date.parse(key.lastUsedAt)) / dayMs)
+  if (!isOwn && unusedDays === undefined && !isFresh(key, now)) remarks.push('never used')
+  if (!isOwn && unusedDays !== undefined && unusedDays >= 90) remarks.push(`unused for ${unusedDays} days`)
+  const years = key.createdAt === undefined ? 0 : Math.floor((now - Date.parse(key.createdAt)) / (365 * dayMs))
+  if (years >= 1) remarks.push(years === 1 ? '1 year old' : `${years} years old`)
   if (key.readOnly === false && key.allowedIps?.length === 0) remarks.push('full access from any IP')
   return remarks
 }
 
-function unused(key: ApiKey, lastUsed: number | undefined, now: number): string[] {
-  if (lastUsed !== undefined) return now - lastUsed >= unusedAfterMs ? [`unused for ${Math.floor((now - lastUsed) / dayMs)} days`] : []
-  return isFresh(key, now) ? [] : ['never used']
-}
-
 /** Whether the key was made or changed within a day. A rotation counts as a change, and the account then shows no use of the key. */
 export function isFresh({ createdAt, updatedAt }: Pick<ApiKey, 'createdAt' | 'updatedAt'>, now: number): boolean {
-  return [createdAt, updatedAt].some((at) => at !== undefined && now - Date.parse(at) < neverUsedAfterMs)
+  return [createdAt, updatedAt].some((at) => at !== undefined && now - Date.parse(at) < dayMs)
 }
 
 /** The server that Lockkeeper saw an Elastic IP on last. */
@@ -151,55 +145,40 @@ export interface SeenAssignments {
   find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]>
 }
 
-/**
- * Disks of one purpose. `role` is `os`, `storage` or `raw`, `raidLevel` is `raid-0` or `raid-1`, and `filesystem` is `ext4`. These sets are
- * open.
- */
+/** Disks of one purpose. `role` is `os`, `storage` or `raw`, `raidLevel` is `raid-0` or `raid-1`, and `filesystem` is `ext4`. */
 export interface DiskGroup {
-  role: string | undefined
-  count: number | undefined
-  raidLevel: string | undefined
-  filesystem: string | undefined
-  mountPoint: string | undefined
+  role?: string
+  count?: number
+  raidLevel?: string
+  filesystem?: string
+  mountPoint?: string
 }
 
-/**
- * The configuration that servers are expected to be delivered with (interface specification, "Baseline"). It is a preview, so its shape may
- * change.
- */
+/** The configuration that servers are expected to be delivered with (interface specification, "Baseline"). A preview: its shape may change. */
 export interface Baseline {
   id: string
   /** The id if the account API shows no name. */
   name: string
-  description: string | undefined
-  /** One of an open set: `all_servers`, `custom` or `platforms`. Absent in the newer shape, which has a `plan` instead. */
-  targetType: string | undefined
-  /** The slug of the expected operating system. Null: any. Undefined: the account API does not say. */
-  operatingSystem: string | null | undefined
+  description?: string
+  /** `all_servers`, `custom` or `platforms`. Absent in the newer shape, which has a `plan` instead. */
+  targetType?: string
+  /** The slug of the expected operating system. Null: any. */
+  operatingSystem?: string | null
   /** The plans that the baseline applies to: `platforms`, or `plan` in the newer shape. */
-  platforms: { id: string | undefined; name: string | undefined; slug: string | undefined }[]
-  sshKeys: { id: string | undefined; name: string | undefined; fingerprint: string | undefined }[]
-  userData: { id: string; description: string | undefined } | undefined
+  platforms: Named[]
+  sshKeys: { id?: string; name?: string; fingerprint?: string }[]
+  userData?: { id: string; description?: string }
   diskLayout: DiskGroup[]
   /** Each value as text, because the specification does not show the types of the values. */
   bios: { setting: string; value: string }[]
-  createdAt: string | undefined
+  createdAt?: string
 }
 
-/** A site as an Elastic IP (`region.location`) or a server (`region.site`) shows it. */
-export interface Site {
-  id: string | undefined
-  name: string | undefined
-  /** Such as `ASH`. The only member that is the same on every kind of object. */
-  slug: string | undefined
-}
+/** A site as an Elastic IP (`region.location`) or a server (`region.site`) shows it. Only its slug (`ASH`) is the same on every kind of object. */
+export type Site = Named
 
 /** A project. Every kind of object shows the same id for it. */
-export interface ProjectRef {
-  id: string
-  name?: string | undefined
-  slug?: string | undefined
-}
+export type ProjectRef = Named & { id: string }
 
 /** The sites that decide whether an Elastic IP can move to a server. */
 interface SitesOfMove {
@@ -240,7 +219,7 @@ function sameSiteOfServers(a: Site | undefined, b: Site | undefined): boolean | 
  * Returns labels for two things that differ: the first of these members that both show and that differs. If no member differs, as for two
  * projects with the same name, the labels contain the ids.
  */
-export function distinctLabels(a: Labelled, b: Labelled, by: readonly ('name' | 'slug')[]): [string, string] {
+export function distinctLabels(a: Named, b: Named, by: readonly ('name' | 'slug')[]): [string, string] {
   for (const member of by) {
     const [first, second] = [a[member], b[member]]
     if (first && second && first.toLowerCase() !== second.toLowerCase()) return [first, second]
@@ -248,20 +227,12 @@ export function distinctLabels(a: Labelled, b: Labelled, by: readonly ('name' | 
   return [withId(a), withId(b)]
 }
 
-interface Labelled {
-  id?: string | undefined
-  name?: string | undefined
-  slug?: string | undefined
-}
-
-function withId({ id = 'unknown', name, slug }: Labelled): string {
+function withId({ id = 'unknown', name, slug }: Named): string {
   const label = name || slug
   return label && label !== id ? `${label} (${id})` : id
 }
 
-export type Slugged = { slug?: string | undefined } | undefined
-
-function sameSlug(a: Slugged, b: Slugged): boolean | undefined {
+function sameSlug(a: Named | undefined, b: Named | undefined): boolean | undefined {
   if (!a?.slug || !b?.slug) return undefined
   return a.slug.toLowerCase() === b.slug.toLowerCase()
 }
@@ -273,31 +244,20 @@ export function projectName({ name, slug, id }: ProjectRef): string {
 /** The status of an Elastic IP for which the account API shows none. */
 export const statusNotShown = 'unknown'
 
-/** The server that an Elastic IP is assigned to, as the Elastic IP shows it. */
-interface AssignedServer {
-  id: string
-  hostname: string | undefined
-}
-
-/**
- * An Elastic IP (interface specification, "Elastic IP"), with the members that Lockkeeper uses. `status` is one of an open set. Known are
- * `active`, `moving`, `configuring`, `pending`, `releasing` and `error`.
- */
+/** An Elastic IP (interface specification, "Elastic IP"), with the members that Lockkeeper uses. */
 export interface ElasticIp {
   id: string
   /** The id if the account API shows no address (yet). */
   address: string
-  /** `statusNotShown` if the account API shows none. */
+  /** Known are `active`, `moving`, `configuring`, `pending`, `releasing` and `error`. `statusNotShown` if the account API shows none. */
   status: string
-  /** One of an open set. Known are `routed` and `bgp`. Absent if the account API shows none. */
-  mode?: string | undefined
+  /** Known are `routed` and `bgp`. */
+  mode?: string
   /** Undefined while the Elastic IP is unassigned, or while its server is not active. */
-  server: AssignedServer | undefined
-  project: ProjectRef | undefined
-  /**
-   * The site that the address is routed in (`region.location`). Its id and name differ from those that a server shows for the same site.
-   */
-  site: Site | undefined
+  server?: { id: string; hostname?: string }
+  project?: ProjectRef
+  /** The site that the address is routed in. Its id and name differ from those that a server shows for the same site. */
+  site?: Site
   /** The name of the region, which is the country, if it is shown. Only searched. */
   regionNames?: string[]
 }
@@ -307,15 +267,15 @@ export function isBgp({ id, mode }: Pick<ElasticIp, 'id' | 'mode'>): boolean {
   return id.startsWith('ueip_') || mode?.toLowerCase() === 'bgp'
 }
 
-/** The price of a plan in one currency (a code such as `USD`). Amounts are in whole units of the currency, such as dollars. */
+/** In whole units of the currency (a code such as `USD`), such as dollars. */
 export interface PlanPrice {
   currency: string
-  hour: number | undefined
-  month: number | undefined
+  hour?: number
+  month?: number
 }
 
 export interface PlanRegion {
-  name: string | undefined
+  name?: string
   /** Codes of the sites that offer the plan (`ASH`), whether or not it is in stock there. */
   availableSites: string[]
   inStockSites: string[]
@@ -328,68 +288,59 @@ export interface Plan {
   /** The id if the account API shows no name. */
   name: string
   specs: {
-    vcpuCount: number | undefined
+    vcpuCount?: number
     /** The specification shows no unit. Shown in GiB, as disks are, because memory comes in binary sizes. */
-    memory: number | undefined
-    gpu: string | undefined
+    memory?: number
+    gpu?: string
     /** The specification shows no unit. */
-    vramPerGpu: number | undefined
+    vramPerGpu?: number
     /** `unit` is `gib` or `tib` in known plans. */
-    disk: { type: string | undefined; amount: number | undefined; unit: string | undefined } | undefined
+    disk?: { type?: string; amount?: number; unit?: string }
   }
   regions: PlanRegion[]
-  /** One of an open set, such as `low`. */
-  stockLevel: string | undefined
+  /** Such as `low`. */
+  stockLevel?: string
   /** Slugs such as `ubuntu_24_04_x64_lts`. */
   operatingSystems: string[]
 }
 
-/** A server that an Elastic IP can be moved to. `status` is one of an open set, such as `on`, `off` or `deploying`. */
+/** A server that an Elastic IP can be moved to. `status` is for example `on`, `off` or `deploying`. */
 export interface Server {
   id: string
-  hostname: string | undefined
-  label: string | undefined
-  primaryIpv4: string | undefined
-  status: string | undefined
+  hostname?: string
+  label?: string
+  primaryIpv4?: string
+  status?: string
   locked: boolean
   /** When the account deletes it, in ms since 1970. Absent if no deletion is scheduled, or if the time cannot be read. */
   deletedAt?: number
-  project: ProjectRef | undefined
-  /** `region.site`. */
-  site: Site | undefined
+  project?: ProjectRef
+  site?: Site
   /** The city and the country, as far as they are shown. Only searched. */
   regionNames?: string[]
 }
 
 /**
- * A virtual machine (interface specification, "Virtual machine"). Its credentials are never requested and never parsed. `status` and
- * `billing` are each one of an open set. The answer to a rename may contain only the id.
+ * A virtual machine (interface specification, "Virtual machine"). Its credentials are never requested and never parsed. The answer to a rename
+ * may contain only the id.
  */
 export interface VirtualMachine {
   id: string
   /** The display name, which is also the hostname. */
-  name: string | undefined
-  status: string | undefined
-  createdAt: string | undefined
-  primaryIpv4: string | undefined
+  name?: string
+  status?: string
+  createdAt?: string
+  primaryIpv4?: string
   /** The site as the account API writes it. */
-  site: string | undefined
-  billing: string | undefined
-  operatingSystem: { name: string | undefined; slug: string | undefined; version: string | undefined } | undefined
-  plan: { id: string | undefined; name: string | undefined; slug: string | undefined } | undefined
+  site?: string
+  billing?: string
+  operatingSystem?: { name?: string; slug?: string; version?: string }
+  plan?: Named
   /** Sizes as texts of the account API with their units: `16 GB`. */
-  specs: {
-    vcpuCount: number | undefined
-    ram: string | undefined
-    storage: string | undefined
-    nic: string | undefined
-    gpu: string | undefined
-  }
-  project: ProjectRef | undefined
-  pendingRestart: boolean | undefined
+  specs: { vcpuCount?: number; ram?: string; storage?: string; nic?: string; gpu?: string }
+  project?: ProjectRef
+  pendingRestart?: boolean
 }
-
-const mostListed = 3
 
 /** Other things with the same name: their number, and the ids of up to three of them. */
 interface Namesakes {
@@ -400,7 +351,7 @@ interface Namesakes {
 /** Finds the others whose name looks the same to people. Undefined if there are none. */
 export function findNamesakes(name: string, all: { id: string; name: string }[], ownId?: string): Namesakes | undefined {
   const others = all.filter((other) => other.id !== ownId && looksSame(other.name, name)).map(({ id }) => id)
-  return others.length === 0 ? undefined : { others: others.slice(0, mostListed), count: others.length }
+  return others.length === 0 ? undefined : { others: others.slice(0, 3), count: others.length }
 }
 
 /** Lists them as the subject of a sentence: `Another server (sv_9) is`. */

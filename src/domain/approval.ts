@@ -24,7 +24,6 @@ const whoOrWhere = z.object({
 })
 
 const InvolvedDenial = z.literal(['not-involved', 'only-involved-may-withdraw'])
-type InvolvedDenial = z.infer<typeof InvolvedDenial>
 
 /** Denials by the policy. */
 const byPolicy = [
@@ -75,17 +74,12 @@ export const Denial = z.discriminatedUnion('code', [whoOrWhere, ...byPolicy, But
 export type Denial = z.infer<typeof Denial>
 export type DenialCode = Denial['code']
 
-const unanswered: readonly DenialCode[] = ['person-unknown', 'channel-unknown', 'group-unknown']
-
 /** Whether the reason is that Slack did not answer, and not a rule. */
 export function isForLackOfAnswer({ code }: Denial): boolean {
-  return unanswered.includes(code)
+  return code === 'person-unknown' || code === 'channel-unknown' || code === 'group-unknown'
 }
 
-/**
- * The workspace, channel and person that a command or click came from, as Slack's ids. Answers quote `command`, the name of the slash
- * command.
- */
+/** The workspace, channel and person that a command or click came from, as Slack's ids. Answers quote the name of the slash command. */
 export const Origin = z.object({
   teamId: z.string().optional(),
   channelId: z.string(),
@@ -132,25 +126,18 @@ export interface Requester {
   membership: Membership
 }
 
-/**
- * Finds a person in a group. Returns their own id, or the id of the user group that contains them. Returns `unknown` if Slack did not list
- * the members of a user group that may contain them, and undefined if they are not in the group.
- */
+/** Returns the person's own id, or that of the user group that contains them. `unknown`: Slack did not list a group that may contain them. */
 function findIn({ users, userGroups }: Group, userId: string, membership: Membership): { via: string } | 'unknown' | undefined {
   if (users.includes(userId)) return { via: userId }
-  const known = userGroups.find((id) => membersOf(id, membership)?.has(userId))
+  const known = userGroups.find((id) => isMember(id, userId, membership))
   if (known !== undefined) return { via: known }
-  return userGroups.every((id) => membersOf(id, membership)) ? undefined : 'unknown'
+  return userGroups.every((id) => isMember(id, userId, membership) === false) ? undefined : 'unknown'
 }
 
-/** Whether this id is the person's, or that of a user group with them as a known member. */
-function standsFor(id: string, userId: string, membership: Membership): boolean {
-  return isUserGroup(id) ? (membersOf(id, membership)?.has(userId) ?? false) : id === userId
-}
-
-function membersOf(groupId: string, membership: Membership): Set<string> | undefined {
+/** Undefined if Slack did not list the members of the user group. */
+function isMember(groupId: string, userId: string, membership: Membership): boolean | undefined {
   const members = membership.get(groupId)
-  return members === 'unknown' ? undefined : members
+  return members === 'unknown' ? undefined : members?.has(userId)
 }
 
 /**
@@ -180,7 +167,6 @@ interface Actor {
   requesterId: string
 }
 
-/** What also decides whether somebody may act on a request as an approver. */
 interface ActorUnderRule extends Actor {
   /** The current rule of the request. Undefined if the policy no longer has one. */
   rule: PolicyRule | undefined
@@ -192,10 +178,7 @@ export function readerRuling(person: Person, place: Place): Ruling {
   return denialForPersonOrPlace(person, place, 'read') ?? allow({ via: 'member' })
 }
 
-/**
- * Whether at least one rule lets a person request a change of this kind in this channel. The project of the change decides later which rule
- * applies.
- */
+/** Whether at least one rule lets a person request a change of this kind in this channel. The project decides later which rule applies. */
 export function requesterOfKindRuling({ person, place, membership }: Requester, change: KindOfChange, policy: Policy): Ruling {
   const refused = denialForRequesting(person, place)
   if (refused) return refused
@@ -255,7 +238,7 @@ export function trackerRuling(actor: ActorUnderRule): Ruling {
   return involvedRuling(actor, 'not-involved')
 }
 
-function involvedRuling(actor: ActorUnderRule, code: InvolvedDenial): Ruling {
+function involvedRuling(actor: ActorUnderRule, code: z.infer<typeof InvolvedDenial>): Ruling {
   if (actor.person.userId !== actor.requesterId) {
     const ruling = approverRuling(actor)
     if (ruling.allowed || ruling.denial.code !== 'not-an-approver') return ruling
@@ -294,7 +277,7 @@ function denialForRequesting(person: Person, place: Place): Ruling | undefined {
   return denialForPersonOrPlace(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
 }
 
-/** Returns a denial because of who or where the person is, before any rule is read. Returns undefined if neither is a problem. */
+/** Judges who and where the person is, before any rule is read. Returns undefined if neither is a problem. */
 function denialForPersonOrPlace(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
   if (person.standing === 'unknown') return deny({ code: 'person-unknown', action })
   if (person.standing === 'machine' && action !== 'request') return deny({ code: 'bot', action })
@@ -331,7 +314,7 @@ function mostSatisfied(allOf: string[], people: string[], membership: Membership
   const assigned = new Map<string, string>()
   const assign = (id: string, tried: Set<string>): boolean => {
     for (const person of people) {
-      if (tried.has(person) || !standsFor(id, person, membership)) continue
+      if (tried.has(person) || !(isUserGroup(id) ? isMember(id, person, membership) : id === person)) continue
       tried.add(person)
       const other = assigned.get(person)
       if (other !== undefined && !assign(other, tried)) continue

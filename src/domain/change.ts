@@ -33,10 +33,7 @@ export function withoutRequester({ title, facts, ...rest }: Description, request
   }
 }
 
-/**
- * A result of a check or a read, as facts: a code and its details. It is stored as facts and put into words where it is shown. A code that
- * this version does not know is kept, and shown as it is.
- */
+/** A result of a check or a read, stored as facts and put into words where it is shown. A code that this version does not know is kept. */
 export const Finding = z.looseObject({ code: z.string() })
 export type Finding = z.infer<typeof Finding>
 
@@ -52,12 +49,11 @@ export interface Words {
   phrase?: Phrase
 }
 
-/** Builds the words of a finding whose names and people are marked. */
 export function wordsFrom(phrase: Phrase): Words {
   return { why: phraseText(phrase), phrase }
 }
 
-/** Creates a function that puts the findings of one schema into words. It returns undefined for a finding that does not fit the schema. */
+/** Returns the function that puts the findings of one schema into words, and returns undefined for every other finding. */
 export function explainer<Known extends Finding>(known: z.ZodType<Known>, words: (finding: Known) => Words): Explain {
   return (finding) => {
     const parsed = known.safeParse(finding)
@@ -84,16 +80,12 @@ export const retractedBecause: Record<RetractedBecause, string> = {
   'too-slow': 'It took too long to show its token',
 }
 
-/**
- * A change that issues a secret. After the approval the requester starts it with a click, so that they are present to see the secret. Its
- * `observe` finds a secret that nobody saw, and makes it worthless.
- */
+/** A change that issues a secret: after the approval, on a click of the requester. `observe` makes a secret worthless that nobody saw. */
 export interface Handover<Input, Facts> {
   /** The label of the button: `Create key`. */
   label: string
   /** The sentence that the requester must confirm after the click. Absent: no confirmation. */
   warning?: string
-  /** Sends the one write. */
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes a secret worthless that nobody has seen. Safe to repeat. */
   retract(issued: Issued): Promise<void>
@@ -114,7 +106,7 @@ export interface Issued {
 export const Sighting = z.object({
   /** The status as the account shows it: `moving`. */
   status: z.string(),
-  /** The name of its server. Null: the account shows none. Absent for resources that are not on a server. */
+  /** The name of its server. Null: the account shows none. Absent for resources without a server. */
   server: z.string().nullable().optional(),
 })
 export type Sighting = z.infer<typeof Sighting>
@@ -122,7 +114,7 @@ export type Sighting = z.infer<typeof Sighting>
 /** What one list shows of the resources of many changes, by their ids. Each kind of change knows the type of its rows. */
 export type Rows = ReadonlyMap<string, unknown>
 
-/** `rows`: a list that began after the answer to the write, or after its time limit. What it does not show is read alone. */
+/** `rows`: a list that began after the answer to the write or its time limit. What it does not show is read alone. */
 export interface ObserveOptions {
   signal: AbortSignal
   rows?: Rows | undefined
@@ -150,7 +142,6 @@ export interface Moment {
   isUnsettled: boolean
 }
 
-/** The kinds of things on the account that can be looked up. */
 export type ThingKind = 'elastic-ip' | 'server' | 'virtual-machine'
 
 /** A button that opens the filled form of a change for a thing of this kind. */
@@ -207,64 +198,54 @@ export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
   /** A phrase that follows *request* or *approve*: `moving an Elastic IP`. */
   label: string
-  /** True if the change takes minutes to take effect. It is then listed, counted and timed with the moves. */
+  /** The change takes minutes to take effect. It is then listed, counted and timed with the moves. */
   takesTime?: true
   input: z.ZodType<Input>
   facts: z.ZodType<Facts>
-  /**
-   * Returns the input of the change that moves to a target what a server has, for a kind that alerts may request. What cannot be moved is left
-   * out then, because nobody is there to choose.
-   */
+  /** For a kind that alerts may request: moves to a target what a server has. What cannot be moved is left out, because nobody can choose. */
   inputOfAlert?(servers: { serverId: string; targetId: string }): Input
-  /** Returns the resource that is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
+  /** What is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
   resource(input: Input): string
-  /** Returns what it locks besides the resource. Such a resource has at most one open request, too. */
+  /** What it locks besides the resource. */
   moreResources?(input: Input, facts: Facts): string[]
-  /** Returns the project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
+  /** The project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
   project?(facts: Facts): Project
   /** Reads the account. Throws CheckFailed if the change cannot be made. */
   preflight(input: Input, options: PreflightOptions<Facts>): Promise<Preflight<Facts, Input>>
-  /** Finds what has changed since the approval. Returns an empty list if nothing that matters has changed. */
+  /** Finds what has changed since the approval and matters. */
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */
   explain: Explain
-  /** Adds to the facts of the execution what the account showed at the approval and no longer shows. Absent: the facts stay as they are. */
+  /** Adds to the facts of the execution what the account showed at the approval and no longer shows. */
   complete?(approved: Facts, now: Facts): Facts
-  /** Returns a sentence for the thread when the write is sent, if the account shows something unexpected that does not prevent it. */
+  /** A sentence for the thread when the write is sent, if the account shows something unexpected that does not prevent it. */
   remark?(facts: Facts): string | undefined
   /** Says what it leaves as it is although people may expect otherwise, and what to do about it. */
   leaves?(facts: Facts): Phrase | undefined
-  /** Returns what people call the resource: `203.0.113.10`. */
+  /** What people call the resource: `203.0.113.10`. */
   subject(facts: Facts): string
   describe(facts: Facts): Description
-  /**
-   * Sends the one write after the approval. Returns `done` if the answer confirms the change, and `tracking` if it must be observed. Absent
-   * for a change whose result only the requester may see; such a change has a `handover`.
-   */
+  /** Sends the one write. `done`: the answer confirms the change; `tracking`: it must be observed. Absent with a `handover` or `items`. */
   run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
+  /** For a change whose result only the requester may see. */
   handover?: Handover<Input, Facts>
-  /** For a change of several resources that is approved as one. Such a change has no `run`. */
+  /** For a change of several resources that is approved as one. */
   items?: Items<Input, Facts>
   /**
-   * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so
-   * that a hanging account API does not delay the other changes that are observed at the same time.
-   *
-   * A change with a `handover` also writes here: it makes a secret worthless that nobody saw. So it is observed only by one process at a
-   * time, and only while the request is open.
+   * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so that a
+   * hanging account API does not delay the other changes. With a `handover` it also writes: it makes a secret worthless that nobody saw. So
+   * only one process at a time observes, and only while the request is open.
    */
   observe(input: Input, facts: Facts, moment: Moment, options: ObserveOptions): Promise<Observation>
   /** Reads a list that shows several changes under way, by the ids of their resources. `observe` uses its rows. */
   look?(ids: string[], options: { signal: AbortSignal }): Promise<Rows>
   /** Lists the changes of this kind that are under way on the account, for the operators after Redis has lost its requests. */
   underwayNow?: UnderwayNow
-  /** Returns the sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
+  /** The sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
   doneSentence(facts: Facts): Phrase
   /** The button that opens the filled form for a thing that was looked up. */
   offer?: Offer
-  /**
-   * Returns the input of the request that would undo the change, the facts that its form shows, and the label of its button. Undefined if it
-   * cannot be undone.
-   */
+  /** The request that would undo the change: its input, the facts that its form shows, and the label of its button. Undefined if none can. */
   reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
   /** Marks the facts of a request that undoes another one, for a kind whose title says so. */
   undoing?(facts: Facts): Facts
@@ -274,7 +255,7 @@ export interface Change<Input = unknown, Facts = unknown> {
 export interface Items<Input, Facts> {
   /** The change of one item. It has a `run`. */
   change: Change
-  /** Returns the items in the order in which the request message lists them. */
+  /** In the order in which the request message lists them. */
   of(facts: Facts): Item[]
   /** Returns why approved items must not be sent, by their ids. `now` are the facts that were read just before the writes. */
   leftOut(approved: Facts, now: Facts): Map<string, Finding[]>
@@ -294,16 +275,10 @@ export interface Item {
   lastSeen?: { server: string; agoMs: number }
 }
 
-/**
- * Returns the project of a change, which rules depend on. If the items are in several projects, the project counts as unknown, so that no
- * rule for one of the projects decides about the others.
- */
+/** Items in several projects count as an unknown project, so that no rule for one of the projects decides about the others. */
 export function projectOf<Input, Facts>({ project, items }: Pick<Change<Input, Facts>, 'project' | 'items'>, facts: Facts): Project {
   const whole = project?.(facts) ?? 'none'
   const ofItems = items?.of(facts).map((item) => items.change.project?.(item.facts) ?? 'none') ?? []
+  const idOf = (project: Project) => (typeof project === 'string' ? project : project.id)
   return ofItems.every((each) => idOf(each) === idOf(whole)) ? whole : 'unknown'
-}
-
-function idOf(project: Project): string {
-  return typeof project === 'string' ? project : project.id
 }

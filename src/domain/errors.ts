@@ -67,31 +67,22 @@ export class AwayError extends Error {
   }
 }
 
-interface ApiErrorDetails {
-  /** Lockkeeper's own name for the operation: `elasticIps.move`. */
-  operation: string
-  status: number
-  /** `errors[].code` in the given order. Empty if the answer had none. */
-  codes: string[]
-  /** The `detail`, `message` or `title` of the answer, cut to 200 characters. The text comes from outside: escape it before it is shown. */
-  detail?: string
-  retryAfterMs?: number
-  /** The key that was used. */
-  key?: KeyVariable
-}
-
 /** The account API rejected the request. */
 export class ApiError extends Error {
   override name = 'ApiError'
+  /** Lockkeeper's own name for the operation: `elasticIps.move`. */
   readonly operation: string
   readonly status: number
+  /** `errors[].code` in the given order. Empty if the answer had none. */
   readonly codes: string[]
+  /** The `detail`, `message` or `title` of the answer, cut to 200 characters. The text comes from outside: escape it before it is shown. */
   readonly detail: string | undefined
   readonly retryAfterMs: number | undefined
+  /** The key that was used. */
   readonly key: KeyVariable
 
-  constructor(details: ApiErrorDetails) {
-    super(`${details.operation}: ${details.status}${details.codes.length > 0 ? ` ${details.codes.join(', ')}` : ''}`)
+  constructor(details: Pick<ApiError, 'operation' | 'status' | 'codes'> & Partial<Pick<ApiError, 'detail' | 'retryAfterMs' | 'key'>>) {
+    super([`${details.operation}: ${details.status}`, details.codes.join(', ')].filter(Boolean).join(' '))
     this.operation = details.operation
     this.status = details.status
     this.codes = details.codes
@@ -164,14 +155,7 @@ export class AccountLimitError extends ApiUnreachableError {
   readonly share: number | undefined
   readonly answered: boolean
 
-  constructor(details: {
-    operation: string
-    kind: CallKind
-    waitMs: number
-    perMinute: number | undefined
-    share?: number | undefined
-    answered: boolean
-  }) {
+  constructor(details: { operation: string } & Pick<AccountLimitError, 'kind' | 'waitMs' | 'perMinute' | 'answered'> & { share?: number }) {
     super({ operation: details.operation, requestSent: 'no', problem: `limit of ${details.kind}s a minute` })
     this.kind = details.kind
     this.waitMs = details.waitMs
@@ -186,10 +170,7 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
 }
 
-/**
- * Whether an error is a refusal that results from the request itself. Every other error, such as a rejected key, is a fault for the
- * operators.
- */
+/** Whether an error results from the request itself. Every other error, such as a rejected key, is a fault for the operators. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof UserError || isFeatureMissing(error)) return true
   return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status)
@@ -199,18 +180,15 @@ export function isRefusal(error: unknown): boolean {
  * Whether a write that threw certainly changed nothing. The result of every other write is unknown, and a read resolves it. 5xx, 408 and
  * 429 may come from a proxy that stopped waiting for a request that was still carried out.
  */
-export function certainlyNotApplied(error: unknown): error is UnappliedError {
+export function certainlyNotApplied(error: unknown): error is ApiError | ApiUnreachableError {
   if (error instanceof ApiUnreachableError) return error.requestSent === 'no'
   if (error instanceof ApiError) return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
   return false
 }
-type UnappliedError = ApiError | ApiUnreachableError
-
-const codes = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
 /** Whether the code of a connection problem says that the certificate of the server is not trusted. */
 export function isCertificateError(code: string): boolean {
-  return codes.test(code)
+  return /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code)
 }
 
 /** Why the account API couldn't be reached. Each problem has a different fix. */
@@ -231,35 +209,31 @@ export function connectionProblemOf(problem: string): ConnectionProblem {
 // These tables follow the reference of the account API, not the commands, so they stay complete when a command is deleted.
 
 /** Refusals by error code. */
-const byCode = new Map<string, Words>([
-  ['ELASTIC_IP_NOT_ACTIVE', { why: "The Elastic IP isn't active, so it can't be moved now." }],
-  ['SERVER_NOT_IN_PROJECT', { why: "The server isn't in the same project as the Elastic IP.", next: 'Choose another server.' }],
-  ['SITE_NOT_SUPPORTED', { why: "The site doesn't support Elastic IPs.", next: "Ask the provider's support which sites do." }],
-  ['SERVER_NETWORK_INCOMPATIBLE', { why: "The target's network configuration is outdated.", next: "Contact the provider's support." }],
-  [
-    'BGP_ELASTIC_IP_NOT_UPDATABLE',
-    {
-      why: "BGP address: several servers can announce it, so it isn't moved.",
-      next: 'Close or open its BGP sessions in the dashboard.',
-    },
-  ],
-  ['SITE_MISMATCH', { why: "The server isn't in the same site as the Elastic IP.", next: 'Choose another server.' }],
-])
+const byCode: Record<string, Words> = {
+  ELASTIC_IP_NOT_ACTIVE: { why: "The Elastic IP isn't active, so it can't be moved now." },
+  SERVER_NOT_IN_PROJECT: { why: "The server isn't in the same project as the Elastic IP.", next: 'Choose another server.' },
+  SITE_NOT_SUPPORTED: { why: "The site doesn't support Elastic IPs.", next: "Ask the provider's support which sites do." },
+  SERVER_NETWORK_INCOMPATIBLE: { why: "The target's network configuration is outdated.", next: "Contact the provider's support." },
+  BGP_ELASTIC_IP_NOT_UPDATABLE: {
+    why: "BGP address: several servers can announce it, so it isn't moved.",
+    next: 'Close or open its BGP sessions in the dashboard.',
+  },
+  SITE_MISMATCH: { why: "The server isn't in the same site as the Elastic IP.", next: 'Choose another server.' },
+}
 
 /** The resources whose operations need a feature flag of the team. An operation's name begins with its resource. */
-const byFlaggedResource = new Map<string, Words>([
-  ['elasticIps', notEnabled('Elastic IPs', 'elastic_ips')],
-  ['baselines', notEnabled('Baselines', 'baselines_api')],
-])
-
-function notEnabled(what: string, flag: string): Words {
-  return { why: `${what} aren't enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
+const flagOf: Record<string, [what: string, flag: string]> = {
+  elasticIps: ['Elastic IPs', 'elastic_ips'],
+  baselines: ['Baselines', 'baselines_api'],
 }
 
 /** Explains a refusal that the reference of the account API documents. Returns undefined for any other error. */
 export function documentedRefusal(error: ApiError): Words | undefined {
-  if (isFeatureMissing(error)) return byFlaggedResource.get(error.operation.split('.')[0] ?? '')
-  return error.codes.map((code) => byCode.get(code.toUpperCase())).find((words) => words !== undefined)
+  const codes = error.codes.map((code) => code.toUpperCase())
+  if (!isFeatureMissing(error)) return byCode[codes.find((code) => Object.hasOwn(byCode, code)) ?? '']
+  const [what, flag] = flagOf[error.operation.split('.')[0] ?? ''] ?? []
+  if (what === undefined) return undefined
+  return { why: `${what} aren't enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
 }
 
 /**
@@ -328,10 +302,7 @@ export class AnswerTooLongError extends ApiContractError {
 /** The limit that a list exceeded: items or bytes in all or of one page, pages, or time. */
 export type ListLimit = 'items' | 'items of a page' | 'pages' | 'bytes' | 'bytes of a page' | 'time'
 
-/**
- * A list was not read to its end, because it exceeds a limit. `items` are those that were read, for code that only shows the list. An item
- * that is missing there may still exist.
- */
+/** A list was not read to its end. `items` are those that were read, for code that only shows the list. Others may exist. */
 export class ListCutError extends ApiContractError {
   override name = 'ListCutError'
   readonly items: unknown[]
@@ -363,23 +334,15 @@ export function missingRightOf(error: unknown, prefix: string): MissingRight | u
 /** Says which right an answer with NOPERM is about. Only the name of a command is taken from it: the rest may quote what was sent. */
 export function missingRightIn(answer: string, prefix: string): MissingRight {
   const command = /run the '([\w|]+)' command/.exec(answer)?.[1]
-  if (command !== undefined) {
-    return {
-      why: `The user in REDIS_URL has no right to run the command ${command} (NOPERM).`,
-      fix: `Give it +${command}, or all rights in deploy/redis/users.acl.`,
-    }
-  }
   // Redis 7.0 does not name the command that a script runs.
-  if (/\bthis command\b/.test(answer)) {
-    return {
-      why: 'The user in REDIS_URL has no right to run a command that Lockkeeper needs (NOPERM).',
-      fix: 'Give it all rights in deploy/redis/users.acl.',
-    }
-  }
-  return {
-    why: 'The user in REDIS_URL has no right to use the keys of REDIS_PREFIX (NOPERM).',
-    fix: `Give it ~{${prefix}}:*, or correct REDIS_PREFIX.`,
-  }
+  const isUnnamed = /\bthis command\b/.test(answer)
+  const allRights = 'all rights in deploy/redis/users.acl'
+  const [right, fix] = command
+    ? [`run the command ${command}`, `Give it +${command}, or ${allRights}.`]
+    : isUnnamed
+      ? ['run a command that Lockkeeper needs', `Give it ${allRights}.`]
+      : ['use the keys of REDIS_PREFIX', `Give it ~{${prefix}}:*, or correct REDIS_PREFIX.`]
+  return { why: `The user in REDIS_URL has no right to ${right} (NOPERM).`, fix }
 }
 
 /** What a list from the account API lacks. */

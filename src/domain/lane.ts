@@ -16,12 +16,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export type Lane = 'execute' | 'person' | 'track' | 'background' | 'bundle' | 'retract'
 export type CallKind = 'read' | 'write'
 
-/** Writes a minute that only deletions of keys may spend, of the documented 20. */
-const keptForDeletions = 2
-
-/** Returns how many writes a minute everything but deletions of keys may spend. */
+/** Returns how many writes a minute everything but deletions of keys may spend: all but 2 of the documented 20. */
 export function writesForChanges(perMinute: number): number {
-  return perMinute - Math.min(keptForDeletions, Math.floor((perMinute * keptForDeletions) / 20))
+  return perMinute - Math.min(2, Math.floor(perMinute / 10))
 }
 
 /** Returns how long it takes until the last of so many writes is sent, in ms: each minute sends as many as the account allows. */
@@ -48,8 +45,8 @@ export interface Turns {
   /** What the account allows one key. */
   perMinute: Record<CallKind, number>
   /**
-   * Takes one call out of an allowance. Returns 0 if it may be sent now, or else the time until one may be free.
-   * Throws StoreUnavailableError for a call that cannot be counted. Then no write is sent, and few reads.
+   * Takes one call out of an allowance. Returns 0 if it may be sent now, or else the time until one may be free. Throws StoreUnavailableError
+   * for a call that cannot be counted: then no write is sent, and few reads.
    */
   take(kind: CallKind, by: Spender, key: KeyName): Promise<number>
   /** Returns how many reads a minute one person may have, if a call has to wait only because this person has had them. */
@@ -61,10 +58,7 @@ export interface Turns {
 /** The turns of the writes that approved requests send. Times are in ms. They throw StoreUnavailableError. */
 export interface WriteTurns {
   perMinute: Record<CallKind, number>
-  /**
-   * Returns how long a write would have to wait now, after the single writes that wait already. A single one that has to wait goes before those of
-   * bundles.
-   */
+  /** Returns how long a write would have to wait now. A single one that has to wait goes before those of bundles. */
   waitForWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>
   /** Takes a turn, before the step that allows the write. Returns 0, or else how long to wait. */
   takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>

@@ -40,10 +40,7 @@ function labelOf(labels: Labels, label: string): string | undefined {
   return Object.hasOwn(labels, label) ? labels[label] : undefined
 }
 
-/**
- * The name of a kind of change, such as `ip.move`. It is a plain string, because only the features know the kinds. The code below the
- * features receives the kinds as an argument and treats them all alike.
- */
+/** The name of a kind of change, such as `ip.move`. A plain string, because only the features know the kinds. */
 export type ChangeKind = string
 
 /** Slack's user ids and user group ids. */
@@ -122,7 +119,6 @@ export function toGroup(ids: string[]): Group {
   return { users: ids.filter((id) => !isUserGroup(id)), userGroups: ids.filter(isUserGroup) }
 }
 
-/** Returns the terms of each rule. */
 export function eachOf({ also = [], ...own }: ApproveTerms): Terms[] {
   return [own, ...also]
 }
@@ -138,7 +134,6 @@ export function approvalsNeeded(terms: ApproveTerms): number {
   return Math.max(...eachOf(terms).map(({ approvals, allOf }) => Math.max(approvals, allOf.length, 1)))
 }
 
-/** Returns the user groups that may approve under a rule. Their members are read from Slack. */
 export function approverGroupsOf(rule: PolicyRule): string[] {
   return rule.approve ? approversOf(rule.approve).userGroups : []
 }
@@ -188,17 +183,11 @@ export function rulesOfKind(policy: Policy, { kind, channelId, hasProject }: Kin
   const found: PolicyRule[] = []
   for (const rule of rulesIn(policy, { kind, channelId })) {
     if (rule.projects === undefined) return [...found, rule]
-    const projects = without(rule.projects, found)
+    const isLeft = (list: 'ids' | 'names') => (item: string) => !found.some((earlier) => earlier.projects?.[list].includes(item))
+    const projects = { ids: rule.projects.ids.filter(isLeft('ids')), names: rule.projects.names.filter(isLeft('names')) }
     if (hasProject && projects.ids.length + projects.names.length > 0) found.push({ ...rule, projects })
   }
   return found
-}
-
-function without({ ids, names }: Projects, earlier: PolicyRule[]): Projects {
-  return {
-    ids: ids.filter((id) => !earlier.some(({ projects }) => projects?.ids.includes(id))),
-    names: names.filter((name) => !earlier.some(({ projects }) => projects?.names.includes(name))),
-  }
 }
 
 function rulesIn(policy: Policy, { kind, channelId }: { kind: ChangeKind; channelId: string }): PolicyRule[] {
@@ -230,16 +219,13 @@ export function decidingRule(policy: Policy, change: RuleQuery): FoundRule {
   const kind = policy.bundles?.get(change.kind)
   if (kind === undefined || own.is !== 'rule') return own
   const here = firstMatchingRule(policy, { ...change, kind })
-  const ofParts = here.is === 'none' ? elsewhere(policy, { ...change, kind }) : [here]
+  const channels = new Set(rulesNaming(policy, kind).flatMap((rule) => rule.channels ?? []))
+  const elsewhere = () => [...channels].map((channelId) => firstMatchingRule(policy, { ...change, kind, channelId }))
+  const ofParts = here.is === 'none' ? elsewhere() : [here]
   const unknown = ofParts.find(({ is }) => is === 'project-unknown')
   if (unknown) return unknown
   const rules = new Set(ofParts.flatMap((found) => (found.is === 'rule' ? [found.rule] : [])))
   return { is: 'rule', rule: [...rules].reduce(withBoth, own.rule) }
-}
-
-function elsewhere(policy: Policy, part: RuleQuery): FoundRule[] {
-  const channels = new Set(rulesNaming(policy, part.kind).flatMap((rule) => rule.channels ?? []))
-  return [...channels].map((channelId) => firstMatchingRule(policy, { ...part, channelId }))
 }
 
 /** Returns a rule that is as strict as both. The first one says who may request. */
@@ -265,12 +251,9 @@ function bothTerms(terms: ApproveTerms, other: ApproveTerms): ApproveTerms {
 /** The most characters of a reason. Slack's forms take no more. */
 export const longestReason = 500
 
-/** Matches what people can read. Control characters, for example, are removed wherever a reason is shown. */
-const readable = /[\p{L}\p{N}\p{P}\p{S}]/u
-
 /** Returns a reason without the white space around it. Undefined if it shows nothing: a requirement is not met by invisible characters. */
 export function visibleReason(text: string | undefined): string | undefined {
-  return readable.test(withoutInvisible(text ?? '')) ? text?.trim() : undefined
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(withoutInvisible(text ?? '')) ? text?.trim() : undefined
 }
 
 /** Whether the rule requires a reason, and there is none. */

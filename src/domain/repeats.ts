@@ -1,6 +1,3 @@
-/** The time between two reports of repeats, in ms. A subject without repeats for this long is over. */
-const usualEveryMs = 60_000
-
 /** Repeats of at most this many subjects are held back. The name of a subject may come from outside, so memory must have a limit. */
 const mostSubjects = 1_000
 
@@ -26,20 +23,19 @@ interface Subject {
  * Limits the reports of events that recur. The first event is reported at once. Repeats are reported once a minute, with their number. The end
  * is reported once: after a minute without an event, or when `end` is called.
  */
-export function createRepeats({ everyMs = usualEveryMs }: { everyMs?: number } = {}) {
+export function createRepeats({ everyMs = 60_000 }: { everyMs?: number } = {}) {
   const subjects = new Map<string, Subject>()
 
   /** Reports the event now, or counts it. */
   function note(name: string, reports: Reports): void {
-    const subject = subjects.get(name)
-    if (!subject) return void begin(name, reports)
-    subject.reports = reports
-    subject.repeats += 1
-    subject.lastAt = Date.now()
-  }
-
-  function begin(name: string, reports: Reports): void {
     const now = Date.now()
+    const subject = subjects.get(name)
+    if (subject) {
+      subject.reports = reports
+      subject.repeats += 1
+      subject.lastAt = now
+      return
+    }
     reports.report(0, now)
     if (subjects.size >= mostSubjects) return
     const timer = setInterval(() => reportOrEnd(name), everyMs).unref()
@@ -65,9 +61,8 @@ export function createRepeats({ everyMs = usualEveryMs }: { everyMs?: number } =
   /** Ends a subject at once, for a caller who knows that it is over. Does nothing if there was no event. */
   function end(name: string): void {
     const subject = subjects.get(name)
-    if (!subject) return
     forget(name)
-    subject.reports.reportEnd?.(subject.repeats, subject.lastAt - subject.firstAt)
+    subject?.reports.reportEnd?.(subject.repeats, subject.lastAt - subject.firstAt)
   }
 
   function forget(name: string): void {

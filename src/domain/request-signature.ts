@@ -1,92 +1,36 @@
 import { type Approval, type Decision, isGenuine, type Request } from './request.ts'
 import { type Keyring, orForged, type Verdict } from './signing.ts'
 
-/** How much text of genuine records is remembered, in characters. A record with one change has about 2,000. */
-const rememberedCharacters = 4_000_000
+/** What the signature of a request covers besides its place: all that was requested, under which rule, with how many approvals and until when. */
+const requested = [
+  'version',
+  'id',
+  'kind',
+  'input',
+  'facts',
+  'resource',
+  'hash',
+  'unchecked',
+  'reason',
+  'undoes',
+  'repeats',
+  'rule',
+  'needsApproval',
+  'approvalsNeeded',
+  'ttlMs',
+  'createdAt',
+] as const satisfies (keyof Request)[]
 
-/**
- * Creates the function that verifies a record, unless the same text was genuine before. A record is verified at each step and for each message,
- * and its signed part never changes.
- */
-function createVerifyOnce() {
-  const known = new Set<string>()
-  let characters = 0
+/** What not each request has, and the names of people that its message shows. */
+const shown = ['fromMessage', 'alert', 'approverNames', 'personNames', 'parent', 'otherRules'] as const satisfies (keyof Request)[]
 
-  function remember(text: string): void {
-    known.add(text)
-    characters += text.length
-    for (const oldest of known) {
-      if (characters <= rememberedCharacters) return
-      known.delete(oldest)
-      characters -= oldest.length
-    }
-  }
+type AsRequested = Pick<Request, (typeof requested)[number] | 'origin'> & Partial<Pick<Request, (typeof shown)[number] | 'moreResources'>>
 
-  return function verifyOnce(content: object, verify: () => Verdict): Verdict {
-    const text = JSON.stringify(content)
-    if (known.has(text)) return 'genuine'
-    const verdict = verify()
-    if (verdict === 'genuine') remember(text)
-    return verdict
-  }
-}
-
-type AsRequested = Pick<
-  Request,
-  | 'version'
-  | 'id'
-  | 'kind'
-  | 'input'
-  | 'facts'
-  | 'resource'
-  | 'hash'
-  | 'rule'
-  | 'needsApproval'
-  | 'ttlMs'
-  | 'unchecked'
-  | 'origin'
-  | 'createdAt'
-  | 'approvalsNeeded'
-  | 'reason'
-  | 'undoes'
-  | 'repeats'
-> &
-  Pick<Partial<Request>, 'fromMessage' | 'alert' | 'moreResources' | 'approverNames' | 'personNames' | 'parent' | 'otherRules'>
-
-/**
- * What the signature of a request covers: all that was requested, under which rule, with how many approvals and until when, and the names of people
- * that its message shows.
- */
-function requestContent({ origin, moreResources = [], ...request }: AsRequested) {
-  const {
-    version,
-    id,
-    kind,
-    input,
-    facts,
-    resource,
-    hash,
-    rule,
-    needsApproval,
-    approvalsNeeded,
-    ttlMs,
-    unchecked,
-    createdAt,
-    reason,
-    undoes,
-    repeats,
-    fromMessage,
-    alert,
-    approverNames,
-    personNames,
-    parent,
-    otherRules,
-  } = request
-  const { userId, channelId, teamId } = origin
-  const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes, repeats }
-  const shown = { fromMessage, alert, approverNames, personNames, parent, otherRules }
-  const locks = moreResources.length > 0 ? { moreResources } : {}
-  return { signed: 'request', ...requested, ...shown, ...locks, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
+function requestContent(request: AsRequested) {
+  const { userId, channelId, teamId } = request.origin
+  const content = Object.fromEntries([...requested, ...shown].map((name) => [name, request[name]]))
+  const locks = request.moreResources?.length ? { moreResources: request.moreResources } : {}
+  return { signed: 'request', ...content, userId, channelId, teamId, ...locks }
 }
 
 /** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */
@@ -106,58 +50,73 @@ function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rul
   return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason }
 }
 
-/**
- * Returns what the signature of the last read before the write covers. Later reads are compared with that read, and may lead to another
- * write.
- */
+/** Later reads are compared with the last read before the write, and may lead to another write. */
 function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) {
   return { signed: 'seen', requestId: id, hash, seen }
 }
 
+/** How much text of genuine records is remembered, in characters. A record with one change has about 2,000. */
+const rememberedCharacters = 4_000_000
+
+type Unsigned<Signed> = Omit<Signed, 'signature'>
+
 /** Signs and verifies what decides whether a write is sent, so that nobody decides by writing to Redis. */
-export function createRequestSignatures(keyring: Keyring) {
-  const verifyRequest = (request: Request): Verdict => keyring.verify(requestContent(request), request.signature)
-  const verifySeen = (request: Request): Verdict => keyring.verify(seenContent(request, request.seen), request.seenSignature)
+export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' | 'verify'>) {
+  const known = new Set<string>()
+  let characters = 0
 
-  const verifyOnce = createVerifyOnce()
+  const verifyRequest = (request: Request): Verdict => verify(requestContent(request), request.signature)
+  const verifySeen = (request: Request): Verdict => verify(seenContent(request, request.seen), request.seenSignature)
 
-  /** Verifies everything that people are shown of a change: what was requested, its hash, and what was read before the write. */
+  /**
+   * Verifies everything that people are shown of a change: what was requested, its hash, and what was read before the write. A record is
+   * verified at each step and for each message, and its signed part never changes, so the same text is verified once.
+   */
   function verifyRecord(request: Request): Verdict {
     const { warnings, signature, seen, seenSignature } = request
-    return orForged(() => verifyOnce({ ...requestContent(request), warnings, signature, seen, seenSignature }, () => verifyParts(request)))
+    return orForged(() => {
+      const text = JSON.stringify({ ...requestContent(request), warnings, signature, seen, seenSignature })
+      if (known.has(text)) return 'genuine'
+      const verdicts = [verifyRequest(request), ...(seen === undefined ? [] : [verifySeen(request)])]
+      const failed = verdicts.find((verdict) => verdict === 'unknown-key') ?? verdicts.find((verdict) => verdict !== 'genuine')
+      if (failed || !isGenuine(request)) return failed ?? 'forged'
+      remember(text)
+      return 'genuine'
+    })
   }
 
-  function verifyParts(request: Request): Verdict {
-    const verdicts = [verifyRequest(request), ...(request.seen === undefined ? [] : [verifySeen(request)])]
-    const found = verdicts.find((verdict) => verdict === 'unknown-key') ?? verdicts.find((verdict) => verdict !== 'genuine') ?? 'genuine'
-    return found === 'genuine' && !isGenuine(request) ? 'forged' : found
+  function remember(text: string): void {
+    known.add(text)
+    characters += text.length
+    for (const oldest of known) {
+      if (characters <= rememberedCharacters) return
+      known.delete(oldest)
+      characters -= oldest.length
+    }
   }
 
   return {
     verifyRecord,
     verifyRequest,
     verifySeen,
-    signRequest: (request: AsRequested): string => keyring.sign(requestContent(request)),
-    signApproval: (request: Request, approval: Omit<Approval, 'signature'>): Approval => ({
+    signRequest: (request: AsRequested): string => sign(requestContent(request)),
+    signApproval: (request: Request, approval: Unsigned<Approval>): Approval => ({
       ...approval,
-      signature: keyring.sign(approvalContent(request, approval)),
+      signature: sign(approvalContent(request, approval)),
     }),
-    verifyApproval: (request: Request, approval: Approval): Verdict =>
-      keyring.verify(approvalContent(request, approval), approval.signature),
+    verifyApproval: (request: Request, approval: Approval): Verdict => verify(approvalContent(request, approval), approval.signature),
     /** `request` has all the approvals that were counted. */
-    signApproved: (request: Request, decision: Omit<Decision, 'signature'>): Decision => ({
+    signApproved: (request: Request, decision: Unsigned<Decision>): Decision => ({
       ...decision,
-      signature: keyring.sign(approvedContent(request, decision)),
+      signature: sign(approvedContent(request, decision)),
     }),
-    verifyApproved: (request: Request, decision: Decision): Verdict =>
-      keyring.verify(approvedContent(request, decision), decision.signature),
-    signBreakGlass: (request: Request, decision: Omit<Decision, 'signature'>): Decision => ({
+    verifyApproved: (request: Request, decision: Decision): Verdict => verify(approvedContent(request, decision), decision.signature),
+    signBreakGlass: (request: Request, decision: Unsigned<Decision>): Decision => ({
       ...decision,
-      signature: keyring.sign(breakGlassContent(request, decision)),
+      signature: sign(breakGlassContent(request, decision)),
     }),
-    verifyBreakGlass: (request: Request, decision: Decision): Verdict =>
-      keyring.verify(breakGlassContent(request, decision), decision.signature),
-    signSeen: (request: Request, seen: unknown): string => keyring.sign(seenContent(request, seen)),
+    verifyBreakGlass: (request: Request, decision: Decision): Verdict => verify(breakGlassContent(request, decision), decision.signature),
+    signSeen: (request: Request, seen: unknown): string => sign(seenContent(request, seen)),
   }
 }
 export type RequestSignatures = ReturnType<typeof createRequestSignatures>

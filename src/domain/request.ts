@@ -10,13 +10,10 @@ const timestamp = z.string().regex(/^\d{1,12}\.\d{1,6}$/)
 export const MessageRef = z.object({ channelId: z.string().regex(/^[A-Z0-9]{2,30}$/), ts: timestamp, threadTs: timestamp.optional() })
 export type MessageRef = z.infer<typeof MessageRef>
 
-/**
- * The states of one item of a request with several, as messages show them. Each item is carried out by a child: a request of its own, without a
- * message. `waiting`: the write of the item was not sent yet. `unknown`: another version of Lockkeeper wrote the child.
- */
+/** The states of one item, as messages show them. `waiting`: not sent yet. `unknown`: another version of Lockkeeper wrote its child. */
 export type ItemState = 'waiting' | 'starting' | 'tracking' | 'done' | 'failed' | 'superseded' | 'not-started' | 'untracked' | 'unknown'
 
-/** The progress and the outcome of one item, read from its child. Times are in ms since 1970 by Redis' clock. */
+/** The progress and the outcome of one item, read from its child: a request of its own, without a message. Times are by Redis' clock. */
 export interface RequestItem {
   /** The id of its resource: `eip_1`. */
   id: string
@@ -85,7 +82,7 @@ export type RequestState = (typeof requestStates)[number]
 export const unknownState = 'unknown'
 export type StoredState = RequestState | typeof unknownState
 
-/** The version number of the records that this release writes. CONTRIBUTING.md says how records may change. */
+/** The version of the records that this release writes. CONTRIBUTING.md says how records may change. */
 export const requestVersion = 1
 
 export const openStates = ['waiting', 'approved', 'starting', 'tracking'] as const satisfies RequestState[]
@@ -94,7 +91,7 @@ export function isOpen(state: StoredState): boolean {
   return (openStates as readonly StoredState[]).includes(state)
 }
 
-/** One person's approval, and the rule that allowed it. `at` is in ms since 1970. */
+/** One person's approval, and the rule that allowed it. */
 export const Approval = Grant.extend({ by: z.string(), at: z.number(), signature: z.string().optional() })
 export type Approval = z.infer<typeof Approval>
 
@@ -119,10 +116,7 @@ export type Decision = z.infer<typeof Decision>
 export const RequestRef = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
 export type RequestRef = z.infer<typeof RequestRef>
 
-/**
- * What an approved request waits for: an account API that answers, the account's limit of reads or writes, or a worker. `ms`: how long about, at
- * the step that noted it. `until`: the same as a time, in ms since 1970.
- */
+/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. */
 export const Waits = z.object({
   for: z.enum(['account', 'reads', 'writes', 'worker']),
   ms: z.number().optional(),
@@ -138,10 +132,7 @@ const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number()
 export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
 export type SourceAlert = z.infer<typeof SourceAlert>
 
-/**
- * A change that a person or an alert requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
- * `input`, `facts` and `seen` again. Times are in milliseconds since 1970 by Redis' clock.
- */
+/** A requested change, as stored in Redis. Its `kind` parses `input`, `facts` and `seen` again. Times are in ms since 1970 by Redis' clock. */
 export const Request = z.object({
   version: z.number().int(),
   id: z.string(),
@@ -255,29 +246,14 @@ type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'u
   Partial<Pick<Request, 'warnings' | 'undoes' | 'repeats' | 'fromMessage' | 'alert'>>
 
 /**
- * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel, the reason, what it undoes or
- * repeats, and the message or the alert that it was requested from. The card shows the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
- * done.
+ * Computes the SHA-256 of everything that is requested. The card shows the hash and its buttons carry it. A request is checked against it
+ * before it is carried out, so that only what was approved is done.
  */
-export function payloadHash({
-  id,
-  kind,
-  input,
-  facts,
-  resource,
-  unchecked,
-  warnings = [],
-  origin,
-  reason,
-  undoes,
-  repeats,
-  fromMessage,
-  alert,
-}: Payload): string {
+export function payloadHash(request: Payload): string {
+  const { id, kind, input, facts, resource, unchecked, reason, undoes, repeats, fromMessage, alert, origin } = request
   const { userId, channelId, teamId } = origin
-  const shown = { ...(warnings.length > 0 ? { warnings } : {}), fromMessage, alert }
-  const payload = { id, kind, input, facts, resource, unchecked, ...shown, userId, channelId, teamId, reason, undoes, repeats }
-  return hash('sha256', canonicalJson(payload))
+  const what = { id, kind, input, facts, resource, unchecked, warnings: request.warnings?.length ? request.warnings : undefined }
+  return hash('sha256', canonicalJson({ ...what, reason, undoes, repeats, fromMessage, alert, userId, channelId, teamId }))
 }
 
 /** Whether the record still matches its hash. */

@@ -1,8 +1,9 @@
+import type { App } from '../app.ts'
 import type { Bundles, ChangeKind } from '../domain/policy.ts'
+import type { Feature, FeatureDefinition, Setup } from '../kit/change-feature.ts'
 import { showAudit } from './audit/audit.ts'
 import { listBaselines } from './baselines.ts'
 import { checkSetup } from './doctor.ts'
-import type { Feature, FeatureDefinition, FeatureParts } from './feature.ts'
 import { evacuateServer } from './ip-evacuate.ts'
 import { listElasticIps } from './ip-list.ts'
 import { moveElasticIp } from './ip-move.ts'
@@ -18,8 +19,10 @@ import { listVirtualMachines } from './vm-list.ts'
 import { renameVirtualMachine } from './vm-rename.ts'
 import { whoAmI } from './whoami.ts'
 
+export type { Feature }
+
 /** All features, in the order of the help. */
-const definitions: FeatureDefinition[] = [
+const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup: Setup): Feature })[] = [
   moveElasticIp,
   evacuateServer,
   listElasticIps,
@@ -46,6 +49,6 @@ export const changeKinds: ChangeKind[] = definitions.flatMap(({ kinds = [] }) =>
 /** The kinds that are many changes of another kind under one approval, each with that kind. */
 export const bundles: Bundles = new Map(definitions.flatMap((definition) => Object.entries(definition.bundles ?? {})))
 
-export function createFeatures(parts: FeatureParts): Feature[] {
-  return definitions.map(({ create }) => create(parts))
+export function createFeatures(app: App, setup: Setup): Feature[] {
+  return definitions.map(({ create }) => create(app, setup))
 }

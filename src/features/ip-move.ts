@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isBgp, sameProject } from '../domain/account.ts'
+import { isBgp } from '../domain/account.ts'
 import { UnknownName } from '../domain/errors.ts'
 import { addressProblem, serverNameProblem } from '../domain/text.ts'
 import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
@@ -9,7 +9,7 @@ import { type Form, pick } from '../kit/form.ts'
 import { findOption, findTyped, optionById, optionOf } from '../kit/thing.ts'
 import { elasticIps, servers } from '../kit/things.ts'
 import { canMoveTo, type MoveFacts, type MoveInput, moveFindings, refuseMove } from '../moves/move.ts'
-import { moveChange, moveKind } from '../moves/move-change.ts'
+import { moveChange, moveKind, serversMeant } from '../moves/move-change.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import { preset } from '../slack/pickers.ts'
@@ -106,12 +106,10 @@ export async function readCommand(app: App, { args, slashCommand }: CommandCall,
   const searched = findTyped(app, servers, second, signal)
   searched.catch(() => {})
   const [{ id: elasticIpId, address = elasticIpId, project }] = await findTyped(app, elasticIps, first, signal)
-  const found = await searched
-  const [inProject, ...others] = found.filter((server) => sameProject(server.project, project))
   return {
     thing: servers,
     typed: second,
-    found: inProject && others.length === 0 ? [inProject] : found,
+    found: serversMeant(await searched, project),
     inputOf: (serverId) => ({ elasticIpId, serverId }),
     ask: mrkdwn`Which one should ${code(address)} move to?`,
     byId: `ip move ${address} <id>`,

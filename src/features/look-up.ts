@@ -1,6 +1,6 @@
-import { BlockList, isIP, isIPv4 } from 'node:net'
+import { isIP } from 'node:net'
 import type { KnownBlock, ModalView } from '@slack/web-api'
-import { asFarAsRead } from '../account/resource.ts'
+import { asFarAsRead, type ReadList } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { type ElasticIp, isBgp, type Server, type VirtualMachine } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
@@ -8,13 +8,14 @@ import { ApiError, type Missing } from '../domain/errors.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { type Phrase, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import type { FeatureDefinition } from '../kit/change-feature.ts'
-import { elasticIps, servers, virtualMachines } from '../kit/things.ts'
+import { elasticIps, servers, slugOf, virtualMachines } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { canMoveTo, moveWords, whyNotMovable } from '../moves/move.ts'
 import type { Store } from '../requests/store.ts'
-import { button, context, divider, modal, oldNotes, sectionWithButton, wholeSection } from '../slack/blocks.ts'
+import { button, context, divider, modal, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
+import { oldNotes } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { placeOf } from '../slack/pickers.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords, someTexts } from '../slack/text.ts'
@@ -31,6 +32,8 @@ interface Thing {
   id: string
 }
 
+const kinds = { 'elastic-ip': elasticIps, server: servers, 'virtual-machine': virtualMachines }
+
 /** How the ids of the service begin (`ueip_`: BGP), followed by letters and digits. Anything else is not read by its id. */
 const ids: [ThingKind, RegExp][] = [
   ['elastic-ip', /^u?eip_[A-Za-z0-9]{1,40}$/],
@@ -45,38 +48,20 @@ const ids: [ThingKind, RegExp][] = [
 export function findThings(words: string[], { elasticIps, servers, virtualMachines }: Lists): Thing[] {
   const places = new Map(words.toReversed().map((word, index) => [word.toLowerCase(), words.length - index]))
   const exact = new Set(words)
-  const found: { thing: Thing; at: number }[] = []
-
-  function look(kind: ThingKind, id: string, names: (string | undefined)[]): void {
+  const named = (kind: ThingKind, id: string, names: (string | undefined)[]) => {
     const at = [exact.has(id) ? id : undefined, ...names].flatMap((name) => places.get(name?.toLowerCase() ?? '') ?? [])
-    if (at.length > 0) found.push({ thing: { kind, id }, at: Math.min(...at) })
+    return at.length > 0 ? [{ kind, id, at: Math.min(...at) }] : []
   }
-
-  for (const { id, address } of elasticIps) look('elastic-ip', id, [address.replace(/\/\d{1,3}$/, '')])
-  for (const { id, hostname, primaryIpv4 } of servers) look('server', id, [hostname, primaryIpv4])
-  for (const { id, name, primaryIpv4 } of virtualMachines) look('virtual-machine', id, [name, primaryIpv4])
-  const listed = new Set(found.map(({ thing }) => thing.id))
-  for (const word of words) {
-    const [kind] = ids.find(([, pattern]) => pattern.test(word)) ?? []
-    if (kind && !listed.has(word)) found.push({ thing: { kind, id: word }, at: places.get(word.toLowerCase()) ?? 0 })
-  }
-  return found.toSorted((a, b) => a.at - b.at).map(({ thing }) => thing)
-}
-
-/**
- * Returns the IPv4 addresses among the words that nothing on the account has. The lists must be whole. An address within the block of an
- * Elastic IP is on the account. IPv6 addresses are left out, because the lists don't show those that servers have of their own.
- */
-export function missingAddresses(words: string[], { elasticIps, servers, virtualMachines }: Lists): string[] {
-  const addresses = words.filter((word) => isIPv4(word))
-  if (addresses.length === 0) return []
-  const own = new Set([...servers, ...virtualMachines].map(({ primaryIpv4 }) => primaryIpv4))
-  const elastic = new BlockList()
-  for (const { address } of elasticIps) {
-    const [start = '', prefix = '32'] = address.split('/')
-    if (isIP(start) === 4 && /^\d{1,2}$/.test(prefix) && Number(prefix) <= 32) elastic.addSubnet(start, Number(prefix), 'ipv4')
-  }
-  return addresses.filter((address) => !own.has(address) && !elastic.check(address, 'ipv4'))
+  const listed = [
+    ...elasticIps.flatMap(({ id, address }) => named('elastic-ip', id, [address.replace(/\/\d{1,3}$/, '')])),
+    ...servers.flatMap(({ id, hostname, primaryIpv4 }) => named('server', id, [hostname, primaryIpv4])),
+    ...virtualMachines.flatMap(({ id, name, primaryIpv4 }) => named('virtual-machine', id, [name, primaryIpv4])),
+  ]
+  const known = new Set(listed.map(({ id }) => id))
+  const others = words
+    .filter((word) => !known.has(word))
+    .flatMap((word) => ids.flatMap(([kind, id]) => (id.test(word) ? named(kind, word, []) : [])))
+  return [...listed, ...others].toSorted((a, b) => a.at - b.at).map(({ kind, id }) => ({ kind, id }))
 }
 
 /** The open requests about each thing, by its id. `unread`: how many open requests this version cannot read. */
@@ -127,8 +112,6 @@ const readMs = 8_000
 interface LookUpLists extends Lists {
   /** Whether one of them was not read, or not to its end. */
   isIncomplete: boolean
-  /** Whether every item with an id was read, as the account is now. */
-  isWhole: boolean
   /** Whether the list of Elastic IPs was read. */
   hasElasticIps: boolean
   /** The oldest of those that are earlier copies. */
@@ -137,60 +120,57 @@ interface LookUpLists extends Lists {
 
 /** Reads the lists that are shared. Throws if none could be read. */
 async function readLists({ lists }: App): Promise<LookUpLists> {
-  const read = await Promise.allSettled([
-    asFarAsRead(lists.elasticIps()),
-    asFarAsRead(lists.servers()),
-    asFarAsRead(lists.virtualMachines()),
+  const problems: unknown[] = []
+  const read = async <Item>(list: Promise<Item[]>): Promise<ReadList<Item>> => {
+    const nothing = { items: [], cut: 'pages' as const }
+    return asFarAsRead(list).catch((error: unknown) => {
+      problems.push(error)
+      return nothing
+    })
+  }
+  const [ofElasticIps, ofServers, ofMachines] = await Promise.all([
+    read(lists.elasticIps()),
+    read(lists.servers()),
+    read(lists.virtualMachines()),
   ])
-  const [elasticIps, servers, virtualMachines] = read
-  if (read.every(({ status }) => status === 'rejected') && elasticIps.status === 'rejected') throw elasticIps.reason
-  const isIncomplete = read.some((each) => each.status === 'rejected' || each.value.cut !== undefined)
+  const all = [ofElasticIps, ofServers, ofMachines]
+  if (problems.length === all.length) throw problems[0]
   return {
-    elasticIps: elasticIps.status === 'fulfilled' ? elasticIps.value.items : [],
-    servers: servers.status === 'fulfilled' ? servers.value.items : [],
-    virtualMachines: virtualMachines.status === 'fulfilled' ? virtualMachines.value.items : [],
-    isIncomplete,
-    isWhole: !isIncomplete && read.every((each) => each.status === 'fulfilled' && !each.value.unreadable && !each.value.old),
-    hasElasticIps: elasticIps.status === 'fulfilled',
-    old: read.flatMap((each) => (each.status === 'fulfilled' && each.value.old) || []).toSorted((one, other) => other.agoMs - one.agoMs)[0],
+    elasticIps: ofElasticIps.items,
+    servers: ofServers.items,
+    virtualMachines: ofMachines.items,
+    isIncomplete: all.some(({ cut }) => cut !== undefined),
+    hasElasticIps: ofElasticIps.cut === undefined,
+    old: all.flatMap(({ old }) => old ?? []).toSorted((one, other) => other.agoMs - one.agoMs)[0],
   }
 }
 
 /** Finds the things in the lists, and reads those that the lists do not have. */
-async function readNow(app: App, things: Thing[], lists: LookUpLists): Promise<ThingNow[]> {
+function readNow(app: App, things: Thing[], lists: LookUpLists): Promise<ThingNow[]> {
   const signal = AbortSignal.timeout(readMs)
   const isAbsent = (error: unknown) => error instanceof ApiError && error.status === 404
-  return Promise.all(
-    things.map((thing) =>
-      readOne(app, thing, lists, signal).catch((error: unknown): ThingNow => ({ ...thing, is: isAbsent(error) ? 'gone' : 'unread' })),
-    ),
-  )
+  const failed = (thing: Thing, error: unknown): ThingNow => ({ ...thing, is: isAbsent(error) ? 'gone' : 'unread' })
+  return Promise.all(things.map((thing) => readOne(app, thing, lists, signal).catch((error: unknown) => failed(thing, error))))
 }
 
 async function readOne({ account }: App, thing: Thing, lists: LookUpLists, signal: AbortSignal): Promise<ThingNow> {
-  const { id } = thing
-  switch (thing.kind) {
-    case 'elastic-ip': {
-      const elasticIp = find(lists.elasticIps, id) ?? (await account.elasticIps.get(id, { signal }))
-      const on = elasticIp.server?.id
-      const server =
-        on === undefined ? undefined : (find(lists.servers, on) ?? (await account.servers.get(on, { signal }).catch(() => undefined)))
-      return { ...thing, is: 'elastic-ip', elasticIp, server }
-    }
-    case 'server': {
-      const server = find(lists.servers, id) ?? (await account.servers.get(id, { signal }))
-      const onServer = lists.elasticIps.filter((each) => each.server?.id === id)
-      return { ...thing, is: 'server', server, elasticIps: lists.hasElasticIps ? onServer : undefined }
-    }
-    case 'virtual-machine': {
-      const machine = find(lists.virtualMachines, id) ?? (await account.virtualMachines.get(id, { signal }))
-      return { ...thing, is: 'virtual-machine', machine }
+  const read = async <Item extends { id: string }>(list: Item[], id: string, from: { get(id: string, options: object): Promise<Item> }) =>
+    list.find((item) => item.id === id) ?? (await from.get(id, { signal }))
+  const { id, kind } = thing
+  if (kind === 'virtual-machine') return { ...thing, is: kind, machine: await read(lists.virtualMachines, id, account.virtualMachines) }
+  if (kind === 'server') {
+    const server = await read(lists.servers, id, account.servers)
+    return {
+      ...thing,
+      is: kind,
+      server,
+      elasticIps: lists.hasElasticIps ? lists.elasticIps.filter((each) => each.server?.id === id) : undefined,
     }
   }
-}
-
-function find<Item extends { id: string }>(list: Item[], id: string): Item | undefined {
-  return list.find((item) => item.id === id)
+  const elasticIp = await read(lists.elasticIps, id, account.elasticIps)
+  const on = elasticIp.server?.id
+  const server = on === undefined ? undefined : await read(lists.servers, on, account.servers).catch(() => undefined)
+  return { ...thing, is: kind, elasticIp, server }
 }
 
 /** Says why an Elastic IP can't be moved to any server now. Undefined if it can be. */
@@ -198,8 +178,6 @@ function cannotMoveWords(elasticIp: ElasticIp): Mrkdwn | undefined {
   const finding = whyNotMovable(elasticIp)
   return finding && endingWords(moveWords(finding))
 }
-
-const kinds = { 'elastic-ip': elasticIps, server: servers, 'virtual-machine': virtualMachines }
 
 /** The most Elastic IPs of one server that are named. */
 const mostNamed = 10
@@ -211,72 +189,42 @@ function thingLine(now: ThingNow): Mrkdwn {
       return mrkdwn`${code(now.id)}: no such ${kinds[now.kind].one} on the account.`
     case 'unread':
       return mrkdwn`${code(now.id)}: couldn't read this ${kinds[now.kind].one}. Try again in a minute.`
-    case 'elastic-ip':
-      return elasticIpLine(now.elasticIp, now.server)
-    case 'server':
-      return serverLine(now.server, now.elasticIps)
-    case 'virtual-machine':
-      return machineLine(now.machine)
+    case 'elastic-ip': {
+      const { id, address, status, server, project, site } = now.elasticIp
+      const where = server
+        ? mrkdwn`On ${code(server.hostname ?? server.id)} (${now.server ? statusOf(now.server) : "couldn't read its status"})`
+        : mrkdwn`On no server, or its server isn't active`
+      const whyNot = cannotMoveWords(now.elasticIp)
+      const more = [...(isBgp(now.elasticIp) ? [] : [where]), ...(whyNot ? [whyNot] : [])]
+      return described(address, `Elastic IP, ${status}`, more, [placeOf(project, slugOf(site)), id])
+    }
+    case 'server': {
+      const { id, hostname, label, primaryIpv4, project, site } = now.server
+      const more = [addressesLine(now.elasticIps), ...(label ? [mrkdwn`Label: ${code(label)}`] : [])]
+      return described(hostname ?? id, `server, ${statusOf(now.server)}`, more, [placeOf(project, slugOf(site)), primaryIpv4, id])
+    }
+    case 'virtual-machine': {
+      const { id, name, status, primaryIpv4, project, site } = now.machine
+      return described(name ?? id, `virtual machine, ${status ?? 'status unknown'}`, [], [placeOf(project, site), primaryIpv4, id])
+    }
   }
 }
 
-function elasticIpLine(elasticIp: ElasticIp, now: Server | undefined): Mrkdwn {
-  const { id, address, status, server, project, site } = elasticIp
-  const cannotMove = cannotMoveWords(elasticIp)
-  const where = server ? mrkdwn`On ${code(server.hostname ?? server.id)}${statusOf(now)}` : mrkdwn`On no server, or its server isn't active`
-  return lines([
-    mrkdwn`*${code(address)}*  Elastic IP, ${status}`,
-    ...(isBgp(elasticIp) ? [] : [where]),
-    ...(cannotMove ? [cannotMove] : []),
-    small([placeOf(project, slugOf(site)), id]),
-  ])
-}
-
-function serverLine({ id, hostname, label, status, locked, primaryIpv4, project, site }: Server, elasticIps?: ElasticIp[]): Mrkdwn {
-  const state = `server, ${status ?? 'status unknown'}${locked ? ', locked' : ''}`
-  const labelled = label ? [mrkdwn`Label: ${code(label)}`] : []
-  return lines([
-    mrkdwn`*${code(hostname ?? id)}*  ${state}`,
-    addressesLine(elasticIps),
-    ...labelled,
-    small([placeOf(project, slugOf(site)), primaryIpv4, id]),
-  ])
-}
-
-function machineLine({ id, name, status, primaryIpv4, project, site }: VirtualMachine): Mrkdwn {
-  return lines([
-    mrkdwn`*${code(name ?? id)}*  virtual machine, ${status ?? 'status unknown'}`,
-    small([placeOf(project, site), primaryIpv4, id]),
-  ])
+/** The facts are from outside, so they are code, in which nothing is markup. */
+function described(name: string, what: string, more: Mrkdwn[], facts: (string | undefined)[]): Mrkdwn {
+  const shown = facts.filter((fact) => fact !== undefined && fact !== '').map((fact) => code(fact ?? ''))
+  return joinMrkdwn([mrkdwn`*${code(name)}*  ${what}`, ...more, joinMrkdwn(shown, '  ')], '\n')
 }
 
 function addressesLine(elasticIps: ElasticIp[] | undefined): Mrkdwn {
   if (!elasticIps) return mrkdwn`Couldn't read its Elastic IPs.`
   if (elasticIps.length === 0) return mrkdwn`No Elastic IPs`
-  const named = elasticIps.slice(0, mostNamed).map(({ address }) => code(address))
-  const more = elasticIps.length > mostNamed ? mrkdwn` and ${elasticIps.length - mostNamed} more` : mrkdwn``
-  return mrkdwn`Elastic IPs: ${joinMrkdwn(named, ', ')}${more}`
+  const named = elasticIps.map(({ address }) => code(address))
+  return mrkdwn`Elastic IPs: ${someTexts(named, mostNamed)}`
 }
 
-function statusOf(server: Server | undefined): string {
-  if (!server) return " (couldn't read its status)"
-  return ` (${server.status ?? 'status unknown'}${server.locked ? ', locked' : ''})`
-}
-
-function slugOf(site: { slug?: string | undefined; name?: string | undefined } | undefined): string | undefined {
-  return site?.slug ?? site?.name
-}
-
-/** Shows facts from outside as code, so that nothing in them is markup. */
-function small(parts: (string | undefined)[]): Mrkdwn {
-  return joinMrkdwn(
-    parts.filter((part) => part !== undefined && part !== '').map((part) => code(part ?? '')),
-    '  ',
-  )
-}
-
-function lines(parts: Mrkdwn[]): Mrkdwn {
-  return joinMrkdwn(parts, '\n')
+function statusOf({ status, locked }: Server): string {
+  return `${status ?? 'status unknown'}${locked ? ', locked' : ''}`
 }
 
 const title = 'Look up in Lockkeeper'
@@ -296,8 +244,6 @@ interface LookedUp {
   read: number
   /** How many further things the message names. */
   left: number
-  /** Addresses and ids that the message names and the account doesn't have. */
-  notFound: string[]
   /** Whether a list of the account could not be read to its end. */
   isIncomplete: boolean
   /** Set if the account was read earlier. */
@@ -306,18 +252,13 @@ interface LookedUp {
   unread: number
 }
 
-function lookingUpView(): ModalView {
-  return modal({ title, blocks: wholeSection(mrkdwn`Searching this message…`) })
-}
-
 /** Shows what a message names, as it is now, each with its open requests and its buttons. */
-export function lookedUpView({ metadata, things, read, left, notFound, isIncomplete, old, unread }: LookedUp): ModalView {
+export function lookedUpView({ metadata, things, read, left, isIncomplete, old, unread }: LookedUp): ModalView {
   const notes = [
     ...oldNotes({ old }),
     ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${read} were looked up.`] : []),
     ...(isIncomplete ? [mrkdwn`:warning: Couldn't read every list of the account. The message may name more.`] : []),
     ...(unread > 0 && things.length > 0 ? [mrkdwn`:warning: ${unread} more open requests weren't searched.`] : []),
-    ...(notFound.length > 0 ? [mrkdwn`Not found on the account: ${someTexts(notFound.map(code))}.`] : []),
   ]
   const blocks = things.length === 0 ? nothingFound : things.flatMap(thingBlocks)
   return modal({ title, metadata, blocks: [...blocks, ...context(notes)] })
@@ -412,7 +353,7 @@ export const lookUp: FeatureDefinition = {
     commands: [],
     shortcuts: {
       'look-up': {
-        form: lookingUpView,
+        form: () => modal({ title, blocks: wholeSection(mrkdwn`Searching this message…`) }),
         // Everybody who may read here may look up, and that was checked when the shortcut arrived.
         allow: async () => {},
         fill: (shortcut) => lookUpMessage(app, shortcut),
@@ -428,43 +369,36 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
   const named = findThings(words, lists)
   const first = await readNow(app, named.slice(0, mostThings), lists)
   const things = [...first, ...(await readNow(app, addressesOn(first).slice(0, mostThings - first.length), lists))]
-  const { about, unread } = await findOpenRequests(
-    store,
-    things.map(({ id }) => id),
-  )
+  const { about, unread } = await findOpenRequests(store, idsOf(things))
   const shown = new Set<string>()
   // A request names the address and both servers. It is shown once, below the first of them.
-  const firstShown = ({ id }: Request) => !shown.has(id) && shown.add(id)
-  // An id that is gone stays among the things only for its open requests.
-  const gone = new Set(things.filter((now) => now.is === 'gone' && !hasOpen(about.get(now.id))).map(({ id }) => id))
-  const unknown = new Set([...gone, ...(lists.isWhole ? missingAddresses(words, lists) : [])])
+  const firstShown = ({ id, state }: Request) => isOpen(state) && !shown.has(id) && shown.add(id)
   const found = (now: ThingNow): FoundThing => ({
     now,
     requests: (about.get(now.id) ?? [])
-      .filter((request) => isOpen(request.state) && firstShown(request))
+      .filter(firstShown)
       .map((request) => ({ request, title: catalog.titleOf(request), link: slack.identity.linkTo(request) })),
     offers: catalog.offersFor(now.kind),
     serverId: targetFor(now, things),
   })
   return lookedUpView({
     metadata: writeMetadata({ origin, responseUrl, message: message?.ref }),
-    things: things.filter(({ id }) => !gone.has(id)).map(found),
+    things: things.map(found),
     read: things.length,
     left: named.length - first.length,
-    notFound: words.filter((word) => unknown.has(word)),
     isIncomplete: lists.isIncomplete,
     old: lists.old,
     unread,
   })
 }
 
-function hasOpen(requests: Request[] = []): boolean {
-  return requests.some(({ state }) => isOpen(state))
+function idsOf(things: Thing[]): string[] {
+  return things.map(({ id }) => id)
 }
 
 /** Returns the Elastic IPs of the servers that the message names, so that they can be moved away. */
 function addressesOn(things: ThingNow[]): Thing[] {
-  const shown = new Set(things.map(({ id }) => id))
+  const shown = new Set(idsOf(things))
   const addresses = things.flatMap((thing) => (thing.is === 'server' ? (thing.elasticIps ?? []) : []))
   return addresses.filter(({ id }) => !shown.has(id)).map(({ id }) => ({ kind: 'elastic-ip', id }))
 }

@@ -3,9 +3,8 @@ import type { Plan, PlanPrice, PlanRegion } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
-import { cutNotes } from '../slack/blocks.ts'
 import { wholeCommand } from '../slack/help.ts'
-import { filteredTitle, type Listing, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../slack/listing.ts'
+import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../slack/listing.ts'
 import { type Cell, type Column, type Columns, type Details, detailsOf, idFact, itemRows } from '../slack/table.ts'
 import { code, containsWords, type Mrkdwn, mrkdwn, searchText } from '../slack/text.ts'
 
@@ -32,10 +31,6 @@ export interface PlanQuery {
   inStockOnly: boolean
   /** The currency that was typed, or `USD`. */
   currency: string
-  /** The currencies that plans have prices in. */
-  currencies: string[]
-  /** A currency that was typed and that no plan has a price in. */
-  unknownCurrency: string | undefined
 }
 
 /** A plan with the regions that fit, and the lowest price among them: among those with stock if only plans in stock were asked for. */
@@ -57,8 +52,6 @@ export function readQuery(plans: Plan[], words: string[]): PlanQuery {
   const filters = words.filter((word) => word !== currency && !isInStock(word) && !(word.toLowerCase() in measures))
   const measure = words.map((word) => measures[word.toLowerCase()]).find((known) => known !== undefined) ?? 'plan'
   return {
-    currencies: [...known].toSorted(),
-    unknownCurrency: words.find((word) => !known.has(word.toUpperCase()) && currencyCodes.has(word.toUpperCase())),
     words: filters,
     sites: filters.map((word) => word.toUpperCase()).filter((word) => sites.has(word)),
     measure,
@@ -67,17 +60,14 @@ export function readQuery(plans: Plan[], words: string[]): PlanQuery {
   }
 }
 
-function isInStock(word: string): boolean {
-  return word.toLowerCase() === 'in-stock'
-}
-
-/** The codes of ISO 4217. */
-const currencyCodes = new Set(Intl.supportedValuesOf('currency'))
+const isInStock = (word: string) => word.toLowerCase() === 'in-stock'
 
 const measures: Record<string, Measure> = { cheapest: 'vcpu', 'cheapest-vcpu': 'vcpu', 'cheapest-gb': 'gb', 'cheapest-memory': 'gb' }
 
 /** Finds the plans that fit, cheapest first. Plans without a price in the currency come last. */
 export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
+  // The difference of two infinities is NaN, which would leave the list unsorted.
+  const order = ({ figure }: PlanOffer) => figure ?? Number.MAX_VALUE
   return plans
     .map((plan) => offerOf(plan, query))
     .filter((offer) => offer !== undefined)
@@ -107,7 +97,6 @@ function atSites(region: PlanRegion, sites: string[]): PlanRegion {
   return { ...region, availableSites: named(region.availableSites), inStockSites: named(region.inStockSites) }
 }
 
-/** Lists the codes of a region's sites. */
 function sitesIn({ availableSites, inStockSites }: PlanRegion): string[] {
   return [...availableSites, ...inStockSites]
 }
@@ -123,32 +112,18 @@ function figureOf({ specs }: Plan, price: PlanPrice | undefined, measure: Measur
   return amount ? comparable(price) / amount : undefined
 }
 
-function order({ figure }: PlanOffer): number {
-  // The difference of two infinities is NaN, which would leave the list unsorted.
-  return figure ?? Number.MAX_VALUE
-}
-
 /** Returns the price per hour. A price per month is divided by 730 hours. */
 function comparable(price: PlanPrice): number {
   return price.hour ?? (price.month === undefined ? Number.POSITIVE_INFINITY : price.month / 730)
 }
 
 /** Names the sites that offer a plan, by their codes: `ASH, DAL, FRA`. Undefined if there are none. The details of a plan name the regions. */
-interface Stock {
-  inStock: string | undefined
-  notInStock: string | undefined
-}
-
-function stockOf(regions: PlanRegion[]): Stock {
+function stockOf(regions: PlanRegion[]): { inStock: string | undefined; notInStock: string | undefined } {
+  const named = (sites: string[]) => (sites.length > 0 ? [...new Set(sites)].join(', ') : undefined)
   return {
-    inStock: placed(regions, ({ inStockSites }) => inStockSites),
-    notInStock: placed(regions, ({ availableSites, inStockSites }) => availableSites.filter((site) => !inStockSites.includes(site))),
+    inStock: named(regions.flatMap(({ inStockSites }) => inStockSites)),
+    notInStock: named(regions.flatMap(({ availableSites, inStockSites }) => availableSites.filter((site) => !inStockSites.includes(site)))),
   }
-}
-
-function placed(regions: PlanRegion[], sitesOf: (region: PlanRegion) => string[]): string | undefined {
-  const sites = new Set(regions.flatMap(sitesOf))
-  return sites.size > 0 ? [...sites].join(', ') : undefined
 }
 
 /** Names the amount that a unit price is for. */
@@ -165,9 +140,6 @@ const size: OwnColumn[] = [
   { header: 'GPU', cell: gpu },
   { header: 'Disk', cell: disk },
 ]
-
-/** The name and the size of a plan. */
-const sizeColumns: Columns<Plan> = [name, ...size]
 
 /**
  * The columns of the list: price, size and stock. A list by unit price has a column for it. The price that sorts the list comes first, because
@@ -260,13 +232,8 @@ const orders: Record<Measure, string> = {
   gb: 'cheapest per GiB of memory first',
 }
 
-interface Asked {
-  words: string[]
-  /** The slash command's name. */
-  name: string
-}
-
-export function planListing(plans: Plan[], { words, name }: Asked, missing: Missing = {}): Listing {
+/** `name`: the slash command's name. */
+export function planListing(plans: Plan[], { words, name }: { words: string[]; name: string }, missing: Missing = {}): Listing {
   const query = readQuery(plans, words)
   const offers = findOffers(plans, query)
   return {
@@ -275,10 +242,10 @@ export function planListing(plans: Plan[], { words, name }: Asked, missing: Miss
       columns: planColumns(query),
       details: { of: 'plan', placeholder: 'Details of a plan', idOf: ({ plan }) => plan.id, nameOf: ({ plan }) => plan.name },
     }),
-    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans, query),
+    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans, words),
     notes: [
       ...cutNotes(missing, plans.length, words),
-      ...(offers.length > 0 ? [pricesNote(query, { words, name })] : []),
+      ...(offers.length > 0 ? [pricesNote(query, words, name)] : []),
       ...(offers.some(({ plan }) => plan.specs.gpu) ? [mrkdwn`The account API doesn't say how many GPUs a plan has.`] : []),
       ...unlisted(offers.length),
     ],
@@ -287,7 +254,7 @@ export function planListing(plans: Plan[], { words, name }: Asked, missing: Miss
 }
 
 /** Says which prices are shown and, where the list is sorted by them, how to sort it otherwise. The commands keep what was typed. */
-function pricesNote({ currency, inStockOnly, measure }: PlanQuery, { words, name }: Asked): Mrkdwn {
+function pricesNote({ currency, inStockOnly, measure }: PlanQuery, words: string[], name: string): Mrkdwn {
   const prices = mrkdwn`Prices in ${currency}, the lowest of the sites ${inStockOnly ? 'in stock' : 'shown'}.`
   if (measure !== 'plan') return prices
   const sorted = (by: string) => wholeCommand(name, { words: 'plans', args: [...words, by] })
@@ -297,32 +264,21 @@ function pricesNote({ currency, inStockOnly, measure }: PlanQuery, { words, name
 const plansOnly = { one: 'plan', many: 'plans' }
 const inStock = { one: 'plan in stock', many: 'plans in stock' }
 
-/** Says what to change. Only what was typed is named. */
-function noneMatch(plans: Plan[], { words, unknownCurrency, currencies, inStockOnly }: PlanQuery): Mrkdwn {
-  if (unknownCurrency !== undefined) return mrkdwn`No plan has a price in ${code(unknownCurrency)}. Prices are in ${currencies.join(', ')}.`
-  if (!inStockOnly) {
-    const sites = plans.flatMap(({ regions }) => regions.flatMap(sitesIn))
-    return mrkdwn`${noneFits(plans.length, { ...plansOnly, words })} ${otherWords(words)}${sitesInList(sites)}`
-  }
-  return words.length > 0
-    ? mrkdwn`No plan in stock matches ${code(words.join(' '))}. Use other words, or leave out ${code('in-stock')}.`
-    : mrkdwn`No plan is in stock. Leave out ${code('in-stock')} to see them all.`
+function noneMatch(plans: Plan[], words: string[]): Mrkdwn {
+  const sites = plans.flatMap(({ regions }) => regions.flatMap(sitesIn))
+  return mrkdwn`${noneFits(plans.length, { ...plansOnly, words })} ${otherWords(words)}${sitesInList(sites)}`
 }
 
 /** Shows a plan with its stock and its prices in each region. */
 export function planDetails(plan: Plan): Details {
-  const regions = plan.regions.map((region) => ({
-    label: region.name ?? 'Region unknown',
-    words: mrkdwn`${pricesWords(region.prices)}. ${stockSentence(stockOf([region]))}`,
-  }))
+  const regions = plan.regions.map((region) => {
+    const { inStock, notInStock } = stockOf([region])
+    const stock = [inStock && `In stock: ${inStock}`, notInStock && `Not in stock: ${notInStock}`].filter(Boolean)
+    return { label: region.name ?? 'Region unknown', words: mrkdwn`${pricesWords(region.prices)}. ${stock.join('. ') || 'Sites unknown'}` }
+  })
   const systems = { label: 'Operating systems', words: mrkdwn`${plan.operatingSystems.join(', ') || '–'}` }
   const stock = { label: 'Stock level', words: mrkdwn`${plan.stockLevel ?? '–'}` }
-  return { ...detailsOf(plan, sizeColumns, [stock, ...regions, systems, idFact(plan.id)]), name: plan.name }
-}
-
-function stockSentence({ inStock, notInStock }: ReturnType<typeof stockOf>): string {
-  const parts = [...(inStock ? [`In stock: ${inStock}`] : []), ...(notInStock ? [`Not in stock: ${notInStock}`] : [])]
-  return parts.length > 0 ? parts.join('. ') : 'Sites unknown'
+  return { ...detailsOf(plan, [name, ...size], [stock, ...regions, systems, idFact(plan.id)]), name: plan.name }
 }
 
 /** `/infra plans`: lists the plans of virtual machines with stock and price. */

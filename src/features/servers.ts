@@ -1,147 +1,78 @@
-import { asFarAsRead, nothingIfAbsent, type ReadList } from '../account/resource.ts'
+import { asFarAsRead, type ReadList } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { ElasticIp, Server } from '../domain/account.ts'
 import { inNaturalOrder } from '../domain/text.ts'
-import { detailsMs, listFeature } from '../kit/list.ts'
+import { thingList } from '../kit/list.ts'
+import { servers, slugOf } from '../kit/things.ts'
 import { toUserMessage } from '../slack/errors.ts'
-import { filteredListing, type Listing } from '../slack/listing.ts'
-import { placeOf } from '../slack/pickers.ts'
-import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
+import type { Columns } from '../slack/table.ts'
 import { code, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
 
-/** The Elastic IPs of the account, or why they could not be read. */
-type ElasticIpsRead = ReadList<ElasticIp> | { problem: string }
+/** The Elastic IPs of the account, by the ids of their servers. */
+type ElasticIpsRead = (ReadList<ElasticIp> & { on: Map<string | undefined, ElasticIp[]> }) | { problem: string; old?: undefined }
 
-/** A server with the Elastic IPs that are assigned to it. Undefined if they could not be read. */
-interface ListedServer {
-  server: Server
-  elasticIps: ElasticIp[] | undefined
-}
+/** The most Elastic IPs of one server that are named. */
+const mostNamed = { list: 10, details: 100 } as const
 
-/** The most Elastic IPs of one server that a list names. Its details name more. */
-const mostInList = 10
-const mostInDetails = 100
-
-const columns: Columns<ListedServer> = [
-  { header: 'Server', cell: ({ server }) => code(nameOf(server)) },
-  { header: 'Status', cell: ({ server }) => statusOf(server), absent: 'status unknown' },
-  { header: 'Site', cell: ({ server: { site } }) => site?.slug ?? site?.name },
-  { header: 'Project', cell: ({ server }) => server.project?.name },
-  { header: 'Elastic IPs', cell: ({ elasticIps }) => elasticIpWords(elasticIps, mostInList), line: 2, before: 'Elastic IPs: ' },
-  { header: 'Address', cell: ({ server }) => server.primaryIpv4 && code(server.primaryIpv4), line: 3, before: 'own address ' },
-  { header: 'Label', cell: ({ server }) => server.label && code(server.label), line: 3, before: 'label ' },
-]
-
-function serverListing({ items, ...missing }: ReadList<Server>, words: string[], elasticIps: ElasticIpsRead): Listing {
-  const onServers = 'items' in elasticIps ? Map.groupBy(elasticIps.items, ({ server }) => server?.id) : undefined
-  return filteredListing({
-    all: items.map((server): ListedServer => ({ server, elasticIps: onServers && (onServers.get(server.id) ?? []) })),
-    words,
-    textsOf,
-    siteOf: ({ server: { site } }) => site?.slug ?? site?.name,
-    one: 'server',
-    many: 'servers',
-    order: (a, b) => inNaturalOrder(nameOf(a.server), nameOf(b.server)) || inNaturalOrder(a.server.id, b.server.id),
-    columns,
-    details: {
-      of: 'server',
-      placeholder: 'Details of a server',
-      idOf: ({ server }) => server.id,
-      nameOf: ({ server }) => pickerName(server),
+function columns(read: ElasticIpsRead, place: keyof typeof mostNamed): Columns<Server> {
+  return [
+    { header: 'Server', cell: ({ id, hostname }) => code(hostname ?? id) },
+    { header: 'Status', cell: statusOf, absent: 'status unknown' },
+    { header: 'Site', cell: ({ site }) => slugOf(site) },
+    { header: 'Project', cell: ({ project }) => project?.name },
+    {
+      header: 'Elastic IPs',
+      cell: (server) => elasticIpWords(elasticIpsOf(server, read), mostNamed[place]),
+      line: 2,
+      before: 'Elastic IPs: ',
     },
-    none: mrkdwn`The account has no servers.`,
-    // Both lists are often equally old, and one note is enough.
-    missing: { ...missing, old: missing.old ?? ('items' in elasticIps ? elasticIps.old : undefined) },
-    notes: elasticIpNotes(elasticIps),
-  })
-}
-
-/** Names all Elastic IPs of the server, with their ids. */
-function serverDetails(server: Server, read: ElasticIpsRead): Details {
-  const elasticIps = 'items' in read ? read.items.filter((one) => one.server?.id === server.id) : undefined
-  const whole = columns.map((column) =>
-    column.header === 'Elastic IPs' ? { ...column, cell: () => elasticIpWords(elasticIps, mostInDetails) } : column,
-  ) as Columns<ListedServer>
-  return { ...detailsOf({ server, elasticIps }, whole, [idFact(server.id)]), notes: elasticIpNotes(read), name: nameOf(server) }
-}
-
-function elasticIpNotes(read: ElasticIpsRead): Mrkdwn[] {
-  if ('problem' in read) return [mrkdwn`:warning: Couldn't read the Elastic IPs. ${read.problem}`]
-  return read.cut === undefined && !read.unreadable
-    ? []
-    : [mrkdwn`:warning: Couldn't read all Elastic IPs. A server may have more than are shown.`]
-}
-
-function elasticIpWords(elasticIps: ElasticIp[] | undefined, most: number): Mrkdwn | undefined {
-  if (elasticIps === undefined || elasticIps.length === 0) return undefined
-  const sorted = elasticIps.toSorted((a, b) => inNaturalOrder(a.address, b.address))
-  return someTexts(sorted.map(shownElasticIp), most)
-}
-
-/** An Elastic IP that is moving already names its target. */
-function shownElasticIp({ address, status }: ElasticIp): Mrkdwn {
-  return status === 'active' ? code(address) : mrkdwn`${code(address)} (${status})`
+    { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4), line: 3, before: 'own address ' },
+    { header: 'Label', cell: ({ label }) => label && code(label), line: 3, before: 'label ' },
+  ]
 }
 
 function statusOf({ status, locked }: Server): string | undefined {
   return locked ? `${status ?? 'status unknown'}, locked` : status
 }
 
-/** Several servers can have one hostname, so the picker adds the project and the site, as the table shows them. */
-function pickerName(server: Server): string {
-  const place = placeOf(server.project, server.site?.slug ?? server.site?.name)
-  return place === '' ? nameOf(server) : `${nameOf(server)} (${place})`
+function elasticIpsOf({ id }: Server, read: ElasticIpsRead): ElasticIp[] {
+  return 'on' in read ? (read.on.get(id) ?? []) : []
 }
 
-function nameOf({ id, hostname }: Server): string {
-  return hostname ?? id
-}
-
-function textsOf({ server, elasticIps = [] }: ListedServer): unknown[] {
-  const { id, hostname, label, primaryIpv4, status, locked, project, site, regionNames = [] } = server
-  const addresses = elasticIps.flatMap((one) => [one.address, one.id, one.status])
-  return [
-    id,
-    hostname,
-    label,
-    primaryIpv4,
-    status,
-    locked ? 'locked' : '',
-    project?.name,
-    project?.slug,
-    site?.name,
-    site?.slug,
-    ...regionNames,
-    ...addresses,
-  ]
+function elasticIpWords(elasticIps: ElasticIp[], most: number): Mrkdwn | undefined {
+  if (elasticIps.length === 0) return undefined
+  const sorted = elasticIps.toSorted((a, b) => inNaturalOrder(a.address, b.address))
+  // An Elastic IP that is moving already names its target.
+  const shown = sorted.map(({ address, status }) => (status === 'active' ? code(address) : mrkdwn`${code(address)} (${status})`))
+  return someTexts(shown, most)
 }
 
 /** `/infra servers`: lists the servers of the account with their Elastic IPs. */
-export const listServers = listFeature({
-  words: 'servers',
-  usage: '[word…]',
-  group: 'View',
+export const listServers = thingList({
+  kind: 'server',
+  thing: servers,
   summary: 'Servers with status, site, project and their Elastic IPs',
-  details: mrkdwn`Words filter by hostname, label, address, Elastic IP, id, status, project or site. All of them must match.`,
+  filters: 'hostname, label, address, Elastic IP, id, status, project or site',
   examples: ['fra', 'storefront ash'],
-  list: async (app, { args }) => {
-    const [all, onServers] = await Promise.all([asFarAsRead(app.lists.servers()), readElasticIps(app)])
-    return serverListing(all, args, onServers)
-  },
-  item: {
-    of: 'server',
-    read: async (app, id) => {
-      const server = app.account.servers.get(id, { signal: AbortSignal.timeout(detailsMs) }).catch(nothingIfAbsent)
-      const [found, itsElasticIps] = await Promise.all([server, readElasticIps(app)])
-      return found && serverDetails(found, itsElasticIps)
-    },
+  beside: readElasticIps,
+  columns,
+  texts: (server, read) => [
+    server.locked ? 'locked' : '',
+    ...elasticIpsOf(server, read).flatMap(({ address, id, status }) => [address, id, status]),
+  ],
+  site: ({ site }) => slugOf(site),
+  none: mrkdwn`The account has no servers.`,
+  notes: (read) => {
+    if ('problem' in read) return [mrkdwn`:warning: Couldn't read the Elastic IPs. ${read.problem}`]
+    return read.cut || read.unreadable ? [mrkdwn`:warning: Couldn't read all Elastic IPs. A server may have more than are shown.`] : []
   },
 })
 
 /** The servers are shown even if their Elastic IPs cannot be read: a team without the feature has none. */
-async function readElasticIps(app: App): Promise<ElasticIpsRead> {
+async function readElasticIps({ lists }: App): Promise<ElasticIpsRead> {
   try {
-    return await asFarAsRead(app.lists.elasticIps())
+    const read = await asFarAsRead(lists.elasticIps())
+    return { ...read, on: Map.groupBy(read.items, ({ server }) => server?.id) }
   } catch (error) {
     const problem = toUserMessage(error)
     if (problem === undefined) throw error

@@ -42,7 +42,6 @@ const WireAlert = z.object({
 /** `version` is not read: Alertmanager sends 4, and Grafana 1. */
 const Payload = z.object({
   alerts: z.array(z.unknown()),
-  /** How many alerts the sender left out. */
   truncatedAlerts: z.number().catch(0),
 })
 
@@ -53,7 +52,6 @@ export interface Alert {
   isFiring: boolean
   labels: Labels
   annotations: Labels
-  /** The address where people see the alert. */
   link: string | undefined
   startsAt: string | undefined
 }
@@ -126,30 +124,4 @@ function own(texts: Alert['labels'], name: string): string {
 
 function shownText(text: string): string {
   return cleanText(withoutInvisible(text), { oneLine: true })
-}
-
-/**
- * Grafana fires these with the labels of a rule that has no data, or that it can't evaluate (grafana.com/docs, "No Data and Error states"). When
- * Prometheus is away, all rules fire them at once.
- */
-const unevaluated = new Map<string, Unevaluated['why']>([
-  ['DatasourceNoData', 'no-data'],
-  ['DatasourceError', 'error'],
-])
-
-export interface Unevaluated {
-  is: 'unevaluated'
-  why: 'no-data' | 'error'
-  /** The name of the rule. */
-  rule: string
-}
-
-/**
- * Says that an alert is about a rule of Grafana, and not about the server that its labels may name. Undefined for every other alert, and if the
- * entry of the policy names this alert.
- */
-export function unevaluatedRule({ match }: AlertRoute, { alertname = '', rulename }: Labels): Unevaluated | undefined {
-  const why = unevaluated.get(alertname)
-  if (rulename === undefined || why === undefined || match.get('alertname') === alertname) return undefined
-  return { is: 'unevaluated', why, rule: rulename }
 }

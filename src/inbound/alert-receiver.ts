@@ -19,7 +19,6 @@ const maxConnections = 100
 /** Each new alert takes some reads of the account, so only a few deliveries run at a time. */
 const mostAtOnce = 8
 
-/** All unfinished bodies together may hold this much. */
 const maxOpenBytes = 8 * 1_048_576
 
 /** How many seconds a sender should wait after 503. Alertmanager ignores it and uses its own pauses. */
@@ -28,7 +27,6 @@ const retryAfterSeconds = 5
 /** How long a stop waits for running deliveries. A delivery that is cut off got no 200, so its sender repeats it. */
 const stopWithinMs = 5_000
 
-/** Where the port of alerts listens, and with which tokens. Port 0 selects any free one. */
 interface AlertPort {
   host: string
   port: number
@@ -38,7 +36,6 @@ interface AlertPort {
 /** Handles the alerts of a delivery. `later`: the sender has to repeat it. The code that fails has reported its error. */
 type Take = (alerts: Alert[], signal: AbortSignal) => Promise<'accepted' | 'later'>
 
-/** An answer, and why a delivery was refused. */
 interface Answer {
   status: 200 | 400 | 401 | 404 | 413 | 503
   reason?: RefusalReason
@@ -51,7 +48,13 @@ interface Answer {
 export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort, take: Take) {
   const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxOpen: maxOpenBytes })
   const valid = tokens.map((token) => digest(token.reveal()))
-  const refusals = createRefusals(app)
+  const refusals = createRefusalLog<RefusalReason>(
+    { warn: (line, which) => app.log.warn(which, line) },
+    { port: 'the port of alerts', code: 'alerts-port-refused' },
+  )
+  // Every count begins with 0, so that Prometheus sees the first increase.
+  for (const outcome of alertOutcomes) app.metrics.alert(outcome, 0)
+  for (const reason of refusalReasons) app.metrics.alertRefused(reason, 0)
   const stopping = new AbortController()
   let taking = 0
   const running = new Set<Promise<unknown>>()
@@ -68,13 +71,12 @@ export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort,
     const answer = refusal ?? (await takeRequest(request))
     // The sender closed the connection.
     if (!answer) return
-    if (answer.reason) refusals.note(answer.reason)
+    if (answer.reason) refused(answer.reason)
     if (answer.status === 401) response.setHeader('www-authenticate', 'Bearer')
     if (answer.status === 503) response.setHeader('retry-after', retryAfterSeconds)
     response.writeHead(answer.status).end()
   }
 
-  /** Refuses by the request line and the headers. */
   function refusalOf({ method, url = '', headers, socket }: IncomingMessage): Answer | undefined {
     if (method !== 'POST' || URL.parse(url, 'http://localhost')?.pathname !== alertsPath) return { status: 404 }
     if (!isAuthorized(valid, headers.authorization)) return { status: 401, reason: 'wrong-token' }
@@ -101,10 +103,21 @@ export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort,
     const read = readPayload(body)
     if (read.is === 'too-many') return { status: 413, reason: 'too-large' }
     if (read.is === 'unreadable') return { status: 400, reason: 'unreadable' }
-    if (read.unreadable > 0) refusals.note('unreadable', read.unreadable)
-    if (read.truncated > 0) refusals.notify('truncated', read.truncated)
+    if (read.unreadable > 0) refused('unreadable', read.unreadable)
+    if (read.truncated > 0) notify('truncated', read.truncated)
     const taken = await take(read.alerts, stopping.signal).catch(() => 'later' as const)
     return { status: taken === 'accepted' ? 200 : 503 }
+  }
+
+  function refused(reason: RefusalReason, count = 1): void {
+    app.metrics.alertRefused(reason, count)
+    refusals.note(reason)
+    // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
+    if (reason !== 'too-many') notify(reason)
+  }
+
+  function notify(about: RefusalReason | 'truncated', count?: number): void {
+    void notifyOperators(app, 'alerts-unread', unread(about, count), { about, level: 'warn' })
   }
 
   /** Returns the port. Throws StartError if Lockkeeper cannot listen there. */
@@ -132,30 +145,6 @@ export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort,
   return { start, stop }
 }
 
-/** Counts and logs what is refused, and notifies the operators of it. */
-function createRefusals(app: App) {
-  const log = createRefusalLog<RefusalReason>(
-    { warn: (line, which) => app.log.warn(which, line) },
-    { port: 'the port of alerts', code: 'alerts-port-refused' },
-  )
-  // Every count begins with 0, so that Prometheus sees the first increase.
-  for (const outcome of alertOutcomes) app.metrics.alert(outcome, 0)
-  for (const reason of refusalReasons) app.metrics.alertRefused(reason, 0)
-
-  function note(reason: RefusalReason, count = 1): void {
-    app.metrics.alertRefused(reason, count)
-    log.note(reason)
-    // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
-    if (reason !== 'too-many') notify(reason)
-  }
-
-  function notify(about: RefusalReason | 'truncated', count?: number): void {
-    void notifyOperators(app, 'alerts-unread', unread(about, count), { about, level: 'warn' })
-  }
-
-  return { note, notify, flush: log.flush }
-}
-
 /**
  * Checks an `Authorization` header. It compares hashes of one length with all tokens, so its time says nothing about them. Several tokens are
  * valid at once, so that a token can be replaced without losing an alert.
@@ -176,7 +165,6 @@ function digest(text: string): Buffer {
  * that says so.
  */
 function limitStrangers(server: Server, most: number): (known: Socket) => void {
-  /** In the order in which they came. */
   const strangers = new Set<Socket>()
 
   server.on('connection', (socket: Socket) => {

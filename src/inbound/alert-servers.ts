@@ -3,18 +3,12 @@ import type { App } from '../app.ts'
 import { type Server, sameProject, sameSite } from '../domain/account.ts'
 import { ListCutError } from '../domain/errors.ts'
 import { type AlertRoute, type Labels, targetIn } from '../domain/policy.ts'
+import { someOf } from '../domain/text.ts'
 import { findServers } from '../kit/things.ts'
+import { code, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import { nameIn } from './alert-payload.ts'
+import { nameOf } from './alert-words.ts'
 
-/** Why the servers of an alert allow no request. `named`: the name in the alert or in the policy. */
-export type ServerProblem =
-  | { is: 'no-name'; label: string }
-  | { is: 'no-server'; named: string }
-  | { is: 'several-servers'; named: string; ids: string[] }
-  | { is: 'no-target'; server: FoundServer; site: string | undefined }
-  | { is: 'no-target-server'; server: FoundServer; named: string; candidates: number }
-
-/** A server as it is shown. */
 interface FoundServer {
   id: string
   name: string
@@ -26,26 +20,56 @@ export interface EvacuationServers {
   target: FoundServer
 }
 
-type FoundServers = ({ is: 'found' } & EvacuationServers) | ServerProblem
+/** Why the alert leads to no request. `server`: the name of the server, if it is known. */
+interface Problem {
+  is: 'problem'
+  why: Mrkdwn
+  server?: string
+}
+
+const problem = (why: Mrkdwn, server?: FoundServer): Problem => ({ is: 'problem', why, server: server?.name })
+
+/**
+ * Grafana fires these with the labels of a rule that has no data, or that it can't evaluate (grafana.com/docs, "No Data and Error states"). When
+ * Prometheus is away, all rules fire them at once.
+ */
+const unevaluated = new Map([
+  ['DatasourceNoData', 'has no data for the rule'],
+  ['DatasourceError', "couldn't evaluate the rule"],
+])
 
 /**
  * Finds the server that an alert names, and the one that takes over. Names are compared exactly, with the hostname, the id and the primary IPv4
  * address. A server that the account no longer shows is found if Lockkeeper saw it before. Throws as the reads do.
  */
-export async function findAlerted(app: App, route: AlertRoute, labels: Labels): Promise<FoundServers> {
+export async function findAlerted(app: App, route: AlertRoute, labels: Labels): Promise<({ is: 'found' } & EvacuationServers) | Problem> {
+  const { alertname = '', rulename } = labels
+  const ofRule = route.match.get('alertname') === alertname ? undefined : unevaluated.get(alertname)
+  if (ofRule && rulename !== undefined)
+    return problem(mrkdwn`Grafana ${ofRule} ${nameOf(rulename)}, so it doesn't know whether a server is down.`)
   const named = nameIn(route, labels)
-  if (named === undefined) return { is: 'no-name', label: route.server }
+  if (named === undefined) return problem(mrkdwn`The alert has no label ${code(route.server)}, which names the server.`)
   const [shown, ...namesakes] = await serversNamed(app, named)
   const candidates = shown ? [shown, ...namesakes].map(asFound) : await seenServers(app, named)
   const [server, ...others] = candidates
-  if (!server) return { is: 'no-server', named }
-  if (others.length > 0) return { is: 'several-servers', named, ids: candidates.map(({ id }) => id) }
+  if (!server) return problem(mrkdwn`The account shows no server ${nameOf(named)}.`)
+  if (others.length > 0) {
+    const ids = ownWords(someOf(candidates.map(({ id }) => code(id).text)))
+    return problem(mrkdwn`${candidates.length} servers are called ${nameOf(named)}: ${ids}.`)
+  }
   const wanted = targetIn(route, shown?.site)
-  if (wanted === undefined) return { is: 'no-target', server, site: shown?.site?.slug }
-  const targets = (await serversNamed(app, wanted)).filter((target) => target.id !== server.id && canTakeOver(shown, target))
-  const [target] = targets
-  if (!target || targets.length > 1) return { is: 'no-target-server', server, named: wanted, candidates: targets.length }
-  return { is: 'found', server, target: asFound(target) }
+  if (wanted === undefined) {
+    const site = code(shown?.site?.slug ?? 'unknown')
+    return problem(mrkdwn`The policy names no target for the site ${site} of ${nameOf(server.name)}.`, server)
+  }
+  const targets = (await serversNamed(app, wanted)).filter((each) => each.id !== server.id && canTakeOver(shown, each))
+  const [target, ...namesakesOfTarget] = targets
+  if (!target) {
+    const why = mrkdwn`No server ${nameOf(wanted)} can take over from ${nameOf(server.name)}: there is none in the same project and site.`
+    return problem(why, server)
+  }
+  if (namesakesOfTarget.length === 0) return { is: 'found', server, target: asFound(target) }
+  return problem(mrkdwn`${targets.length} servers are called ${nameOf(wanted)}, so it isn't clear which one takes over.`, server)
 }
 
 /** Reads the shared list. Both servers are checked again before a request is made. */

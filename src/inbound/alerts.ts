@@ -9,7 +9,7 @@ import { isOpen, type Request } from '../domain/request.ts'
 import { unlessAborted } from '../domain/within.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import type { EvacuationFinding } from '../moves/evacuation.ts'
-import { draftOf, notifyOperators } from '../outbox/notices.ts'
+import { notifyOperators, oweText } from '../outbox/notices.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -19,11 +19,11 @@ import { stepOf } from '../requests/steps.ts'
 import { requestIdFor, type Submit } from '../requests/submit.ts'
 import { toUserWords } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
-import { type Alert, nameIn, reasonOf, sourceOf, unevaluatedRule } from './alert-payload.ts'
+import { type Alert, nameIn, reasonOf, sourceOf } from './alert-payload.ts'
 import { type EvacuationServers, findAlerted } from './alert-servers.ts'
-import { forgedProposal, type NotRequested, nothingRequested, problemWords, type RefusalReason } from './alert-words.ts'
+import { forgedProposal, type NotRequested, nothingRequested, type RefusalReason } from './alert-words.ts'
 
-const run = scriptsOf(import.meta.url, ['join-server', 'leave-server', 'list-alerts'])
+const run = scriptsOf(import.meta.url, ['join-server', 'leave-server'])
 
 /**
  * What became of one alert. `received` counts each alert that arrived; `unmatched`: no entry of the policy is for it; `duplicate`: it was handled
@@ -49,12 +49,7 @@ interface Firing {
   route: AlertRoute
 }
 
-/** Why a firing alert led to no request. */
-interface Refused extends Omit<NotRequested, 'source' | 'named'> {
-  is: 'refused'
-  reason: RefusalReason
-}
-
+type Refused = Omit<NotRequested, 'source' | 'named'> & { is: 'refused'; reason: RefusalReason }
 type ToList = Firing & { refused: Refused }
 
 /**
@@ -83,8 +78,7 @@ export async function takeDelivery(app: App, alerts: Alert[], { submit, signal, 
 
   async function takeOne(alert: Alert): Promise<void> {
     const route = routeFor(app.config.policy.alerts ?? [], alert.labels)
-    const isTwice = toList.some((each) => each.alert.key === alert.key)
-    const taken = !route ? 'unmatched' : isTwice ? 'duplicate' : await takeFiring(app, { alert, route }, taking)
+    const taken = route ? await takeFiring(app, { alert, route }, taking) : 'unmatched'
     if (typeof taken === 'string') app.metrics.alert(taken, 1)
     else if (route) toList.push({ alert, route, refused: taken })
   }
@@ -104,73 +98,7 @@ function reportError(app: App, error: unknown): void {
   else app.errors.of('alerts')(error)
 }
 
-// What all processes know of an alert and of a server that alerts are about.
-
-const dayMs = 24 * 3_600_000
-
-/** A request can wait for 30 days, and its alert fires for a while after the decision. */
-const joinedMs = 37 * dayMs
-
-/** How long an alert that a message lists is not listed again, unless it resolves. */
-const listedMs = 7 * dayMs
-
-/** How long after an alert resolved a late delivery, or one from another Alertmanager of a cluster, is recognized. */
-const endedMs = 10 * 60_000
-
-interface AlertRecord {
-  serverId?: string
-  /** The id of the message that lists why it led to no request. */
-  listed?: string
-  /** When an alert that has resolved since had begun, as it said itself. */
-  ended?: string
-}
-
-function readAlert({ redis, keys }: App, { key }: Alert): Promise<AlertRecord> {
-  return guardStore(() => redis.hgetall(keys.alert(key)))
-}
-
-/** Whether the alert has resolved that this firing one is. A late delivery may be from before. */
-function hasEnded({ ended }: AlertRecord, { startsAt }: Alert): boolean {
-  return startsAt !== undefined && ended === startsAt
-}
-
-/** Adds a firing alert to those of its server. Returns the episode of the server, which names the request. The first alert begins one. */
-async function join({ redis, keys }: App, { key, startsAt }: Alert, serverId: string): Promise<string> {
-  // With the alert, because one may begin while another that began with it ends.
-  const begins = `${serverId}/${key}/${startsAt ?? new Date().toISOString()}`
-  const values = [`alert:${key}`, serverId, begins, String(joinedMs)]
-  const [episode = begins] = await run(redis, 'join-server', [keys.alert(key), keys.alertedServer(serverId)], values)
-  return episode
-}
-
-/** Begins the next episode of a server whose request does not stand. All processes that find it so choose the same one. */
-async function nextEpisode({ redis, keys }: App, serverId: string, requestId: string): Promise<string> {
-  const episode = `${serverId}/${requestId}`
-  await guardStore(() => redis.hset(keys.alertedServer(serverId), 'episode', episode))
-  return episode
-}
-
-/**
- * Takes a resolved alert from its server, and ends the request of the server if no other alert about it fires. `requested`: the episode of the
- * request that was made for the alert after it had left.
- */
-async function leave(app: App, alert: Alert, serverId: string, requested = ''): Promise<void> {
-  const { redis, keys } = app
-  const names = [keys.alert(alert.key), keys.alertedServer(serverId)]
-  const [episode] = await run(redis, 'leave-server', names, [`alert:${alert.key}`, alert.startsAt ?? '', requested])
-  if (episode) await resolveRequest(app, requestIdOf(episode), `resolved:${episode}`)
-  await end(app, alert)
-}
-
-/** Forgets all of a resolved alert but that it has ended. */
-async function end({ redis, keys }: App, { key, startsAt = '' }: Alert): Promise<void> {
-  const name = keys.alert(key)
-  await guardStore(() => redis.multi().del(name).hset(name, 'ended', startsAt).pexpire(name, endedMs).exec())
-}
-
-/** Requests an evacuation for a firing alert. */
-async function takeFiring(app: App, firing: Firing, { submit, signal }: Taking): Promise<Outcome | Refused> {
-  const { alert, route } = firing
+async function takeFiring(app: App, { alert, route }: Firing, taking: Taking): Promise<Outcome | Refused> {
   let record = await readAlert(app, alert)
   const { ended } = record
   // The process that ended it died before it withdrew the request.
@@ -181,60 +109,26 @@ async function takeFiring(app: App, firing: Firing, { submit, signal }: Taking):
     await guardStore(() => app.redis.hdel(app.keys.alert(alert.key), 'ended'))
     record = {}
   }
-  const { serverId, listed } = record
   // A repeat needs nothing of the account, which may not answer, or show another server by that name.
-  if (listed !== undefined) return 'duplicate'
-  if (serverId !== undefined && (await openEpisode(app, alert, serverId)) === undefined) return 'duplicate'
+  if (record.listed !== undefined) return 'duplicate'
+  if (record.serverId !== undefined && (await openEpisode(app, alert, record.serverId)) === undefined) return 'duplicate'
   // A stop does not wait for the account API.
-  const found = unevaluatedRule(route, alert.labels) ?? (await unlessAborted(signal, findAlerted(app, route, alert.labels)))
-  if (found.is === 'found') return propose(app, firing, found, { submit, signal })
-  const server = 'server' in found ? found.server.name : undefined
-  return { is: 'refused', why: problemWords(found), server, reason: server === undefined ? 'server' : 'target' }
-}
-
-/** Requests the evacuation of a server, unless an alert's request for it stands. */
-async function propose(app: App, firing: Firing, { server, target }: EvacuationServers, taking: Taking): Promise<Outcome | Refused> {
-  const { alert } = firing
-  const episode = await openEpisode(app, alert, server.id)
+  const found = await unlessAborted(taking.signal, findAlerted(app, route, alert.labels))
+  if (found.is === 'problem') return { ...found, is: 'refused', reason: found.server === undefined ? 'server' : 'target' }
+  const episode = await openEpisode(app, alert, found.server.id)
   if (episode === undefined) return 'duplicate'
-  const notRequested = await requestEvacuation(app, firing, { server, target, episode }, taking)
+  const notRequested = await requestEvacuation(app, { alert, route }, { ...found, episode }, taking)
   if (notRequested) return notRequested
   // It resolved while it was handled, so whoever ended it found no request.
   if (hasEnded(await readAlert(app, alert), alert)) {
-    await leave(app, alert, server.id, episode)
+    await leave(app, alert, found.server.id, episode)
     return 'proposed'
   }
-  const stillOpen = await openEpisode(app, alert, server.id)
+  const stillOpen = await openEpisode(app, alert, found.server.id)
   if (stillOpen === undefined) return 'proposed'
   // A record that cannot be read has the id, and would hide the alert.
-  if (stillOpen === episode) await skipForged(app, server.id, requestIdOf(episode))
+  if (stillOpen === episode) await skipForged(app, found.server.id, requestIdOf(episode))
   throw new TryLater('the request does not stand')
-}
-
-/** How often the request of a server is found to stand no longer, or to be forged, before the sender has to repeat the alert. */
-const mostEpisodes = 10
-
-/**
- * Finds the episode of a server that has no request yet. Undefined if an alert's request stands. The id of the request comes from the server and from
- * the alert that began the episode, so all attempts in all processes make the same request.
- */
-async function openEpisode(app: App, alert: Alert, serverId: string): Promise<string | undefined> {
-  let episode = await join(app, alert, serverId)
-  for (let attempt = 0; attempt < mostEpisodes; attempt += 1) {
-    const requestId = requestIdOf(episode)
-    // A record that cannot be read is none: `propose` finds that its id is taken.
-    const [request] = await app.store.findMany([requestId])
-    if (!request) return episode
-    const isGenuine = isProposal(app, request, serverId)
-    if (isGenuine && stands(request)) return undefined
-    episode = isGenuine ? await nextEpisode(app, serverId, requestId) : await skipForged(app, serverId, requestId)
-  }
-  throw new TryLater('no request of the server stands')
-}
-
-async function skipForged(app: App, serverId: string, requestId: string): Promise<string> {
-  await notifyOperators(app, 'record-not-genuine', forgedProposal(requestId), { requestId })
-  return nextEpisode(app, serverId, requestId)
 }
 
 /** Submits the request of an alert. Returns undefined once it is recorded, and otherwise why nothing was requested. */
@@ -269,13 +163,117 @@ async function requestEvacuation(
       return 'duplicate'
     }
     const reason = error instanceof CheckFailed ? 'check' : error instanceof Denied ? 'rule' : 'other'
-    const why = toUserWords(error) ?? mrkdwn`${error.message}`
-    return { is: 'refused', why, reason, server: server.name, isEmpty: isNothingThere(error) }
+    const isEmpty = error instanceof CheckFailed && error.finding.code === ('nothing-on-server' satisfies EvacuationFinding['code'])
+    return { is: 'refused', why: toUserWords(error) ?? mrkdwn`${error.message}`, reason, server: server.name, isEmpty }
   }
 }
 
-function isNothingThere(error: UserError): boolean {
-  return error instanceof CheckFailed && error.finding.code === ('nothing-on-server' satisfies EvacuationFinding['code'])
+/**
+ * Owes the list of alerts in a channel that led to no request, and sends it. Its id comes from the alerts, so that a repeat of the delivery owes the
+ * same one until each alert has its mark.
+ */
+async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
+  const id = hash('sha256', all.map(({ alert }) => `${alert.key}@${alert.startsAt ?? ''}`).join()).slice(0, 32)
+  const marks = all.map(({ alert }) => app.keys.alert(alert.key))
+  const listed = all.map(({ alert, route, refused }) => ({ ...refused, source: sourceOf(alert), named: nameIn(route, alert.labels) }))
+  const words = nothingRequested(listed, app.config.slack.command).text
+  await oweText(app, { id, name: 'alerts' }, { channelId, words, forget: marks })
+  await guardStore(() => marks.reduce((all, mark) => all.hset(mark, 'listed', id).pexpire(mark, listedMs), app.redis.multi()).exec())
+  for (const { refused } of all) {
+    app.metrics.alert('refused', 1)
+    app.metrics.alertRefused(refused.reason, 1)
+  }
+  // If this fails, the list is sent at the next tick.
+  await deliver(app, id, 'alerts').catch(() => {})
+}
+
+/** Ends the request of a resolved alert. It stays while another alert about the same server fires, because the server is not well yet. */
+async function takeResolved(app: App, alert: Alert): Promise<Outcome> {
+  const { redis, keys } = app
+  const name = keys.alert(alert.key)
+  // Before the read, so that a process that makes a request for this alert at the moment finds that it has resolved.
+  await guardStore(() =>
+    redis
+      .multi()
+      .hset(name, 'ended', alert.startsAt ?? '')
+      .pexpire(name, joinedMs)
+      .exec(),
+  )
+  const { serverId, listed } = await readAlert(app, alert)
+  await (serverId === undefined ? end(app, alert) : leave(app, alert, serverId))
+  return (serverId ?? listed) === undefined ? 'unmatched' : 'resolved'
+}
+
+// What all processes know of an alert and of a server that alerts are about.
+
+const dayMs = 24 * 3_600_000
+
+/** A request can wait for 30 days, and its alert fires for a while after the decision. */
+const joinedMs = 37 * dayMs
+
+/** How long an alert that a message lists is not listed again, unless it resolves. */
+const listedMs = 7 * dayMs
+
+/** How long after an alert resolved a late delivery, or one from another Alertmanager of a cluster, is recognized. */
+const endedMs = 10 * 60_000
+
+interface AlertRecord {
+  serverId?: string
+  /** The id of the message that lists why it led to no request. */
+  listed?: string
+  /** When an alert that has resolved since had begun, as it said itself. */
+  ended?: string
+}
+
+function readAlert({ redis, keys }: App, { key }: Alert): Promise<AlertRecord> {
+  return guardStore(() => redis.hgetall(keys.alert(key)))
+}
+
+/** Whether the alert has resolved that this firing one is. A late delivery may be from before. */
+function hasEnded({ ended }: AlertRecord, { startsAt }: Alert): boolean {
+  return startsAt !== undefined && ended === startsAt
+}
+
+/** How often the request of a server is found to stand no longer, or to be forged, before the sender has to repeat the alert. */
+const mostEpisodes = 10
+
+/**
+ * Adds a firing alert to those of its server, and finds the episode of the server that has no request yet. Undefined if an alert's request stands.
+ * The id of the request comes from the server and from the alert that began the episode, so all attempts in all processes make the same request.
+ */
+async function openEpisode(app: App, { key, startsAt }: Alert, serverId: string): Promise<string | undefined> {
+  const { redis, keys } = app
+  // With the alert, because one may begin while another that began with it ends.
+  const begins = `${serverId}/${key}/${startsAt ?? new Date().toISOString()}`
+  const values = [`alert:${key}`, serverId, begins, String(joinedMs)]
+  let [episode = begins] = await run(redis, 'join-server', [keys.alert(key), keys.alertedServer(serverId)], values)
+  for (let attempt = 0; attempt < mostEpisodes; attempt += 1) {
+    const requestId = requestIdOf(episode)
+    // A record that cannot be read is none: `takeFiring` finds that its id is taken.
+    const [request] = await app.store.findMany([requestId])
+    if (!request) return episode
+    const isGenuine = isProposal(app, request, serverId)
+    if (isGenuine && stands(request)) return undefined
+    episode = isGenuine ? await nextEpisode(app, serverId, requestId) : await skipForged(app, serverId, requestId)
+  }
+  throw new TryLater('no request of the server stands')
+}
+
+/** Begins the next episode of a server whose request does not stand. All processes that find it so choose the same one. */
+async function nextEpisode({ redis, keys }: App, serverId: string, requestId: string): Promise<string> {
+  const episode = `${serverId}/${requestId}`
+  await guardStore(() => redis.hset(keys.alertedServer(serverId), 'episode', episode))
+  return episode
+}
+
+async function skipForged(app: App, serverId: string, requestId: string): Promise<string> {
+  await notifyOperators(app, 'record-not-genuine', forgedProposal(requestId), { requestId })
+  return nextEpisode(app, serverId, requestId)
+}
+
+/** Whether a request prevents another one while the alert fires: it is open, or was decided. An expired or withdrawn one was not. */
+function stands({ state }: Request): boolean {
+  return state !== 'expired' && state !== 'withdrawn'
 }
 
 /** An alert is only hidden by a genuine request of a machine for its server, and not by any other one that somebody names in Redis. */
@@ -296,11 +294,6 @@ function changeOf({ catalog }: App): Change {
   return change
 }
 
-/** Whether a request prevents another one while the alert fires: it is open, or was decided. An expired or withdrawn one was not. */
-function stands({ state }: Request): boolean {
-  return state !== 'expired' && state !== 'withdrawn'
-}
-
 function deliveryKeyOf(episode: string): string {
   return `alert:${episode}`
 }
@@ -309,53 +302,24 @@ function requestIdOf(episode: string): string {
   return requestIdFor(deliveryKeyOf(episode))
 }
 
-/** Owes the list of alerts in a channel that led to no request, without those that another list has by now, and sends it. */
-async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
-  const { metrics, keys } = app
-  let rest = all
-  while (rest.length > 0) {
-    const id = hash('sha256', rest.map(({ alert }) => `${alert.key}@${alert.startsAt ?? ''}`).join()).slice(0, 32)
-    const alertKeys = rest.map(({ alert }) => keys.alert(alert.key))
-    const words = nothingRequested(rest.map(asNotRequested), app.config.slack.command)
-    const draft = draftOf(app, { id, name: 'alerts' }, { channelId, words: words.text, forget: alertKeys })
-    const listed = await run(app.redis, 'list-alerts', [...draft.keys, ...alertKeys], [...draft.values, id, String(listedMs)])
-    if (listed.length > 0) {
-      metrics.alert('duplicate', listed.length)
-      rest = rest.filter((_, index) => !listed.includes(String(index + 1)))
-      continue
-    }
-    // If this fails, the list is sent at the next tick.
-    const delivered = await deliver(app, id, 'alerts').catch(() => undefined)
-    for (const { refused } of rest) {
-      metrics.alert('refused', 1)
-      metrics.alertRefused(delivered?.is === 'refused' ? 'not-posted' : refused.reason, 1)
-    }
-    return
-  }
+/**
+ * Takes a resolved alert from its server, and ends the request of the server if no other alert about it fires. `requested`: the episode of the
+ * request that was made for the alert after it had left.
+ */
+async function leave(app: App, alert: Alert, serverId: string, requested = ''): Promise<void> {
+  const names = [app.keys.alert(alert.key), app.keys.alertedServer(serverId)]
+  const [episode] = await run(app.redis, 'leave-server', names, [`alert:${alert.key}`, alert.startsAt ?? '', requested])
+  if (episode) await resolveRequest(app, requestIdOf(episode), `resolved:${episode}`)
+  await end(app, alert)
 }
 
-function asNotRequested({ alert, route, refused }: ToList): NotRequested {
-  return { ...refused, source: sourceOf(alert), named: nameIn(route, alert.labels) }
+/** Forgets all of a resolved alert but that it has ended. */
+async function end({ redis, keys }: App, { key, startsAt = '' }: Alert): Promise<void> {
+  const name = keys.alert(key)
+  await guardStore(() => redis.multi().del(name).hset(name, 'ended', startsAt).pexpire(name, endedMs).exec())
 }
 
-/** Ends the request of a resolved alert. It stays while another alert about the same server fires, because the server is not well yet. */
-async function takeResolved(app: App, alert: Alert): Promise<Outcome> {
-  const { redis, keys } = app
-  const name = keys.alert(alert.key)
-  // Before the read, so that a process that makes a request for this alert at the moment finds that it has resolved.
-  await guardStore(() =>
-    redis
-      .multi()
-      .hset(name, 'ended', alert.startsAt ?? '')
-      .pexpire(name, joinedMs)
-      .exec(),
-  )
-  const { serverId, listed } = await readAlert(app, alert)
-  await (serverId === undefined ? end(app, alert) : leave(app, alert, serverId))
-  return (serverId ?? listed) === undefined ? 'unmatched' : 'resolved'
-}
-
-/** Items of a request take steps at the same moment, a few a second. Each time another step was first, the record is read again. */
+/** Moves of a request take steps at the same moment, a few a second. Each time another step was first, the record is read again. */
 const mostTries = 20
 
 /**

@@ -1,12 +1,22 @@
+import type { ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
-import type { Change, ThingKind } from '../domain/change.ts'
+import type { Origin, Requester } from '../domain/approval.ts'
+import { type Change, OfferedThing, type ThingKind } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
+import { ChoiceButton, submittedWords } from '../messages/forms.ts'
+import { ReasonRequired } from '../requests/access.ts'
 import type { FeatureHandlers, ItemAction } from '../requests/clicks.ts'
-import { createChooseOne, createOpenOffer, type Filling, submitFromCommand } from '../requests/forms.ts'
+import type { FilledForm } from '../requests/forms.ts'
+import type { RequestedChange } from '../requests/history.ts'
 import type { Work } from '../requests/worker.ts'
+import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
-import { fillForm } from '../slack/forms.ts'
+import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
+import { fillForm, formMetadata } from '../slack/forms.ts'
 import { wrongUsage } from '../slack/help.ts'
+import type { Click, SlashCommand } from '../slack/interactions.ts'
+import type { LastReceived } from '../slack/listen.ts'
+import { readJson } from '../slack/payloads.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Findings } from './findings.ts'
 import {
@@ -17,6 +27,8 @@ import {
   filledForm,
   formForItem,
   formView,
+  formWithBoxes,
+  freshForm,
   offerChoices,
   submitForm,
   updateForm,
@@ -31,12 +43,18 @@ export interface Feature extends FeatureHandlers {
 }
 
 /** How to create a feature, and its kinds of change, which the configuration needs before the feature is created. */
-export interface FeatureDefinition<Needed extends App = App> {
+export interface FeatureDefinition {
   /** The kinds of its changes. These names are public, because `NO_APPROVAL` and policies use them. */
   kinds?: ChangeKind[]
   /** Those of its kinds that are many changes of another kind under one approval, each with that kind. */
   bundles?: Record<ChangeKind, ChangeKind>
-  create(app: Needed): Feature
+  create(app: App): Feature
+}
+
+/** What only the check of the set-up needs besides App. */
+export interface Setup {
+  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
+  lastReceived: Pick<LastReceived, 'read'>
 }
 
 /** What a whole command names: a change, or the things of one name, of which one is meant. */
@@ -74,6 +92,9 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   item?: Pick<ItemAction, 'of' | 'label' | 'style'>
   /** The button in a look-up. `fill`: what the form shows then. */
   offer?: { of: ThingKind; label: string; fill(app: App, thing: { id: string; serverId?: string | undefined }): Promise<Filled<Name>> }
+  /** If its request is many changes of another kind under one approval: its kind, with that one. */
+  bundles?: Record<ChangeKind, ChangeKind>
+  repeated?: (app: App) => Work[]
 }
 
 /** Says how a command with two names is used, which opens a form without the second one. `rest`: the words that are too many. */
@@ -87,10 +108,10 @@ const readMs = 8_000
 
 /** Declares a feature that changes something: its command, its form and its buttons. */
 export function changeFeature<Input, Facts, Name extends string>(declared: ChangeFeature<Input, Facts, Name>): FeatureDefinition {
-  const { kind, form, item, offer } = declared
+  const { kind, form, item, offer, bundles } = declared
   const { button, ...command } = declared.command
   const pickers = fieldsOf(form).filter(([, { thing }]) => thing)
-  const things = pickers.map(([, { thing }]) => thing as AnyThing)
+  const things = [...new Set(pickers.map(([, { thing }]) => thing as AnyThing))]
   const thisOne = `${form.callbackId}:this-one`
   const offered = `${form.callbackId}:offered`
 
@@ -99,25 +120,27 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       ...declared.change(app),
       ...(offer ? { offer: { of: offer.of, label: offer.label, actionId: offered } } : {}),
     }
-    const filled = (metadata: string, filling: Filling) => filledForm(form, change, metadata, filling)
+    const filled: FilledForm = (metadata, filling) => filledForm(form, change, metadata, filling)
 
     async function run(call: CommandCall): Promise<void> {
       const { origin, reason, answer } = call.slashCommand
       const reading = declared.read(app, call, AbortSignal.timeout(readMs))
       const named = await suggesting(app, things, origin.command, reading)
-      if ('input' in named) return submitFromCommand(app, call, { change, input: named.input, form: filled })
-      const { found, inputOf, byId, ...asked } = named
-      if (found.length === 1) return submitFromCommand(app, call, { change, input: inputOf(found[0].id), form: filled })
-      const choice = { ...asked, found, input: inputOf, reason, command: origin.command, byId: `${origin.command} ${byId}` }
-      await answer.ephemeral(askWhichOne(named.thing, { ...choice, actionId: thisOne }))
+      if (!('input' in named) && named.found.length > 1) {
+        const { inputOf: input, byId, ...asked } = named
+        const choice = { ...asked, input, reason, command: origin.command, byId: `${origin.command} ${byId}`, actionId: thisOne }
+        return answer.ephemeral(askWhichOne(named.thing, choice))
+      }
+      const input = 'input' in named ? named.input : named.inputOf(named.found[0].id)
+      const words = await submitTyped(app, { ...call.slashCommand, requester: call.requester }, { change, input, form: filled })
+      if (words) await call.say(words)
     }
 
-    async function openForm(metadata: string, { args, command, problem }: GivenWords) {
+    async function openForm(metadata: string, { args, command }: GivenWords) {
       const named = declared.fill?.(app, args)
-      if (!named) return formView(form, { metadata, problem })
-      return fillForm(named.typed, suggesting(app, things, command, named.found), (entered) =>
-        formView(form, 'problem' in entered ? { metadata, problem: entered.problem } : { metadata, entered }),
-      )
+      if (!named) return formView(form, { metadata })
+      const found = suggesting(app, things, command, named.found).then((entered) => formWithBoxes(app, form, { metadata, entered }))
+      return fillForm(named.typed, found, (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
     }
 
     return {
@@ -132,23 +155,90 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         },
       ],
       changes: [change],
-      forms: { [kind]: filled },
+      forms: { [kind]: { filled, fresh: form.boxes && ((metadata, filling) => freshForm(app, form, change, metadata, filling)) } },
       itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, metadata, shown) }] : [],
       clicks: {
         ...Object.fromEntries(pickers.map(([name]) => [actionIdOf(form, name), (click) => updateForm(app, form, name, click)])),
-        ...(things.length > 0 && { [thisOne]: createChooseOne({ submit: app.submit, openForm: app.openForm, change, form: filled }) }),
+        ...(things.length > 0 && { [thisOne]: (click) => chooseOne(app, { change, form: filled }, click) }),
         ...(offer && {
-          [offered]: createOpenOffer({
-            access: app.access,
-            kind,
-            form: async (thing, metadata) => formView(form, { metadata, entered: await offer.fill(app, thing) }),
-          }),
+          [offered]: (click) =>
+            openOffered(app, kind, click, async (thing, metadata) =>
+              formWithBoxes(app, form, { metadata, entered: await offer.fill(app, thing) }),
+            ),
         }),
       },
       submissions: { [form.callbackId]: (submission) => submitForm(app, form, { change, findings: declared.findings }, submission) },
       options: Object.fromEntries(pickers.map(([name, field]) => [actionIdOf(form, name), (query) => offerChoices(app, field, query)])),
+      repeated: declared.repeated?.(app),
     }
   }
 
-  return { kinds: [kind], create }
+  return { kinds: [kind], bundles, create }
+}
+
+interface Typed extends Pick<SlashCommand, 'origin' | 'deliveryKey' | 'triggerId' | 'responseUrl' | 'reason'> {
+  requester?: Requester | undefined
+}
+
+interface Submitted<Input, Facts> extends Pick<RequestedChange<Input, Facts>, 'change' | 'input'> {
+  /** Opens if the rule requires a reason and none was typed. */
+  form: FilledForm
+}
+
+/** Submits what was typed, and returns what follows in words. Undefined if the form opened, because the rule requires a reason. */
+export async function submitTyped<Input, Facts>(
+  app: App,
+  typed: Typed,
+  { change, input, form }: Submitted<Input, Facts>,
+): Promise<Mrkdwn | undefined> {
+  const { origin, deliveryKey, reason, requester } = typed
+  try {
+    return submittedWords(await app.submit({ change, input, origin, requester, reason, deliveryKey }))
+  } catch (error) {
+    if (!(error instanceof ReasonRequired)) throw nothingRequested(error)
+    await askForReason(app, typed, error, form)
+    return undefined
+  }
+}
+
+/** Opens the form with everything that was typed. The reads may have taken longer than Slack's trigger lasts. */
+async function askForReason(app: App, typed: Typed, { rule, draft, words }: ReasonRequired, form: FilledForm): Promise<void> {
+  const view = form(formMetadata(typed, rule), { ...draft, reason: undefined, problem: mrkdwn`${words} Nothing was requested yet.` })
+  try {
+    await app.openForm(typed.triggerId, view, async () => undefined)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new Refusal(mrkdwn`${words} Nothing was requested. Add it at the end of the command: *because* and the reason.`)
+  }
+}
+
+/** One of several things of a name was chosen: continues as if its id had been typed, and the answer replaces the buttons. */
+async function chooseOne<Input, Facts>(app: App, { change, form }: Omit<Submitted<Input, Facts>, 'input'>, click: Click): Promise<void> {
+  const button = readJson(ChoiceButton, click.value)
+  const input = change.input.safeParse(button?.input)
+  if (!button || !input.success) throw new Refusal(outdatedButton)
+  const { command, reason } = button
+  const typed = { ...click, origin: { ...click.origin, command }, reason }
+  const words = await submitTyped(app, typed, { change, input: input.data, form })
+  if (words) await click.answer.replace(notice(words))
+}
+
+/** A look-up offers a change: its filled form replaces the look-up, or the reason does why the person can't request the change here. */
+async function openOffered(
+  app: App,
+  kind: ChangeKind,
+  { view, value, origin }: Click,
+  form: (thing: OfferedThing, metadata: string) => Promise<ModalView>,
+): Promise<void> {
+  if (!view) return
+  const thing = readJson(OfferedThing, value)
+  if (!thing) return view.update(noticeView(mrkdwn`This button is out of date. Look the message up again.`))
+  try {
+    await app.access.gateForm(origin, kind)
+  } catch (error) {
+    const problem = toUserWords(error)
+    if (!problem) throw error
+    return view.update(noticeView(problem, 'Not possible'))
+  }
+  await view.update(await form(thing, view.metadata))
 }

@@ -19,6 +19,8 @@ interface More<Data> {
   next?: string | ((data: Data) => string | undefined)
   /** The field of the form that shows a refusal with this finding. */
   field?: string
+  /** Whether approvers have nothing to confirm. */
+  isNote?: (data: Data) => boolean
 }
 
 /** An empty shape would be inferred as an object that has no member at all, not even a code. */
@@ -63,7 +65,7 @@ export function findings<All extends Record<string, AnyTold>>(all: All) {
     const told = all[code as string] as AnyTold
     const said = told.words(data)
     const next = typeof told.next === 'function' ? told.next(data) : told.next
-    return { ...(typeof said === 'string' ? { why: said } : wordsFrom(said)), next }
+    return { ...(typeof said === 'string' ? { why: said } : wordsFrom(said)), next, isNote: told.isNote?.(data) || undefined }
   }
 
   return {

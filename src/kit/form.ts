@@ -1,12 +1,16 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Change } from '../domain/change.ts'
+import { CheckFailed } from '../domain/errors.ts'
 import { within } from '../domain/within.ts'
-import { purposeOf, reasonField, withPurpose } from '../messages/forms.ts'
-import { type Filling, submitFromForm } from '../requests/forms.ts'
-import { input, modal, plainTextInput, problemBlocks, reasonIn } from '../slack/blocks.ts'
+import { purposeOf, reasonField, submittedWords, withPurpose } from '../messages/forms.ts'
+import { ReasonRequired } from '../requests/access.ts'
+import type { Filling } from '../requests/forms.ts'
+import { input, modal, plainTextInput, problemBlocks, reasonBlockId, reasonIn } from '../slack/blocks.ts'
+import { nothingRequested, Refusal, toUserWords } from '../slack/errors.ts'
 import { refuseForm } from '../slack/forms.ts'
-import type { Choices, Chosen, Click, OptionsQuery, Submission, SubmissionAnswer, Values } from '../slack/interactions.ts'
+import type { Choices, Click, OptionsQuery, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { externalSelect, isChoice, keepChoice, preset, radioButtons } from '../slack/pickers.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
@@ -78,6 +82,28 @@ export interface Form<Input, Facts, Name extends string = keyof Input & string> 
   filled(input: Input, facts: Facts): Partial<Record<Name, Entered>>
   /** The field that shows a refusal whose finding names none. Default: the first one. */
   errorsAt?: Name
+  /** What it shows below its fields. */
+  boxes?: Boxes<Input, Facts>
+}
+
+/** Boxes to tick, and sentences about them, as the account has them for what is chosen in the pickers. */
+interface Boxes<Input, Facts> {
+  /** The member of the change's input that gets what is ticked. The id of each block begins with it and a colon. */
+  name: string
+  /** Reads the blocks. `asked`: absent if nobody ticked anything yet. Throws an error with words if they cannot be read. */
+  read(app: App, chosen: Record<string, string | undefined>, asked: Asked | undefined, signal: AbortSignal): Promise<KnownBlock[]>
+  /** What the form says instead of them if the read takes too long. */
+  late: Mrkdwn
+  /** The same from an earlier request, without a read. */
+  filled(input: Input, facts: Facts): { blocks: KnownBlock[]; asked: Asked }
+  /** Says why the form can't be sent. `ticked`: undefined if it shows nothing to tick. */
+  problem(ticked: string[] | undefined): Mrkdwn | undefined
+}
+
+/** `ticked`: what was ticked before. `only`: shows no other boxes than these, because an earlier request was about them. */
+interface Asked {
+  ticked: string[]
+  only?: string[]
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: only `submitForm` and `filledForm` need to know the change of a form.
@@ -88,6 +114,7 @@ interface View {
   entered?: AllEntered
   /** The ids of blocks that are not called like their fields. */
   blockIds?: Record<string, string>
+  boxes?: KnownBlock[]
   reason?: string | undefined
   /** Shown on top: why the form was refused, or why it opened. */
   problem?: Mrkdwn | undefined
@@ -98,7 +125,7 @@ export function actionIdOf({ callbackId }: Pick<AnyForm, 'callbackId'>, name: st
   return `${callbackId}:${name}`
 }
 
-export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {}, reason, problem }: View): ModalView {
+export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {}, boxes = [], reason, problem }: View): ModalView {
   const fields = fieldsOf(form)
   const purpose = purposeOf(metadata, choiceIn(form, entered), form.title)
   const isFilled = readMetadata(metadata)?.filled !== undefined
@@ -109,8 +136,8 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
       label,
       hint,
       optional,
-      // Another picker depends on the choice, or the title does, because an earlier request filled the form.
-      dispatchAction: name === leading || (isFilled && thing !== undefined),
+      // Another picker or the boxes depend on the choice, or the title does, because an earlier request filled the form.
+      dispatchAction: name === leading || (thing !== undefined && (isFilled || form.boxes !== undefined)),
       element: element(actionIdOf(form, name), entered[name]),
     })
   return modal({
@@ -118,21 +145,65 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
     title: purpose.title,
     submit: 'Request approval',
     metadata: leading === undefined ? metadata : withLeading(metadata, enteredText(entered[leading])),
-    blocks: [...problemBlocks(problem), ...fields.map(block), ...reasonField(metadata, reason, purpose)],
+    blocks: [...problemBlocks(problem), ...fields.map(block), ...boxes, ...reasonField(metadata, reason, purpose)],
   })
 }
+
+/** How long a form waits for its boxes. */
+const boxesMs = 1_200
+
+/** Renders the form with the boxes for what is chosen. If they can't be read, it shows those that `view` has, or says why. */
+export async function formWithBoxes(app: App, form: AnyForm, view: View, asked?: Asked): Promise<ModalView> {
+  const { boxes } = form
+  if (!boxes) return formView(form, view)
+  const chosen = Object.fromEntries(Object.entries(view.entered ?? {}).map(([name, entered]) => [name, enteredText(entered)]))
+  try {
+    const read = await within(boxesMs, boxes.read(app, chosen, asked, AbortSignal.timeout(boxesMs)))
+    if (read.is === 'ready') return formView(form, { ...view, boxes: read.value })
+    throw new Refusal(boxes.late)
+  } catch (error) {
+    const problem = toUserWords(error)
+    if (problem === undefined) throw error
+    return formView(form, { ...view, problem: view.problem ?? (view.boxes ? undefined : problem) })
+  }
+}
+
+type ChangeOfForm<Input, Facts> = Pick<Change<Input, Facts>, 'input' | 'facts'>
 
 /** Renders the form filled with an earlier request, with the change that undoes one, or with the words of a command. */
 export function filledForm<Input, Facts>(
   form: Form<Input, Facts, string>,
-  change: Pick<Change<Input, Facts>, 'input' | 'facts'>,
+  change: ChangeOfForm<Input, Facts>,
+  metadata: string,
+  filling: Filling,
+): ModalView {
+  return formView(form, filledView(form, change, metadata, filling).view)
+}
+
+/** Renders the same with the boxes as the account has them now. */
+export function freshForm<Input, Facts>(
+  app: App,
+  form: Form<Input, Facts, string>,
+  change: ChangeOfForm<Input, Facts>,
+  metadata: string,
+  filling: Filling,
+): Promise<ModalView> {
+  const { view, asked } = filledView(form, change, metadata, filling)
+  return formWithBoxes(app, form, view, asked)
+}
+
+function filledView<Input, Facts>(
+  form: Form<Input, Facts, string>,
+  change: ChangeOfForm<Input, Facts>,
   metadata: string,
   { reason, problem, title, ...filling }: Filling,
-): ModalView {
-  const input = change.input.parse(filling.input)
+): { view: View; asked: Asked | undefined } {
+  const [input, facts] = [change.input.parse(filling.input), change.facts.parse(filling.facts)]
   const texts = Object.entries(input as object).filter(([, value]) => typeof value === 'string')
-  const entered = { ...Object.fromEntries(texts), ...form.filled(input, change.facts.parse(filling.facts)) }
-  return formView(form, { metadata: withPurpose(metadata, choiceIn(form, entered), title), entered, reason, problem })
+  const entered = { ...Object.fromEntries(texts), ...form.filled(input, facts) }
+  const boxes = form.boxes?.filled(input, facts)
+  const view = { metadata: withPurpose(metadata, choiceIn(form, entered), title), entered, boxes: boxes?.blocks, reason, problem }
+  return { view, asked: boxes?.asked }
 }
 
 /** Renders the form for one thing, named as in a list: in the first field. */
@@ -141,28 +212,60 @@ export function formForItem(form: AnyForm, metadata: string, { id, text }: { id:
   return formView(form, { metadata, entered: { [first]: preset({ text, value: id }) } })
 }
 
-/** Requests what was entered. A form that is refused stays open, and its fields say why. */
+/** Requests what was entered. A form that is refused stays open, and its fields say why. Throws errors that are no refusals. */
 export async function submitForm<Input, Facts>(
   app: App,
   form: Form<Input, Facts, string>,
   { change, findings }: { change: Change<Input, Facts>; findings: Findings },
   submission: Submission,
 ): Promise<SubmissionAnswer> {
-  const { entered, blockIds } = readForm(form, submission)
-  const reason = reasonIn(submission.values)
-  const again = (problem: Mrkdwn) => formView(form, { metadata: submission.metadata, entered, blockIds, reason, problem })
-  const values = Object.fromEntries(fieldsOf(form).map(([name]) => [name, enteredText(entered[name]) ?? '']))
-  const problems = fieldsOf(form).map(([name, { problem }]) => [blockIds[name], problem?.(values[name] ?? '')])
-  const refused = refuseForm(Object.fromEntries(problems), again)
-  if (refused) return refused
+  const { metadata, origin, deliveryKey } = submission
+  const { entered, blockIds, ticked } = readForm(form, submission)
+  const [reason, boxes] = [reasonIn(submission.values), keptBoxes(form, submission)]
+  const again = (problem: Mrkdwn) => formView(form, { metadata, entered, blockIds, boxes, reason, problem })
   const [first = ''] = Object.keys(form.fields)
-  return submitFromForm(app.submit, submission, {
-    change,
-    // A field that was left empty is no member of the input.
-    input: form.input?.(values, submission) ?? (Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Input),
-    reason,
-    blockId: (error) => blockIds[findings.fieldOf(error) ?? ''] ?? blockIds[form.errorsAt ?? first] ?? first,
-    again,
+  const usual = blockIds[form.errorsAt ?? first] ?? first
+  const values = Object.fromEntries(fieldsOf(form).map(([name]) => [name, enteredText(entered[name]) ?? '']))
+  const boxesProblem = boxes.length > 0 || ticked ? form.boxes?.problem(ticked) : undefined
+  const problems = fieldsOf(form).map(([name, { problem }]) => [blockIds[name], problem?.(values[name] ?? '')])
+  const wrong = [[blockIds[form.boxes?.name ?? ''] ?? usual, boxesProblem], ...problems].filter(([, problem]) => problem !== undefined)
+  const refused = refuseForm(Object.fromEntries(wrong), again)
+  if (refused) return refused
+  // A field that was left empty is no member of the input.
+  const filledIn = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+  const input = form.input?.(values, submission) ?? ({ ...filledIn, ...(form.boxes && ticked && { [form.boxes.name]: ticked }) } as Input)
+  const { undoes, repeats, message: fromMessage } = readMetadata(metadata) ?? {}
+  try {
+    const earlier = { undoes: undoes?.id, repeats: repeats?.id, fromMessage }
+    const outcome = await app.submit({ change, input, origin, reason, deliveryKey, ...earlier })
+    return { is: 'accepted', words: submittedWords(outcome), title: 'Request sent' }
+  } catch (error) {
+    // The form stays open beside the words of a check.
+    const problem = toUserWords(error instanceof CheckFailed ? error : nothingRequested(error))
+    if (problem === undefined) throw error
+    const at = error instanceof ReasonRequired ? reasonBlockId : (blockIds[findings.fieldOf(error) ?? ''] ?? usual)
+    return { is: 'refused', problems: { [at]: problem }, again }
+  }
+}
+
+const KeptBlock = z.looseObject({
+  block_id: z.string(),
+  element: z.looseObject({ options: z.array(z.looseObject({ value: z.string() })) }).optional(),
+})
+
+/**
+ * Returns the boxes of a form that was sent, as they were ticked. They are not read again, because the person may not have seen new ones. They
+ * are not left out, because a form without them can mean all there is.
+ */
+function keptBoxes({ boxes }: AnyForm, { blocks, ticked }: Pick<Submission, 'blocks' | 'ticked'>): KnownBlock[] {
+  if (!boxes) return []
+  return blocks.flatMap((block) => {
+    const { data } = KeptBlock.safeParse(block)
+    if (!data?.block_id.startsWith(`${boxes.name}:`)) return []
+    if (!data.element) return [data as unknown as KnownBlock]
+    const { initial_options: _, ...element } = data.element
+    const initial = element.options.filter(({ value }) => ticked[data.block_id]?.includes(value))
+    return [{ ...data, element: { ...element, ...(initial.length > 0 && { initial_options: initial }) } } as unknown as KnownBlock]
   })
 }
 
@@ -183,21 +286,23 @@ const fitsWithinMs = 1_000
 /** Renders an open form again after a choice. A choice that depends on this one stays if it still fits. */
 export async function updateForm(app: App, form: AnyForm, name: string, { view }: Click): Promise<void> {
   if (!view) return
-  const { entered, blockIds } = readForm(form, view)
-  const reason = reasonIn(view.values)
+  const { entered, blockIds, ticked } = readForm(form, view)
   const [dependent, field] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
-  if (dependent === undefined || !field) return view.update(formView(form, { metadata: view.metadata, entered, blockIds, reason }))
-  const [before, chosen, kept] = [readMetadata(view.metadata)?.extra, enteredText(entered[name]), entered[dependent]]
-  if (chosen === before) return
+  const [before, chosen] = [readMetadata(view.metadata)?.extra, enteredText(entered[name])]
+  const shown = { metadata: view.metadata, reason: reasonIn(view.values) }
+  if (dependent === undefined || !field || chosen === before) {
+    if (field && !form.boxes) return
+    return view.update(await formWithBoxes(app, form, { ...shown, entered, blockIds }, ticked && { ticked }))
+  }
+  const kept = entered[dependent]
   const stays = kept !== undefined && (await stillFits(app, field, chosen, enteredText(kept)))
   // A new block id makes Slack drop the options and the choice. Before the first choice the id stays, because the person may be typing there.
   const isUsed = before !== undefined || kept !== undefined
   await view.update(
-    formView(form, {
-      metadata: view.metadata,
+    await formWithBoxes(app, form, {
+      ...shown,
       entered: { ...entered, [dependent]: stays ? kept : undefined },
       blockIds: isUsed ? { ...blockIds, [dependent]: `${dependent}:${chosen ?? ''}` } : blockIds,
-      reason,
     }),
   )
 }
@@ -211,8 +316,8 @@ async function stillFits(app: App, { thing, fits }: Field, chosen: string | unde
   return item !== undefined && doesFit(item as never)
 }
 
-/** Reads what was entered, with the ids of the blocks that hold it. */
-function readForm(form: AnyForm, { values, chosen }: { values: Values; chosen: Chosen }) {
+/** Reads what was entered, with the ids of the blocks that hold it. `ticked`: undefined if there was nothing to tick. */
+function readForm(form: AnyForm, { values, chosen, ticked }: Pick<Submission, 'values' | 'chosen' | 'ticked'>) {
   const blockIds: Record<string, string> = {}
   const entered: AllEntered = {}
   for (const [name, { thing }] of fieldsOf(form)) {
@@ -220,7 +325,12 @@ function readForm(form: AnyForm, { values, chosen }: { values: Values; chosen: C
     blockIds[name] = blockId
     entered[name] = thing ? keepChoice(chosen[blockId]) : values[blockId]?.trim()
   }
-  return { entered, blockIds }
+  if (!form.boxes) return { entered, blockIds, ticked: undefined }
+  const { name } = form.boxes
+  const groups = Object.keys(ticked).filter((blockId) => blockId.startsWith(`${name}:`))
+  if (groups[0] === undefined) return { entered, blockIds, ticked: undefined }
+  blockIds[name] = groups[0]
+  return { entered, blockIds, ticked: [...new Set(groups.flatMap((blockId) => ticked[blockId] ?? []))] }
 }
 
 export function fieldsOf(form: AnyForm): [string, Field][] {

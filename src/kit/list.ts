@@ -1,9 +1,15 @@
+import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
+import type { ThingKind } from '../domain/change.ts'
+import type { Missing } from '../domain/errors.ts'
+import { inNaturalOrder } from '../domain/text.ts'
 import type { Command, CommandCall } from '../slack/commands.ts'
-import type { Listing } from '../slack/listing.ts'
-import type { Details } from '../slack/table.ts'
+import { filteredListing, type Listing } from '../slack/listing.ts'
+import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
+import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { FeatureDefinition } from './change-feature.ts'
+import type { Thing } from './thing.ts'
 
 /** A command that lists something. */
 interface ListFeature extends Pick<Command, 'words' | 'group' | 'summary' | 'details'> {
@@ -25,5 +31,91 @@ export function listFeature({ list, item, usage = '', examples = [], ...command 
   }
 }
 
+/** What a list reads besides its things may be an earlier copy. */
+type MaybeOld = Pick<Missing, 'old'> | undefined
+
+interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extends Pick<Command, 'summary' | 'examples'> {
+  kind: ThingKind
+  thing: Thing<Item>
+  columns(beside: Beside, place: 'list' | 'details'): Columns<Item>
+  /** What else is shown with the things, read at the same time. */
+  beside?(app: App): Promise<Beside>
+  /** What words filter by, for the help: `address, id or status`. */
+  filters: string
+  /** What words find besides the texts that the account API shows of the item. */
+  texts?(item: Item, beside: Beside): unknown[]
+  /** The code of the item's site, which an answer without rows names. */
+  site(item: Item): string | undefined
+  mark?(item: Item): Mrkdwn
+  none: Mrkdwn
+  notes?(beside: Beside): Mrkdwn[]
+  /** What only the details show. */
+  facts?(item: Item): Details['facts']
+  /** Why no change of it is possible now, so that its details have no buttons. */
+  whyFixed?(item: Item): Mrkdwn | undefined
+}
+
 /** How long a person waits for the details of an item. */
-export const detailsMs = 10_000
+const detailsMs = 10_000
+
+/** Declares the list of a kind of thing, with the details of each. The command is the one that the thing names. */
+export function thingList<Item extends { id: string }, Beside extends MaybeOld = undefined>(
+  declared: ThingList<Item, Beside>,
+): FeatureDefinition {
+  const { kind, thing, summary, examples, site, mark, none } = declared
+  const readBeside = (app: App) => declared.beside?.(app) as Promise<Beside>
+  const nameOf = (item: Item) => thing.nameOf(item) ?? item.id
+  return listFeature({
+    words: thing.listedBy,
+    usage: '[word…]',
+    group: 'View',
+    summary,
+    details: mrkdwn`Words filter by ${declared.filters}. All of them must match.`,
+    examples,
+    list: async (app, { args }) => {
+      const [{ items, ...missing }, beside] = await Promise.all([asFarAsRead(thing.list(app)), readBeside(app)])
+      return filteredListing({
+        all: items,
+        // Both are often equally old, and one note is enough.
+        missing: { ...missing, old: missing.old ?? beside?.old },
+        words: args,
+        textsOf: (item) => [...textsIn(item), ...(declared.texts?.(item, beside) ?? [])],
+        siteOf: site,
+        one: thing.one,
+        many: thing.many,
+        order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
+        columns: declared.columns(beside, 'list'),
+        mark,
+        details: {
+          of: kind,
+          placeholder: `Details of ${thing.a}`,
+          idOf: ({ id }) => id,
+          nameOf: (item) => thing.candidate(item).text,
+        },
+        none,
+        notes: declared.notes?.(beside),
+      })
+    },
+    item: {
+      of: kind,
+      read: async (app, id) => {
+        const reading = thing.read?.(app, id, AbortSignal.timeout(detailsMs)).catch(nothingIfAbsent)
+        const [item, beside] = await Promise.all([reading, readBeside(app)])
+        if (!item) return undefined
+        const why = declared.whyFixed?.(item)
+        return {
+          ...detailsOf(item, declared.columns(beside, 'details'), [...(declared.facts?.(item) ?? []), idFact(id)]),
+          name: nameOf(item),
+          notes: [...(declared.notes?.(beside) ?? []), ...(why ? [why] : [])],
+          isFixed: why && true,
+        }
+      },
+    },
+  })
+}
+
+/** Lists the texts of an item, and those of its members such as its project. */
+function textsIn(item: object): unknown[] {
+  const values = Object.values(item).flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : [value]))
+  return values.filter((value) => typeof value === 'string')
+}

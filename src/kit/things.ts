@@ -66,6 +66,7 @@ export const servers: Thing<Server> = {
     terms: [project?.slug, site?.name],
   }),
   details: ({ label, project, site, primaryIpv4, status }) => [label, placeOf(project, slugOf(site)), primaryIpv4, status],
+  read: (app, id, signal) => app.account.servers.get(id, { signal }),
   isId: isServerId,
   problem: serverNameProblem,
   find: findServers,
@@ -142,7 +143,7 @@ export function sameAddress(a: string, b: string): boolean {
 }
 
 /** Names of sites differ between kinds of objects, and their slugs do not. */
-function slugOf(site: { slug?: string | undefined; name?: string | undefined } | undefined): string | undefined {
+export function slugOf(site: { slug?: string | undefined; name?: string | undefined } | undefined): string | undefined {
   return site?.slug ?? site?.name
 }
 

@@ -1,6 +1,5 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
-import type { Server } from '../domain/account.ts'
 import { longestReason } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { type Phrase, withoutOwner } from '../domain/text.ts'
@@ -8,7 +7,6 @@ import {
   button,
   context,
   input,
-  longestButtonValue,
   message,
   modal,
   option,
@@ -17,8 +15,9 @@ import {
   sectionWithButton,
   wholeSection,
 } from '../slack/blocks.ts'
+import { longestButtonValue } from '../slack/fit.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
-import { checkboxes, placeOf } from '../slack/pickers.ts'
+import { checkboxes } from '../slack/pickers.ts'
 import {
   boldPhrase,
   channelMention,
@@ -286,13 +285,4 @@ export function choiceWords({ name, id }: { name: string; id: string }, details:
     known.map((part) => mrkdwn`${part ?? ''}`),
     '  ·  ',
   )}`
-}
-
-export function serverWords({ id, hostname, label, project, site, primaryIpv4, status }: Server): Mrkdwn {
-  return choiceWords({ name: hostname ?? id, id }, [label, placeOf(project, site?.slug ?? site?.name), primaryIpv4, status])
-}
-
-/** Says above a form that the typed name fits several servers. */
-export function chooseBelow(typed: string, count: number): Mrkdwn {
-  return mrkdwn`${count} servers are called ${code(typed)}. Choose one below.`
 }

@@ -35,7 +35,7 @@ import {
   unsentWords,
 } from './items.ts'
 import { isDistrusted, whyWords } from './refusals.ts'
-import { mayHaveEndedBefore, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
+import { endMarks, mayHaveEndedBefore, shortId, stateWords, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
 
 interface EndView {
   request: Request
@@ -58,51 +58,40 @@ const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
 
 /** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
 function endSentence({ request, description, done, ending, items, showActor }: EndView): Mrkdwn {
-  const what = mrkdwn`“${phraseWords(description.title)}”`
+  const { state, decision, withdrawnBy } = request
   const why = whyWords(ending)
-  const next = ending.next === undefined ? undefined : mrkdwn`${ending.next}`
-  switch (request.state) {
-    case 'done':
-      return doneSentence(request, done, request.items ? notesOnDone(items) : why)
-    case 'failed':
-      if (request.items) return isOne(items) ? failedItemSentence(what, items) : failedItemsSentence(what, items)
-      return mrkdwn`:red_circle: *Failed:* ${what}. ${why} ${next ?? afterFailure(request)}`
-    case 'not-started':
-      return mrkdwn`:red_circle: *Not started:* ${what}. ${why} ${next ?? stillWanted}`
-    case 'superseded':
-      return mrkdwn`:large_orange_circle: *Superseded:* ${what}. ${why} Lockkeeper leaves it as it is.`
-    case 'voided':
-      return mrkdwn`:large_orange_circle: *Canceled:* ${what}. The account changed since the request. Nothing was done. ${why} ${next ?? stillWanted}`
-    case 'expired':
-      if (why.text !== '') return mrkdwn`:alarm_clock: *Expired:* ${what}. ${why} Nothing was done. ${next ?? stillWanted}`
-      return mrkdwn`:alarm_clock: *Expired:* ${what} wasn't approved before the deadline. Nothing was done. ${stillWanted}`
-    case 'rejected':
-      return request.decision?.by
-        ? mrkdwn`:no_entry: *Rejected* by ${showActor(request.decision.by)}: ${what}.`
-        : mrkdwn`:no_entry: *Rejected:* ${what}.`
-    case 'withdrawn':
-      return request.withdrawnBy
-        ? mrkdwn`:leftwards_arrow_with_hook: *Withdrawn* by ${showActor(request.withdrawnBy)}: ${what}. Nothing was done. ${stillWanted}`
-        : mrkdwn`:leftwards_arrow_with_hook: *Withdrawn:* ${what}. Nothing was done.`
-    default:
-      return mrkdwn`${what} is ${request.state}.`
+  if (state === 'done') return doneSentence(request, done, request.items ? notesOnDone(items) : why)
+  const what = mrkdwn`“${phraseWords(description.title)}”`
+  if (state === 'failed' && request.items) return isOne(items) ? failedItemSentence(what, items) : failedItemsSentence(what, items)
+  const by = state === 'rejected' ? decision?.by : state === 'withdrawn' ? withdrawnBy : undefined
+  const end = capitalised(stateWords(request))
+  const label = by === undefined ? mrkdwn`*${end}:*` : mrkdwn`*${end}* by ${showActor(by)}:`
+  const next = ending.next === undefined ? stillWanted : mrkdwn`${ending.next}`
+  const rest: Partial<Record<Request['state'], Mrkdwn[]>> = {
+    failed: [why, ending.next === undefined ? afterFailure(request) : next],
+    'not-started': [why, next],
+    superseded: [why, mrkdwn`Lockkeeper leaves it as it is.`],
+    voided: [mrkdwn`The account changed since the request. Nothing was done.`, why, next],
+    expired: [why.text === '' ? mrkdwn`It wasn't approved before the deadline.` : why, mrkdwn`Nothing was done.`, next],
+    withdrawn: [mrkdwn`Nothing was done.`, ...(by === undefined ? [] : [stillWanted])],
   }
+  const parts = [mrkdwn`${endMarks[state as keyof typeof endMarks]} ${label} ${what}.`, ...(rest[state] ?? [])]
+  return joinMrkdwn(
+    parts.filter(({ text }) => text !== ''),
+    ' ',
+  )
 }
 
 function failedItemSentence(what: Mrkdwn, [item]: ItemView[]): Mrkdwn {
   const { why, next = checkTheAccount } = item?.ending ?? { why: '' }
-  return joinMrkdwn(
-    [mrkdwn`:red_circle: *Failed:* ${what}.`, ...(why === '' || !item ? [] : [whyWords(item.ending)]), mrkdwn`${next}`],
-    ' ',
-  )
+  const reason = why === '' || !item ? [] : [whyWords(item.ending)]
+  return joinMrkdwn([mrkdwn`${endMarks.failed} *Failed:* ${what}.`, ...reason, mrkdwn`${next}`], ' ')
 }
 
 function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
-  const head = isPartlyDone(items) ? mrkdwn`:large_orange_circle: *Partly done:*` : mrkdwn`:red_circle: *Failed:*`
-  return joinMrkdwn(
-    [mrkdwn`${head} ${what}. ${movedCount(items)}.`, notesOnDone(items)].filter(({ text }) => text !== ''),
-    ' ',
-  )
+  const head = isPartlyDone(items) ? mrkdwn`${endMarks.partly} *Partly done:*` : mrkdwn`${endMarks.failed} *Failed:*`
+  const notes = notesOnDone(items)
+  return mrkdwn`${head} ${what}. ${movedCount(items)}.${notes.text === '' ? '' : mrkdwn` ${notes}`}`
 }
 
 /** Says what to do next, below the reasons why items failed. */
@@ -117,12 +106,13 @@ function adviceAfterItems(request: Request, items: ItemView[]): Mrkdwn | undefin
 function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
   const took = timeTakenWords(request)
   const late = request.lateAt === undefined ? '' : ', longer than expected'
+  const time = mayHaveEndedBefore(request) ? capitalised(took ?? '') : `It ${took}`
   const parts = [
-    mrkdwn`${note.text === '' ? ':large_green_circle:' : ':warning:'} *Done.* ${phraseWords(done)}`,
-    note,
-    took === undefined ? mrkdwn`` : mrkdwn`${mayHaveEndedBefore(request) ? capitalised(took) : `It ${took}`}${late}.`,
+    mrkdwn`${note.text === '' ? endMarks.done : ':warning:'} *Done.* ${phraseWords(done)}`,
+    ...(note.text === '' ? [] : [note]),
+    ...(took === undefined ? [] : [mrkdwn`${time}${late}.`]),
   ]
-  return parts.filter(({ text }) => text !== '').reduce((all, part) => mrkdwn`${all} ${part}`)
+  return joinMrkdwn(parts, ' ')
 }
 
 function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
@@ -130,13 +120,11 @@ function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
   return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkTheAccount}`
 }
 
-type HandoverWords = Pick<Handover<unknown, unknown>, 'label'>
-
 export interface ReportView extends EndView {
   /** An unexpected fact about the account at the write, which did not prevent it. */
   remark: string | undefined
   /** The words of a change whose result only the requester gets. */
-  handover: HandoverWords | undefined
+  handover: Pick<Handover<unknown, unknown>, 'label'> | undefined
   /** The label of the button that undoes the change, if it can be undone. */
   reverseLabel: string | undefined
   /** The current rule of the policy for the request, if any. */
@@ -213,13 +201,11 @@ function timeLeft(ms: number): string {
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
   const words = sentence(view, name)
   const items = endedItems(view, name)
-  const below = [leavesWords(view, name), adviceAfterItems(view.request, items)].filter((each) => each !== undefined)
+  const { request, leaves } = view
+  // What stays as it is belongs to the end of a change that was begun.
+  const left = leaves && request.items && name === 'ended' ? phraseWords(leaves) : undefined
+  const below = [left, adviceAfterItems(request, items)].filter((each) => each !== undefined)
   return words && say(words, { reason: reasonOf(view, name), items, below })
-}
-
-/** Says what stays as it is, at the end of a change that was begun. */
-function leavesWords({ request, leaves }: ReportView, name: ReportName): Mrkdwn | undefined {
-  return leaves && request.items && name === 'ended' ? phraseWords(leaves) : undefined
 }
 
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
@@ -235,7 +221,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
     case 'handover-last':
       return handoverReminder(view)
     default: {
-      const words = sentenceForRequester(view, name)
+      const words = news(view, name)
       return words && joinMrkdwn([...whomToMention(view.request, name), words], ' ')
     }
   }
@@ -245,7 +231,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
  * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
  * and a stop does not call the person who stopped it.
  */
-function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: ForRequester): Mrkdwn[] {
+function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: News): Mrkdwn[] {
   if (name === 'resolved' && !isOpen(state)) return []
   const userIds = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
   if (name === 'stopped' && stoppedBy !== undefined) userIds.delete(stoppedBy)
@@ -261,13 +247,13 @@ export function actorsIn(request: Request, name: ReportName): string[] {
   return actor === undefined ? [] : [actor]
 }
 
-type ForRequester = 'remark' | 'late' | 'resolved' | 'outdated' | 'stopped' | 'ended'
+type News = 'remark' | 'late' | 'resolved' | 'outdated' | 'stopped' | 'ended'
 
-function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | undefined {
-  const { request, description } = view
+function news(view: ReportView, name: News): Mrkdwn | undefined {
+  const { request, description, remark } = view
   switch (name) {
     case 'remark':
-      return view.remark === undefined ? undefined : mrkdwn`:information_source: ${view.remark}`
+      return remark === undefined ? undefined : mrkdwn`:information_source: ${remark}`
     case 'late':
       return lateSentence(view)
     case 'resolved':
@@ -345,15 +331,7 @@ function endedItems({ request, items }: ReportView, name: ReportName): ItemView[
   return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
 }
 
-interface Said {
-  /** What a person wrote. */
-  reason: string | undefined
-  items: ItemView[]
-  /** What stays as it is, and what to do next. Goes below the items. */
-  below: Mrkdwn[]
-}
-
-function say(text: Mrkdwn, { reason, items, below }: Said): Answerable {
+function say(text: Mrkdwn, { reason, items, below }: { reason: string | undefined; items: ItemView[]; below: Mrkdwn[] }): Answerable {
   const withOutcomes = (outcomes: KnownBlock[]) =>
     message([...wholeSection(text), ...reasonBlocks('Reason', reason), ...outcomes, ...below.flatMap(wholeSection)])
   const instead = withOutcomes(outcomeBlocks(items))
@@ -363,11 +341,9 @@ function say(text: Mrkdwn, { reason, items, below }: Said): Answerable {
   return { table: { ...withOutcomes(table), text: instead.text }, instead }
 }
 
-const possibleDuplicate = mrkdwn`Possible duplicate: Slack didn't confirm the first one.`
-
 /** Adds to a message that it may have been sent before. */
 export function asRepeat(original: Answerable): Answerable {
-  return withNote(original, possibleDuplicate)
+  return withNote(original, mrkdwn`Possible duplicate: Slack didn't confirm the first one.`)
 }
 
 /** Adds to a report why it goes to the requester directly. `error`: Slack's code for not posting it in the channel. */

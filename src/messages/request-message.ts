@@ -2,20 +2,10 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import type { Description, Fact, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { type Approval, isOpen, type Request, restOf, type StoredState, type Waits } from '../domain/request.ts'
+import { type Approval, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
-import {
-  actions,
-  type ButtonParts,
-  button,
-  context,
-  fields,
-  header,
-  headerFits,
-  message,
-  reasonBlocks,
-  wholeSection,
-} from '../slack/blocks.ts'
+import { actions, type ButtonParts, button, context, fields, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
+import { longestHeader } from '../slack/fit.ts'
 import {
   boldPhrase,
   capitalised,
@@ -23,7 +13,6 @@ import {
   code,
   dateTime,
   exactTime,
-  firstSentence,
   joinMrkdwn,
   link,
   type Mrkdwn,
@@ -54,6 +43,7 @@ import {
   buttonValue,
   type CardButton,
   cardButtons,
+  endMarks,
   type LinkedRequest,
   relatedSentences,
   relatedWords,
@@ -107,56 +97,46 @@ export interface CardView {
 
 type Checked = Pick<CardView, 'request' | 'checks' | 'unchecked'>
 
-/** Shows what approvers should check before they approve. After the approval, the heading is *Warnings*. */
+/** Shows what approvers should check before they approve. */
 function checkBlocks(view: Checked): KnownBlock[] {
+  const { state } = view.request
   const lines = checkLines(view)
-  return lines.length === 0 ? [] : wholeSection(joinMrkdwn([mrkdwn`:warning: *${headingOf(view)}*`, ...lines.map(bulleted)], '\n'))
-}
-
-/**
- * The dialog that Slack shows after a press on *Approve*: the change first, because it hides the message. Undefined if there is nothing to confirm,
- * unless it is shown `always`.
- */
-function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>, always = false) {
-  const lines = checkLines(view)
-  if (lines.length === 0 && !view.rule?.confirm && !always) return undefined
-  const text = withinDialog([phraseWords(view.description.title), ...lines.map(unlinked)])
-  return { title: 'Approve this change?', text, confirm: 'Approve', deny: 'Cancel' }
+  // Later they say what the account showed then, in the present tense.
+  const later = isOpen(state) ? 'Warnings' : 'Warnings at the time of the request'
+  const heading = mrkdwn`:warning: *${state === 'waiting' ? 'Check first' : later}*`
+  return lines.length === 0 ? [] : wholeSection(joinMrkdwn([heading, ...lines.map((line) => mrkdwn`•  ${line}`)], '\n'))
 }
 
 function checkLines({ checks, unchecked }: Checked): Mrkdwn[] {
   return [...checks, ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : [])]
 }
 
-function headingOf({ request: { state } }: Checked): string {
-  if (state === 'waiting') return 'Check first'
-  // They say what the account showed then, in the present tense.
-  return isOpen(state) ? 'Warnings' : 'Warnings at the time of the request'
-}
-
-function bulleted(line: Mrkdwn): Mrkdwn {
-  return mrkdwn`•  ${line}`
-}
-
 /** Slack's limit for the text of a confirmation dialog. */
 const mostInDialog = 300
 
-/** Room for the note on lines that are left out. */
-const noteLength = 60
-
 /**
- * Keeps all lines, or the first sentence of each, or the change and as many others as fit, with the number of those that are left out. The dialog
- * hides the message, which has them all.
+ * The dialog that Slack shows after a press on *Approve*: the change first, because it hides the message. Undefined if there is nothing to
+ * confirm, unless it is shown `always`.
  */
-function withinDialog([change, ...checks]: [Mrkdwn, ...Mrkdwn[]]): Mrkdwn {
-  const fits = (some: Mrkdwn[], most: number) => joinMrkdwn(some, '\n').text.length <= most
-  const whole = [change, ...checks]
-  if (fits(whole, mostInDialog)) return joinMrkdwn(whole, '\n')
-  const short = [change, ...checks.map(firstSentence)]
-  if (fits(short, mostInDialog - noteLength)) return joinMrkdwn([...short, mrkdwn`The message says more about these.`], '\n')
-  const kept = short.filter((_, index) => index === 0 || fits(short.slice(0, index + 1), mostInDialog - noteLength))
-  const left = short.length - kept.length
-  return joinMrkdwn([...kept, mrkdwn`${left} more to check: press Cancel and read the message.`], '\n')
+function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>, always: boolean) {
+  const lines = checkLines(view)
+  if (lines.length === 0 && !view.rule?.confirm && !always) return undefined
+  return {
+    title: 'Approve this change?',
+    text: withinDialog(phraseWords(view.description.title), lines),
+    confirm: 'Approve',
+    deny: 'Cancel',
+  }
+}
+
+/** Keeps as many lines as fit, because the dialog hides the message, which has them all. */
+function withinDialog(change: Mrkdwn, lines: Mrkdwn[]): Mrkdwn {
+  const left = (count: number) => mrkdwn`${lines.length - count} more to check: press Cancel and read the message.`
+  const first = (count: number) =>
+    joinMrkdwn([change, ...lines.slice(0, count).map(unlinked), ...(count < lines.length ? [left(count)] : [])], '\n')
+  let count = lines.length
+  while (count > 0 && first(count).text.length > mostInDialog) count -= 1
+  return first(count)
 }
 
 /** Returns the buttons that a request has in its state. `confirmsApproval`: *Approve* always asks once more. */
@@ -192,9 +172,8 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
     case 'done':
       return [...(reverseLabel ? [make('reverse', reverseLabel)] : []), make('details', 'Details')]
     case 'failed':
-      if (request.items) {
+      if (request.items)
         return [...retryButtons(view, make), ...(reverseLabel ? [make('reverse', reverseLabel)] : []), make('details', 'Details')]
-      }
       return [...(ending.next === undefined ? [make('again', 'Request again')] : []), make('details', 'Details')]
     case 'not-started':
     case 'superseded':
@@ -300,7 +279,7 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
     case 'waiting':
       if (!isKnown) return mrkdwn`${requester} needs approval, but this message has no buttons. Nobody can approve it here.`
       return request.needsApproval
-        ? mrkdwn`${neededApproval(request, rule)}${cc(rule)}${takesWords(sendingMs)}${handoverLabel ? mrkdwn` Approval changes nothing yet: ${requester} then presses *${handoverLabel}*.` : ''}`
+        ? mrkdwn`${neededApproval(request, rule)}${cc(rule)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${handoverLabel ? mrkdwn` Approval changes nothing yet: ${requester} then presses *${handoverLabel}*.` : ''}`
         : mrkdwn`${requester} requested this. No approval needed. Starting.`
     case 'approved':
       return handoverLabel
@@ -318,11 +297,6 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
     default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
-}
-
-/** Says before the approval how long the writes of a bundle take. */
-function takesWords(sendingMs: number): string {
-  return sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`
 }
 
 /** Says when a change under way is expected to end, if that is known. */
@@ -343,15 +317,13 @@ function unseenStatus(request: Request, items: ItemView[]): Mrkdwn | undefined {
 /** Says what an approved request waits for. */
 function waitWords(waits: Waits | undefined): string {
   if (waits === undefined) return 'Starting.'
-  if (waits.for === 'account') return waitsForAccount
+  if (waits.for === 'account')
+    return "Waiting for the account API, which isn't answering. Nothing has changed yet. It starts when the account API answers. To stop it, the requester or an approver can press *Withdraw*."
   if (waits.for === 'worker')
     return 'Not started yet: no worker of Lockkeeper is running. The people who run Lockkeeper were told. It starts when one runs.'
   const limit = `the account's limit of ${waits.perMinute ?? ''} ${waits.for === 'writes' ? 'changes' : 'reads'} a minute`
   return `Waits for ${limit}, about ${formatDuration(Math.max(1_000, waits.ms ?? 0))}.`
 }
-
-const waitsForAccount =
-  "Waiting for the account API, which isn't answering. Nothing has changed yet. It starts when the account API answers. To stop it, the requester or an approver can press *Withdraw*."
 
 /**
  * `@Ada needs approval from @oncall by 6:07 AM today (4 h after the request).` The duration says what it counts from, because Slack keeps
@@ -372,40 +344,21 @@ function cc(rule: PolicyRule | undefined): Mrkdwn {
   return mentioned.text === '' ? mentioned : mrkdwn` cc ${mentioned}`
 }
 
-/**
- * Renders a request that is not finished, without its buttons: the change first, then who needs approval from whom, then the facts for
- * approvers.
- */
-function openBlocks(view: CardView): KnownBlock[] {
-  return [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]
-}
-
-/**
- * Links the message or the alert that it was requested from. Only the request message has this link, because the Home tab is outside of the
- * channel.
- */
-function sourceBlocks(view: CardView): KnownBlock[] {
-  const words = sourceWords(view)
-  return words.length > 0 ? context(words) : []
-}
-
-function sourceWords({ fromMessage, subject, request: { alert, state, origin } }: CardView): Mrkdwn[] {
-  return [
+/** Links the message or the alert that it was requested from. Not on the Home tab, which is outside of the channel. */
+function sourceBlocks({ fromMessage, subject = '', request: { alert, state, origin } }: CardView): KnownBlock[] {
+  const evacuate = code(`${origin.command} evacuate ${subject}`.trim())
+  const words = [
     ...(fromMessage ? [mrkdwn`Requested from ${link(fromMessage, 'a message')}`] : []),
     ...(alert ? [alertWords(alert)] : []),
-    ...(alert && state === 'waiting' ? [otherTargetWords(origin.command, subject)] : []),
+    ...(alert && state === 'waiting' ? [mrkdwn`The policy chose the target. For another one, reject this and run ${evacuate}.`] : []),
   ]
-}
-
-/** Says where the target of an alert's request comes from, and how to choose another one. `server`: the name of the server to evacuate. */
-function otherTargetWords(command: string, server = ''): Mrkdwn {
-  return mrkdwn`The policy chose the target. For another one, reject this and run ${code(`${command} evacuate ${server}`.trim())}.`
+  return words.length > 0 ? context(words) : []
 }
 
 /** Shows the change as a heading. One that is too long for a heading is shown whole below it. */
 function titleBlocks({ description, environment }: CardView): KnownBlock[] {
   const title = `${prefixOf(environment)}${phraseText(description.title)}`
-  return [header(title), ...(headerFits(title) ? [] : wholeSection(boldPhrase(description.title)))]
+  return [header(title), ...(title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
 }
 
 /** Renders a request without its title and its buttons. */
@@ -458,9 +411,6 @@ function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {
   return detail ? mrkdwn`*${label}*\n${shown}\n${detail}` : mrkdwn`*${label}*\n${shown}`
 }
 
-/** The states of requests that ended before anything was sent. */
-const unsent: readonly string[] = ['rejected', 'withdrawn', 'expired', 'voided']
-
 /** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
 function whoAndWhen({ request, ...related }: Pick<CardView, 'request' | 'undoes' | 'repeats'>): Mrkdwn {
   const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
@@ -469,7 +419,7 @@ function whoAndWhen({ request, ...related }: Pick<CardView, 'request' | 'undoes'
     when(request),
     ...(took === undefined ? [] : [mrkdwn`${took}`]),
     mrkdwn`Request ${code(shortId(request))}`,
-    ...relatedWords(related, { isUnsent: unsent.includes(request.state) }),
+    ...relatedWords(related),
   ]
   return joinMrkdwn(parts, '  ·  ')
 }
@@ -496,30 +446,9 @@ function when({ state, endedAt, createdAt, expiresAt, decidedAt, stoppedBy }: Re
   return state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended
 }
 
-type Finished = Exclude<StoredState, 'waiting' | 'approved' | 'starting' | 'tracking' | 'unknown'>
-
-/** The mark and the name of each end. */
-const ends: Record<Finished, { mark: string; name: string }> = {
-  done: { mark: ':large_green_circle:', name: 'Done' },
-  failed: { mark: ':red_circle:', name: 'Failed' },
-  'not-started': { mark: ':red_circle:', name: 'Not started' },
-  superseded: { mark: ':large_orange_circle:', name: 'Superseded' },
-  untracked: { mark: ':large_orange_circle:', name: 'No longer tracked' },
-  voided: { mark: ':large_orange_circle:', name: 'Canceled' },
-  rejected: { mark: ':no_entry:', name: 'Rejected' },
-  withdrawn: { mark: ':leftwards_arrow_with_hook:', name: 'Withdrawn' },
-  expired: { mark: ':alarm_clock:', name: 'Expired' },
-}
-
-/** The change is done, but something keeps it from being of use, such as a server that is off. */
-const doneWithNotes = { mark: ':warning:', name: 'Done' }
-
-/** Some items are done, and others are not. */
-const partlyDone = { mark: ':large_orange_circle:', name: 'Partly done' }
-
 /** Whether only the outcome of a request has to be shown. */
 export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
-  return Object.hasOwn(ends, request.state)
+  return Object.hasOwn(endMarks, request.state)
 }
 
 /** Renders a finished request in two lines: what happened to what, and who requested and decided it, when, and how long it took. */
@@ -550,8 +479,10 @@ function whatHappened(view: CardView): Mrkdwn {
 
 function endOf(view: CardView): { mark: string; name: string } {
   const { request, items } = view
-  if (request.state === 'failed' && isPartlyDone(items)) return partlyDone
-  return request.state === 'done' && notesOf(view).text !== '' ? doneWithNotes : ends[request.state as Finished]
+  if (request.state === 'failed' && isPartlyDone(items)) return { mark: endMarks.partly, name: 'Partly done' }
+  // Something keeps a change that is done from being of use, such as a server that is off.
+  const isOfUse = request.state !== 'done' || notesOf(view).text === ''
+  return { mark: isOfUse ? endMarks[request.state as keyof typeof endMarks] : ':warning:', name: capitalised(stateWords(request)) }
 }
 
 /** What people should know of a change that is done. */
@@ -591,12 +522,9 @@ function untrackedWords(items: ItemView[]): Mrkdwn {
     : mrkdwn`${unsent}${othersMayFinish(items)} *Track again* sends ${unsentOf(items)}.`
 }
 
-/** Details show the requester's reason as well, so this one has another name. */
-const rejectionLabel = 'Rejected because'
-
-/** Shows the reason of a rejection. */
+/** Details show the requester's reason as well, so that of a rejection has another name. */
 function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
-  return state === 'rejected' ? reasonBlocks(rejectionLabel, decision?.reason) : []
+  return state === 'rejected' ? reasonBlocks('Rejected because', decision?.reason) : []
 }
 
 /** The most of a reason that the small print shows. The details show it whole. */
@@ -609,7 +537,7 @@ function reasonLines(request: Request): Mrkdwn[] {
   return [...line(label, request.reason), ...line(emergencyLabel, emergencyReason(request))]
 }
 
-/** Renders the details that the card of a finished request leaves out, for the person who pressed *Details*. */
+/** Shows everything about a request, for the person who pressed *Details*. */
 export function requestDetails(view: CardView): Message {
   return message(detailsBlocks(view))
 }
@@ -659,16 +587,9 @@ function by(what: string, userId: string | undefined): Mrkdwn {
 }
 
 function smallPrintDetails({ request, description, notes }: CardView): Mrkdwn {
-  const others = (request.otherRules ?? []).map(({ name }) => name)
-  return joinMrkdwn(
-    [
-      ...description.ids.map(idWords),
-      ...notes,
-      mrkdwn`By ${joinMrkdwn([request.rule, ...others].map(ruleWords), ' and ')}`,
-      mrkdwn`Request ${code(request.id)}`,
-    ],
-    '  ·  ',
-  )
+  const rules = [request.rule, ...(request.otherRules ?? []).map(({ name }) => name)]
+  const by = mrkdwn`By ${joinMrkdwn(rules.map(ruleWords), ' and ')}`
+  return joinMrkdwn([...description.ids.map(idWords), ...notes, by, mrkdwn`Request ${code(request.id)}`], '  ·  ')
 }
 
 /**
@@ -683,7 +604,7 @@ function cardBlocks(view: CardView): KnownBlock[] {
   const { request } = view
   // Slack keeps what was entered in a block whose id stays, so each revision has another id.
   const buttons = actions(cardActions(view), `card-${request.id}-${request.revision}`)
-  return [...(isFinished(view) ? finishedBlocks(view) : openBlocks(view)), ...buttons]
+  return [...(isFinished(view) ? finishedBlocks(view) : [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]), ...buttons]
 }
 
 /** Returns whether one message can show the whole request, now and in every later state. A request that does not fit is refused. */

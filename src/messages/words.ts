@@ -28,6 +28,20 @@ export function stateWords(request: Pick<Request, 'state'>, underway?: string): 
   return request.state === 'tracking' && underway ? underway : names[request.state]
 }
 
+/** The emoji of each end, and of what is not quite one. */
+export const endMarks: Record<Exclude<StoredState, 'waiting' | 'approved' | 'starting' | 'tracking' | 'unknown'> | 'partly', string> = {
+  done: ':large_green_circle:',
+  partly: ':large_orange_circle:',
+  failed: ':red_circle:',
+  'not-started': ':red_circle:',
+  superseded: ':large_orange_circle:',
+  untracked: ':large_orange_circle:',
+  voided: ':large_orange_circle:',
+  rejected: ':no_entry:',
+  withdrawn: ':leftwards_arrow_with_hook:',
+  expired: ':alarm_clock:',
+}
+
 /** Says how long a change took, from the write to its end or to `now`: `43 s`, `less than a second`. Times in ms since 1970. */
 export function timeTaken(request: Request, now: number = request.endedAt ?? Date.now()): string {
   return span(now - (request.sentAt ?? request.createdAt))
@@ -265,25 +279,15 @@ interface RelatedRequests {
   repeats?: LinkedRequest | undefined
 }
 
-/** Says which requests it undoes and repeats, with links to their messages. Empty if there are none. */
+/** Says which requests it undoes and repeats, with links to their messages. */
 export function relatedSentences(related: RelatedRequests): Mrkdwn[] {
-  const parts = relatedWords(related)
-  return parts.length === 0
-    ? []
-    : [
-        joinMrkdwn(
-          parts.map((part) => mrkdwn`${part}.`),
-          ' ',
-        ),
-      ]
+  const sentences = relatedWords(related).map((words) => mrkdwn`${words}.`)
+  return sentences.length === 0 ? [] : [joinMrkdwn(sentences, ' ')]
 }
 
-/** Says the same without full stops, for the small print. `isUnsent`: the request ended before anything was sent. */
-export function relatedWords({ undoes, repeats }: RelatedRequests, { isUnsent = false } = {}): Mrkdwn[] {
-  return [
-    ...(undoes ? [mrkdwn`${isUnsent ? 'Was to undo' : 'Undoes'} ${requestLink(undoes)}`] : []),
-    ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : []),
-  ]
+/** Says the same without full stops, for the small print. */
+export function relatedWords({ undoes, repeats }: RelatedRequests): Mrkdwn[] {
+  return [...(undoes ? [mrkdwn`Undoes ${requestLink(undoes)}`] : []), ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : [])]
 }
 
 /** Names what an answer is about: `*Move 203.0.113.10: web-1 → web-2*  ·  request 80fbcd61`. For whom a key is would mention that person. */

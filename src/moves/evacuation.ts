@@ -9,115 +9,88 @@ import {
   sameProject,
   sameSite,
 } from '../domain/account.ts'
-import { Finding, type Item, type Preflight, type Words, wordsFrom } from '../domain/change.ts'
+import { Finding, type Item, type Preflight, type Words } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { formatAge, formatAgo, type Phrase, phrase, someNames } from '../domain/text.ts'
+import { formatAge, type Phrase, phrase, someNames } from '../domain/text.ts'
+import { changedSince, finding, findings, idDifference, projectDifference } from '../kit/findings.ts'
 import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings } from './move.ts'
 
+/** The most addresses that one evacuation moves: its request message lists them all. */
+export const mostEvacuated = 50
+
 const server = z.string()
-const address = z.string()
-const Cause = z.object({ address, finding: Finding })
+const causes = z.array(Finding)
+const checkAccount = { next: 'Check the account.' }
 
 /** Everything that can prevent an evacuation, keep an address out of it, or end it. Each address also has the findings of its move. */
-export const EvacuationFinding = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('same-server'), server }),
-  /** `bgp`: the BGP addresses that it may announce. */
-  z.object({ code: z.literal('nothing-on-server'), server, bgp: z.array(address).optional() }),
-  z.object({ code: z.literal('nothing-chosen'), server }),
-  z.object({ code: z.literal('too-many-addresses'), server, count: z.number(), most: z.number() }),
+export const evacuationFindings = findings({
+  'same-server': finding("{server} can't be evacuated to itself. Choose another server."),
+  'nothing-on-server': finding(
+    { server, bgp: z.array(z.string()) },
+    ({ server, bgp }) => {
+      const left = bgpWords(bgp, server)
+      return phrase`The account shows no Elastic IPs on ${server}, so there is nothing to evacuate.${left ? phrase` ${left}` : []}`
+    },
+    checkAccount,
+  ),
+  'nothing-chosen': finding('Choose at least one address of {server}.'),
+  'too-many-addresses': finding(
+    { server, count: z.number() },
+    ({ server, count }) =>
+      phrase`${server} has ${count} addresses, and one request moves up to ${mostEvacuated}. Leave the target out to choose some of them in the form.`,
+  ),
   /** `moves`: how many of the addresses can be moved. `isChosen`: somebody ticked them in the form. */
-  z.object({
-    code: z.literal('addresses-cannot-move'),
-    server,
-    target: server,
-    moves: z.number(),
-    causes: z.array(Cause),
-    isChosen: z.literal(true).optional(),
+  'addresses-cannot-move': finding({ server, target: server, moves: z.number(), causes, isChosen: z.boolean() }, cannotMove, {
+    field: 'elasticIpIds',
   }),
 
-  z.object({ code: z.literal('left-out'), causes: z.array(Cause) }),
-  z.object({ code: z.literal('last-seen'), server, count: z.number(), oldestMs: z.number() }),
+  'left-out': finding(
+    { causes },
+    ({ causes }) => {
+      // With one reason, the count would only repeat what it says.
+      if (causes.every(({ code }) => code === 'not-chosen')) return whys(causes)
+      return phrase`${[causes.length === 1 ? '1 address is' : `${causes.length} addresses are`]} left out. ${whys(causes)}`
+    },
+    { isNote: ({ causes }) => causes.every(isHarmless) },
+  ),
+  'last-seen': finding({ server, count: z.number(), oldestMs: z.number() }, ({ server, count, oldestMs }) =>
+    count === 1
+      ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${server} ${[formatAge(oldestMs)]} before this request, and checks it again before the move.`
+      : phrase`The account shows no server for ${count} addresses. Lockkeeper saw all of them on ${server}, the earliest ${[formatAge(oldestMs)]} before this request, and checks each again before its move.`,
+  ),
 
-  z.object({ code: z.literal('not-chosen'), address }),
-  z.object({ code: z.literal('seen-long-ago'), address, server, agoMs: z.number() }),
-  z.object({ code: z.literal('not-on-server'), address, server, now: server }),
-  z.object({ code: z.literal('project-of-others'), address, project: z.string() }),
+  'not-chosen': finding("{address} isn't part of this request."),
+  'seen-long-ago': finding(
+    { address: z.string(), server, agoMs: z.number() },
+    ({ address, server, agoMs }) =>
+      phrase`The account shows no server for ${address}. Lockkeeper saw it on ${server} ${[formatAge(agoMs)]} ago.`,
+  ),
+  'not-on-server': finding('{address} is on {now}, not on {server}.'),
+  'project-of-others': finding('{address} is in project {project}. An evacuation moves addresses of one project only.'),
   /** Neither the account nor Lockkeeper's own list of seen addresses has it on the server. */
-  z.object({ code: z.literal('not-seen-there'), address, server }),
-  z.object({ code: z.literal('came-later'), address, server }),
+  'not-seen-there': finding("The account shows no server for {address}, and Lockkeeper didn't see it on {server} in the past 24 h."),
+  'came-later': finding("{address} was assigned to {server} after the request, so it wasn't moved."),
 
-  z.object({ code: z.literal('server-id-changed'), before: server, now: server }),
-  z.object({ code: z.literal('target-project-changed'), server, before: z.string(), now: z.string() }),
-  z.object({ code: z.literal('nothing-left'), server, causes: z.array(Finding) }),
-])
-export type EvacuationFinding = z.infer<typeof EvacuationFinding>
+  ...changedSince,
+  'nothing-left': finding(
+    { server, causes },
+    ({ server, causes }) =>
+      causes.length === 1 ? whys(causes) : phrase`None of the addresses can be moved from ${server} anymore. ${whys(causes)}`,
+    { next: ({ causes }) => (causes.every(({ code }) => code === 'not-on-server') ? 'Request a move from there.' : undefined) },
+  ),
+})
+export type EvacuationFinding = z.infer<typeof evacuationFindings.schema>
+const { refuse } = evacuationFindings
 
 /** Puts a finding of an evacuation, or of the move of one of its addresses, into words. Undefined for any other finding. */
 export function explainEvacuation(finding: Finding): Words | undefined {
-  const ofMove = moveFindings.explain(finding)
-  if (ofMove) return ofMove
-  const own = EvacuationFinding.safeParse(finding)
-  return own.success ? evacuationWords(own.data) : undefined
-}
-
-function evacuationWords(finding: EvacuationFinding): Words {
-  const words = wordsFrom(sentenceOf(finding))
-  if (finding.code === 'nothing-on-server') return { ...words, next: 'Check the account.' }
-  if (finding.code === 'nothing-left' && finding.causes.every(({ code }) => code === 'not-on-server')) {
-    return {
-      ...words,
-      next: finding.causes.length === 1 ? 'To move it from there, request its move.' : 'To move them from there, request a move of each.',
-    }
-  }
-  return finding.code === 'left-out' && finding.causes.every(isHarmless) ? { ...words, isNote: true } : words
+  return moveFindings.explain(finding) ?? evacuationFindings.explain(finding)
 }
 
 /** Whether an address is left out as somebody wants it, or is not on the server anyway. Any other stays on the server against expectation. */
-function isHarmless({ finding: { code } }: z.infer<typeof Cause>): boolean {
+function isHarmless({ code }: Finding): boolean {
   return code === 'not-chosen' || code === 'not-on-server' || code === 'no-elastic-ip'
-}
-
-function sentenceOf(finding: EvacuationFinding): Phrase {
-  switch (finding.code) {
-    case 'same-server':
-      return phrase`${finding.server} can't be evacuated to itself. Choose another server.`
-    case 'nothing-on-server':
-      return phrase`The account shows no Elastic IPs on ${finding.server}, so there is nothing to evacuate.${finding.bgp ? [' ', ...(bgpWords(finding.bgp, finding.server) ?? [])] : []}`
-    case 'nothing-chosen':
-      return phrase`Choose at least one address of ${finding.server}.`
-    case 'too-many-addresses':
-      return phrase`${finding.server} has ${finding.count} addresses, and one request moves up to ${finding.most}. Leave the target out to choose some of them in the form.`
-    case 'addresses-cannot-move':
-      return cannotMove(finding)
-    case 'left-out':
-      // With one reason, the count would only repeat what it says.
-      if (finding.causes.every((cause) => cause.finding.code === 'not-chosen')) return listed(finding.causes)
-      return phrase`${[finding.causes.length === 1 ? '1 address is' : `${finding.causes.length} addresses are`]} left out. ${listed(finding.causes)}`
-    case 'last-seen':
-      return finding.count === 1
-        ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request, and checks it again before the move.`
-        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw all of them on ${finding.server} at most ${[formatAge(wholeUnits(finding.oldestMs))]} before this request, and checks each again before its move.`
-    case 'not-chosen':
-      return phrase`${finding.address} isn't part of this request.`
-    case 'seen-long-ago':
-      return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[formatAgo(finding.agoMs)]}.`
-    case 'not-on-server':
-      return phrase`${finding.address} is on ${finding.now}, not on ${finding.server}.`
-    case 'project-of-others':
-      return phrase`${finding.address} is in project ${finding.project}. An evacuation moves addresses of one project only.`
-    case 'not-seen-there':
-      return phrase`The account shows no server for ${finding.address}, and Lockkeeper didn't see it on ${finding.server} in the past 24 h.`
-    case 'came-later':
-      return phrase`${finding.address} was assigned to ${finding.server} after the request, so it wasn't moved.`
-    case 'server-id-changed':
-      return phrase`This was requested as ${finding.before}, but the account API shows it as ${finding.now}. Request it again with that id.`
-    case 'target-project-changed':
-      return phrase`${finding.server} was in project ${finding.before} when this was requested, and is in ${finding.now} now.`
-    case 'nothing-left':
-      if (finding.causes.length === 1) return whys(finding.causes)
-      return phrase`None of the addresses can be moved from ${finding.server} anymore. ${whys(finding.causes)}`
-  }
 }
 
 /** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */
@@ -127,32 +100,32 @@ export function bgpWords(bgp: string[] = [], server: string): Phrase | undefined
   return phrase`${someNames(bgp, mostListed)} not moved: BGP, may be announced by ${server}. Close ${[sessions]} by hand.`
 }
 
-/** Rounds up to whole minutes, or to whole hours: what was seen in the last 61 minutes was not all seen in the last hour. */
-function wholeUnits(ms: number): number {
-  const unitMs = ms > 3_600_000 ? 3_600_000 : 60_000
-  return Math.max(1, Math.ceil(ms / unitMs)) * unitMs
+interface CannotMove {
+  server: string
+  target: string
+  moves: number
+  causes: Finding[]
+  isChosen: boolean
 }
 
-function cannotMove({ server, target, moves, causes, isChosen }: Extract<EvacuationFinding, { code: 'addresses-cannot-move' }>): Phrase {
+function cannotMove({ server, target, moves, causes, isChosen }: CannotMove): Phrase {
   const all = moves + causes.length
   // A chosen address may be on another server by now.
   const which = isChosen ? phrase`${all} chosen addresses` : phrase`${all} addresses of ${server}`
   const choose = isChosen
     ? `To move the others, untick ${causes.length === 1 ? 'this one' : 'these'}.`
     : 'To move the others, leave out the target and choose them in the form.'
-  return phrase`${causes.length} of ${which} can't be moved to ${target}, so nothing was requested. ${listed(causes)}${[moves > 0 ? ` ${choose}` : '']}`
+  return phrase`${causes.length} of ${which} can't be moved to ${target}, so nothing was requested. ${whys(causes)}${[moves > 0 ? ` ${choose}` : '']}`
 }
 
 /** A refusal lists at most this many reasons, and counts the others. */
 const mostListed = 10
 
-function listed(causes: z.infer<typeof Cause>[]): Phrase {
-  return whys(causes.map(({ finding }) => finding))
-}
-
 /** Joins the reasons, each a sentence that names its address, and then the other addresses for which it holds. */
 function whys(causes: Finding[]): Phrase {
-  const groups = [...Map.groupBy(causes, withoutAddress).values()]
+  // A reason that names no address stands alone.
+  const sameReason = ({ address, ...reason }: Finding, index: number) => (address === undefined ? `${index}` : canonicalJson(reason))
+  const groups = [...Map.groupBy(causes, sameReason).values()]
   const sentences = groups.slice(0, mostListed).map(whyOfSome)
   const more = groups.slice(mostListed).flat().length
   const all = more > 0 ? [...sentences, phrase`And ${more} more.`] : sentences
@@ -161,23 +134,16 @@ function whys(causes: Finding[]): Phrase {
 
 function whyOfSome(some: Finding[]): Phrase {
   const [finding = { code: 'unknown' }, ...others] = some
+  const addressesOf = (found: Finding[]) =>
+    someNames(
+      found.map(({ address }) => String(address)),
+      mostEvacuated,
+    )
   if (finding.code === 'not-chosen') return phrase`${addressesOf(some)} ${[some.length === 1 ? "isn't" : "aren't"]} part of this request.`
   const words = explainEvacuation(finding)
   const why = words?.phrase ?? [words?.why ?? `${finding.code}.`]
   return others.length === 0 ? why : phrase`${why} The same for ${addressesOf(others)}.`
 }
-
-function addressesOf(findings: Finding[]): Phrase {
-  return findings.flatMap((finding, index) => phrase`${[index === 0 ? '' : ', ']}${String(finding.address)}`)
-}
-
-/** Returns what is the same for all addresses with one reason. A reason that names no address stands alone. */
-function withoutAddress({ address, ...reason }: Finding, index: number): string {
-  return address === undefined ? `${index}` : canonicalJson(reason)
-}
-
-/** The most addresses that one evacuation moves: its request message lists them all. */
-export const mostEvacuated = 50
 
 export const EvacuationInput = z.object({
   /** The server that is evacuated. */
@@ -191,6 +157,7 @@ export const EvacuationInput = z.object({
 export type EvacuationInput = z.infer<typeof EvacuationInput>
 
 const NamedServer = z.object({ id: z.string(), name: z.string() })
+type NamedServer = z.infer<typeof NamedServer>
 
 /** One address, in the facts of its move. */
 const EvacuatedIp = MoveFacts.extend({
@@ -234,21 +201,14 @@ export function movesOf({ items, to }: EvacuationFacts): Item[] {
 
 /** Finds the differences that stop the whole evacuation. A change of one address keeps only that address from being sent. */
 export function evacuationDifferences(approved: EvacuationFacts, now: EvacuationFacts): EvacuationFinding[] {
-  const differences: EvacuationFinding[] = []
-  for (const [before, today] of [
-    [approved.from.id, now.from.id],
-    [approved.to.id, now.to.id],
-  ] as const) {
-    if (before !== today) differences.push({ code: 'server-id-changed', before, now: today })
-  }
-  if (approved.project && now.project && approved.project.id !== now.project.id) {
-    differences.push({ code: 'target-project-changed', server: now.to.name, before: labelOf(approved.project), now: labelOf(now.project) })
-  }
+  const differences = [
+    ...idDifference(approved.from.id, now.from.id),
+    ...idDifference(approved.to.id, now.to.id),
+    ...projectDifference(approved.project, now.project),
+  ]
   const left = addressesLeftOut(approved, now)
-  const isAll = approved.items.every(({ elasticIpId }) => left.has(elasticIpId))
-  if (differences.length === 0 && isAll)
-    differences.push({ code: 'nothing-left', server: approved.from.name, causes: [...left.values()].flat() })
-  return differences
+  if (differences.length > 0 || !approved.items.every(({ elasticIpId }) => left.has(elasticIpId))) return differences
+  return [{ code: 'nothing-left', server: approved.from.name, causes: [...left.values()].flat() }]
 }
 
 /** Finds the approved addresses that must not be moved any more. An address that could not be read is not among them. */
@@ -284,10 +244,6 @@ export function completeEvacuation(approved: EvacuationFacts, now: EvacuationFac
   }
 }
 
-function labelOf({ id, name, slug }: NonNullable<MoveFacts['project']>): string {
-  return name ?? slug ?? id
-}
-
 /** The reads of a preflight check. */
 export interface EvacuationReads {
   /** Every Elastic IP of the account. It may show no server for an address while the server is not active. */
@@ -316,12 +272,15 @@ export function checkAddresses(
   input: EvacuationInput,
   reads: EvacuationReads,
   checkFor: CheckFor,
-): { from: { id: string; name: string }; checked: CheckedAddress[]; bgp: string[] } {
-  const from = { id: reads.source?.id ?? input.serverId, name: nameOfSource(input, reads) }
+): { from: NamedServer; checked: CheckedAddress[]; bgp: string[] } {
+  const { all, seen, source, sourceName } = reads
+  const shown = all.find(({ server }) => server?.id === input.serverId)?.server?.hostname
+  const name = source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? sourceName ?? input.serverId
+  const from = { id: source?.id ?? input.serverId, name }
   const checked = withinOneProject(checkEach(input, reads, from, checkFor), reads.target)
   // The target is in the same project and site as a server that is gone.
-  const place = reads.source ?? reads.target
-  return { from, checked, bgp: place ? bgpAddressesFor(reads.all, place).map(({ address }) => address) : [] }
+  const place = source ?? reads.target
+  return { from, checked, bgp: place ? bgpAddressesFor(all, place).map(({ address }) => address) : [] }
 }
 
 /**
@@ -337,22 +296,8 @@ export function bgpAddressesFor(all: ElasticIp[], server: Pick<Server, 'project'
   )
 }
 
-/** If the account no longer shows the server, returns the name that Lockkeeper saw. */
-function nameOfSource(
-  { serverId }: Pick<EvacuationInput, 'serverId'>,
-  { source, sourceName, seen, all }: Pick<EvacuationReads, 'source' | 'sourceName' | 'seen' | 'all'>,
-): string {
-  const shown = all.find(({ server }) => server?.id === serverId)?.server?.hostname
-  return source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? sourceName ?? serverId
-}
-
-function checkEach(
-  input: EvacuationInput,
-  reads: EvacuationReads,
-  from: { id: string; name: string },
-  checkFor: CheckFor,
-): CheckedAddress[] {
-  const check = (elasticIp: ElasticIp, agoMs?: number): CheckedAddress => checkAddress(elasticIp, { input, reads, from, agoMs })
+function checkEach(input: EvacuationInput, reads: EvacuationReads, from: NamedServer, checkFor: CheckFor): CheckedAddress[] {
+  const check = (elasticIp: ElasticIp, agoMs?: number) => checkAddress(elasticIp, { input, reads, from, agoMs })
   const seenById = new Map(reads.seen.map((each) => [each.elasticIpId, each]))
   const asked = new Set(input.elasticIpIds)
   // The server that a BGP address shows says nothing about who announces it.
@@ -360,9 +305,11 @@ function checkEach(
   const onServer = reads.all.filter((elasticIp) => elasticIp.server?.id === from.id && isMeant(elasticIp))
   const single = [...reads.single].flatMap(([id, read]): CheckedAddress[] => {
     const seen = seenById.get(id)
-    const address = read === 'gone' ? (seen?.address ?? id) : read.address
-    if (read === 'gone')
-      return [{ elasticIpId: id, address, finding: { code: 'no-elastic-ip', elasticIpId: id, ...(seen ? { address } : {}) } }]
+    if (read === 'gone') {
+      const gone = { code: 'no-elastic-ip', elasticIpId: id, address: seen?.address }
+      return [{ elasticIpId: id, address: seen?.address ?? id, finding: gone }]
+    }
+    const { address } = read
     // An address that was only seen there before, and is on another server now, does not belong to this server.
     if (!isMeant(read) || (read.server && read.server.id !== from.id && !asked.has(id))) return []
     if (!read.server && !seen && !isBgp(read) && checkFor === 'request')
@@ -370,17 +317,14 @@ function checkEach(
     return [check(read, seen?.agoMs)]
   })
   // Another id of an address, as somebody can send it, reads as the same address.
-  return eachOnce([...onServer.map((elasticIp) => check(elasticIp)), ...single])
-}
-
-function eachOnce(checked: CheckedAddress[]): CheckedAddress[] {
-  return [...Map.groupBy(checked, ({ elasticIpId }) => elasticIpId).values()].flatMap((same) => same.slice(0, 1))
+  const found = [...onServer.map((elasticIp) => check(elasticIp)), ...single]
+  return [...Map.groupBy(found, ({ elasticIpId }) => elasticIpId).values()].flatMap((same) => same.slice(0, 1))
 }
 
 interface AddressCheck {
   input: EvacuationInput
   reads: EvacuationReads
-  from: { id: string; name: string }
+  from: NamedServer
   agoMs: number | undefined
 }
 
@@ -393,11 +337,7 @@ function checkAddress(elasticIp: ElasticIp, { input, reads: { source, target }, 
   const assigned = { ...elasticIp, server: { id: from.id, hostname: from.name } }
   try {
     const move = checkMove({ elasticIpId, serverId: input.targetId }, { elasticIp: assigned, target, assigned: source })
-    const facts: EvacuatedIp = {
-      ...move.facts,
-      ...(server ? {} : { showsNoServer: true as const }),
-      ...(agoMs === undefined || server ? {} : { seenAgoMs: agoMs }),
-    }
+    const facts: EvacuatedIp = server ? move.facts : { ...move.facts, showsNoServer: true, seenAgoMs: agoMs }
     return { elasticIpId, address, move: { ...move, facts } }
   } catch (error) {
     if (!(error instanceof CheckFailed)) throw error
@@ -427,35 +367,36 @@ export function checkEvacuation(
 ): Preflight<EvacuationFacts, EvacuationInput> {
   const { target } = reads
   const { from, checked, bgp } = checkAddresses(input, reads, checkFor)
+  const server = from.name
   const to = { id: target?.id ?? input.targetId, name: target?.hostname ?? target?.label ?? input.targetId }
-  if (from.id === to.id) refuseEvacuation({ code: 'same-server', server: from.name })
-  const chosen = new Set(input.elasticIpIds ?? checked.map(({ elasticIpId }) => elasticIpId))
-  const { moves, leftOut, cannotMove } = divide(checked, { chosen, isAll: input.elasticIpIds === undefined, checkFor, server: from.name })
+  if (from.id === to.id) refuse({ code: 'same-server', server })
+  const { moves, leftOut, cannotMove } = divide(checked, { chosen: input.elasticIpIds, checkFor, server })
   if (input.leavesOut && moves.length > 0) leftOut.push(...cannotMove.splice(0))
-  if (checkFor === 'request') refuseUnlessClear({ moves, leftOut, cannotMove, bgp, from, to, isChosen: input.elasticIpIds !== undefined })
+  if (checkFor === 'request') {
+    const isChosen = input.elasticIpIds !== undefined
+    const causes = cannotMove.map(({ finding }) => finding)
+    if (causes.length > 0) refuse({ code: 'addresses-cannot-move', server, target: to.name, moves: moves.length, causes, isChosen })
+    if (moves.length === 0 && leftOut.length > 0) refuse({ code: 'nothing-chosen', server })
+    if (moves.length === 0) refuse({ code: 'nothing-on-server', server, bgp })
+    if (moves.length > mostEvacuated) refuse({ code: 'too-many-addresses', server, count: moves.length })
+  }
   const items = moves.map(({ facts }) => facts)
-  const [first] = moves
   return {
     facts: {
       from,
       to,
-      ...(target?.primaryIpv4 ? { toAddress: target.primaryIpv4 } : {}),
-      ...(first?.facts.project ? { project: first.facts.project } : {}),
-      ...(first?.facts.site ? { site: first.facts.site } : {}),
+      toAddress: target?.primaryIpv4,
+      project: items[0]?.project,
+      site: items[0]?.site,
       items,
-      leftOut: checkFor === 'request' ? leftOut : [...leftOut, ...cannotMove],
+      leftOut: [...leftOut, ...cannotMove],
       bgp,
     },
     input: { serverId: from.id, targetId: to.id, elasticIpIds: input.elasticIpIds ?? items.map(({ elasticIpId }) => elasticIpId) },
     unchecked: distinct(moves.flatMap(({ unchecked }) => unchecked)),
-    warnings: warningsOf(moves, leftOut, from.name),
+    warnings: warningsOf(moves, leftOut, server),
     incomplete: !target,
   }
-}
-
-/** Throws CheckFailed with the finding and its words. */
-function refuseEvacuation(finding: EvacuationFinding): never {
-  throw new CheckFailed(finding, evacuationWords(finding))
 }
 
 interface Divided {
@@ -466,69 +407,33 @@ interface Divided {
   cannotMove: LeftOut[]
 }
 
-interface Choice {
-  chosen: Set<string>
-  /** Whether nobody chose, so that all addresses are meant. */
-  isAll: boolean
-  checkFor: CheckFor
-  server: string
-}
-
-function divide(checked: CheckedAddress[], { chosen, isAll, checkFor, server }: Choice): Divided {
+/** `chosen`: undefined if nobody chose, so that all addresses are meant. */
+function divide(
+  checked: CheckedAddress[],
+  { chosen, checkFor, server }: { chosen: string[] | undefined; checkFor: CheckFor; server: string },
+): Divided {
   const divided: Divided = { moves: [], leftOut: [], cannotMove: [] }
   for (const each of checked) {
     const { elasticIpId, address } = each
-    const out = (finding: Finding): LeftOut => ({ elasticIpId, address, finding })
-    if (!chosen.has(elasticIpId)) {
-      const own: EvacuationFinding = checkFor === 'writes' ? { code: 'came-later', address, server } : { code: 'not-chosen', address }
-      divided.leftOut.push(out(checkFor === 'request' && 'finding' in each ? each.finding : own))
+    const out = (finding: EvacuationFinding | Finding): LeftOut => ({ elasticIpId, address, finding })
+    if (chosen && !chosen.includes(elasticIpId)) {
+      if (checkFor === 'writes') divided.leftOut.push(out({ code: 'came-later', address, server }))
+      else divided.leftOut.push(out('finding' in each ? each.finding : { code: 'not-chosen', address }))
     } else if ('finding' in each) divided.cannotMove.push(out(each.finding))
-    else if (isAll && (each.move.facts.seenAgoMs ?? 0) > freshSeenMs)
+    else if (!chosen && (each.move.facts.seenAgoMs ?? 0) > freshSeenMs)
       divided.cannotMove.push(out({ code: 'seen-long-ago', address, server, agoMs: each.move.facts.seenAgoMs }))
     else divided.moves.push(each.move)
   }
   return divided
 }
 
-interface Refusable extends Divided, Pick<EvacuationFacts, 'from' | 'to'> {
-  bgp: string[]
-  /** Whether somebody chose the addresses in the form. */
-  isChosen: boolean
-}
-
-function refuseUnlessClear({ moves, leftOut, cannotMove, bgp, from, to, isChosen }: Refusable): void {
-  const server = from.name
-  if (cannotMove.length > 0) {
-    const causes = cannotMove.map(({ address, finding }) => ({ address, finding }))
-    refuseEvacuation({
-      code: 'addresses-cannot-move',
-      server,
-      target: to.name,
-      moves: moves.length,
-      causes,
-      ...(isChosen ? { isChosen: true as const } : {}),
-    })
-  }
-  if (moves.length === 0 && leftOut.length > 0) refuseEvacuation({ code: 'nothing-chosen', server })
-  if (moves.length === 0) refuseEvacuation({ code: 'nothing-on-server', server, ...(bgp.length > 0 ? { bgp } : {}) })
-  if (moves.length > mostEvacuated) refuseEvacuation({ code: 'too-many-addresses', server, count: moves.length, most: mostEvacuated })
-}
-
-/**
- * Lists what approvers should know: about the target (once), the addresses that are left out, and those that the account shows on no
- * server.
- */
+/** Lists what approvers should know: about the target (once), what is left out, and what the account shows on no server. */
 function warningsOf(moves: Preflight<EvacuatedIp>[], leftOut: LeftOut[], server: string): Finding[] {
   const agos = moves.flatMap(({ facts }) => facts.seenAgoMs ?? [])
-  return [
-    ...(agos.length > 0
-      ? [{ code: 'last-seen', server, count: agos.length, oldestMs: Math.max(...agos) } satisfies EvacuationFinding]
-      : []),
-    ...(leftOut.length > 0
-      ? [{ code: 'left-out', causes: leftOut.map(({ address, finding }) => ({ address, finding })) } satisfies EvacuationFinding]
-      : []),
-    ...distinct(moves.flatMap(({ warnings = [] }) => warnings)),
-  ]
+  const own: EvacuationFinding[] = []
+  if (agos.length > 0) own.push({ code: 'last-seen', server, count: agos.length, oldestMs: Math.max(...agos) })
+  if (leftOut.length > 0) own.push({ code: 'left-out', causes: leftOut.map(({ finding }) => finding) })
+  return [...own, ...distinct(moves.flatMap(({ warnings = [] }) => warnings))]
 }
 
 function distinct(findings: Finding[]): Finding[] {

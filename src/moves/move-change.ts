@@ -2,8 +2,8 @@ import type { AccountApi } from '../account/client.ts'
 import { asFarAsRead, findInList, type ReadList, readOrRefuse } from '../account/resource.ts'
 import { type ElasticIp, type ProjectRef, projectName, type Server, sameProject } from '../domain/account.ts'
 import type { Change, Description, Fact, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
-import { ApiError, UnknownName, UserError } from '../domain/errors.ts'
-import { phrase, serverNameProblem, someOf } from '../domain/text.ts'
+import { ApiError } from '../domain/errors.ts'
+import { phrase } from '../domain/text.ts'
 import { readBriefly } from '../kit/thing.ts'
 import { allServers, type ServerNeeds } from '../kit/things.ts'
 import {
@@ -187,34 +187,11 @@ function idOf(label: string, { id, name }: { id: string; name: string }, address
   return value === undefined ? [] : [{ label, value, detail }]
 }
 
-/** Several servers have the typed name. */
-export class SeveralServers extends UserError {
-  override name = 'SeveralServers'
-  readonly servers: Server[]
-
-  constructor(typed: string, servers: Server[]) {
-    const list = servers.map(
-      ({ id, project, site }) => `${id} (${project?.name ?? 'unknown project'}, ${site?.slug ?? site?.name ?? 'unknown site'})`,
-    )
-    super(`${servers.length} servers are called ${typed}: ${someOf(list)}. Use the id.`)
-    this.servers = servers
-  }
-}
-
-/** Returns the servers that can be meant: the only one in this project, or else all of them. Throws UnknownName if there is none. */
-export function serversMeant(typed: string, candidates: Server[], project: ProjectRef | undefined): [Server, ...Server[]] {
-  const [first, ...others] = candidates
-  if (!first) throw new UnknownName('server', typed, serverNameProblem(typed))
-  const [sole, ...more] = candidates.filter((server) => sameProject(server.project, project))
-  return sole && more.length === 0 ? [sole] : [first, ...others]
-}
-
-/**
- * Returns the only server, or the only one in this project. Several servers can have the same hostname. Throws UnknownName if there is none,
- * and SeveralServers if there is more than one.
- */
-export function chooseServer(typed: string, candidates: Server[], project: ProjectRef | undefined): Server {
-  const [only, ...others] = serversMeant(typed, candidates, project)
-  if (others.length > 0) throw new SeveralServers(typed, [only, ...others])
-  return only
+/** Returns the servers that can be meant: the only one in this project, or else all of them. */
+export function serversMeant<Found extends { project?: ProjectRef }>(
+  found: [Found, ...Found[]],
+  project: ProjectRef | undefined,
+): [Found, ...Found[]] {
+  const [inProject, ...others] = found.filter((server) => sameProject(server.project, project))
+  return inProject && others.length === 0 ? [inProject] : found
 }

@@ -5,10 +5,10 @@ import {
   findNamesakes,
   isBgp,
   looksSame,
+  type Named,
   namesakesAre,
   projectName,
   type Server,
-  type Slugged,
   sameProject,
   sameSite,
   statusNotShown,
@@ -361,7 +361,7 @@ function otherSite({ elasticIp, target, assigned }: { elasticIp: ElasticIp; targ
 }
 
 /** Returns the slug if both have the same one. Their ids differ then, because equal ids would have settled the comparison. */
-function sharedSlug(a: Slugged, b: Slugged): string | undefined {
+function sharedSlug(a: Named | undefined, b: Named | undefined): string | undefined {
   return a?.slug && a.slug.toLowerCase() === b?.slug?.toLowerCase() ? b.slug : undefined
 }
 

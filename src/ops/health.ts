@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { Registry } from 'prom-client'
 import { whyNotListening } from '../domain/listening.ts'
-import { settleWithin, withinOr } from '../domain/within.ts'
+import { withinOr } from '../domain/within.ts'
 import { describeError, type Log, likenessOf, type RepeatedLines, scrub } from './log.ts'
 import { createInstruments } from './metrics.ts'
 
@@ -32,7 +32,6 @@ export function shareRuns<T>(run: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** The answer of a page. `type` is the content type. */
 export interface Page {
   status: number
   type: string
@@ -47,7 +46,6 @@ interface HealthParts {
   /** Returns why the bot is not ready, in words, or undefined if it is ready. Must answer within seconds and never throw. */
   whyNotReady: () => Promise<string | undefined>
   lines?: Pick<RepeatedLines, 'write'>
-  /** Further pages for operators, by path. */
   pages?: Record<string, () => Promise<Page>>
 }
 
@@ -123,17 +121,15 @@ type CheckResult = { ok: true; note?: string } | { ok: false; problem: string; s
 /** How long a check may take. After that the page reports that it got no answer. */
 const checkDeadlineMs = 2_000
 
-interface StatusParts<Name extends string> {
-  checks: Record<Name, Check>
-  log: Pick<Log, 'info' | 'warn'>
-  now?: () => number
-}
-
 /**
  * Creates the page that shows the state of each dependency to people and monitors. It never starts or stops anything. A problem keeps its
  * `since` until a check passes. The log gets one line when a problem begins and one when it ends.
  */
-export function createStatus<Name extends string>({ checks, log, now = Date.now }: StatusParts<Name>) {
+export function createStatus<Name extends string>(
+  checks: Record<Name, Check>,
+  log: Pick<Log, 'info' | 'warn'>,
+  now: () => number = Date.now,
+) {
   const names = Object.keys(checks) as Name[]
   const wrongSince = new Map<Name, number>()
   /** How often other calls of a dependency succeeded. */
@@ -173,7 +169,6 @@ export function createStatus<Name extends string>({ checks, log, now = Date.now 
     return { ok: false, problem, since: new Date(since).toISOString() }
   }
 
-  /** Runs one check now. Never throws, and answers within 2 s. */
   async function run(name: Name): Promise<CheckResult> {
     return sharedChecks.get(name)?.() ?? { ok: true }
   }
@@ -199,12 +194,9 @@ async function runCheck(check: Check): Promise<{ problem?: string; note?: string
 
 /** The figures that all replicas share. They are read from Redis for a scrape instead of being counted here. */
 export interface Snapshot {
-  /** Open requests, by state and kind. */
   open: { state: string; kind: string; count: number }[]
   movesInFlight: number
-  /** The number of messages that were not delivered to Slack yet. */
   unsent: number
-  /** Jobs, by BullMQ queue and state. */
   jobs: { queue: string; state: string; count: number }[]
   /** Undefined if there was no tick yet. */
   lastTickAgeMs: number | undefined
@@ -212,41 +204,12 @@ export interface Snapshot {
   budget: { kind: string; lane: string; used: number; waitMs: number }[]
 }
 
-/** How long the shared figures are reused, so that frequent scrapes cost little. Short enough that ages in them need no correction. */
-const defaultKeepMs = 1_000
-
-/** How long the page waits for the shared figures. Scrapers wait longer, so they still get the figures of this process. */
-const defaultWaitMs = 3_000
-
-interface MetricsPageParts {
-  /** Holds the metrics of this process. */
-  registry: Registry
-  snapshot: () => Promise<Snapshot>
-  keepMs?: number
-  waitMs?: number
-}
-
 /**
- * Creates the metrics page in the format of Prometheus: the metrics of this process, and the figures that all replicas share. The latter are
- * missing while they cannot be read.
+ * Creates the metrics page in the format of Prometheus: the metrics of this process in `registry`, and the figures that all replicas share, which are
+ * reused for `keepMs`. The page waits `waitMs` for them, which is shorter than scrapers wait. Those that are unknown get no value: an old one would
+ * hide an outage, and 0 would look healthy.
  */
-export function createMetricsPage({ registry, snapshot, keepMs = defaultKeepMs, waitMs = defaultWaitMs }: MetricsPageParts) {
-  const shared = createSnapshotGauges(registry)
-  const readShared = atMostEvery(keepMs, shareRuns(snapshot))
-
-  return async function page(): Promise<Page> {
-    let latest: Snapshot | undefined
-    const reading = readShared().then((figures) => {
-      latest = figures
-    })
-    await settleWithin(waitMs, [reading])
-    shared.set(latest)
-    return { status: 200, type: registry.contentType, body: await registry.metrics() }
-  }
-}
-
-/** Creates the gauges of the shared figures. Unknown figures get no value: an old one would hide an outage, and 0 would look healthy. */
-function createSnapshotGauges(registry: Registry) {
+export function createMetricsPage(registry: Registry, snapshot: () => Promise<Snapshot>, { keepMs = 1_000, waitMs = 3_000 } = {}) {
   const { gauge } = createInstruments(registry)
   const up = gauge('lockkeeper_redis_up', '1 if Redis answered this scrape, otherwise 0.')
   const open = gauge('lockkeeper_requests_open', 'Open requests of all replicas, by kind of change and state.', 'kind', 'state')
@@ -283,5 +246,16 @@ function createSnapshotGauges(registry: Registry) {
     if (figures.lastTickAgeMs !== undefined) tickAge.set(figures.lastTickAgeMs / 1_000)
   }
 
-  return { set }
+  const readShared = atMostEvery(keepMs, shareRuns(snapshot))
+
+  return async function page(): Promise<Page> {
+    set(
+      await withinOr(
+        waitMs,
+        readShared().catch(() => undefined),
+        undefined,
+      ),
+    )
+    return { status: 200, type: registry.contentType, body: await registry.metrics() }
+  }
 }

@@ -9,7 +9,6 @@ import {
   CheckFailed,
   type ErrorCode,
   errorCodes,
-  isKeyRefused,
   isRefusal,
   StoreUnavailableError,
   UserError,
@@ -120,7 +119,6 @@ export function likenessOf(error: unknown): string {
   return [name, code, operation, status, ...codes, withoutNumbers(message)].join(' ')
 }
 
-/** Replaces numbers and ids, so that texts that differ only in them are the same. */
 function withoutNumbers(text: string): string {
   return text.replace(/[0-9a-f-]{8,}|\d+/gi, '#')
 }
@@ -170,7 +168,6 @@ type LogField = keyof typeof logFields
 
 type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
-/** The fields of a line. docs/logs.md describes each. */
 type Fields = { [Name in LogField]?: unknown }
 
 type Write<Needed> = (fields: Fields & Needed, text: string) => void
@@ -218,9 +215,7 @@ interface RepeatedLine {
   /** Lines with the same code about the same subject are repeats of each other. */
   about?: string
   level?: 'warn' | 'error'
-  /** The text of the line that says that it is over. */
   over?: string
-  /** Called whenever the line is written. */
   onWritten?: () => void
 }
 
@@ -257,31 +252,6 @@ function nameOf(code: ErrorCode, about: string): string {
   return `${code} ${about}`
 }
 
-interface ApiErrorHandlerParts {
-  lines: Pick<RepeatedLines, 'write'>
-  /** Counts an error. Called for each, even if the log has one line for many. */
-  count: () => void
-  /** Called if the account API rejects the key, so that a person replaces it. While it does, every read of every tracked move has this error. */
-  onRefusedKey: (error: ApiError) => void
-}
-
-/** Creates the handler that counts and logs errors of the account API. A refusal, such as 404 or 422, is logged but not counted. */
-export function createApiErrorHandler({ lines, count, onRefusedKey }: ApiErrorHandlerParts) {
-  return function onApiError(error: unknown): void {
-    // Without Redis no call is sent.
-    if (error instanceof UserError || error instanceof StoreUnavailableError) return
-    // A limit is no failure.
-    if (!isRefusal(error) && !(error instanceof AccountLimitError)) count()
-    lines.write({
-      fields: { code: 'account-api-error', error, requestId: currentRequest() },
-      text: 'A call to the account API failed',
-      about: likenessOf(error),
-      onWritten: () => error instanceof ApiError && isKeyRefused(error) && onRefusedKey(error),
-    })
-  }
-}
-
-/** The pause between attempts to write to a full pipe. */
 const pauseMs = 10
 
 /** How long a full pipe may block a write. After that the write fails, and the caller writes the line again later. */
@@ -315,7 +285,6 @@ export function createAuditLog({ destination = 1 }: { destination?: number } = {
   }
 }
 
-/** Checks whether a write failed because the pipe is full. */
 function isPipeFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
 }
@@ -335,34 +304,21 @@ interface LoggedPayload {
   members?: string[]
 }
 
-/** At most this many kinds of payload are logged. Kinds come from outside, so the set of logged kinds must not grow without limit. */
-const maxLoggedKinds = 200
-
-interface ErrorReportsParts {
-  log: Pick<Log, 'info' | 'warn'>
-  lines: Pick<RepeatedLines, 'write'>
-  count: (place: Place) => void
-}
-
 /** Creates the functions that count and log errors. Each error is counted, even if the log has one line for many. */
-export function createErrorReports({ log, lines, count }: ErrorReportsParts) {
-  const loggedKinds = new Set<string>()
-
+export function createErrorReports(log: Pick<Log, 'info' | 'warn'>, lines: Pick<RepeatedLines, 'write'>, count: (place: Place) => void) {
   return {
-    /** Returns the function that reports the errors of one place. */
     of:
       (place: Place) =>
       (error: unknown, requestId = currentRequest()): void => {
         count(place)
-        lines.write({ level: 'error', fields: { code: codes[place], error, requestId }, text: words[place], about: likenessOf(error) })
+        const { code, text } = atPlace[place]
+        lines.write({ level: 'error', fields: { code, error, requestId }, text, about: likenessOf(error) })
       },
-    /** Logs a payload that was acknowledged but not handled, once for each kind. A kind without a listener is not counted as an error. */
+    /** Logs a payload that was acknowledged but not handled. A kind without a listener is not counted as an error. */
     unhandled({ kind, why, members }: LoggedPayload): void {
       if (why !== 'no-listener') count('slack')
-      const key = [kind, why, ...(members ?? [])].join()
-      if (loggedKinds.has(key) || loggedKinds.size >= maxLoggedKinds) return
-      loggedKinds.add(key)
-      log.warn({ code: unhandledCodes[why], kind, ...(members ? { members } : {}) }, unhandledWords[why])
+      const { code, text } = unhandled[why]
+      lines.write({ fields: { code, kind, ...(members ? { members } : {}) }, text, about: [kind, ...(members ?? [])].join() })
     },
     /** Logs an error that was shown to a person. A refusal is not counted as an error. */
     shownToPerson(error: unknown, shown: { reference?: string; at: string }): void {
@@ -376,39 +332,30 @@ export function createErrorReports({ log, lines, count }: ErrorReportsParts) {
 }
 export type ErrorReports = ReturnType<typeof createErrorReports>
 
-const codes: Record<Place, ErrorCode> = {
-  jobs: 'job-failed',
-  queue: 'queue-failed',
-  audit: 'audit-failed',
-  people: 'answer-failed',
-  slack: 'slack-listener-failed',
-  operators: 'operators-not-notified',
-  'account-api': 'account-api-error',
-  alerts: 'alerts-failed',
+interface Reported {
+  code: ErrorCode
+  text: string
 }
 
-const words: Record<Place, string> = {
-  jobs: 'Work in the background failed. It is tried again',
-  queue: 'The queue of jobs failed. A tick does the work instead',
-  audit: 'A note of the audit could not be written yet. It is tried again',
-  people: 'Something for a person failed after they had an answer',
-  slack: 'A command, click or form failed before its listener answered',
-  operators: "The operators' channel could not be notified",
-  'account-api': 'A call to the account API failed',
-  alerts: 'An alert could not be handled. Its sender gets 503 and sends it again',
+const atPlace: Record<Place, Reported> = {
+  jobs: { code: 'job-failed', text: 'Work in the background failed. It is tried again' },
+  queue: { code: 'queue-failed', text: 'The queue of jobs failed. A tick does the work instead' },
+  audit: { code: 'audit-failed', text: 'A note of the audit could not be written yet. It is tried again' },
+  people: { code: 'answer-failed', text: 'Something for a person failed after they had an answer' },
+  slack: { code: 'slack-listener-failed', text: 'A command, click or form failed before its listener answered' },
+  operators: { code: 'operators-not-notified', text: "The operators' channel could not be notified" },
+  'account-api': { code: 'account-api-error', text: 'A call to the account API failed' },
+  alerts: { code: 'alerts-failed', text: 'An alert could not be handled. Its sender gets 503 and sends it again' },
 }
 
-const unhandledCodes: Record<LoggedPayload['why'], ErrorCode> = {
-  'no-listener': 'payload-not-handled',
-  unreadable: 'payload-unreadable',
-  'listener-failed': 'slack-listener-failed',
+const unhandled: Record<LoggedPayload['why'], Reported> = {
+  'no-listener': { code: 'payload-not-handled', text: 'Acknowledged a Slack payload that Lockkeeper does not handle' },
+  unreadable: {
+    code: 'payload-unreadable',
+    text: 'Acknowledged a Slack payload that could not be read. The person gets an answer where possible',
+  },
+  'listener-failed': { code: 'slack-listener-failed', text: 'A listener failed before it acknowledged a Slack payload' },
 }
-
-const unhandledWords = {
-  'no-listener': 'Acknowledged a Slack payload that Lockkeeper does not handle. More of this kind are not logged.',
-  unreadable: 'Acknowledged a Slack payload that could not be read. The person gets an answer where possible. More like it are not logged.',
-  'listener-failed': 'A listener failed before it acknowledged a Slack payload. More of this kind are not logged.',
-} as const
 
 /**
  * Creates a logger for Slack's libraries. It drops their debug lines at every level, because those contain whole bodies. Of all other lines
@@ -439,7 +386,6 @@ export function slackLogger(log: Pick<Log, 'info' | 'warn' | 'error'>, lines: Pi
   }
 }
 
-/** Returns the code that Lockkeeper's own lines in the log of Slack's libraries carry. */
 function codeOf(part: unknown): ErrorCode | undefined {
   const code = typeof part === 'object' && part !== null && 'code' in part ? part.code : undefined
   return errorCodes.find((known) => known === code)

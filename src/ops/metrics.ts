@@ -13,8 +13,6 @@ export function createInstruments(registry: Registry) {
       new Histogram({ name, help, buckets, labelNames, registers }),
   }
 }
-type Instruments = ReturnType<typeof createInstruments>
-
 /** The kinds of payload that are acknowledged: the values of the label `payload`. */
 const acknowledgedPayloads = ['command', 'click', 'form', 'shortcut', 'options', 'home', 'other'] as const
 type AcknowledgedPayload = (typeof acknowledgedPayloads)[number]
@@ -27,52 +25,56 @@ type Loss = (typeof losses)[number]
 export const forgeries = ['record-changed', 'approvals-not-genuine', 'already-sent', 'already-ended', 'audit-note'] as const
 export type Forgery = (typeof forgeries)[number]
 
-/** In seconds. Slack shows an error after 3 s. The objective is 1 s. */
-const acknowledgementBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5]
-/** In seconds. The objectives are 30 s. */
-const delayBuckets = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600]
+/** Where an error can occur: the values of the label `where`. */
+export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api', 'alerts'] as const
+export type Place = (typeof places)[number]
+
+/** In seconds. */
+const buckets = {
+  /** Slack shows an error after 3 s. The objective is 1 s. */
+  acknowledgement: [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5],
+  /** The objectives are 30 s. */
+  delay: [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600],
+  /** Most moves take half a minute; the slowest take a quarter of an hour. */
+  move: [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600],
+  call: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+}
 
 /**
- * Creates the metrics of the service level objectives, and the counters of events that must never occur. docs/alerts-and-errors.md explains
- * both.
+ * Gauges of prom-client whose names end like those of counters, which `promtool check metrics` reports. They only repeat the sums of other
+ * gauges, such as `nodejs_active_handles`.
  */
-function createObjectiveMetrics({ counter, histogram }: Pick<Instruments, 'counter' | 'histogram'>) {
+const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
+/**
+ * Creates the metrics of this process: those of the service level objectives and of what must never occur (docs/alerts-and-errors.md explains both),
+ * and all others. Names follow prometheus.io/docs/practices/naming: base units, and `_total` for counters. The values of labels come from small
+ * fixed sets, and never from ids, names or texts from outside.
+ */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  for (const name of misnamedGauges) registry.removeSingleMetric(name)
+  const { counter, gauge, histogram } = createInstruments(registry)
+
   const acknowledgements = histogram(
     'lockkeeper_acknowledgement_duration_seconds',
     'From the arrival of a payload of Slack to its acknowledgement, by kind of payload.',
-    acknowledgementBuckets,
+    buckets.acknowledgement,
     'payload',
   )
   const writeDelays = histogram(
     'lockkeeper_write_delay_seconds',
     'From the last approval of a request to the write, for each of its writes, by kind of the request.',
-    delayBuckets,
+    buckets.delay,
     'kind',
   )
   const reportDelays = histogram(
     'lockkeeper_report_delay_seconds',
     'From the end of a change that was sent to its report in Slack, by kind of change. Several items end with the last one.',
-    delayBuckets,
+    buckets.delay,
     'kind',
   )
-  for (const payload of acknowledgedPayloads) acknowledgements.zero({ payload })
-
-  /** Starts the delays of these kinds at 0. Otherwise Prometheus sees no increase when the first one is late. */
-  function expectKinds(kinds: string[]): void {
-    for (const delays of [writeDelays, reportDelays]) for (const kind of kinds) delays.zero({ kind })
-  }
-
-  return {
-    expectKinds,
-    acknowledged: (payload: AcknowledgedPayload, ms: number) => acknowledgements.observe({ payload }, ms / 1_000),
-    writeSent: (kind: string, sinceApprovalMs: number) => writeDelays.observe({ kind }, seconds(sinceApprovalMs)),
-    reported: (kind: string, sinceEndMs: number) => reportDelays.observe({ kind }, seconds(sinceEndMs)),
-    ...createNeverCounters(counter),
-  }
-}
-
-/** Creates the counters of events that must never occur. They start at 0. Otherwise Prometheus sees no increase at the first event. */
-function createNeverCounters(counter: Instruments['counter']) {
   const lost = counter(
     'lockkeeper_requests_lost_total',
     'Losses of requests in Redis that this process noticed: of all data, of newer data, or of one record.',
@@ -83,43 +85,6 @@ function createNeverCounters(counter: Instruments['counter']) {
     'Records and audit notes that this process found changed or forged, each time that it found one, by problem.',
     'problem',
   )
-  for (const how of losses) lost.inc({ how }, 0)
-  for (const problem of forgeries) forged.inc({ problem }, 0)
-
-  return {
-    requestsLost: (how: Loss) => lost.inc({ how }),
-    notGenuine: (problem: Forgery) => forged.inc({ problem }),
-  }
-}
-
-/** Redis' clock can be set back between two steps. A negative duration would be counted into no bucket. */
-function seconds(ms: number): number {
-  return Math.max(0, ms) / 1_000
-}
-
-/** Where an error can occur: the values of the label `where`. */
-export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api', 'alerts'] as const
-export type Place = (typeof places)[number]
-
-/** In seconds. Most moves take half a minute; the slowest take a quarter of an hour. */
-const moveBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]
-/** In seconds. */
-const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
-
-/**
- * Gauges of prom-client whose names end like those of counters, which `promtool check metrics` reports. They only repeat the sums of other
- * gauges, such as `nodejs_active_handles`.
- */
-const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
-
-/**
- * Creates the metrics of this process. Names follow prometheus.io/docs/practices/naming: base units, and `_total` for
- * counters. The values of labels come from small fixed sets, and never from ids, names or texts from outside.
- */
-export function createMetrics() {
-  const registry = createRegistry()
-  const instruments = createInstruments(registry)
-  const { counter, gauge, histogram } = instruments
   const transitions = counter(
     'lockkeeper_request_transitions_total',
     'State changes of requests, and of the items of requests with several, in this process, by kind of change and new state.',
@@ -135,7 +100,7 @@ export function createMetrics() {
   const apiCalls = histogram(
     'lockkeeper_account_api_call_duration_seconds',
     'Requests to the account API, each attempt counted, by operation and status (or unreachable, contract).',
-    callBuckets,
+    buckets.call,
     'operation',
     'status',
   )
@@ -146,14 +111,14 @@ export function createMetrics() {
   const slackCalls = histogram(
     'lockkeeper_slack_call_duration_seconds',
     'Requests to Slack, by method (or response_url) and result: ok, refused, token-rejected, rate-limited, unknown, HTTP status or unreachable.',
-    callBuckets,
+    buckets.call,
     'method',
     'status',
   )
   const moves = histogram(
     'lockkeeper_move_duration_seconds',
     'Duration of Elastic IP moves, from the write to the end, by outcome. Each address of an evacuation counts.',
-    moveBuckets,
+    buckets.move,
     'state',
   )
   const alerts = counter(
@@ -167,7 +132,7 @@ export function createMetrics() {
     'reason',
   )
   const ticks = counter('lockkeeper_ticks_total', 'Scheduler ticks that this process ran.')
-  const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Duration of a scheduler tick.', callBuckets)
+  const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Duration of a scheduler tick.', buckets.call)
   const errors = counter(
     'lockkeeper_errors_total',
     'Errors in this process, by place. Each one counts, even if the log has one line for many.',
@@ -181,11 +146,22 @@ export function createMetrics() {
     'lockkeeper_redis_refuses_writes',
     '1 if Redis answers but refuses writes, as a worker last found it, otherwise 0. 0 in processes without a worker.',
   )
-  // Start at 0. Otherwise Prometheus sees no increase when the first error occurs.
+  // Start at 0. Otherwise Prometheus sees no increase at the first event.
+  for (const payload of acknowledgedPayloads) acknowledgements.zero({ payload })
+  for (const how of losses) lost.inc({ how }, 0)
+  for (const problem of forgeries) forged.inc({ problem }, 0)
   for (const where of places) errors.inc({ where }, 0)
 
   return {
     registry,
+    expectKinds(kinds: string[]): void {
+      for (const delays of [writeDelays, reportDelays]) for (const kind of kinds) delays.zero({ kind })
+    },
+    acknowledged: (payload: AcknowledgedPayload, ms: number) => acknowledgements.observe({ payload }, ms / 1_000),
+    writeSent: (kind: string, sinceApprovalMs: number) => writeDelays.observe({ kind }, seconds(sinceApprovalMs)),
+    reported: (kind: string, sinceEndMs: number) => reportDelays.observe({ kind }, seconds(sinceEndMs)),
+    requestsLost: (how: Loss) => lost.inc({ how }),
+    notGenuine: (problem: Forgery) => forged.inc({ problem }),
     transition: (kind: string, state: string) => transitions.inc({ kind, state }),
     decision: (kind: string, decision: string) => decisions.inc({ kind, decision }),
     apiCall: (operation: string, status: number | string, ms: number) =>
@@ -205,14 +181,11 @@ export function createMetrics() {
       redisRefuses.set(settings.length < faults.length ? 1 : 0)
     },
     error: (where: Place) => errors.inc({ where }),
-    ...createObjectiveMetrics(instruments),
   }
 }
 export type Metrics = ReturnType<typeof createMetrics>
 
-function createRegistry(): Registry {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  for (const name of misnamedGauges) registry.removeSingleMetric(name)
-  return registry
+/** Redis' clock can be set back between two steps. A negative duration would be counted into no bucket. */
+function seconds(ms: number): number {
+  return Math.max(0, ms) / 1_000
 }

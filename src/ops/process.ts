@@ -4,11 +4,9 @@ import { AwayError, StartError } from '../domain/errors.ts'
 const defaultFirstPauseMs = 1_000
 
 interface RetryOptions {
-  /** Ends the retries at once. Its reason is thrown. */
   signal: AbortSignal
   longestPauseMs: number
   firstPauseMs?: number
-  /** Called after every attempt that threw AwayError. */
   onAway: (error: AwayError, nextTryInMs: number) => void
 }
 
@@ -42,43 +40,29 @@ export function createShutdown() {
   const stopped = Promise.withResolvers<never>()
   // Without this handler, a stop while nothing is awaited would be an unhandled rejection.
   stopped.promise.catch(() => {})
-  let closing: Close[] = []
-  let closingLast: Close[] = []
-
-  /** Throws once a stop was requested, so that nothing more is opened. */
-  function throwIfStopping(): void {
-    stop.signal.throwIfAborted()
-  }
+  let steps: { first: Close[]; last: Close[] } = { first: [], last: [] }
 
   /** Resolves with the result of `work`. Throws as soon as a stop is requested. */
   function unlessStopping<T>(work: Promise<T>): Promise<T> {
     return Promise.race([stopped.promise, work])
   }
 
-  /** Registers `close` for the stop. If a stop was already requested, closes at once and throws. */
-  async function closeOnStop(close: Close): Promise<void> {
+  /** Registers `close` for the stop, to run with the others or after them. If a stop was already requested, closes at once and throws. */
+  async function closeOnStop(close: Close, when: 'first' | 'last' = 'first'): Promise<void> {
     if (stop.signal.aborted) await close()
-    throwIfStopping()
-    closing.push(close)
+    stop.signal.throwIfAborted()
+    steps[when].push(close)
   }
 
-  /** Registers `close` to run after all others. If a stop was already requested, closes at once and throws. */
-  async function closeLast(close: Close): Promise<void> {
-    if (stop.signal.aborted) await close()
-    throwIfStopping()
-    closingLast.push(close)
-  }
-
-  /** Begins the stop. Returns what to close first, and what to close after that. From here on nothing more can be opened. */
+  /** Begins the stop. Returns what to close. From here on nothing more can be opened. */
   function begin(): { first: Close[]; last: Close[] } {
     stop.abort(new StartError('Stopped during the start.'))
     stopped.reject(stop.signal.reason)
-    const steps = { first: closing, last: closingLast }
-    closing = []
-    closingLast = []
-    return steps
+    const begun = steps
+    steps = { first: [], last: [] }
+    return begun
   }
 
-  return { signal: stop.signal, unlessStopping, closeOnStop, closeLast, begin }
+  return { signal: stop.signal, unlessStopping, closeOnStop, begin }
 }
 export type Shutdown = ReturnType<typeof createShutdown>

@@ -100,7 +100,13 @@ interface Draft {
   values: [member: string, facts: string, keepMs: string]
 }
 
-export function draftOf({ keys }: App, owed: OwedText, facts: Facts | undefined): Draft {
+/** Owes a message, to be sent at once. Nothing happens if it was owed before. Throws StoreUnavailableError. */
+export async function oweText(app: App, owed: OwedText, facts: Facts): Promise<void> {
+  const { keys, values } = draftOf(app, owed, facts)
+  await run(app.redis, 'owe', keys, [...values, '0'])
+}
+
+function draftOf({ keys }: App, owed: OwedText, facts: Facts | undefined): Draft {
   return {
     keys: [keys.message(owed.id), keys.outbox],
     values: facts ? [memberOf(owed), JSON.stringify(facts), String(owedMs)] : ['', '', '0'],

@@ -1,24 +1,31 @@
 import type { App } from '../app.ts'
-import { ApiError, type ErrorCode, isKeyRefused } from '../domain/errors.ts'
+import { AccountLimitError, ApiError, type ErrorCode, isKeyRefused, isRefusal, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import { currentRequest } from '../domain/lane.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import { distrusted, lostRecord, outdated, unannounced, undeliverable } from '../messages/operator-notices.ts'
 import { refusedKey } from '../messages/words.ts'
-import { createApiErrorHandler } from '../ops/log.ts'
+import { likenessOf } from '../ops/log.ts'
 import { type Forgery, forgeries } from '../ops/metrics.ts'
 import type { ReportName } from '../requests/steps.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import type { ChannelMembership } from '../slack/web-api.ts'
-import { type NoticeOptions, notifyOperators } from './notices.ts'
+import { notifyOperators } from './notices.ts'
 
 // What the operators are told of. Each resolves once Redis has the notice, and never throws.
 
-/** Counts and logs an error of the account API. */
+/** Counts and logs an error of the account API. A refusal, such as 404 or 422, is logged but not counted. */
 export function onApiError(app: App, error: unknown): void {
-  createApiErrorHandler({
-    lines: app.lines,
-    count: () => app.metrics.error('account-api'),
-    onRefusedKey: (refusal) => void notifyOfKey(app, refusal),
-  })(error)
+  // Without Redis no call is sent.
+  if (error instanceof UserError || error instanceof StoreUnavailableError) return
+  // A limit is no failure.
+  if (!isRefusal(error) && !(error instanceof AccountLimitError)) app.metrics.error('account-api')
+  app.lines.write({
+    fields: { code: 'account-api-error', error, requestId: currentRequest() },
+    text: 'A call to the account API failed',
+    about: likenessOf(error),
+    // While the key is rejected, every read of every tracked move has this error.
+    onWritten: () => onShownError(app, error),
+  })
 }
 
 /** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */
@@ -99,16 +106,4 @@ export async function checkOpsChannel(app: App, channelId: string): Promise<Chan
     app.lines.write({ fields: { code: 'operators-unreachable', problem }, text, about: problem })
   }
   return found
-}
-
-/** Binds these functions for rooms that still receive them as parts. */
-export function operatorsOf(app: () => App) {
-  return {
-    owe: (code: ErrorCode, words: Mrkdwn, options?: NoticeOptions) => notifyOperators(app(), code, words, options),
-    onApiError: (error: unknown) => onApiError(app(), error),
-    onShownError: (error: unknown) => onShownError(app(), error),
-    onUndeliverable: (request: Request, error: string) => onUndeliverable(app(), request, error),
-    onDistrusted: (request: Request, problem: AuthorityProblem) => onDistrusted(app(), request, problem),
-    onLostRecord: (requestId: string) => onLostRecord(app(), requestId),
-  }
 }

@@ -37,10 +37,6 @@ import {
 import { onUndeliverable } from './operators.ts'
 import { canRender, renderCard, renderReport } from './render.ts'
 
-/** These functions bound to an App, for rooms that receive them as a part. */
-export type Deliver = (id: string, name: OutboxName) => Promise<Delivered>
-export type Show = (id: string) => Promise<void>
-
 /** The wait for a request of another version of Lockkeeper. Its messages stay due for that version. */
 const otherVersionRetryMs = 60_000
 
@@ -70,7 +66,14 @@ export async function deliver(app: App, id: string, name: OutboxName): Promise<D
       case 'behind':
         return (await deliver(app, id, leased.first)).is === 'later' ? { is: 'later' } : deliver(app, id, name)
     }
-    const { delivered, settlement, request } = await send(app, { id, name }, leased)
+    const [request] = await withChildren(app, decode(app, id, leased.fields))
+    const isKnown = request && (name === 'card' || isReport(name)) && canRender(app, request)
+    // Another version of Lockkeeper wrote the request, or owes the message.
+    const { delivered, settlement } = !isKnown
+      ? later(otherVersionRetryMs)
+      : name === 'card'
+        ? await sendCard(app, request, leased.lease, leased.fields)
+        : await sendReport(app, request, name as ReportName, leased.lease)
     const settled = await settle(app, { id, name }, leased.lease, settlement)
     if (request && name === 'ended' && delivered.is === 'sent' && settled === 'settled') countReported(app, request, leased.leasedAtMs)
     if (settled !== 'again') return delivered
@@ -100,18 +103,20 @@ export async function sweepOutbox(app: App, onRefusedCard: (id: string) => void)
   const owed = await withoutMalformed(app, members)
   owed.sort((a, b) => Number(a.name === 'card') - Number(b.name === 'card'))
   const limit = pLimit(parallel)
-  await Promise.all([...Map.groupBy(owed, ({ id }) => id).values()].map((some) => limit(() => deliverEach(app, some, onRefusedCard))))
-}
-
-async function deliverEach(app: App, owed: Owed[], onRefusedCard: (id: string) => void): Promise<void> {
-  let isWaiting = false
-  for (const { id, name } of owed) {
-    if (isWaiting && name !== 'card') continue
-    const delivered = await deliver(app, id, name).catch((error: unknown) => app.errors.of('jobs')(error, id))
-    isWaiting ||= delivered?.is === 'later'
-    // Nobody can answer a request without a card, so it is reconciled: it may have to be discarded.
-    if (name === 'card' && delivered?.is === 'refused') onRefusedCard(id)
-  }
+  const ofEach = [...Map.groupBy(owed, ({ id }) => id)]
+  const sending = ofEach.map(([id, messages]) =>
+    limit(async () => {
+      let isWaiting = false
+      for (const { name } of messages) {
+        if (isWaiting && name !== 'card') continue
+        const delivered = await deliver(app, id, name).catch((error: unknown) => app.errors.of('jobs')(error, id))
+        isWaiting ||= delivered?.is === 'later'
+        // Nobody can answer a request without a card, so it is reconciled: it may have to be discarded.
+        if (name === 'card' && delivered?.is === 'refused') onRefusedCard(id)
+      }
+    }),
+  )
+  await Promise.all(sending)
 }
 
 /** Removes members that no version of Lockkeeper wrote: they would be due for ever. */
@@ -129,16 +134,7 @@ async function withoutMalformed(app: App, members: string[]): Promise<Owed[]> {
     })
 }
 
-type LeasedRecord = Extract<Awaited<ReturnType<typeof lease>>, { is: 'leased' }>
-
-/** Sends a message of a request, unless another version of Lockkeeper wrote the request or owes the message. */
-async function send(app: App, { id, name }: Owed, { lease: held, fields }: LeasedRecord): Promise<SendResult & { request?: Request }> {
-  const [request] = await withChildren(app, decode(app, id, fields))
-  if (!request || !canRender(app, request)) return later(otherVersionRetryMs)
-  if (name === 'card') return sendCard(app, request, held, fields)
-  const report = reportNames.find((each) => each === name)
-  return report ? { ...(await sendReport(app, request, report, held)), request } : later(otherVersionRetryMs)
-}
+const isReport = (name: OutboxName): name is ReportName => reportNames.some((each) => each === name)
 
 function decode(app: App, id: string, fields: Record<string, string>): Request[] {
   try {

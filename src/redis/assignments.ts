@@ -4,12 +4,18 @@ import type { Keyring } from '../domain/signing.ts'
 import { guardStore, type Redis } from './connect.ts'
 import type { Keys } from './key-names.ts'
 import { createScripts, readScripts } from './scripts.ts'
-import { createSignedList, type ReadList } from './signed-list.ts'
+import { createSignedList } from './signed-list.ts'
 
 const scripts = readScripts(import.meta.url, ['replace-assignments'])
 
 /** A list that disappears so shortly before its end has not been removed by anybody. */
 const endOffMs = 60_000
+
+/** An unchanged list is written again after this time, so that lists that people read are not written each time. */
+const keepMs = 2 * 60_000
+
+/** Other replicas write the list, too. Each time one was first, the list is read again. */
+const mostTries = 10
 
 /** Why a list is not used. `older`: this process has read a newer one. `missing`: it has read one that should still be there. */
 export type ListProblem = 'forged' | 'older' | 'missing'
@@ -21,73 +27,6 @@ interface Found {
   entries: Assignment[]
 }
 
-interface StoredAssignmentsParts {
-  redis: Redis
-  keys: Keys
-  keyring: Keyring
-  /** Receives why a list in Redis is not used. */
-  onRefused: (problem: ListProblem) => Promise<void> | void
-}
-
-/** Creates the functions that read and replace the list of assignments in Redis. Times are in ms since 1970, by Redis' clock. */
-function createStoredAssignments({ redis, keys, keyring, onRefused }: StoredAssignmentsParts) {
-  const run = createScripts(redis, scripts)
-  const list = createSignedList({ keyring, name: 'assignments', schema: z.array(Assignment) })
-  /** The time of the newest list that this process has read or written. An older one was put back. */
-  let newest = 0
-
-  async function now(): Promise<number> {
-    const [ms] = await run('now', [keys.lastTick], [])
-    return Number(ms)
-  }
-
-  /** Reads the list. One that somebody changed, or put back, has no entries. */
-  async function read(now: number): Promise<Found> {
-    // A list that this process reads or writes while the answer is on its way is not compared.
-    const known = newest
-    const { head = '', text = '' } = await guardStore(() => redis.hgetall(keys.assignments))
-    const found = list.decode({ head, text })
-    const problem = problemOf(found, known, now)
-    if (problem) await onRefused(problem)
-    if (problem || found.is !== 'genuine') return { head, at: undefined, entries: [] }
-    newest = Math.max(newest, found.at)
-    return { head, at: found.at, entries: found.list }
-  }
-
-  /** Replaces the list that was found. Returns whether it was still the same. */
-  async function replace({ head, at = 0 }: Found, entries: Assignment[], now: number): Promise<boolean> {
-    // Each list has a later time than the one before, also if Redis' clock was set back.
-    const listedAt = Math.max(now, at + 1, newest + 1)
-    const stored = list.encode(entries, listedAt)
-    const [outcome] = await run('replace-assignments', [keys.assignments], [head, String(longestSeenMs), stored.head, stored.text])
-    if (outcome !== 'replaced') return false
-    newest = Math.max(newest, listedAt)
-    return true
-  }
-
-  return { now, read, replace }
-}
-
-/** `newest`: the time of the newest list that was known before this one was read. */
-function problemOf(found: ReadList<Assignment[]>, newest: number, now: number): ListProblem | undefined {
-  switch (found.is) {
-    case 'genuine':
-      return found.at < newest ? 'older' : undefined
-    case 'forged':
-      return 'forged'
-    case 'none':
-      return newest > 0 && now - newest < longestSeenMs - endOffMs ? 'missing' : undefined
-    case 'unreadable':
-      return undefined
-  }
-}
-
-/** An unchanged list is written again after this time, so that lists that people read are not written each time. */
-const keepMs = 2 * 60_000
-
-/** Other replicas write the list, too. Each time one was first, the list is read again. */
-const mostTries = 10
-
 export interface Assignments extends SeenAssignments {
   note(listed: ElasticIp[]): Promise<void>
   noteOne(elasticIp: ElasticIp): Promise<void>
@@ -96,9 +35,23 @@ export interface Assignments extends SeenAssignments {
 /**
  * Creates the list of servers that the Elastic IPs were last seen on. The account shows no server for the addresses of a server that is not
  * active, which is when they have to be moved. The whole list is signed, so that nobody who writes to Redis offers addresses of other servers.
+ * Times are in ms since 1970, by Redis' clock. `onRefused` receives why a list in Redis is not used.
  */
-export function createAssignments(parts: StoredAssignmentsParts): Assignments {
-  const stored = createStoredAssignments(parts)
+export function createAssignments({
+  redis,
+  keys,
+  keyring,
+  onRefused,
+}: {
+  redis: Redis
+  keys: Keys
+  keyring: Keyring
+  onRefused: (problem: ListProblem) => Promise<void> | void
+}): Assignments {
+  const run = createScripts(redis, scripts)
+  const list = createSignedList({ keyring, name: 'assignments', schema: z.array(Assignment) })
+  /** The time of the newest list that this process has read or written. An older one was put back. */
+  let newest = 0
   /** The notes of this process. A search waits for them, so that it finds what a person has just seen in a list. */
   let noting: Promise<void> = Promise.resolve()
   /** What arrived while something else is noted, as one list, so that many readers never make a queue of notes. */
@@ -112,8 +65,8 @@ export function createAssignments(parts: StoredAssignmentsParts): Assignments {
   }
 
   /**
-   * Notes an Elastic IP that was read by itself or in a part of the list. Such a read confirms a move, so a server that dies soon after is known to have it,
-   * although no list has shown it there yet. While an address moves, its server can be the one before or the one after.
+   * Notes an Elastic IP that was read by itself or in a part of the list. Such a read confirms a move, so a server that dies soon after is known
+   * to have it, although no list has shown it there yet. While an address moves, its server can be the one before or the one after.
    */
   async function noteOne(elasticIp: ElasticIp): Promise<void> {
     if (elasticIp.status === 'active') await note([elasticIp])
@@ -131,19 +84,46 @@ export function createAssignments(parts: StoredAssignmentsParts): Assignments {
 
   async function noteNow(listed: ElasticIp[]): Promise<void> {
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
-      const at = await stored.now()
-      const found = await stored.read(at)
-      if (isFresh(found, listed, at)) return
-      if (await stored.replace(found, merged(found.entries, listed, at), at)) return
+      const now = await readClock()
+      const found = await read(now)
+      if (isFresh(found, listed, now)) return
+      // Each list has a later time than the one before, also if Redis' clock was set back.
+      const at = Math.max(now, (found.at ?? 0) + 1, newest + 1)
+      const { head, text } = list.encode(merged(found.entries, listed, now), at)
+      const [outcome] = await run('replace-assignments', [keys.assignments], [found.head, String(longestSeenMs), head, text])
+      if (outcome !== 'replaced') continue
+      newest = Math.max(newest, at)
+      return
     }
     throw new Error('the list of assignments kept changing while it was written')
   }
 
   async function find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]> {
     await noting
-    const at = await stored.now()
-    const { entries } = await stored.read(at)
-    return entries.flatMap((entry) => (isUsed(entry, at) && fits(entry) ? [{ ...entry, agoMs: Math.max(0, at - entry.at) }] : []))
+    const now = await readClock()
+    const { entries } = await read(now)
+    return entries.filter((entry) => isUsed(entry, now) && fits(entry)).map((entry) => ({ ...entry, agoMs: Math.max(0, now - entry.at) }))
+  }
+
+  async function readClock(): Promise<number> {
+    const [ms] = await run('now', [keys.lastTick], [])
+    return Number(ms)
+  }
+
+  /** Reads the list. One that somebody changed, or put back, has no entries. */
+  async function read(now: number): Promise<Found> {
+    // A list that this process reads or writes while the answer is on its way is not compared.
+    const known = newest
+    const { head = '', text = '' } = await guardStore(() => redis.hgetall(keys.assignments))
+    const found = list.decode({ head, text })
+    if (found.is === 'genuine' && found.at >= known) {
+      newest = Math.max(newest, found.at)
+      return { head, at: found.at, entries: found.list }
+    }
+    if (found.is === 'forged') await onRefused('forged')
+    if (found.is === 'genuine') await onRefused('older')
+    if (found.is === 'none' && known > 0 && now - known < longestSeenMs - endOffMs) await onRefused('missing')
+    return { head, at: undefined, entries: [] }
   }
 
   return { note, noteOne, find }

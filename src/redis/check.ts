@@ -11,31 +11,25 @@ import {
   type WriteRefusal,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { withinOr } from '../domain/within.ts'
+import { within } from '../domain/within.ts'
 import { guardStore, type Redis, unreachableRedis } from './connect.ts'
 import type { Keys } from './key-names.ts'
 
 /**
- * Creates the probe that asks Redis for a write. It returns why Redis refuses writes, and undefined if it takes them. INFO is not enough:
- * it leaves out whether a failed save stops writes, and a Cluster has several answers. No key has the name of the probe, and `XX` sets only
- * a key that exists, so nothing is ever written. Throws StoreUnavailableError if Redis does not answer, or refuses for another reason.
+ * Asks Redis for a write. Returns why Redis refuses writes, and undefined if it takes them. INFO is not enough: it leaves out whether a failed
+ * save stops writes, and a Cluster has several answers. No key has the name of the probe, and `XX` sets only a key that exists, so nothing is
+ * ever written. Throws StoreUnavailableError if Redis does not answer, or refuses for another reason.
  */
-export function createWriteProbe(redis: Redis, keys: Keys) {
-  return async function probeWrites(): Promise<WriteRefusal | undefined> {
-    try {
-      await guardStore(() => redis.set(keys.writeProbe, '', 'XX'))
-      return undefined
-    } catch (error) {
-      const refusal = error instanceof StoreUnavailableError ? writeRefusalOf(error.code) : undefined
-      if (refusal) return refusal
-      throw error
-    }
+export async function probeWrites(redis: Redis, keys: Keys): Promise<WriteRefusal | undefined> {
+  try {
+    await guardStore(() => redis.set(keys.writeProbe, '', 'XX'))
+    return undefined
+  } catch (error) {
+    const refusal = error instanceof StoreUnavailableError ? writeRefusalOf(error.code) : undefined
+    if (refusal) return refusal
+    throw error
   }
 }
-type ProbeWrites = ReturnType<typeof createWriteProbe>
-
-/** How long one attempt waits for an answer. */
-const defaultAttemptMs = 2_000
 
 /** Errors that waiting does not fix: the user, the password or the rights of the user are wrong. */
 const rejection = /\b(WRONGPASS|NOAUTH|NOPERM)\b/
@@ -43,44 +37,52 @@ const rejection = /\b(WRONGPASS|NOAUTH|NOPERM)\b/
 interface CheckParts {
   /** The patient connection, which reconnects and sends commands again by itself. */
   redis: RedisFromIoredis
-  probeWrites: ProbeWrites
+  probe: () => Promise<WriteRefusal | undefined>
   allowVolatile: boolean
   /** REDIS_PREFIX. */
   prefix: string
   /** Returns the latest problem of the connection as a code: `ECONNREFUSED`. */
   problem: () => string | undefined
   warn: (fault: string) => void
+  /** How long one attempt waits for an answer. */
   attemptMs?: number
 }
 
-/** Creates the check whether this Redis keeps requests safe. */
-export function createRedisCheck({ redis, probeWrites, allowVolatile, prefix, problem, warn, attemptMs = defaultAttemptMs }: CheckParts) {
-  const readInfo = oneAtATime(() => guardStore(() => readInfos(redis)))
-  const probe = oneAtATime(probeWrites)
+/**
+ * Creates the check whether this Redis keeps requests safe. It throws AwayError while Redis does not answer or refuses writes, and StartError if
+ * Redis rejects the user or could lose requests.
+ */
+export function createRedisCheck({ redis, probe, allowVolatile, prefix, problem, warn, attemptMs = 2_000 }: CheckParts) {
+  const readInfo = attempts(() => guardStore(() => readInfos(redis)))
+  const readRefusal = attempts(probe)
 
-  /**
-   * Runs the check once. Throws AwayError while Redis does not answer or refuses writes, and StartError if it rejects the user or could lose
-   * requests.
-   */
   return async function check(): Promise<void> {
-    const infos = await attempt(readInfo)
+    const infos = await readInfo()
     // While Redis loads its data, it answers INFO but rejects most other commands.
     if (infos.some((info) => parseInfo(info).get('loading') === '1')) throw problemError('LOADING')
     const faults = findRedisFaults(infos).map(({ words }) => words)
     if (faults.length > 0 && !allowVolatile) {
       throw new StartError(`${faults.join(' ')} For development only, set ALLOW_VOLATILE_REDIS=true to start anyway.`)
     }
-    const refusal = await attempt(probe)
+    const refusal = await readRefusal()
     if (refusal) throw new WritesRefused(refusal)
     for (const fault of faults) warn(fault)
   }
 
-  async function attempt<T>(command: () => Promise<T>): Promise<T> {
-    const answer = await withinOr(attemptMs, command(), silent).catch((error: unknown) => {
-      throw startProblem(error, { problem: problem(), prefix })
-    })
-    if (answer === silent) throw problemError(problem())
-    return answer
+  /** Attempts share one command, because a patient connection queues each command until Redis answers. */
+  function attempts<T>(send: () => Promise<T>): () => Promise<T> {
+    let running: Promise<T> | undefined
+    return async () => {
+      running ??= send().finally(() => {
+        running = undefined
+      })
+      const answer = await within(attemptMs, running).catch((error: unknown) => {
+        throw startProblem(error, { problem: problem(), prefix })
+      })
+      if (answer.is === 'ready') return answer.value
+      answer.work.catch(() => {})
+      throw problemError(problem())
+    }
   }
 }
 
@@ -94,24 +96,7 @@ export class WritesRefused extends AwayError {
   }
 }
 
-/** Stands for an answer that did not come. */
-const silent: unique symbol = Symbol('silent')
-
-/** Shares one command between attempts, because a patient connection queues each command until Redis answers. */
-function oneAtATime<T>(send: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined
-  return () => {
-    running ??= send().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-}
-
-/**
- * Returns the error with which the start waits or ends after a command has failed. `problem`: the latest one of the connection. `prefix`:
- * REDIS_PREFIX.
- */
+/** Returns the error with which the start waits or ends after a command has failed. `problem`: the latest one of the connection. */
 export function startProblem(error: unknown, { problem, prefix }: { problem?: string | undefined; prefix: string }): Error {
   const message = error instanceof Error ? error.message : ''
   const code = error instanceof StoreUnavailableError && error.code ? error.code : rejection.exec(message)?.[1]
@@ -141,7 +126,7 @@ export async function readInfos(redis: RedisFromIoredis | Cluster): Promise<stri
   return [first, ...answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))]
 }
 
-/** What is wrong with Redis: a setting with which it could lose requests, or that it stores nothing. `words`: a sentence with what is wrong, and one with what to do. */
+/** A setting with which Redis could lose requests, or that it stores nothing. `words`: a sentence with what is wrong, and one with what to do. */
 export interface RedisFault {
   code: 'old-version' | 'evicts' | 'not-on-disk' | 'refuses-writes'
   words: string
@@ -164,14 +149,12 @@ export function refusalFault(refusal: WriteRefusal): RedisFault {
 function faultsOf(text: string): RedisFault[] {
   const info = parseInfo(text)
   const faults: RedisFault[] = []
-  const version = info.get('redis_version')
-  if (Number(version?.split('.')[0] ?? 0) < 7) {
-    faults.push({ code: 'old-version', words: `Redis has version ${version ?? 'unknown'}. Update it to 7 or newer.` })
-  }
-  const policy = info.get('maxmemory_policy')
-  if (policy !== undefined && policy !== 'noeviction') {
-    const words = `Redis evicts keys when its memory is full (maxmemory-policy ${policy}). Set it to noeviction.`
-    faults.push({ code: 'evicts', words })
+  const version = info.get('redis_version') ?? 'unknown'
+  if (!(Number(version.split('.')[0]) >= 7))
+    faults.push({ code: 'old-version', words: `Redis has version ${version}. Update it to 7 or newer.` })
+  const policy = info.get('maxmemory_policy') ?? 'noeviction'
+  if (policy !== 'noeviction') {
+    faults.push({ code: 'evicts', words: `Redis evicts keys when its memory is full (maxmemory-policy ${policy}). Set it to noeviction.` })
   }
   if (info.get('aof_enabled') === '0') {
     faults.push({ code: 'not-on-disk', words: "Redis doesn't write changes to disk (appendonly no). Set appendonly yes." })

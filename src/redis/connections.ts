@@ -3,8 +3,8 @@ import type { WriteRefusal } from '../domain/errors.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
 import {
   createRedisCheck,
-  createWriteProbe,
   findRedisFaults,
+  probeWrites,
   type RedisFault,
   readInfos,
   refusalFault,
@@ -22,23 +22,41 @@ export function createRedisConnections(
   { redis: { url, prefix, allowVolatile } }: Config,
   { log, lines }: { log: Pick<Log, 'warn'>; lines: RepeatedLines },
 ) {
-  const problems = createProblems(lines)
-  const prompt = connectRedis(url, 'prompt', problems.note)
-  const patient = connectRedis(url, 'patient', problems.note)
+  const code = 'redis-not-responding'
+  /** The latest problem of the connections, as a code. */
+  let latest: string | undefined
+  /** Nothing is logged until the check has passed, because each failed attempt to start writes its own log line. */
+  let isLogged = false
+
+  function note(problem: string): void {
+    latest = problem
+    if (!isLogged) return
+    lines.write({ fields: { code, problem }, text: "Redis isn't responding. The connection is tried again", over: 'Redis responds again' })
+  }
+
+  /** Once both connections work, the latest problem explains no later one. */
+  function endIfReady(): void {
+    if (!connections.every(({ status }) => status === 'ready')) return
+    latest = undefined
+    lines.end(code)
+  }
+
+  const prompt = connectRedis(url, 'prompt', note)
+  const patient = connectRedis(url, 'patient', note)
   const connections = [prompt, patient]
-  for (const each of connections) each.on('ready', () => connections.every(({ status }) => status === 'ready') && problems.end())
+  for (const each of connections) each.on('ready', endIfReady)
   /** Why Redis refused writes in the last check of the start. */
   let refusal: WriteRefusal | undefined
   const releaseCommands = holdCommands(prompt, () => refusal?.code)
   const keys = createKeys(prefix)
   // Over the patient connection, because the prompt one is held until the start has checked Redis, which waits while Redis refuses writes.
-  const probeWrites = createWriteProbe(patient, keys)
+  const probe = () => probeWrites(patient, keys)
   const check = createRedisCheck({
     redis: patient,
-    probeWrites,
+    probe,
     allowVolatile,
     prefix,
-    problem: problems.latest,
+    problem: () => latest,
     warn: (fault) => log.warn({ code: 'redis-unsafe' }, fault),
   })
 
@@ -48,7 +66,7 @@ export function createRedisConnections(
       refusal = error instanceof WritesRefused ? error.refusal : undefined
       throw error
     })
-    problems.logFromNowOn()
+    isLogged = true
     releaseCommands()
   }
 
@@ -57,15 +75,13 @@ export function createRedisConnections(
     return findRedisFaults(await guardStore(() => readInfos(prompt)))
   }
 
-  /** Returns them for a process that warns of them. With ALLOW_VOLATILE_REDIS the operators accepted them, and the log warned about them at the start. */
-  async function unacceptedFaults(): Promise<RedisFault[]> {
-    return allowVolatile ? [] : faults()
-  }
-
-  /** Returns what a worker reports to the operators. Nobody can accept that Redis refuses writes. Throws StoreUnavailableError if it does not answer. */
+  /**
+   * Returns what a worker reports to the operators. With ALLOW_VOLATILE_REDIS they accepted the settings, and the log warned about them at the
+   * start. Nobody can accept that Redis refuses writes. Throws StoreUnavailableError if it does not answer.
+   */
   async function faultsToReport(): Promise<RedisFault[]> {
-    const settings = await unacceptedFaults()
-    const refusal = await probeWrites()
+    const settings = allowVolatile ? [] : await faults()
+    const refusal = await probe()
     return refusal ? [...settings, refusalFault(refusal)] : settings
   }
 
@@ -79,40 +95,11 @@ export function createRedisConnections(
     patient,
     reach,
     faults,
-    unacceptedFaults,
     faultsToReport,
-    probeWrites,
-    startProblem: (error: unknown) => startProblem(error, { problem: problems.latest(), prefix }),
-    problem: problems.latest,
+    probeWrites: probe,
+    startProblem: (error: unknown) => startProblem(error, { problem: latest, prefix }),
+    problem: () => latest,
     close,
   }
 }
 export type RedisConnections = ReturnType<typeof createRedisConnections>
-
-/**
- * Keeps the latest problem of the connections, as a code. Logs nothing until the check has passed, because each failed attempt to start
- * writes its own log line.
- */
-function createProblems(lines: RepeatedLines) {
-  const code = 'redis-not-responding'
-  let latest: string | undefined
-  let isLogged = false
-
-  function note(problem: string): void {
-    latest = problem
-    if (!isLogged) return
-    lines.write({ fields: { code, problem }, text: "Redis isn't responding. The connection is tried again", over: 'Redis responds again' })
-  }
-
-  function logFromNowOn(): void {
-    isLogged = true
-  }
-
-  /** Both connections work, so the latest problem explains no later one. */
-  function end(): void {
-    latest = undefined
-    lines.end(code)
-  }
-
-  return { note, end, latest: () => latest, logFromNowOn }
-}

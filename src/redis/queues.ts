@@ -24,10 +24,7 @@ interface QueuesParts {
   onError: (error: unknown) => void
 }
 
-/**
- * Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes
- * `redis`.
- */
+/** Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes `redis`. */
 export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesParts) {
   const options = {
     connection: redis as ConnectionOptions,
@@ -40,9 +37,7 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
   for (const queue of [wakeUps, ticks]) queue.on('error', onError)
   const ticking = createTicking(ticks, pollIntervalMs)
 
-  /**
-   * Adds a wake-up. Reports errors, and never throws. The watchdog of the worker restarts ticks that stopped.
-   */
+  /** Adds a wake-up. Reports errors, and never throws. The watchdog of the worker restarts ticks that stopped. */
   async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
     try {
       await wakeUps.add(kind, { version: 1, id, kind, resource } satisfies z.infer<typeof WakeUp>, { delay: delayMs })

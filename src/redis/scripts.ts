@@ -10,9 +10,7 @@ type ScriptCommand = (numberOfKeys: number, ...keysAndArguments: string[]) => Pr
 
 const prologue = readFileSync(new URL('./lua/prologue.lua', import.meta.url), 'utf8')
 
-/**
- * Reads `lua/<name>.lua` from the folder of a module and puts the prologue before each. `module` is the `import.meta.url` of the caller.
- */
+/** Reads `lua/<name>.lua` from the folder of a module and puts the prologue before each. `module` is the `import.meta.url` of the caller. */
 export function readScripts<Name extends string>(module: string, names: readonly Name[]): ScriptSources<Name> {
   return new Map(names.map((name) => [name, `${prologue}\n${readFileSync(new URL(`./lua/${name}.lua`, module), 'utf8')}`]))
 }

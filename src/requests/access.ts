@@ -45,9 +45,10 @@ import type { Need } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { MembersFor } from '../slack/people.ts'
 import { mrkdwn } from '../slack/text.ts'
+import { noteOf } from './store.ts'
 
 /** What the checks use. */
-type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'noteOf' | 'audit' | 'metrics' | 'errors'>
+type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'signatures' | 'audit' | 'metrics' | 'errors'>
 
 /** What a person wants to do. */
 type Intent =
@@ -392,7 +393,7 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
   const { request, kind, what, button, to } = attempt
   const { userId, channelId, teamId, command } = origin
   const more = { by: userId, attempted: button ?? to, causes: [denial] }
-  const note = request ? app.noteOf(request, 'refused', more) : { act: 'refused', kind, text: what, channelId, teamId, ...more }
+  const note = request ? noteOf(app, request, 'refused', more) : { act: 'refused', kind, text: what, channelId, teamId, ...more }
   app.metrics.decision(note.kind ?? 'none', 'refused')
   await app.audit.noteCounted(note).catch(app.errors.of('audit'))
   return new Denied(denial, app.catalog.labelOf, command)

@@ -13,8 +13,10 @@ import {
   unverifiedRecord,
 } from '../domain/request.ts'
 import { onDistrusted } from '../outbox/operators.ts'
+import { show } from '../outbox/outbox.ts'
 import { isChildOf } from './children.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from './steps.ts'
+import { noteOf } from './store.ts'
 
 /**
  * How long after its last signed approval a write may be sent, whatever it has waited for. After that, an older state that somebody puts back into
@@ -45,7 +47,6 @@ export function authorityProblem(
 ): AuthorityProblem | undefined {
   return whyNotAllowed(app, request, now, holdsMs) ?? pastOf(earlier)
 }
-export type CheckAuthority = (request: Request, now: number, holdsMs?: number) => Promise<AuthorityProblem | undefined>
 
 /**
  * The approval of its parent allows a child, if the parent lists it and is tracked. What the audit shows as sent or ended is not sent again, whatever the
@@ -162,7 +163,6 @@ function isInTime({ createdAt, ttlMs }: Request, { at }: Pick<Approval, 'at'>): 
 export function checkRecord({ signatures }: Pick<App, 'signatures'>, request: Request): AuthorityProblem | undefined {
   return problemOf(signatures.verifyRecord(request))
 }
-export type CheckRecord = (request: Request) => AuthorityProblem | undefined
 
 /**
  * Checks that a request with a secret may be observed, because the observation retracts a secret that nobody has seen. The signatures must
@@ -185,7 +185,6 @@ export function retractionProblem(
   const last = entries.find(({ verdict }) => verdict === 'genuine')
   return last && stateOfAct(last.act) === request.state ? undefined : { code: 'record-changed' }
 }
-export type CheckRetraction = (request: Request) => Promise<AuthorityProblem | undefined>
 
 /** When a request is read again that was signed with an unknown key: a deployment may bring the key. */
 const unknownKeyMs = 30_000
@@ -206,9 +205,9 @@ export async function distrust(app: App, request: Request, problem: AuthorityPro
   if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, unknownKeyMs)
   if (canEnd(request)) {
     const { outcome } = await store.take(request, 'distrust', { set: { causes: [unverifiedRecord] } })
-    return outcome === 'won' ? app.show(request.id) : undefined
+    return outcome === 'won' ? show(app, request.id) : undefined
   }
-  await app.audit.noteCounted(app.noteOf(request, 'distrust', { causes: [problem] }))
+  await app.audit.noteCounted(noteOf(app, request, 'distrust', { causes: [problem] }))
   await store.clearDueIfUnchanged(request.id, request.revision)
 }
 function canEnd({ state }: Request): boolean {

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { App } from '../app.ts'
 import { childIdOf, idOfResource, isItemOpen, isItemUnderway, type Request } from '../domain/request.ts'
+import { show } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
-import { distrust } from './authority.ts'
+import { checkRecord, distrust } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { createChildren } from './children.ts'
 import { execute, type ForChild, type PreflightResult, preflightValidMs, readAgain, repeatPreflight } from './send.ts'
@@ -40,7 +41,7 @@ async function carryOnOnce(app: App, id: string, beganAt: number | undefined): P
   const { store } = app
   const parent = await store.find(id)
   if (parent?.state !== 'tracking' || !parent.items) return
-  const problem = app.checkRecord(parent)
+  const problem = checkRecord(app, parent)
   if (problem) return distrust(app, parent, problem)
   await createChildren(app, parent)
   await wakeUnderway(app, parent)
@@ -155,7 +156,7 @@ function createRead(app: App, opened: Opened, waiting: ReadonlySet<string>, bega
 export async function endIfOver(app: App, id: string): Promise<void> {
   const parent = await app.store.find(id)
   if (parent?.state !== 'tracking' || !parent.items) return
-  const problem = app.checkRecord(parent)
+  const problem = checkRecord(app, parent)
   if (problem) return distrust(app, parent, problem)
   const { items, unansweredSince } = parent
   const isDone = items.every(({ state }) => state === 'done')
@@ -163,5 +164,5 @@ export async function endIfOver(app: App, id: string): Promise<void> {
   else if (parent.lateAt === undefined && items.some(({ lateAt, endedAt }) => lateAt !== undefined && endedAt === undefined))
     await app.store.take(parent, 'late', { dueInMs: 0 })
   else return
-  await app.show(id)
+  await show(app, id)
 }

@@ -3,14 +3,14 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { ChangeKind } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
 import { breakGlassForm } from '../messages/forms.ts'
 import { counted } from '../messages/refusals.ts'
 import { breakGlassCallbackId, cardButtons, refreshHome, rejectCallbackId } from '../messages/words.ts'
 import { renderDetails } from '../outbox/render.ts'
-import { button, longestButtonValue, notice } from '../slack/blocks.ts'
+import { button, notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
+import { longestButtonValue } from '../slack/fit.ts'
 import { formMetadata, formOpeners } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
@@ -20,10 +20,11 @@ import { mrkdwn } from '../slack/text.ts'
 import { approve, mayBreakGlass, stopTracking, trackAgain, withdraw } from './decide.ts'
 import {
   type ChangeForms,
-  type FilledForm,
-  type FreshForm,
+  fillAgain,
+  fillRetry,
+  fillReverse,
+  formAgain,
   openReject,
-  requestAgainButtons,
   requestOfClick,
   submitBreakGlass,
   submitReject,
@@ -35,9 +36,7 @@ import type { Home } from './home.ts'
 export interface FeatureHandlers {
   commands: Command[]
   /** The forms of its changes. They open filled: to request a change again, to undo one, or to give the reason of a command. */
-  forms?: Record<ChangeKind, FilledForm>
-  /** The same, for forms that show more of the account than the earlier request knows. */
-  freshForms?: Record<ChangeKind, FreshForm>
+  forms?: Record<ChangeKind, ChangeForms>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
   shortcuts?: InteractionHandlers['shortcuts']
@@ -52,10 +51,7 @@ export interface FeatureHandlers {
 export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): InteractionHandlers & { commands: Command[] } {
   const commands = features.flatMap((feature) => feature.commands)
   const openers = formOpeners(app, commands)
-  const ofRequests = requestHandlers(app, home, {
-    filled: Object.assign({}, ...features.map(({ forms }) => forms)),
-    fresh: Object.assign({}, ...features.map(({ freshForms }) => freshForms)),
-  })
+  const ofRequests = requestHandlers(app, home, Object.assign({}, ...features.map(({ forms }) => forms)))
   return {
     commands,
     clicks: Object.assign(
@@ -95,33 +91,21 @@ function thenShowHome(app: App, home: Home, submissions: InteractionHandlers['su
 export function requestHandlers(
   app: App,
   home: Pick<Home, 'show'>,
-  forms: ChangeForms,
+  forms: Record<ChangeKind, ChangeForms>,
 ): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const { openAgain, openReverse, openRetry } = requestAgainButtons(app, forms)
-
-  /** Wraps the work of a button. After a click on the Home tab, the tab is shown again. */
-  function onRequest(work: (request: Request, click: Click) => Promise<void>): Handler<Click> {
-    return async (click) => {
-      try {
-        await work(await requestOfClick(app, click), click)
-      } finally {
-        if (click.onHome) await home.show(click.origin)
-      }
-    }
-  }
-
+  const pressed = (click: Click) => press(app, home, click)
   return {
     clicks: {
-      [cardButtons.approve]: onRequest((request, click) => pressApprove(app, request, click)),
+      [cardButtons.approve]: pressed,
       [cardButtons.reject]: openReject(app),
-      [cardButtons.withdraw]: onRequest((request, { origin, answer }) => withdraw(app, request, origin, answer.elsewhere)),
-      [cardButtons.handOver]: onRequest((request, click) => handOver(app, request, click)),
-      [cardButtons.again]: openAgain,
-      [cardButtons.reverse]: openReverse,
-      [cardButtons.retry]: openRetry,
-      [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(renderDetails(app, request), { isWhole: true })),
-      [cardButtons.stopTracking]: onRequest((request, { origin, answer }) => stopTracking(app, request, origin, answer.elsewhere)),
-      [cardButtons.trackAgain]: onRequest((request, { origin, answer }) => trackAgain(app, request, origin, answer.elsewhere)),
+      [cardButtons.withdraw]: pressed,
+      [cardButtons.handOver]: pressed,
+      [cardButtons.again]: formAgain(app, forms, fillAgain),
+      [cardButtons.reverse]: formAgain(app, forms, fillReverse),
+      [cardButtons.retry]: formAgain(app, forms, fillRetry),
+      [cardButtons.details]: pressed,
+      [cardButtons.stopTracking]: pressed,
+      [cardButtons.trackAgain]: pressed,
     },
     submissions: {
       [rejectCallbackId]: (submission) => submitReject(app, submission),
@@ -130,16 +114,37 @@ export function requestHandlers(
   }
 }
 
-/** Approves the request, or opens the form with which its requester approves it alone, in an emergency. */
-async function pressApprove(app: App, request: Request, click: Click): Promise<void> {
-  const { origin, answer, triggerId, value } = click
-  if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
-    await mayBreakGlass(app, request, origin)
-    const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
-    return app.openForm(triggerId, view, async () => undefined)
+/** Does what a button says that opens no form. After a click on the Home tab, the tab is shown again. */
+async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<void> {
+  const { origin, answer, triggerId, value, actionId } = click
+  try {
+    const request = await requestOfClick(app, click)
+    switch (actionId) {
+      case cardButtons.approve: {
+        // In an emergency, its requester approves it alone, with a reason.
+        if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
+          await mayBreakGlass(app, request, origin)
+          const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
+          return await app.openForm(triggerId, view, async () => undefined)
+        }
+        const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
+        if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
+        return
+      }
+      case cardButtons.withdraw:
+        return await withdraw(app, request, origin, answer.elsewhere)
+      case cardButtons.handOver:
+        return await handOver(app, request, click)
+      case cardButtons.stopTracking:
+        return await stopTracking(app, request, origin, answer.elsewhere)
+      case cardButtons.trackAgain:
+        return await trackAgain(app, request, origin, answer.elsewhere)
+      case cardButtons.details:
+        return await answer.ephemeral(renderDetails(app, request), { isWhole: true })
+    }
+  } finally {
+    if (click.onHome) await home.show(origin)
   }
-  const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
-  if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
 }
 
 /** Reads the details of an item by its id. Undefined if there is no such item any more. */
@@ -179,7 +184,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
     }
   }
 
-  function openForm({ kind, form }: ItemAction): FormHandler<Click> {
+  function openItemForm({ kind, form }: ItemAction): FormHandler<Click> {
     return {
       form: (click) => {
         const item = readJson(ActionButton, click.value)
@@ -193,7 +198,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
   const details = features.flatMap((feature) => Object.entries(feature.details ?? {}))
   return Object.fromEntries([
     ...details.map(([of, read]) => [detailsActionId(of), showDetails(of, read)]),
-    ...actions.map((action) => [actionId(action), openForm(action)]),
+    ...actions.map((action) => [actionId(action), openItemForm(action)]),
   ])
 }
 

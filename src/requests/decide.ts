@@ -1,10 +1,10 @@
 import type { App } from '../app.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
-import { type Bound, bind } from '../domain/bound.ts'
 import type { Change } from '../domain/change.ts'
 import { type Approval, type Decision, type Request, resourcesOf } from '../domain/request.ts'
 import { approvedByYou, changedRecord, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
 import { type CardButtonId, cardButtons } from '../messages/words.ts'
+import { show } from '../outbox/outbox.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { StepName } from './steps.ts'
 import { firstReminderAt, type StepData } from './store.ts'
@@ -60,7 +60,7 @@ function tallyOf({ access }: App, request: Request, approvals: Approval[]) {
 
 /** The step that approves a request, and wakes up what follows. The worker does not wait until Slack shows it. */
 function lastApproval(
-  { catalog, wake }: App,
+  { catalog, queues }: App,
   name: 'approve' | 'break-glass',
   request: Request,
   decision: Decision,
@@ -68,7 +68,7 @@ function lastApproval(
 ) {
   const { change } = catalog.open(request)
   const data = approvalData(change, request, decision)
-  return { name, data: { ...data, set: { ...data.set, ...more } }, wakeUp: () => wake(request, wakeInMs(change, request)) }
+  return { name, data: { ...data, set: { ...data.set, ...more } }, wakeUp: () => queues.wake(request, wakeInMs(change, request)) }
 }
 
 /**
@@ -141,7 +141,7 @@ const mostPauses = 20
  * request may be in use by now, and looking for it deletes it, so that such a request is never tracked again.
  */
 export async function trackAgain(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
-  const { store, access, catalog, wake } = app
+  const { store, access, catalog, queues } = app
   const { userId } = origin
   const grant = await access.authorize(origin, { to: 'track', request })
   if (request.state !== 'untracked' || catalog.open(request).change.handover) throw new Refusal(tooLate(request, userId))
@@ -153,7 +153,7 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   const set = { untrackedMs: untrackedMs + resumedAt - stoppedAt, pauses: [...pauses, pause].slice(-mostPauses) }
   // Another request can have been made since the reads above.
   const data: StepData = { set, dueInMs: 0, unlessHeld: true, audit: { by: userId, ...grant } }
-  await takeStep(app, { request, userId, name: 'track-again', data, wakeUp: () => wake(request), onTaken })
+  await takeStep(app, { request, userId, name: 'track-again', data, wakeUp: () => queues.wake(request), onTaken })
 }
 
 /** Whether a newer request for this resource was made, or holds it. */
@@ -202,7 +202,7 @@ async function takeStep(app: App, step: PersonalStep): Promise<void> {
 
 /** Shows a step at once. It stays taken if that fails: the outbox shows it later. */
 export async function showTaken(app: App, { id }: Request): Promise<void> {
-  await app.show(id).catch(app.errors.of('people'))
+  await show(app, id).catch(app.errors.of('people'))
 }
 
 async function readAgain({ store }: App, { id, origin }: Request): Promise<Request> {
@@ -230,12 +230,4 @@ function refuseUnlessWaiting(request: Request, userId: string): void {
 /** If the requester clicks on a decided request, the answer is the outcome, and not that they may not decide it. */
 function refuseRequesterOfDecided(request: Request, { userId }: Origin): void {
   if (userId === request.origin.userId) refuseUnlessWaiting(request, userId)
-}
-
-const decisions = { approve, mayBreakGlass, breakGlass, mayReject, reject, withdraw, stopTracking, trackAgain }
-
-/** The decisions with their App, for the buttons of requests. */
-interface Decide extends Bound<typeof decisions> {}
-export function decideWith(app: App): Decide {
-  return bind(app, decisions)
 }

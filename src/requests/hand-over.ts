@@ -18,6 +18,7 @@ import { checkAuthority } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { showTaken } from './decide.ts'
 import { answerOf, createAnswerRecorder } from './send.ts'
+import { noteOf } from './store.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 5_000
@@ -66,7 +67,7 @@ export async function handOver(app: App, request: Request, click: Click): Promis
     throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest(click.origin.command))
   }
   // If this process dies before it shows the secret, a worker makes it worthless.
-  await app.wake(request, timings.handoverMs)
+  await app.queues.wake(request, timings.handoverMs)
   await withTurnTaken('execute', () => issueAndShow(app, { request, opened, handover, facts, startedAt, recordBy }, click))
   await showTaken(app, request)
 }
@@ -149,7 +150,7 @@ async function issue(app: App, request: Request, write: () => Promise<Issued>, c
       return undefined
     }
     onApiError(app, error)
-    await app.audit.note(app.noteOf(request, 'answer', { answer }))
+    await app.audit.note(noteOf(app, request, 'answer', { answer }))
     if (!certainlyNotApplied(error)) {
       await click.answer.ephemeral(notice(notConfirmed))
       return undefined

@@ -1,19 +1,22 @@
 import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
-import { inLane } from '../domain/lane.ts'
+import { noteRequest } from '../domain/lane.ts'
 import { isOpen, type Request } from '../domain/request.ts'
+import { unreadableRecord } from '../messages/operator-notices.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import { refusedCard } from '../messages/words.ts'
+import { notifyOperators } from '../outbox/notices.ts'
 import type { Delivered } from '../outbox/once.ts'
 import { onLostRecord, onUndeliverable } from '../outbox/operators.ts'
+import { deliver, show } from '../outbox/outbox.ts'
 import { notice } from '../slack/blocks.ts'
 import { unreachableChannelErrors } from '../slack/web-api.ts'
-import { distrust } from './authority.ts'
+import { checkRecord, distrust } from './authority.ts'
 import type { CarryOn } from './bundle.ts'
 import { ofTrackedParents } from './children.ts'
 import { approvalData } from './decide.ts'
 import { execute } from './send.ts'
-import { firstReminderAt } from './store.ts'
+import { firstReminderAt, UnreadableRecordError } from './store.ts'
 import { track } from './track.ts'
 
 /** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
@@ -22,16 +25,14 @@ const holdMs = 15_000
 /** The wait before a request that only another version of Lockkeeper can handle is read again. */
 const unknownRetryMs = 10 * 60_000
 
-/** Reads one request and does what it needs now. May be called for any request, at any time, by several processes at once. */
+/** Reads one request and does what it needs now, in the lane `execute`. May be called for any request, at any time, by several processes at once. */
 export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise<void> {
-  const request = await app.store.find(id)
+  const request = await app.store.find(id).catch((error: unknown) => reportUnreadable(app, id, error))
+  if (request === 'unreadable') return
   if (!request) return noteLost(app, id)
-  return inLane('execute', () => reconcileRequest(app, carryOn, request), { requestId: request.parent?.id ?? id })
-}
-
-async function reconcileRequest(app: App, carryOn: CarryOn, request: Request): Promise<void> {
   const { store } = app
-  const { id, state, parent } = request
+  const { state, parent } = request
+  noteRequest(parent?.id ?? id)
   const opened = app.catalog.openIfFit(request)
   if (!opened) return reconcileUnfit(app, request)
   await store.postponeIfUnchanged(request, holdMs)
@@ -44,19 +45,30 @@ async function reconcileRequest(app: App, carryOn: CarryOn, request: Request): P
   if (state === 'approved' && opened.change.handover) return waitForHandover(app, request)
   if (state === 'approved') {
     const now = await store.now()
-    return (await execute(app, request)) === 'begun' ? carryOn(id, now) : app.show(id)
+    return (await execute(app, request)) === 'begun' ? carryOn(id, now) : show(app, id)
   }
   if (state === 'tracking' && opened.change.items) return carryOn(id)
   if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(id, request.revision)
   await track(app, [request])
-  if (!parent) await app.show(id)
+  if (!parent) await show(app, id)
 }
 
 /** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
 function reconcileUnfit(app: App, request: Request): Promise<void> {
-  const problem = app.checkRecord(request)
+  const problem = checkRecord(app, request)
   if (!problem) return app.store.postponeIfUnchanged(request, unknownRetryMs)
   return isOpen(request.state) ? distrust(app, request, problem) : app.store.clearDueIfUnchanged(request.id, request.revision)
+}
+
+/**
+ * Tells the operators once. It is no longer due: nobody knows what its record says, so only a person can decide that its change is over, and free
+ * its lock by deleting the record.
+ */
+async function reportUnreadable(app: App, requestId: string, error: unknown): Promise<'unreadable'> {
+  if (!(error instanceof UnreadableRecordError) || error.isOfLaterVersion) throw error
+  await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
+  await app.store.clearDue(requestId)
+  return 'unreadable'
 }
 
 async function noteLost(app: App, id: string): Promise<void> {
@@ -79,11 +91,11 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
   const now = await store.now()
   if (now >= request.expiresAt) {
     await store.take(request, 'expire')
-    await app.show(request.id)
+    await show(app, request.id)
     return undefined
   }
   if (request.cardTs === undefined) {
-    const shown = await app.deliver(request.id, 'card')
+    const shown = await deliver(app, request.id, 'card')
     // Execute nothing before its card is posted, even if it needs no approval.
     if (shown.is !== 'sent') return void (await retryOrDiscard(app, request, shown))
   }
@@ -117,7 +129,7 @@ async function waitForHandover(app: App, request: Request): Promise<void> {
   const now = await app.store.now()
   if (now < request.expiresAt) return remind(app, request, now)
   await app.store.take(request, 'expire-approved', { set: { causes: [{ code: 'not-used' } satisfies CommonFinding] } })
-  await app.show(request.id)
+  await show(app, request.id)
 }
 
 /** The share of the time to act after which people get each reminder: approvers of a waiting request, requesters of an approved one. */
@@ -151,11 +163,11 @@ async function remind(app: App, request: Request, now: number): Promise<void> {
   const inMs = nextAt - now + 50
   if (!due) {
     await app.store.postponeIfUnchanged(request, inMs)
-    return app.wake(request, inMs)
+    return app.queues.wake(request, inMs)
   }
   const reminded = await app.store.take(request, due, { set: { reminded: passed }, dueInMs: inMs })
   // Another process sent the reminder, or a person acted, at the same moment.
   if (reminded.outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
-  await app.wake(request, inMs)
-  await app.show(request.id)
+  await app.queues.wake(request, inMs)
+  await show(app, request.id)
 }

@@ -17,10 +17,10 @@ import type { AuthorityProblem, Request, Waits } from '../domain/request.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
-import { approvalHoldsMs } from './authority.ts'
+import { approvalHoldsMs, checkAuthority } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import type { StepName } from './steps.ts'
-import type { StepData } from './store.ts'
+import { noteOf, type StepData } from './store.ts'
 
 /** How long the result of a preflight check allows a write. Redis may not answer between the two, and the account may change meanwhile. */
 export const preflightValidMs = 20_000
@@ -39,14 +39,37 @@ export interface ForChild {
   beside: StepData['beside']
 }
 
+/** `begun`: its children are sent now. `waits`: it is due again later. `full`: other children go before this one. Undefined: it needs nothing more. */
+type Executed = 'begun' | 'waits' | 'full' | undefined
+
 /**
  * Carries out an approved request: repeats the preflight check, and sends the write at most once. Only the process that takes the step `send` sends the
- * write. All others, and every process after a crash, only observe the outcome. Returns `begun` for a request with children, which are sent then;
- * `waits` if it is due again later; `full` for a child that other children go before.
+ * write. All others, and every process after a crash, only observe the outcome.
  */
-export async function execute(app: App, request: Request, child?: ForChild): Promise<'begun' | 'waits' | 'full' | undefined> {
-  const { store, budget } = app
+export async function execute(app: App, request: Request, child?: ForChild): Promise<Executed> {
+  const { store } = app
+  const lane = child ? 'bundle' : 'execute'
   const opened = app.catalog.open(request)
+  const claimed = await claimWrite(app, request, opened, child)
+  if (typeof claimed !== 'object') return claimed
+  const recorder = createAnswerRecorder()
+  try {
+    const outcome = await withTurnTaken(lane, async () => opened.change.run?.(opened.input, claimed.facts, { onAnswer: recorder.onAnswer }))
+    const audit = withAnswer(recorder.answer())
+    // Nothing is read before half of the usual time is over.
+    const usual = outcome === 'done' ? undefined : await store.usualDuration(request.kind)
+    if (outcome === 'done') await store.take(request, 'finish', { audit })
+    else await store.take(request, 'accept', { dueInMs: Math.min((usual?.medianMs ?? 0) / 2, latestFirstLookMs), audit })
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw error
+    await recordFailure(app, request, error)
+  }
+  return undefined
+}
+
+/** Makes every check, and takes the step that allows the write. Returns the facts to write with if this process is the one that took it. */
+async function claimWrite(app: App, request: Request, opened: Opened, child: ForChild | undefined): Promise<{ facts: unknown } | Executed> {
+  const { store, budget } = app
   const { items } = opened.change
   const lane = child ? 'bundle' : 'execute'
   const startedAt = performance.now()
@@ -54,7 +77,7 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   // A request that has waited too long for the account API ends with what that API answered.
   if (sinceApprovalMs(request, now) >= request.ttlMs + approvalHoldsMs) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
   // Without this, a record that somebody changed in Redis would be reported as a change of the account.
-  const early = await app.checkAuthority(request, now)
+  const early = await checkAuthority(app, request, now)
   if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(app, request, early)
   // Without a turn, the reads would be in vain. Each child waits for its own.
   const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
@@ -62,7 +85,7 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   const { result, at } = child ? await child.read() : { result: await repeatPreflight(app, opened), at: now }
   if (result.is !== 'unchanged') return endOrWait(app, request, result)
   const { facts } = result
-  const problem = await app.checkAuthority(request, await store.now())
+  const problem = await checkAuthority(app, request, await store.now())
   if (problem) return refuseWithoutAuthority(app, request, problem)
   if (await child?.isFull()) return 'full'
 
@@ -87,8 +110,7 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   if (items) return 'begun'
   // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
   if (performance.now() - startedAt > preflightValidMs) return end(app, request, 'not-start', { code: 'suspended' })
-  await withTurnTaken(lane, () => sendWrite(app, request, opened, facts))
-  return undefined
+  return { facts }
 }
 
 /** The wait before a request that was signed with an unknown key is tried again, because a deployment may bring the key. */
@@ -139,7 +161,7 @@ async function waitForTurn(app: App, request: Request, what: 'reads' | 'writes',
       set: { waits: { for: what, ms: waitMs, until: now + waitMs, perMinute } },
       dueInMs: waitMs,
     })
-  await app.wake(request, waitMs + 20)
+  await app.queues.wake(request, waitMs + 20)
   return 'waits'
 }
 
@@ -164,23 +186,6 @@ function sinceApprovalMs({ decidedAt, createdAt }: Request, now: number): number
 /** The longest time from the answer to a write to the first look at its outcome. */
 const latestFirstLookMs = 20_000
 
-/** Sends the one write of a change and records the answer. */
-async function sendWrite(app: App, request: Request, { change, input }: Opened, facts: unknown): Promise<void> {
-  const { store } = app
-  const recorder = createAnswerRecorder()
-  try {
-    const outcome = await change.run?.(input, facts, { onAnswer: recorder.onAnswer })
-    const audit = withAnswer(recorder.answer())
-    if (outcome === 'done') return void (await store.take(request, 'finish', { audit }))
-    // Nothing is read before half of the usual time is over.
-    const usual = await store.usualDuration(request.kind)
-    await store.take(request, 'accept', { dueInMs: Math.min((usual?.medianMs ?? 0) / 2, latestFirstLookMs), audit })
-  } catch (error) {
-    if (error instanceof StoreUnavailableError) throw error
-    await recordFailure(app, request, error)
-  }
-}
-
 async function recordFailure(app: App, request: Request, error: unknown): Promise<void> {
   const { store } = app
   const audit = withAnswer(answerOf(error))
@@ -189,12 +194,12 @@ async function recordFailure(app: App, request: Request, error: unknown): Promis
     const ms = error.waitMs
     const waits: Waits = { for: 'writes', ms, until: (await store.now()) + ms, perMinute: app.budget.perMinute.write }
     await store.take(request, 'limit', { set: { waits }, dueInMs: ms, audit })
-    return app.wake(request, ms + 20)
+    return app.queues.wake(request, ms + 20)
   }
   onApiError(app, error)
   if (!certainlyNotApplied(error)) {
     await store.postpone(request.id, firstObservationMs)
-    await app.audit.note(app.noteOf(request, 'answer', audit))
+    await app.audit.note(noteOf(app, request, 'answer', audit))
   } else if (error instanceof ApiError) {
     await store.take(request, 'fail', { set: { causes: [unappliedCause(error, 'not-changed')] }, audit })
   } else await store.take(request, 'not-start', { set: { causes: [unappliedCause(error, 'not-sent')] }, audit })

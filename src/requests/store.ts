@@ -94,20 +94,24 @@ function subjectOf({ id, parent, resource }: Pick<Request, 'id' | 'parent' | 're
  * Builds the audit note of an act on a request that was read from Redis. Every note is signed, so it says nothing of a record that cannot be
  * verified: only the act, who did it, and what the account API answered.
  */
-export function noteOf({ verifyRecord }: Pick<App['signatures'], 'verifyRecord'>, request: Request, act: string, more: Partial<AuditNote>) {
-  const problem = problemOf(verifyRecord(request))
+export function noteOf({ signatures }: Signing, request: Request, act: string, more: Partial<AuditNote>): AuditNote {
+  const problem = problemOf(signatures.verifyRecord(request))
   if (!problem) return noteOfVerified(request, act, more)
   const { by, attempted, reason, answer, resourceId, causes = [] } = more
   const why = problem.code === 'unknown-key' ? problem : unverifiedRecord
   const { requestId, item } = subjectOf(request)
   return { act, requestId, item, by, attempted, reason, answer, resourceId, causes: causes.length > 0 ? causes : [why] }
 }
-export type NoteOf = (request: Request, act: string, more: Partial<AuditNote>) => AuditNote
+
+/** What verifies a record. */
+interface Signing {
+  signatures: Pick<App['signatures'], 'verifyRecord'>
+}
 
 /** What the store uses. */
 interface StoreParts extends Pick<App, 'redis' | 'keys'> {
   audit: Pick<App['audit'], 'noteWith'>
-  noteOf: NoteOf
+  signatures: Signing['signatures']
   /** Receives every step that this process took. */
   onStep?: (step: TakenStep) => void
 }
@@ -307,7 +311,7 @@ async function create(records: Records, request: NewRequest, { mostUndecided }: 
 /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
 async function discard(records: Records, request: Request, cause: Finding): Promise<void> {
   await records.audit.noteWith(
-    records.noteOf(request, 'discard', { causes: [cause] }),
+    noteOf(records, request, 'discard', { causes: [cause] }),
     (note) => records.run('discard', keysOf(records, request), [request.id, note]),
     // `gone`: the client may have sent the command again, after the first one discarded the request.
     ([discarded]) => (discarded === 'discarded' ? 'written' : discarded === 'gone' ? 'unknown' : 'not-written'),
@@ -432,12 +436,13 @@ const firstResourceKey = 7
 const cardPaceMs = 5_000
 
 async function compareAndSet(
-  { keys, audit, noteOf, run }: Records,
+  records: Records,
   request: Request,
   name: StepName,
   data: StepData,
   { to, token }: { to: RequestState; token: string },
 ) {
+  const { keys, audit, run } = records
   const step = stepOf(name)
   const resources = resourcesOf(request)
   const argument = JSON.stringify({
@@ -472,7 +477,7 @@ async function compareAndSet(
   const locks = resources.flatMap((resource) => [keys.resource(resource), keys.lastChange(resource)])
   const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
   const [outcome, state, at] = await audit.noteWith(
-    noteOf(request, name, { causes: data.set?.causes, ...data.audit }),
+    noteOf(records, request, name, { causes: data.set?.causes, ...data.audit }),
     (note) => run('take-step', recordKeys, [argument, note]),
     ([taken, , , repeat]) => (taken !== 'won' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
   )

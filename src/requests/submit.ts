@@ -18,6 +18,7 @@ import {
 import type { CommonFinding } from '../messages/refusals.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
+import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { Refusal } from '../slack/errors.ts'
 import { dateTime, mrkdwn, phraseWords } from '../slack/text.ts'
@@ -33,52 +34,42 @@ const preflightMs = 8_000
  * not confirmed stays in the outbox.
  */
 export async function submit<Input, Facts>(app: App, requested: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
-  const checked = await check(app, requested)
-  const request = await buildRequest(app, requested, checked)
+  const { request, facts, rule } = await check(app, requested)
   if (!fitsOnCard(viewOf(app, asRecorded(request))))
     throw new Refusal(
       mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
     )
-  await record(app, requested, request, checked.facts)
-  const shown = await app.deliver(request.id, 'card')
+  await record(app, requested, request, facts)
+  const shown = await deliver(app, request.id, 'card')
   if (shown.is === 'refused') {
     await app.store.discard(asRecorded(request), { code: 'not-posted', error: shown.error } satisfies CommonFinding)
     throw new Refusal(refusedCard(shown.error))
   }
-  await app.wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
+  await app.queues.wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
+  const approvers = request.needsApproval ? whoIsAsked(request, rule) : undefined
   return {
     is: shown.is === 'sent' ? 'posted' : 'card-delayed',
     requestId: request.id,
     title: phraseWords(withoutOwner(app.catalog.titleOf(request), request.origin.userId)),
     channelId: request.origin.channelId,
-    asked: whoIsAskedBy(request, checked.rule),
+    asked: approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) },
     handoverLabel: requested.change.handover?.label,
   }
 }
+
 export type Submit = <Input, Facts>(requested: RequestedChange<Input, Facts>) => Promise<SubmitOutcome>
 
-/** What the checks of a change returned. */
-interface CheckedChange<Input, Facts> {
-  input: Input
-  facts: Facts
-  resource: string
-  /** What the change locks besides its resource. */
-  moreResources: string[] | undefined
-  unchecked: Finding[]
-  warnings: Finding[]
-  rule: PolicyRule
-  reason: string | undefined
-  undoes: RequestRef | undefined
-  repeats: RequestRef | undefined
-  /** The time of the request, in ms since 1970 by Redis' clock. */
-  at: number
-}
-
-/** Makes the preflight check, then checks the change by the rule of its project. */
-async function check<Input, Facts>(app: App, requested: RequestedChange<Input, Facts>): Promise<CheckedChange<Input, Facts>> {
-  const { change, origin } = requested
-  const reason = readReason(requested.reason)
-  const requester = requested.requester ?? (await app.access.gateSent(origin, change.kind))
+/** Makes the preflight check, checks the change by the rule of its project, and builds the record. */
+async function check<Input, Facts>(
+  app: App,
+  requested: RequestedChange<Input, Facts>,
+): Promise<{ request: NewRequest; facts: Facts; rule: PolicyRule }> {
+  const { change, origin, fromMessage, alert, deliveryKey } = requested
+  const { kind } = change
+  const reason = visibleReason(requested.reason)
+  if (reason !== undefined && reason.length > longestReason)
+    throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
+  const requester = requested.requester ?? (await app.access.gateSent(origin, kind))
   const seenEarlier = await factsOfEarlier(app, requested)
   const signal = AbortSignal.timeout(preflightMs)
   const preflight = await change.preflight(requested.input, { signal, forRequest: true, earlier: seenEarlier })
@@ -89,44 +80,39 @@ async function check<Input, Facts>(app: App, requested: RequestedChange<Input, F
   const moreResources = change.moreResources?.(input, facts)
   const at = await app.store.now()
   const draft = { input, facts }
-  const { rule, unchecked } = await app.access.admit(origin, {
-    kind: change.kind,
-    project: projectOf(change, facts),
-    requester,
-    reason,
-    draft,
-  })
+  const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   // The command ended with *because*, so the person wanted to give a reason.
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)
-  const changed = {
-    resource,
-    subject: change.subject(facts),
-    others: moreResources ?? [],
-    names: itemNamesOf(change, facts),
-    itemNames: new Map(change.items?.of(facts).map(({ id, name }) => [id, name])),
-  }
-  const history = await historyBefore(app, at, changed, earlier)
-  return {
+  const history = await historyBefore(
+    app,
+    at,
+    {
+      resource,
+      subject: change.subject(facts),
+      others: moreResources ?? [],
+      names: itemNamesOf(change, facts),
+      itemNames: new Map(change.items?.of(facts).map(({ id, name }) => [id, name])),
+    },
+    earlier,
+  )
+  const warnings = [...(preflight.warnings ?? []), ...history]
+  const payload = {
+    id: requestIdFor(deliveryKey),
+    kind,
     input,
     facts,
     resource,
     moreResources,
     unchecked: [...preflight.unchecked, ...unchecked],
-    warnings: [...(preflight.warnings ?? []), ...history],
-    rule,
+    warnings: warnings.length > 0 ? warnings : undefined,
+    origin,
     reason,
     undoes: earlier.undone && refTo(earlier.undone),
     repeats: earlier.repeated && refTo(earlier.repeated),
-    at,
+    fromMessage,
+    alert,
   }
-}
-
-/** Throws a Refusal if the reason is longer than a form takes. */
-function readReason(text: string | undefined): string | undefined {
-  const reason = visibleReason(text)
-  if (reason !== undefined && reason.length > longestReason)
-    throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
-  return reason
+  return { request: await underRule(app, payload, rule, at), facts, rule }
 }
 
 /** Returns the reference to an earlier request. Only a posted one can be undone or repeated. */
@@ -134,40 +120,22 @@ function refTo({ id, origin: { channelId }, cardTs = '' }: Request): RequestRef 
   return { id, channelId, cardTs }
 }
 
-/** Builds the record of a new request from what was requested and checked, and signs it. */
-async function buildRequest<Input, Facts>(
-  app: App,
-  { change, origin, fromMessage, alert, deliveryKey }: RequestedChange<Input, Facts>,
-  { input, facts, resource, moreResources, unchecked, warnings, rule, reason, undoes, repeats, at }: CheckedChange<Input, Facts>,
-): Promise<NewRequest> {
-  const requested = {
-    id: requestIdFor(deliveryKey),
-    kind: change.kind,
-    input,
-    facts,
-    resource,
-    moreResources,
-    unchecked,
-    warnings: warnings.length > 0 ? warnings : undefined,
-    origin,
-    reason,
-    undoes,
-    repeats,
-    fromMessage,
-    alert,
-  }
-  const underRule = {
-    ...requested,
-    hash: payloadHash(requested),
+type Payload = Parameters<typeof payloadHash>[0] & Pick<NewRequest, 'moreResources'>
+
+/** Adds what the rule says to what was requested and checked, and signs it. `at`: the time of the request, by Redis' clock. */
+async function underRule(app: App, payload: Payload, rule: PolicyRule, at: number): Promise<NewRequest> {
+  const request = {
+    ...payload,
+    hash: payloadHash(payload),
     rule: rule.name,
     needsApproval: rule.approve !== undefined,
     approvalsNeeded: rule.approve ? approvalsNeeded(rule.approve) : 0,
     otherRules: rule.with,
     ttlMs: rule.expiresMs,
     createdAt: at,
-    ...(await namesFor(app, rule, warnings)),
+    ...(await namesFor(app, rule, payload.warnings ?? [])),
   }
-  return { ...underRule, signature: app.signatures.signRequest({ version: requestVersion, ...underRule }) }
+  return { ...request, signature: app.signatures.signRequest({ version: requestVersion, ...request }) }
 }
 
 /** Derives the id of a request from its delivery, so that repeated deliveries become one request. */
@@ -202,35 +170,28 @@ async function record<Input, Facts>(
   const mostUndecided = app.config.openRequestsPerPerson
   const created = await app.store.create(request, isMachine(origin) ? {} : { mostUndecided })
   if (created.outcome === 'busy') {
-    const names = itemNamesOf(change, facts)
-    throw await busyRefusal(app, { held: created.held, request, subject: change.subject(facts), names })
+    throw await busyRefusal(app, request, { held: created.held, subject: change.subject(facts), names: itemNamesOf(change, facts) })
   }
   if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
   if (created.retryAt !== undefined) throw new Refusal(tooManyLately(mostLately(mostUndecided), created.retryAt))
 }
 
-interface Busy {
-  /** The resources that other requests hold, with the requests. */
-  held: Created['held']
-  request: NewRequest
-  /** What people call its resource. */
-  subject: string
-  /** What people call its items, by their resources. */
-  names: Map<string, string>
-}
-
-/** Names the requests that hold what a new one needs, each with a link. */
-async function busyRefusal(app: App, { held, request: { resource, origin }, subject, names }: Busy): Promise<Refusal> {
+/** Names the requests that hold what a new one needs, each with a link. `names`: what people call its items, by their resources. */
+async function busyRefusal(
+  app: App,
+  { resource, origin }: NewRequest,
+  { held, subject, names }: { held: Created['held']; subject: string; names: Map<string, string> },
+): Promise<Refusal> {
   const { linkTo } = app.slack.identity
   const heldBy = Map.groupBy(held, ({ by }) => by)
   const holders = await app.store.findMany([...heldBy.keys()])
   const [first] = holders
   if (!first) return (await unreadableHolder(app, held)) ?? new Refusal(otherWasOpen)
   const own = held.find((each) => each.resource === resource)
-  const holder = holders.find(({ id }) => id === own?.by)
-  if (names.size === 0 || holder) {
-    const one = holder ?? first
-    return new Refusal(otherIsOpen(one, { viewerId: origin.userId, subject, link: linkTo(one), title: app.catalog.titleOf(one) }))
+  const holder = holders.find(({ id }) => id === own?.by) ?? (names.size === 0 ? first : undefined)
+  if (holder) {
+    const open = { viewerId: origin.userId, subject, link: linkTo(holder), title: app.catalog.titleOf(holder) }
+    return new Refusal(otherIsOpen(holder, open))
   }
   const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
   const others = holders.map((each) => ({ holder: each, link: linkTo(each), holds: (heldBy.get(each.id) ?? []).map(nameOf) }))
@@ -247,9 +208,4 @@ async function unreadableHolder({ store }: App, [first]: Created['held']): Promi
 /** Returns what people call the items of a change, by their resources. */
 function itemNamesOf<Input, Facts>({ items }: Change<Input, Facts>, facts: Facts): Map<string, string> {
   return new Map(items?.of(facts).map((item) => [items.change.resource(item.input), item.name]))
-}
-
-function whoIsAskedBy(request: NewRequest, rule: PolicyRule): SubmitOutcome['asked'] {
-  const approvers = request.needsApproval ? whoIsAsked(request, rule) : undefined
-  return approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) }
 }

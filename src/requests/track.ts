@@ -7,7 +7,7 @@ import { idOfResource, isOpen, type Request, type Underway } from '../domain/req
 import type { Timings } from '../domain/timings.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { guardStore } from '../redis/connect.ts'
-import { distrust } from './authority.ts'
+import { checkRecord, checkRetraction, distrust } from './authority.ts'
 import { endIfOver } from './bundle.ts'
 import type { Opened } from './catalog.ts'
 import { ofTrackedParents } from './children.ts'
@@ -36,7 +36,7 @@ export async function track(app: App, requests: Request[]): Promise<void> {
     signal,
   )
   const limit = pLimit(parallelReads)
-  const results = await Promise.all(due.map((request) => limit(() => observeOne(app, request, now, { signal, rows: rowsOf(request) }))))
+  const results = await Promise.all(due.map((request) => limit(() => observe(app, request, now, { signal, rows: rowsOf(request) }))))
   for (const parentId of new Set(due.flatMap(({ parent }) => parent?.id ?? []))) await endIfOver(app, parentId)
   await noteSilence(app, results, now)
 }
@@ -73,21 +73,15 @@ async function readList(app: App, look: Change['look'], group: Request[], signal
 /** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed, or its turn for a read has not come. */
 type Observed = 'read' | 'unread' | 'skipped'
 
-function observeOne(app: App, request: Request, now: number, options: ObserveOptions): Promise<Observed> {
-  // What is left when the time is over stays due, and is among the first at the next tick.
-  if (options.signal.aborted) return Promise.resolve('unread')
-  // The reads that settle a lost answer go before all others.
-  const lane = request.state === 'starting' ? 'execute' : 'track'
-  return inLane(lane, () => observe(app, request, now, options), { requestId: request.parent?.id ?? request.id })
-}
-
 /** The wait before a request whose record does not fit this version of Lockkeeper is observed again. */
 const unfitMs = 10 * 60_000
 
 /** Reads the outcome of one request from the account, and takes the step that follows from it. */
 async function observe(app: App, request: Request, now: number, options: ObserveOptions): Promise<Observed> {
-  const { store } = app
-  const pace = paceMs(request, now, app.config.movePollIntervalMs)
+  const { store, config } = app
+  // What is left when the time is over stays due, and is among the first at the next tick.
+  if (options.signal.aborted) return 'unread'
+  const pace = paceMs(request, now, config.movePollIntervalMs)
   // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
   if (!isOpen(request.state)) return skip(store.clearDueIfUnchanged(request.id, request.revision))
   const opened = app.catalog.openIfFit(request)
@@ -95,18 +89,21 @@ async function observe(app: App, request: Request, now: number, options: Observe
   const mayRetract = opened.change.handover !== undefined
   // Another step may have been taken since it was read, after which its secret is in use.
   if (mayRetract && (await store.find(request.id))?.revision !== request.revision) return skip(store.postpone(request.id, 0))
-  const problem = mayRetract ? await app.checkRetraction(request) : undefined
+  const problem = mayRetract ? await checkRetraction(app, request) : undefined
   if (problem) return skip(distrust(app, request, problem))
   const claim = mayRetract ? await store.claimRetraction(request.id) : undefined
   if (mayRetract && claim === undefined) return skip(store.postpone(request.id, pace))
   try {
-    await apply(app, request, await readOutcome(app, request, opened, now, options), now)
-    return 'read'
-  } catch (error) {
-    const isLimit = error instanceof AccountLimitError
-    if (!isLimit) onApiError(app, error)
-    await apply(app, request, { is: 'unclear' }, now)
-    return isLimit ? 'skipped' : 'unread'
+    const { observation, observed } = await readOutcome(app, request, opened, now, options)
+    const step = nextStep(request, observation, now, config.moveTimeoutMs)
+    const changed = step && checkRecord(app, request)
+    if (changed) await distrust(app, request, changed)
+    else if (step) {
+      const isEnd = stepOf(step.name).stamps?.includes('endedAt')
+      const set = { ...step.set, ...(isEnd ? { unansweredSince: request.unansweredSince } : {}) }
+      await store.take(request, step.name, { set, dueInMs: step.isDueAgain ? pace : undefined })
+    } else await store.postpone(request.id, pace)
+    return observed
   } finally {
     if (claim !== undefined) await store.endRetraction(request.id, claim)
   }
@@ -114,23 +111,30 @@ async function observe(app: App, request: Request, now: number, options: Observe
 
 /** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
 function leaveUnfit(app: App, request: Request): Promise<void> {
-  const problem = app.checkRecord(request)
+  const problem = checkRecord(app, request)
   return problem ? distrust(app, request, problem) : app.store.postpone(request.id, unfitMs)
 }
 
-async function readOutcome(
-  { timings }: App,
-  request: Request,
-  { change, input, latest }: Opened,
-  now: number,
-  options: ObserveOptions,
-): Promise<Observation> {
-  const moment = momentOf(request, now, timings)
-  if (!change.handover) return change.observe(input, latest, moment, options)
+/** Asks the change what the account shows. What cannot be read is unclear. */
+async function readOutcome(app: App, request: Request, { change, input, latest }: Opened, now: number, options: ObserveOptions) {
+  const moment = momentOf(request, now, app.timings)
+  const isHandover = change.handover !== undefined
   // The process that issued the secret may still be showing it.
-  if (moment.phase === 'sent' && moment.sinceSentMs < timings.handoverMs) return { is: 'unclear' }
-  // The observation of a secret that nobody saw deletes it.
-  return inLane('retract', () => change.observe(input, latest, moment, options))
+  if (isHandover && moment.phase === 'sent' && moment.sinceSentMs < app.timings.handoverMs) return unclear('read')
+  // The observation of a secret that nobody saw deletes it. The reads that settle a lost answer go before all others.
+  const lane = isHandover ? 'retract' : request.state === 'starting' ? 'execute' : 'track'
+  const look = () => change.observe(input, latest, moment, options)
+  try {
+    return { observation: await inLane(lane, look, { requestId: request.parent?.id ?? request.id }), observed: 'read' as const }
+  } catch (error) {
+    if (error instanceof AccountLimitError) return unclear('skipped')
+    onApiError(app, error)
+    return unclear('unread')
+  }
+}
+
+function unclear(observed: Observed): { observation: Observation; observed: Observed } {
+  return { observation: { is: 'unclear' }, observed }
 }
 
 /** Returns the phase in which a change is observed, and the time since its write. `now` is in ms since 1970. */
@@ -142,19 +146,6 @@ function momentOf({ state, sentAt, createdAt }: Underway, now: number, { graceMs
     early: sinceSentMs < graceMs,
     isUnsettled: sinceSentMs < unsettledMs,
   }
-}
-
-async function apply(app: App, request: Request, observation: Observation, now: number): Promise<void> {
-  const { store, config } = app
-  const pace = paceMs(request, now, config.movePollIntervalMs)
-  const step = nextStep(request, observation, now, config.moveTimeoutMs)
-  if (!step) return store.postpone(request.id, pace)
-  const problem = app.checkRecord(request)
-  if (problem) return distrust(app, request, problem)
-  const { name, set, isDueAgain } = step
-  const { unansweredSince } = request
-  const isEnd = stepOf(name).stamps?.includes('endedAt')
-  await store.take(request, name, { set: { ...set, ...(isEnd ? { unansweredSince } : {}) }, dueInMs: isDueAgain ? pace : undefined })
 }
 
 /** While a change is younger than this, it is observed at every tick: most end within this time. */

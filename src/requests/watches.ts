@@ -9,6 +9,7 @@ import type { Request } from '../domain/request.ts'
 import { someOf } from '../domain/text.ts'
 import { refusingRedis, safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
 import { draftNotice, isNoticeOwed, keepNotice, notifyOperators } from '../outbox/notices.ts'
+import { show } from '../outbox/outbox.ts'
 import type { RedisFault } from '../redis/check.ts'
 import { guardStore } from '../redis/connect.ts'
 import { horizonMs } from '../redis/queues.ts'
@@ -311,7 +312,7 @@ export function createWorkerWatch(app: App, { checkMs = usualCheckMs }: { checkM
   async function noteOn(request: Request): Promise<void> {
     if (request.state !== 'approved' || request.waits?.for === 'worker' || app.catalog.changeIfKnown(request.kind)?.handover) return
     const { outcome } = await store.take(request, 'wait-for-worker', { set: { waits: { for: 'worker' } } })
-    if (outcome === 'won') await app.show(request.id)
+    if (outcome === 'won') await show(app, request.id)
   }
 
   function begin(): void {

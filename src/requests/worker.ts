@@ -6,11 +6,8 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { isItemUnderway, type Request } from '../domain/request.ts'
 import { settleWithin } from '../domain/within.ts'
-import { unreadableRecord } from '../messages/operator-notices.ts'
-import { notifyOperators } from '../outbox/notices.ts'
 import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
-import { UnreadableRecordError } from './store.ts'
 import { createWatchdog, type Watch } from './watches.ts'
 
 /** What the worker does, and how long it may take. */
@@ -26,6 +23,11 @@ interface WorkerOptions {
   longestTickMs?: number
 }
 
+const parallelReconciles = 16
+
+/** The wait before a request that could not be reconciled is tried again, and after an error of Redis, because the request is not the problem then. */
+const againMs = { unfit: 10 * 60_000, afterRedis: 1_000 }
+
 /** How long a stop waits for Redis to take the worker from the list of running workers. */
 const leaveMs = 500
 
@@ -39,27 +41,60 @@ export function createWorker(
 ) {
   const { redis, queues, store } = app
   const onError = app.errors.of('jobs')
-  const requests = createRequestSweep(app, { reconcile, track })
-  const messages = createOutboxSweep(app, () => sweepOutbox(requests.reconcileInBackground))
   const watchdog = createWatchdog(app, { dataLossMark, redisWatch, intervalMs: watchdogMs })
   const workers: Worker[] = []
   let whileSweeping: NodeJS.Timeout | undefined
+  // This limit is not shared with the messages, which may all wait for a Slack that hangs.
+  const limit = pLimit(parallelReconciles)
+  const reconciling = new Map<string, Promise<void>>()
+  let sending: Promise<void> | undefined
 
+  /** Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. */
   async function tick(): Promise<void> {
     const startedAt = performance.now()
     // While the account API hangs, messages are still sent, and the tick still counts as work.
     whileSweeping = setInterval(() => {
-      messages.sweepInBackground()
+      sendInBackground()
       if (performance.now() - startedAt < longestTickMs) store.noteTick().catch(onError)
     }, queues.pollIntervalMs)
-    await requests.sweep().finally(() => clearInterval(whileSweeping))
+    try {
+      const ids = await store.due()
+      const underway = (await store.findMany(ids)).filter(({ state, items }) => state === 'tracking' && !items)
+      const isOnlyTracked = new Set(underway.map(({ id }) => id))
+      for (const id of ids) if (!isOnlyTracked.has(id)) reconcileInBackground(id)
+      await track(underway)
+    } finally {
+      clearInterval(whileSweeping)
+    }
     app.metrics.tick(performance.now() - startedAt)
-    messages.sweepInBackground()
+    sendInBackground()
     await store.noteTick()
     if (await store.isBusy(horizonMs)) return
     await queues.stopTicking()
     // A request may have become due between the check and the stop.
     if (await store.isBusy(horizonMs)) await queues.startTicking()
+  }
+
+  /** Reconciles without waiting: it may call Slack, and a slow Slack must not delay the tracking. */
+  function reconcileInBackground(id: string): void {
+    if (reconciling.has(id)) return
+    const work = limit(() => reconcile(id))
+      .catch((error: unknown) => {
+        onError(error, id)
+        return store.postpone(id, error instanceof StoreUnavailableError ? againMs.afterRedis : againMs.unfit)
+      })
+      .catch((error: unknown) => onError(error, id))
+      .finally(() => reconciling.delete(id))
+    reconciling.set(id, work)
+  }
+
+  /** Sends what is due without waiting for it, unless that is under way: a slow Slack must not delay the tracking. */
+  function sendInBackground(): void {
+    sending ??= sweepOutbox(reconcileInBackground)
+      .catch(onError)
+      .finally(() => {
+        sending = undefined
+      })
   }
 
   /** Starts the worker. Resolves when other processes can see it. */
@@ -73,7 +108,7 @@ export function createWorker(
     }
     workers.push(
       new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000 }),
-      new Worker('wake-ups', async (job) => requests.reconcileNow(WakeUp.parse(job.data).id), { ...shared, concurrency: 50 }),
+      new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), { ...shared, concurrency: 50 }),
     )
     for (const worker of workers) worker.on('error', onError).on('failed', (job, error) => onError(error, job?.data.id))
     await watchdog.start()
@@ -84,102 +119,11 @@ export function createWorker(
     watchdog.stop()
     clearInterval(whileSweeping)
     await Promise.allSettled(workers.map((worker) => worker.close()))
-    await Promise.allSettled([messages.settle(), requests.settle()])
+    await Promise.allSettled([sending, ...reconciling.values()])
     if (redis.status === 'ready') await settleWithin(leaveMs, [watchdog.leave()])
   }
 
   return { start, stop }
-}
-
-const parallelReconciles = 16
-
-/** The wait before a request that could not be reconciled is tried again. */
-const unfitMs = 10 * 60_000
-
-/** The wait before a request is tried again during which Redis failed, as it does while one of two connections is not back yet. */
-const afterRedisMs = 1_000
-
-/** The part of a tick that handles the requests that are due. */
-function createRequestSweep(app: App, { reconcile, track }: Pick<WorkerOptions, 'reconcile' | 'track'>) {
-  const { store } = app
-  const onError = app.errors.of('jobs')
-  // This limit is not shared with the messages, which may all wait for a Slack that hangs.
-  const limit = pLimit(parallelReconciles)
-  const running = new Map<string, Promise<void>>()
-
-  /** Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. */
-  async function sweep(): Promise<void> {
-    const ids = await store.due()
-    const underway = (await store.findMany(ids)).filter(({ state, items }) => state === 'tracking' && !items)
-    const isOnlyTracked = new Set(underway.map(({ id }) => id))
-    for (const id of ids) if (!isOnlyTracked.has(id)) reconcileInBackground(id)
-    await track(underway)
-  }
-
-  /** Reconciles without waiting: it may call Slack, and a slow Slack must not delay the tracking. */
-  function reconcileInBackground(id: string): void {
-    if (running.has(id)) return
-    const work = limit(() => reconcileOrPostpone(id))
-      .catch((error: unknown) => onError(error, id))
-      .finally(() => running.delete(id))
-    running.set(id, work)
-  }
-
-  /** Postpones a request that cannot be reconciled. After an error of Redis it is due again soon, because the request is not the problem. */
-  async function reconcileOrPostpone(id: string): Promise<void> {
-    try {
-      await reconcileNow(id)
-    } catch (error) {
-      onError(error, id)
-      await store.postpone(id, error instanceof StoreUnavailableError ? afterRedisMs : unfitMs)
-    }
-  }
-
-  async function reconcileNow(id: string): Promise<void> {
-    try {
-      await reconcile(id)
-    } catch (error) {
-      if (!(error instanceof UnreadableRecordError) || error.isOfLaterVersion) throw error
-      await reportUnreadable(app, id)
-    }
-  }
-
-  /** Resolves when the requests in the background are reconciled. */
-  async function settle(): Promise<void> {
-    await Promise.allSettled(running.values())
-  }
-
-  return { sweep, reconcileInBackground, reconcileNow, settle }
-}
-
-/**
- * Tells the operators once. It is no longer due: nobody knows what its record says, so only a person can decide that its change is over, and free
- * its lock by deleting the record.
- */
-async function reportUnreadable(app: App, requestId: string): Promise<void> {
-  await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
-  await app.store.clearDue(requestId)
-}
-
-/** The part of a tick that sends the messages that are due. */
-function createOutboxSweep(app: App, sweep: () => Promise<void>) {
-  let running: Promise<void> | undefined
-
-  /** Starts a sweep without waiting for it, unless one is running: a slow Slack must not delay the tracking. */
-  function sweepInBackground(): void {
-    running ??= sweep()
-      .catch(app.errors.of('jobs'))
-      .finally(() => {
-        running = undefined
-      })
-  }
-
-  /** Resolves when the running sweep has ended. */
-  async function settle(): Promise<void> {
-    await running
-  }
-
-  return { sweepInBackground, settle }
 }
 
 /** How often each process checks whether work is due. The first check comes after this time, so that it does not slow down the start. */

@@ -19,7 +19,6 @@ interface AnswerPlace {
 export interface TrackedAnswer extends ClickAnswer {
   /** Whether the person has an answer, here or elsewhere. */
   given: () => boolean
-  /** Says that the answer takes longer. For a command, the answer then replaces it. */
   interim: (message: Message) => Promise<void>
 }
 
@@ -34,14 +33,12 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
   let interim: Promise<boolean> | undefined
   let subject: Mrkdwn | undefined
 
-  /** Whether the answer can replace an interim answer. After a click, it would replace the message that was clicked. */
   async function takeInterim(): Promise<boolean> {
     const saying = interim
     interim = undefined
     return (await saying) === true && !isClick
   }
 
-  /** Returns whether the answer went through the response URL. */
   async function say(answer: Answerable, replaces: boolean): Promise<boolean> {
     const replaceOriginal = (await takeInterim()) || replaces
     const answered = responseUrl ? await respond(responseUrl, answer, { replaceOriginal }) : undefined
@@ -83,7 +80,6 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
   }
 }
 
-/** Modals take no tables. */
 function asModal(answer: Answerable) {
   const { blocks } = hasTable(answer) ? answer.instead : answer
   return modal({ title: 'Lockkeeper', close: 'Close', blocks })

@@ -10,7 +10,6 @@ import { type Mrkdwn, mostWords, mrkdwn } from './text.ts'
 /** The right that a command needs: to read, or to request a change of this kind. Help lists the commands by it. */
 export type Need = 'read' | ChangeKind
 
-/** The headings of the help, in their order. */
 export const groups = ['Change', 'View', 'Keys', 'You'] as const
 type Group = (typeof groups)[number]
 
@@ -47,13 +46,10 @@ export interface GivenWords {
   args: string[]
   /** The slash command's name, which answers quote. */
   command: string
-  /** Why the pickers of the form are empty. Shown above the fields. */
-  problem?: Mrkdwn | undefined
 }
 
 export interface CommandCall {
   slashCommand: SlashCommand
-  /** The words after the command's own words. */
   args: string[]
   /** The result of the gate. Undefined if the command only reads. */
   requester?: Requester | undefined
@@ -79,7 +75,6 @@ export function findMeant(commands: Command[], words: string[]): Command | undef
 /** Slack's own clients send less. If a text has many quotes, the time to split it into words grows with the square of its length. */
 export const longestCommand = 3_000
 
-/** Throws a Refusal if a search has more words than one search takes. */
 export function limitWords(words: string[]): void {
   if (words.length <= mostWords) return
   throw new Refusal(mrkdwn`Too many words: a search can have up to ${mostWords}. This one has ${words.length}. Use fewer words.`)

@@ -73,13 +73,13 @@ export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined
 export function toUserMessage(error: unknown, effect?: string): string | undefined {
   if (error instanceof CheckFailed) {
     const isSaid = /nothing was requested/i.test(error.message)
-    return [error.message, isSaid ? undefined : effect, error.next].filter((part) => part !== undefined).join(' ')
+    return [error.message, isSaid ? undefined : effect, error.next].filter(Boolean).join(' ')
   }
   if (error instanceof UserError) return error.message
   if (error instanceof NothingRequested) return toUserMessage(error.cause, 'Nothing was requested.')
   if (error instanceof StoreUnavailableError) return redisWords(error)
   const words = accountWords(error)
-  return words && [words.why, effect, words.next].filter((part) => part !== undefined).join(' ')
+  return words && [words.why, effect, words.next].filter(Boolean).join(' ')
 }
 
 /**
@@ -87,19 +87,15 @@ export function toUserMessage(error: unknown, effect?: string): string | undefin
  * script stops it there, and Redis keeps what it has written.
  */
 function redisWords(error: StoreUnavailableError): string {
-  if (isMissingRight(error)) {
-    const effect = /\bscript\b/.test(error.message)
-      ? 'Your last step may be stored only in part.'
-      : "Your last step wasn't stored and won't be carried out."
-    return `Lockkeeper's database (Redis) refuses Lockkeeper's user. ${effect} Tell the people who run Lockkeeper.`
-  }
+  const isInScript = isMissingRight(error) && /\bscript\b/.test(error.message)
+  const effect = isInScript ? 'Your last step may be stored only in part.' : "Your last step wasn't stored and won't be carried out."
   const refusal = writeRefusalOf(error.code)
-  return refusal
-    ? `Lockkeeper's database (Redis) refuses writes, because ${refusal.why}. Your last step wasn't stored and won't be carried out. Tell the people who run Lockkeeper.`
+  const what = isMissingRight(error) ? "Lockkeeper's user" : refusal && `writes, because ${refusal.why}`
+  return what
+    ? `Lockkeeper's database (Redis) refuses ${what}. ${effect} Tell the people who run Lockkeeper.`
     : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."
 }
 
-/** Explains an error of the account API. Undefined for any other. */
 function accountWords(error: unknown): Words | undefined {
   if (error instanceof AccountLimitError) return limitWords(error)
   if (error instanceof ApiUnreachableError) {
@@ -143,13 +139,15 @@ export function explainRefusal(error: ApiError): Words {
   return lastingRefusal(error) ?? { why: sentencesOf(statusWords(error)) }
 }
 
-/** Explains an answer of the account API that is an error. `next`: what to do, also if a second try may succeed. */
+/** `next`: what to do, also if a second try may succeed. */
 function answerWords(error: ApiError): Words {
   return lastingRefusal(error) ?? statusWords(error)
 }
 
 function lastingRefusal(error: ApiError): Words | undefined {
-  return documentedRefusal(error) ?? (isFeatureMissing(error) ? featureMissing(error) : undefined)
+  const next = "Ask the provider's support to enable it."
+  const missing = () => ({ why: `This needs a feature that isn't enabled for the team.${said(error)}`, next })
+  return documentedRefusal(error) ?? (isFeatureMissing(error) ? missing() : undefined)
 }
 
 function sentencesOf({ why, next }: Words): string {
@@ -165,34 +163,32 @@ export function refusedWrite(error: ApiError, nothing: string): Words {
   return next === undefined ? { why: `${why} ${nothing}` } : { why: `${nothing} ${why}`, next }
 }
 
-function featureMissing(error: ApiError): Words {
-  return {
-    why: `This needs a feature that isn't enabled for the team.${said(error)}`,
-    next: "Ask the provider's support to enable it.",
-  }
-}
-
 function statusWords(error: ApiError): Words {
   const { status, codes, key } = error
-  if (status === 401)
-    return {
-      why: "The account API rejects Lockkeeper's API key (401).",
-      next: `The people who run Lockkeeper must set a valid ${key}.`,
-    }
-  if (status === 403)
-    return {
-      why: `Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses.${said(error)}`,
-      next: 'Tell the people who run Lockkeeper.',
-    }
-  if (status === 429) return { why: 'The account API is limiting requests (429).', next: 'Try again in a minute.' }
   if (status >= 500) return { why: `The account API returned an error (${status}).`, next: 'Try again in a minute.' }
-  if (status === 409)
-    return {
-      why: `The account API is busy with another change of this resource (409).${said(error)}`,
-      next: 'Try again when that change has ended.',
-    }
-  if (status === 404) return { why: `The account API couldn't find this (404).${said(error)}` }
-  return { why: `The account API refused this (${[status, ...codes].join(', ')}).${said(error)}` }
+  switch (status) {
+    case 401:
+      return {
+        why: "The account API rejects Lockkeeper's API key (401).",
+        next: `The people who run Lockkeeper must set a valid ${key}.`,
+      }
+    case 403:
+      return {
+        why: `Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses.${said(error)}`,
+        next: 'Tell the people who run Lockkeeper.',
+      }
+    case 404:
+      return { why: `The account API couldn't find this (404).${said(error)}` }
+    case 409:
+      return {
+        why: `The account API is busy with another change of this resource (409).${said(error)}`,
+        next: 'Try again when that change has ended.',
+      }
+    case 429:
+      return { why: 'The account API is limiting requests (429).', next: 'Try again in a minute.' }
+    default:
+      return { why: `The account API refused this (${[status, ...codes].join(', ')}).${said(error)}` }
+  }
 }
 
 function said(error: ApiError): string {

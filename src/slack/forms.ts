@@ -2,38 +2,25 @@ import type { Button, ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
-import { ListCutError } from '../domain/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import { button, input, modal, noticeView, problemBlocks } from './blocks.ts'
-import type { Command, GivenWords, Need } from './commands.ts'
+import type { Command, Need } from './commands.ts'
 import { outdatedButton, Refusal, toUserWords } from './errors.ts'
-import type {
-  Click,
-  FieldProblems,
-  FormHandler,
-  InteractionHandlers,
-  Shortcut,
-  SlashCommand,
-  Submission,
-  SubmissionAnswer,
-} from './interactions.ts'
+import type { Click, FormHandler, InteractionHandlers, Shortcut, SlashCommand, Submission, SubmissionAnswer } from './interactions.ts'
 import { type Metadata, readJson, readMetadata, writeMetadata } from './payloads.ts'
-import { conversationsSelect } from './pickers.ts'
-import { code, type Mrkdwn, mrkdwn, truncate } from './text.ts'
+import { code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
 
 /** What says who may open a form where, and whether it needs a reason. */
 interface FormApp {
   access: Pick<App['access'], 'gateForm' | 'gateChosen' | 'ruleWithReason'>
 }
 
-/** A command that has a form, and a button that opens it. */
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
 
 function isOpened(command: Command): command is Opened {
   return command.form !== undefined && command.button !== undefined
 }
 
-/** Makes the buttons that open the forms of these commands, for the Home tab. */
 export function formButtons(commands: Command[]): Button[] {
   return commands.filter(isOpened).map(({ button: own, words }) => button({ ...own, value: words }))
 }
@@ -49,19 +36,20 @@ export function formButtonValue(command: string): string {
 export function formOf(app: FormApp, command: Command, args: string[]): FormHandler<SlashCommand> | undefined {
   const { form, isComplete, need } = command
   if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
-  const contentOf = (slashCommand: SlashCommand): Content => [
-    metadataFor(app, need, slashCommand),
-    { args, command: slashCommand.origin.command },
-  ]
   return {
-    form: (slashCommand) => form(...contentOf(slashCommand)),
+    form: (slashCommand) => form(metadataFor(app, need, slashCommand), { args, command: slashCommand.origin.command }),
     // A form that shows what was named opens only after the authorization.
     ...(args.length > 0 ? { reads: true } : {}),
-    allow: async ({ origin }) => {
-      if (need !== 'read') await app.access.gateForm(origin, need)
-    },
-    fill: (slashCommand) => warnIfUnread(command, contentOf(slashCommand)),
+    allow: ({ origin }) => allow(app, command, origin),
   }
+}
+
+/** Checks whether a person may use the form, and reads what its pickers will need. */
+async function allow(app: FormApp, { need, prepare }: Command, origin: Origin): Promise<void> {
+  // On the Home tab and in a global shortcut there is no channel yet.
+  if (origin.channelId && need !== 'read') await app.access.gateForm(origin, need)
+  // The pickers say what could not be read.
+  prepare?.().catch(() => {})
 }
 
 /**
@@ -78,28 +66,16 @@ export function formOpeners(app: FormApp, commands: Command[]): Pick<Interaction
 }
 
 function opener(app: FormApp, command: Opened): FormHandler<Click | Shortcut> {
-  const { form, need, prepare, words } = command
-  const contentOf = (origin: Origin, responseUrl: string | undefined): Content => [
-    metadataFor(app, need, { origin, responseUrl }),
-    { args: [], command: origin.command },
-  ]
+  const { form, need, words } = command
   return {
     form: (interaction) => {
       const origin = namedOrigin(interaction)
       const { responseUrl } = interaction
       return origin.channelId
-        ? form(...contentOf(origin, responseUrl))
+        ? form(metadataFor(app, need, { origin, responseUrl }), { args: [], command: origin.command })
         : channelForm({ metadata: { origin, responseUrl, extra: words }, title: command.button.opens })
     },
-    allow: async ({ origin }) => {
-      if (origin.channelId && need !== 'read') await app.access.gateForm(origin, need)
-    },
-    fill: async (interaction) => {
-      const origin = namedOrigin(interaction)
-      // The form of the command follows the one that asks for the channel.
-      if (!origin.channelId) return void prepare?.().catch(() => undefined)
-      return warnIfUnread(command, contentOf(origin, interaction.responseUrl))
-    },
+    allow: ({ origin }) => allow(app, command, origin),
   }
 }
 
@@ -111,9 +87,6 @@ function namedOrigin(interaction: Click | Shortcut): Origin {
   if (command === undefined) throw new Refusal(outdatedButton)
   return { ...origin, command }
 }
-
-/** What a form shows, as the arguments of the function that renders it. */
-type Content = [metadata: string, given: GivenWords]
 
 function metadataFor(app: FormApp, need: Need, opened: Parameters<typeof formMetadata>[0]): string {
   return formMetadata(opened, app.access.ruleWithReason(need, opened.origin.channelId))
@@ -131,36 +104,16 @@ export function formMetadata(
   return writeMetadata({ origin, responseUrl, reason: reason || undefined, ruleWithReason, ...more })
 }
 
-/** How long a failed read may still change an open form. Later the person is filling it in, and its pickers say the same. */
-const warnWithinMs = 1_000
-
-/**
- * Reads what the pickers of an open form will need. If that fails at once, returns the same form with the reason on top, so that nobody
- * starts to fill in what cannot be requested. Returns undefined for a form that was filled with typed words, because it has read the lists.
- */
-async function warnIfUnread({ form, prepare }: Command, [metadata, given]: Content): Promise<ModalView | undefined> {
-  // Errors without words are left to the pickers, which read again and report them.
-  const unread = prepare?.().then(
-    () => undefined,
-    (error: unknown) => (error instanceof ListCutError ? undefined : toUserWords(error)),
-  )
-  if (!unread || given.args.length > 0) return undefined
-  const problem = await withinOr(warnWithinMs, unread, undefined)
-  return problem && form?.(metadata, { ...given, problem })
-}
-
 const channelFormId = 'choose-channel'
 const channelBlock = 'channel'
 
 interface ChannelForm {
   metadata: Metadata
-  /** The title of the form that follows. */
   title: string
   channelId?: string | undefined
   problem?: Mrkdwn | undefined
 }
 
-/** Renders the form that asks for the channel of a request, before the form of the change. */
 function channelForm({ metadata, title, channelId, problem }: ChannelForm): ModalView {
   return modal({
     callbackId: channelFormId,
@@ -173,13 +126,19 @@ function channelForm({ metadata, title, channelId, problem }: ChannelForm): Moda
         blockId: channelBlock,
         label: 'Channel',
         hint: 'The request is posted there for approval.',
-        element: conversationsSelect({ actionId: channelBlock, placeholder: 'Choose a channel', initial: channelId }),
+        element: {
+          type: 'conversations_select',
+          action_id: channelBlock,
+          placeholder: plain('Choose a channel'),
+          // Requests cannot be made in direct messages and in channels that are shared with another organisation (Slack Connect).
+          filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
+          ...(channelId ? { initial_conversation: channelId } : { default_to_current_conversation: true }),
+        },
       }),
     ],
   })
 }
 
-/** Replaces the form that asked for the channel by the form of the command, in that channel. */
 async function submitChannel(app: FormApp, opened: Opened[], { metadata, origin, values }: Submission): Promise<SubmissionAnswer> {
   const before = readMetadata(metadata)
   const command = opened.find(({ words }) => words === before?.extra)
@@ -255,7 +214,6 @@ export function refuseForm(
   problems: Record<string, Mrkdwn | undefined>,
   again: (problem: Mrkdwn) => ModalView,
 ): SubmissionAnswer | undefined {
-  const found: FieldProblems = {}
-  for (const [blockId, problem] of Object.entries(problems)) if (problem !== undefined) found[blockId] = problem
-  return Object.keys(found).length > 0 ? { is: 'refused', problems: found, again } : undefined
+  const found = Object.entries(problems).filter((one): one is [string, Mrkdwn] => one[1] !== undefined)
+  return found.length > 0 ? { is: 'refused', problems: Object.fromEntries(found), again } : undefined
 }

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { UnknownName } from '../domain/errors.ts'
-import { countMistakes, nearestNames, suggestNames } from '../domain/text.ts'
+import { countMistakes, suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { actions, button, message, notice, wholeSection } from './blocks.ts'
 import { type Command, findCommand, groups, type Need } from './commands.ts'
@@ -11,7 +11,6 @@ import { alternatives, code, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from '.
 import { withoutMention } from './typed-words.ts'
 import type { Message } from './web-api.ts'
 
-/** A command as a person should have typed it. */
 interface WholeCommand {
   /** `ip move` */
   words: string
@@ -30,7 +29,6 @@ export function wholeCommand(name: string, { words, args, reason }: WholeCommand
   return code(whole.length > longest ? truncate(start, longest, 'plain') : whole)
 }
 
-/** Suggests whole commands in place of what was typed. */
 export function didYouMean(name: string, meant: WholeCommand[]): Mrkdwn {
   // `keys` with the argument `create` reads like `keys create`.
   const distinct = new Map(meant.map((one) => wholeCommand(name, one)).map((whole) => [whole.text, whole]))
@@ -45,22 +43,20 @@ function argument(word: string): string {
 }
 
 interface HelpFor {
-  /** The slash command's name. */
   name: string
-  /** The needs for which the person has the right. */
   allowed: Need[]
 }
 
 /** Lists the commands in groups, a line each, with the buttons that open forms. Those that the person may not use are only named. */
-export function helpMessage(commands: Command[], { name, allowed }: HelpFor): Message {
+export function helpMessage(commands: Command[], help: HelpFor): Message {
+  const { name, allowed } = help
   const usable = commands.filter(({ need }) => allowed.includes(need))
-  const others = commands.filter((command) => !usable.includes(command))
   const titled = groups.map((group) => ({ group, members: usable.filter((command) => command.group === group) }))
   const parts = [
     mrkdwn`*What you can do*`,
     ...titled.filter(({ members }) => members.length > 0).map(({ group, members }) => groupLines(mrkdwn`*${group}*`, members, name)),
     ...(usable.length === 0 ? [mrkdwn`Nothing: only full members of this workspace can use Lockkeeper.`] : []),
-    ...notOpen(others, name),
+    ...notOpen(commands, help),
     closing(usable, name),
   ]
   return withButtons(parts, usable, name)
@@ -70,17 +66,11 @@ export function helpMessage(commands: Command[], { name, allowed }: HelpFor): Me
 function commandHelp(command: Command, { name, allowed, more, unknown }: HelpFor & { more: Command[]; unknown: string[] }): Message {
   const isUsable = allowed.includes(command.need)
   const { summary, details, examples } = command
+  const shown = examples.map((one) => code(`${name} ${command.words} ${one}`))
   const parts = [
     ...notUnderstood(unknown),
     mrkdwn`*${code(synopsis(command, name))}*\n${summary}.${details ? mrkdwn`\n${details}` : ''}`,
-    ...(examples.length > 0
-      ? [
-          mrkdwn`*Examples*\n${joinMrkdwn(
-            examples.map((one) => code(`${name} ${command.words} ${one}`)),
-            '\n',
-          )}`,
-        ]
-      : []),
+    ...(shown.length > 0 ? [mrkdwn`*Examples*\n${joinMrkdwn(shown, '\n')}`] : []),
     ...(command.need === 'read' ? [] : [withReason]),
     ...(more.length > 0 ? [groupLines(mrkdwn`*More*`, more, name)] : []),
     ...(isUsable ? [] : [mrkdwn`_Not available to you here._`]),
@@ -88,23 +78,19 @@ function commandHelp(command: Command, { name, allowed, more, unknown }: HelpFor
   return withButtons(parts, isUsable ? [command] : [], name)
 }
 
-/** Lists the commands that begin with a word, or stand under a heading. */
-function groupHelp(commands: Command[], { name, allowed, unknown }: HelpFor & { unknown: string[] }): Message {
-  const usable = commands.filter(({ need }) => allowed.includes(need))
-  const others = commands.filter((command) => !usable.includes(command))
-  const parts = [...notUnderstood(unknown), ...(usable.length > 0 ? [groupLines(undefined, usable, name)] : []), ...notOpen(others, name)]
-  return withButtons(parts, usable, name)
+function groupHelp(commands: Command[], help: HelpFor & { unknown: string[] }): Message {
+  const usable = commands.filter(({ need }) => help.allowed.includes(need))
+  const listed = usable.length > 0 ? [groupLines(undefined, usable, help.name)] : []
+  return withButtons([...notUnderstood(help.unknown), ...listed, ...notOpen(commands, help)], usable, help.name)
 }
 
 const withReason = mrkdwn`To give a reason, end the command with ${code('because')} and the reason. Approvers see it.`
 
-function notOpen(commands: Command[], name: string): Mrkdwn[] {
-  if (commands.length === 0) return []
-  const named = commands.map(({ words }) => code(`${name} ${words}`))
-  return [mrkdwn`_Not available to you here:_ ${joinMrkdwn(named, ', ')}`]
+function notOpen(commands: Command[], { name, allowed }: HelpFor): Mrkdwn[] {
+  const named = commands.filter(({ need }) => !allowed.includes(need)).map(({ words }) => code(`${name} ${words}`))
+  return named.length === 0 ? [] : [mrkdwn`_Not available to you here:_ ${joinMrkdwn(named, ', ')}`]
 }
 
-/** Says which words were not understood, as they were typed. */
 function notUnderstood(words: string[]): Mrkdwn[] {
   return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.map(argument).join(' '), 80, 'plain'))}.`]
 }
@@ -114,7 +100,6 @@ export function wrongUsage(usage: Mrkdwn, rest: string[]): Mrkdwn {
   return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage], ' ')
 }
 
-/** Says that a command takes no arguments. */
 export function takesNone({ words }: Command, args: string[], name: string): Mrkdwn {
   return joinMrkdwn([mrkdwn`${code(`${name} ${words}`)} takes no arguments.`, ...notUnderstood(args)], ' ')
 }
@@ -141,100 +126,66 @@ function synopsis({ words, usage }: Command, name: string): string {
   return `${name} ${words}${usage ? ` ${usage}` : ''}`
 }
 
-const mostSuggestions = 2
-
-/** A command that was probably meant, and how many of the typed words stand for it. The others are its arguments. */
-interface Suggestion {
-  command: string
-  typed: number
-}
-
-/**
- * Finds the commands that were probably meant: the nearest one, at most two that are equally near, or none. It recognizes mistyped words,
- * and a last word without the words before it (`move`).
- */
-function suggestCommands(known: string[], words: string[]): Suggestion[] {
-  const near = nearestNames(known, { mistakesIn: (command) => readingOf(words, command).mistakes, mostMistakes })
-  return near.slice(0, mostSuggestions).map((command) => ({ command, typed: readingOf(words, command).typed }))
-}
-
-/**
- * Reads the typed words as a command with the fewest mistakes. It compares only as many words as the command has: the others are arguments.
- */
-function readingOf(words: string[], command: string): { mistakes: number; typed: number } {
-  const own = command.split(' ')
-  const first = words[0] ?? ''
-  const readings = [
-    { mistakes: countMistakes(words.slice(0, own.length).join(' '), command), typed: Math.min(own.length, words.length) },
-    { mistakes: countMistakes(first, own.at(-1) ?? '') + own.length - 1, typed: 1 },
-  ]
-  return readings.reduce((best, reading) => (reading.mistakes < best.mistakes ? reading : best))
-}
-
-/**
- * Allows half as many mistakes as the longest word has letters, because two letters that changed places count as two mistakes. Of three letters
- * two must be right: `ips` means `ip list` rather than `vms`.
- */
-function mostMistakes(command: string): number {
-  const longest = Math.max(...command.split(' ').map((word) => word.length))
-  return longest > 3 ? Math.ceil(longest / 2) : 1
-}
-
-/** Finds the commands whose first word was probably meant: for `ip` or `ips`, `ip move` and `ip list`. */
-function suggestGroup(known: string[], [first = '']: string[]): Suggestion[] {
-  const firstWords = [...new Set(known.flatMap((command) => (command.includes(' ') ? (command.split(' ')[0] ?? []) : [])))]
-  const [nearest] = nearestNames(firstWords, { mistakesIn: (word) => countMistakes(first, word), mostMistakes: () => 1 })
-  const typed = nearest === first.toLowerCase() ? 2 : 1
-  return known.filter((command) => nearest !== undefined && command.startsWith(`${nearest} `)).map((command) => ({ command, typed }))
-}
-
 /** The buttons of a request message, by the words that people type in their place. */
-const buttonNames: Record<string, string> = {
-  approve: 'Approve',
-  reject: 'Reject',
-  withdraw: 'Withdraw',
-}
+const buttonNames: Record<string, string> = { approve: 'Approve', reject: 'Reject', withdraw: 'Withdraw' }
 
 /** Says that there is no such command, and suggests those that were probably meant, with the arguments that were typed. */
 export function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
   const asTyped = (command: string) => code(`${name} ${command}`)
-  const group = commands.filter((command) => command.words.startsWith(`${words[0]?.toLowerCase()} `))
+  const first = words[0]?.toLowerCase() ?? ''
+  const group = commands.filter((command) => command.words.startsWith(`${first} `))
   if (group.length > 0 && words.length === 1) {
     const choices = group.map((command) => mrkdwn`${asTyped(command.words)}: ${command.summary}`)
     return mrkdwn`${asTyped(typedWords(words))} needs one more word:\n${joinMrkdwn(choices, '\n')}`
   }
-  const known = commands.map((command) => command.words)
-  const first = words[0]?.toLowerCase() ?? ''
   const buttonName = buttonNames[first]
-  if (buttonName !== undefined && known.includes('pending'))
+  if (buttonName !== undefined)
     return mrkdwn`${asTyped(first)} isn't a command. Press *${buttonName}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
   // If the first word is right, probably only the second one is mistyped.
-  const inGroup = suggestCommands(
-    group.map((command) => command.words),
-    words,
-  )
-  const near = inGroup.length > 0 ? inGroup : suggestCommands([...known, 'help'], words)
-  return notACommand(words, fitting(commands, near.length > 0 ? near : suggestGroup(known, words), words), name)
+  const inGroup = meantCommands(group, words)
+  return notACommand(words, inGroup.length > 0 ? inGroup : meantCommands([...commands, helpCommand], words), name)
+}
+
+const helpCommand = { words: 'help', usage: '[<command>]' }
+
+/** A command that was probably meant, and how many of the typed words stand for it. The others are its arguments. */
+interface Meant {
+  words: string
+  typed: number
+}
+
+/**
+ * Finds the command with the fewest mistakes, or two that are equally near. A last word without the words before it (`move`) stands for a
+ * command, too.
+ */
+function meantCommands(commands: Pick<Command, 'words' | 'usage'>[], typed: string[]): Meant[] {
+  const readings = commands.flatMap(({ words, usage }) => {
+    const own = words.split(' ')
+    const last = own.at(-1) ?? ''
+    // As many letters may be wrong as half of the longest word has, because two that changed places count twice. Of three, one may be.
+    const longest = Math.max(...own.map((word) => word.length))
+    const most = longest > 3 ? Math.ceil(longest / 2) : 1
+    const whole = { words, usage, typed: own.length, mistakes: countMistakes(typed.slice(0, own.length).join(' '), words) }
+    const short = { words, usage, typed: 1, mistakes: countMistakes(typed[0] ?? '', last) + own.length - 1 }
+    return [whole.mistakes <= short.mistakes ? whole : short].filter(({ mistakes }) => mistakes <= most)
+  })
+  const fewest = Math.min(...readings.map(({ mistakes }) => mistakes))
+  const nearest = readings.filter(({ mistakes }) => mistakes === fewest)
+  // A command that takes no arguments is not meant where some were typed, unless nothing else is.
+  const taking = nearest.filter((one) => one.usage !== '' || one.typed >= typed.length)
+  return (taking.length > 0 ? taking : nearest.map((one) => ({ ...one, typed: typed.length }))).slice(0, 2)
 }
 
 /** Says that there is no such command, and which ones exist instead. Each takes over the words after those that stand for it. */
-export function notACommand(words: string[], meant: Suggestion[], name: string): Mrkdwn {
-  const whole = meant.map(({ command, typed }) => ({ words: command, args: words.slice(typed) }))
+export function notACommand(words: string[], meant: Meant[], name: string): Mrkdwn {
+  const whole = meant.map((one) => ({ words: one.words, args: words.slice(one.typed) }))
   const isOneWord = meant.length > 0 && meant.every(({ typed }) => typed === 1)
-  const namesHelp = meant.some(({ command }) => command === 'help')
   const sentences = [
     mrkdwn`${code(`${name} ${typedWords(words.slice(0, isOneWord ? 1 : 2))}`)} isn't a command.`,
     ...(whole.length > 0 ? [didYouMean(name, whole)] : []),
-    ...(namesHelp ? [] : [mrkdwn`See ${code(`${name} help`)}.`]),
+    ...(meant.some((one) => one.words === 'help') ? [] : [mrkdwn`See ${code(`${name} help`)}.`]),
   ]
   return joinMrkdwn(sentences, ' ')
-}
-
-/** Leaves out commands that do not take the arguments that were typed. If none does, all stay, without arguments. */
-function fitting(commands: Command[], meant: Suggestion[], words: string[]): Suggestion[] {
-  const takesNone = ({ command, typed }: Suggestion) => typed < words.length && commands.find((one) => one.words === command)?.usage === ''
-  const taking = meant.filter((one) => !takesNone(one))
-  return taking.length > 0 ? taking : meant.map((one) => ({ ...one, typed: words.length }))
 }
 
 function typedWords(words: string[]): string {
@@ -249,14 +200,11 @@ export function isHelpWord(word: string): boolean {
 
 /** Returns the help on a topic: on everything, one command, or the commands of a group. */
 export async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: string[], origin: Origin): Promise<Message> {
-  const allowed = await app.access.may(
-    origin,
-    commands.map(({ need }) => need),
-  )
-  const help = { name: origin.command, allowed }
-  const [first, ...others] = topic.filter((word) => !isHelpWord(word))
+  const needs = commands.map(({ need }) => need)
+  const help = { name: origin.command, allowed: await app.access.may(origin, needs) }
+  const words = topic.filter((word) => !isHelpWord(word))
+  const [first, ...others] = words
   if (first === undefined) return helpMessage(commands, help)
-  const words = [first, ...others]
   const found = findCommand(commands, words)
   if (found) {
     const more = commands.filter((each) => each.words.startsWith(`${found.command.words} `))
@@ -277,13 +225,12 @@ export interface NameSource {
 const suggestWithinMs = 2_000
 
 /** Says that nothing has this name, or why nothing can have it, and suggests names that were probably meant. */
-function unknownName({ what, typed, problem }: UnknownName, known: (string | undefined)[], list: string): Mrkdwn {
-  const names = known.filter((name) => name !== undefined)
-  const near = suggestNames(names, typed).map(code)
-  const suggestion = near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : mrkdwn``
+function unknownName({ what, typed, problem }: UnknownName, names: (string | undefined)[], list: string): Mrkdwn {
+  const known = names.filter((name) => name !== undefined)
+  const near = suggestNames(known, typed).map(code)
   const shown = code(truncate(typed, 80, 'plain'))
   const unknown = problem === undefined ? mrkdwn`No ${what} ${shown}.` : mrkdwn`${shown} ${truncate(problem, 200, 'plain')}`
-  return mrkdwn`${unknown}${suggestion} See ${code(list)}.`
+  return mrkdwn`${unknown}${near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : ''} See ${code(list)}.`
 }
 
 /**

@@ -31,7 +31,6 @@ export function httpReceiver({ signingSecret, logger, ...limits }: HttpSettings)
   const { noteSigned, noteUnsigned } = limitConnections(server, limits)
   let bolt: Bolt | undefined
 
-  /** Answers the requests that are not Slack's at once, and passes the others on. */
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request, Date.now())
     // The body of one that is too large is discarded, so that its sender can read why.
@@ -97,7 +96,6 @@ export function httpReceiver({ signingSecret, logger, ...limits }: HttpSettings)
   }
 }
 
-/** Acknowledges a payload. Slack shows the content of some acknowledgements. */
 function acknowledge(response: ServerResponse, answer: unknown): void {
   if (answer === undefined) response.writeHead(200).end()
   else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
@@ -108,7 +106,6 @@ export const endpoint = '/slack/events'
 /** The most bytes of one body. A click carries the whole message, so bodies of some 100 kB are usual. */
 export const maxBodyBytes = 1_048_576
 
-/** The media type of commands and interactions. Slack sends it without parameters. */
 const formType = 'application/x-www-form-urlencoded'
 
 /** How far the time stamp of a request may be off, in either direction (docs.slack.dev, "Verifying requests from Slack"). */
@@ -147,7 +144,6 @@ function isForEndpoint(url: string): boolean {
   return url === endpoint || URL.parse(url, 'http://localhost')?.pathname === endpoint
 }
 
-/** Whether the connection of a refused request has to be ended, because its body is long. */
 export function mustEnd({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const length = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY
   return length > maxDiscardedBytes
@@ -207,7 +203,6 @@ interface Connection {
   isTrusted: boolean
 }
 
-/** Limits how many connections there may be, and who may keep theirs. */
 function limitConnections(server: Server, { trustedProxies, maxConnections = 1_000, quietMs = 5_000 }: ConnectionLimits) {
   const trusted = blockListOf(trustedProxies)
   /** The one that has been quiet for longest comes first. */
@@ -281,9 +276,7 @@ function blockListOf(proxies: readonly string[]): BlockList {
 }
 
 interface RefusalLogOptions {
-  /** Names the port in the line. */
   port?: string
-  /** Tells the log which of its lines this is. */
   code?: ErrorCode
   everyMs?: number
 }
@@ -337,7 +330,6 @@ export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxByte
   const open = new Map<IncomingMessage, OpenBody>()
   let held = 0
 
-  /** Appends a chunk to a body that has `length` bytes. */
   function append({ blocks }: OpenBody, length: number, chunk: Buffer): void {
     for (let copied = 0; copied < chunk.length; ) {
       const at = (length + copied) % blockBytes

@@ -10,14 +10,12 @@ export interface TableMessage {
   instead: Message
 }
 
-/** A message in all its layouts. */
 export type Answerable = Message | TableMessage
 
 export function hasTable(answer: Answerable): answer is TableMessage {
   return 'table' in answer
 }
 
-/** Sends a message, and sends it without its table where Slack refuses that. */
 export async function sendWithTable<Result extends { is: string; error?: string }>(
   answer: Answerable,
   send: (message: Message) => Promise<Result>,
@@ -27,7 +25,6 @@ export async function sendWithTable<Result extends { is: string; error?: string 
   return isContentRefused(sent) ? send(answer.instead) : sent
 }
 
-/** Changes a message in all its layouts. */
 export function inEachLayout(answer: Answerable, change: (message: Message) => Message): Answerable {
   return hasTable(answer) ? { ...answer, table: change(answer.table), instead: change(answer.instead) } : change(answer)
 }
@@ -58,7 +55,6 @@ export interface SlashCommand extends Delivery {
   /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
   responseUrl: string | undefined
   triggerId: string
-  /** The text after *because*. */
   reason?: string | undefined
 }
 
@@ -94,37 +90,36 @@ export interface Click extends Delivery {
 }
 
 /** The modal with the button, as it was filled in at the click. */
-export interface ClickedView {
+export interface ClickedView extends Entered {
   id: string
   metadata: string
-  values: Values
-  chosen: Chosen
-  ticked: Ticked
   /** Replaces the form by another one. Slack keeps what was entered in elements whose block id and action id stay the same. */
   update(view: ModalView): Promise<void>
 }
 
-/** The values of a form by block id: text, or the value of the chosen option. */
 export type Values = Record<string, string | undefined>
 
 /** The chosen options, by block id, with the text that the person saw. */
 export type Chosen = Record<string, PlainTextOption | undefined>
 
-export interface Submission extends Delivery {
-  callbackId: string
-  viewId: string
-  metadata: string
-  /** The blocks of the form as it was shown, from Slack. */
-  blocks: unknown[]
+/** The values of the ticked checkboxes, by block id. Without a block that has none. */
+export type Ticked = Record<string, string[]>
+
+/** What a form holds. */
+export interface Entered {
   values: Values
   chosen: Chosen
   ticked: Ticked
 }
 
-/** The values of the ticked checkboxes, by block id. Without a block that has none. */
-export type Ticked = Record<string, string[]>
+export interface Submission extends Delivery, Entered {
+  callbackId: string
+  viewId: string
+  metadata: string
+  /** The blocks of the form as it was shown, from Slack. */
+  blocks: unknown[]
+}
 
-/** The answer to a submitted modal. */
 export type SubmissionAnswer =
   /**
    * It closes. `words` are shown only if the answer comes too late to close it, or if they have a title and the person sees no channel, as on the

@@ -48,17 +48,9 @@ export function listen(bolt: Bolt, app: App, { handlers, onReceived = () => {} }
     const interaction = readInteraction(app, handlers, context.received, 'ack' in args ? (args.ack as AckFn<unknown>) : async () => {})
     if (!interaction) return
     context.interaction = interaction
-    const work = inLane('person', () => inTimeAndWords(app, interaction, next), { userId: interaction.origin.userId })
+    const work = inLane('person', () => receive(app, interaction, next), { userId: interaction.origin.userId })
     underway.add(work)
     await work.finally(() => underway.delete(work))
-  })
-
-  bolt.use(({ context, next }) => onceAndAuthorized(app, context.interaction, next))
-
-  bolt.use(async ({ context, next }) => {
-    await next()
-    const interaction: Interaction = context.interaction
-    if (!interaction.isTaken) await interaction.refuseUnknown()
   })
 
   bolt.command(/^\//, ({ context }) => handle(app, context.interaction, context.interaction.handler))
@@ -79,7 +71,6 @@ export function listen(bolt: Bolt, app: App, { handlers, onReceived = () => {} }
     await handlers.home(interaction.origin)
   })
 
-  /** Waits for all work that is still running. */
   async function settle(): Promise<void> {
     await Promise.allSettled(underway)
   }
@@ -87,35 +78,33 @@ export function listen(bolt: Bolt, app: App, { handlers, onReceived = () => {} }
   return { settle }
 }
 
-/** Middleware: acknowledges, gives an interim answer to what takes long, and turns errors into words. */
-async function inTimeAndWords(app: App, interaction: Interaction, next: () => Promise<void>): Promise<void> {
+/**
+ * Middleware: acknowledges, drops a second delivery, and authorizes. What takes long gets an interim answer, errors become words, and what no
+ * listener takes is answered.
+ */
+async function receive(app: App, interaction: Interaction, next: () => Promise<void>): Promise<void> {
+  const { isFirst, origin, at, opensForm } = interaction
   const late = setTimeout(() => {
     interaction.interim().catch((error: unknown) => app.errors.of('slack')(error))
   }, interimAfterMs)
   try {
     if (interaction.acknowledge) {
-      await within(acknowledgeWithinMs, interaction.isFirst)
+      await within(acknowledgeWithinMs, isFirst)
       await interaction.acknowledge()
     }
+    if (!(await isFirst)) return await interaction.refuseRepeat?.()
+    const authorized = app.access.authorize(origin, { to: 'read', what: at })
+    // A refusal is thrown where `authorized` is awaited. Until then it must not count as an unhandled rejection.
+    authorized.catch(() => {})
+    interaction.authorized = authorized
+    await (opensForm ? within(authorizeFirstMs, authorized) : authorized)
     await next()
+    if (!interaction.isTaken) await interaction.refuseUnknown()
   } catch (error) {
-    await interaction.fail(explain(app, error, interaction.at))
+    await interaction.fail(explain(app, error, at))
   } finally {
     clearTimeout(late)
   }
-}
-
-/** Middleware: drops a second delivery, and throws a Refusal if the person may not use Lockkeeper, or not in this place. */
-async function onceAndAuthorized(app: App, interaction: Interaction, next: () => Promise<void>): Promise<void> {
-  const { isFirst, origin, at, opensForm } = interaction
-  if (!(await isFirst)) return interaction.refuseRepeat?.()
-  const authorized = app.access.authorize(origin, { to: 'read', what: at })
-  // A refusal is thrown where `authorized` is awaited. Until then it must not count as an unhandled rejection.
-  authorized.catch(() => {})
-  interaction.authorized = authorized
-  if (opensForm) await within(authorizeFirstMs, authorized)
-  else await authorized
-  await next()
 }
 
 /** Listener of commands, buttons and shortcuts: runs the handler, or opens its form. */
@@ -142,7 +131,6 @@ async function handle<Given extends SlashCommand | Click | Shortcut>(
   })
 }
 
-/** Listener of forms. */
 async function submitForm(
   interaction: SubmissionInteraction,
   submit: InteractionHandlers['submissions'][string] | undefined,
@@ -155,7 +143,6 @@ async function submitForm(
   await reply({ is: 'refused', problems: { [withToken]: tokenAdvice }, again: noticeView })
 }
 
-/** Listener of pickers. */
 async function loadOptions(interaction: OptionsInteraction, load: InteractionHandlers['options'][string] | undefined): Promise<void> {
   if (!load) return
   interaction.isTaken = true

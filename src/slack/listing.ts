@@ -1,19 +1,12 @@
 import type { KnownBlock } from '@slack/web-api'
 import { z } from 'zod'
-import type { Missing } from '../domain/errors.ts'
-import { inNaturalOrder, someOf } from '../domain/text.ts'
-import {
-  actionsFor,
-  button,
-  context,
-  cutNotes as cutNotesFromBlocks,
-  limitBlocks,
-  longestButtonValue,
-  message,
-  wholeSection,
-} from './blocks.ts'
+import type { ListLimit, Missing } from '../domain/errors.ts'
+import { formatDuration, inNaturalOrder, someOf } from '../domain/text.ts'
+import { actionsFor, button, context, message, wholeSection } from './blocks.ts'
+import { toUserMessage } from './errors.ts'
+import { fitBlocks, longestButtonValue } from './fit.ts'
 import type { Answerable } from './interactions.ts'
-import { choicesBlocks, choicesCharacters, dataTable, type ItemChoices, type ItemRows, itemRows, type Table } from './table.ts'
+import { choicesBlocks, dataTable, type ItemChoices, type ItemRows, itemRows, type Table } from './table.ts'
 import {
   charactersIn,
   code,
@@ -69,13 +62,10 @@ export const PageButton = z.object({
 const defaultRowsPerPage = 10
 
 /**
- * How many characters of a page the parts around its rows may take, so that room for rows is left. The title and the notes are cut to this
- * length. The page number and the buttons are always shorter.
+ * How many characters the rows of a page, its title and each of its notes may have. What is left of the characters of a message is for the
+ * picker and the buttons.
  */
-const frame = { title: 1_000, pageNumber: 50, notes: 3_000, pageButtons: 200 } as const
-
-// Two blocks of a message are kept for the buttons and the picker.
-const contentLimits = { most: 48, characters: mostCharacters - frame.pageButtons } as const
+const room = { rows: 6_000, title: 1_000, note: 500 } as const
 
 /** Slack truncates longer text, and advises against more than 4,000 characters, which the words of a table need for screen readers. */
 const mostTableText = 40_000
@@ -99,7 +89,8 @@ function tableMessage({ title, warning, rows, notes = [], table, isOld, choices 
     ...pageButtons(at, { page: 0, pages: 1, isOld }),
   ]
   const text = joinMrkdwn([...above, mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
-  return charactersIn(blocks) <= mostCharacters && text.length <= mostTableText ? { text, blocks } : undefined
+  const fits = charactersIn(blocks) <= mostCharacters && text.length <= mostTableText
+  return fits ? { text, blocks: fitBlocks(blocks, 'message') } : undefined
 }
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
@@ -107,57 +98,37 @@ export function listingMessage(
   { title, warning, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage, isOld, choices }: Listing,
   at: ListPlace,
 ): Message {
-  const name = cut(title, frame.title)
-  const remarks = cutNotes(notes)
-  const above = warning ? [warning] : []
-  const around =
-    lengthOfAll([...above, name, ...remarks]) + frame.pageNumber + frame.pageButtons + (choices ? choicesCharacters(rowsPerPage) : 0)
-  const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage, mostCharacters - around)
+  const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage)
   const page = Math.min(at.page, pages.length - 1)
   const lines = pages[page] ?? []
   const start = pages.slice(0, page).flat().length
-  const heading = mrkdwn`*${name}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
-  const body = [...above, ...(rows.length > 0 ? [heading, ...lines] : lines)]
-  const content = [...body.flatMap((line) => wholeSection(line)), ...context(remarks)]
-  const picker = choicesBlocks(choices, at.name, start, start + lines.length)
-  const limits = { ...contentLimits, characters: contentLimits.characters - charactersIn(picker) }
-  const blocks = [...limitBlocks(content, limits), ...picker, ...pageButtons(at, { page, pages: pages.length, isOld })]
-  return message(blocks)
+  const heading = mrkdwn`*${cut(title, room.title)}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
+  return message([
+    ...[...(warning ? [warning] : []), ...(rows.length > 0 ? [heading] : []), ...lines].flatMap(wholeSection),
+    ...context(notes.map((note) => cut(note, room.note))),
+    ...choicesBlocks(choices, at.name, start, start + lines.length),
+    ...pageButtons(at, { page, pages: pages.length, isOld }),
+  ])
 }
 
 /**
- * Divides the rows into pages of at most `mostRows` rows and `room` characters. The division depends on the list alone and not on the page
- * that is shown, so that page numbers in buttons stay right. A row that is longer than a page is cut.
+ * Divides the rows into pages. The division depends on the list alone and not on the page that is shown, so that page numbers in buttons stay
+ * right. A row that is longer than a page is cut.
  */
-function paginate(rows: Mrkdwn[], mostRows: number, room: number): Mrkdwn[][] {
+function paginate(rows: Mrkdwn[], mostRows: number): Mrkdwn[][] {
   const pages: Mrkdwn[][] = []
   let page: Mrkdwn[] = []
-  let left = room
-  for (const row of rows.map((whole) => cut(whole, room))) {
-    if (page.length === mostRows || (page.length > 0 && lengthOf(row) > left)) {
+  let left: number = room.rows
+  for (const row of rows.map((whole) => cut(whole, room.rows))) {
+    if (page.length === mostRows || (page.length > 0 && row.text.length > left)) {
       pages.push(page)
       page = []
-      left = room
+      left = room.rows
     }
     page.push(row)
-    left -= lengthOf(row)
+    left -= row.text.length
   }
   return [...pages, page]
-}
-
-/** Counts the characters as they are sent: without white space at the ends, and at least 1, because an empty text becomes a dash. */
-function lengthOf({ text }: Mrkdwn): number {
-  return Math.max(1, text.trim().length)
-}
-
-function lengthOfAll(all: Mrkdwn[]): number {
-  return all.reduce((sum, words) => sum + lengthOf(words), 0)
-}
-
-/** Keeps the notes whole if they all fit. Otherwise each is cut to an equal share of the room. */
-function cutNotes(notes: Mrkdwn[]): Mrkdwn[] {
-  if (lengthOfAll(notes) <= frame.notes) return notes
-  return notes.map((note) => cut(note, Math.floor(frame.notes / notes.length)))
 }
 
 function cut(words: Mrkdwn, most: number): Mrkdwn {
@@ -182,6 +153,38 @@ function pageButtons({ name, command, args }: ListPlace, { page, pages, isOld }:
     ...(page < pages - 1 ? [to('Next', pageActionIds.next, page + 1)] : []),
     ...(isOld ? [to('Refresh', pageActionIds.refresh, page)] : []),
   ])
+}
+
+/** The words for each limit that kept a list of the account API from being read to its end. */
+const because: Record<ListLimit, string> = {
+  items: 'it has too many items',
+  'items of a page': 'it has too many items in one answer',
+  pages: 'it has too many pages',
+  bytes: 'it has too many bytes',
+  'bytes of a page': 'it has too many bytes in one answer',
+  time: 'the account API took too long',
+}
+
+/**
+ * Says that a list is incomplete, and why, and counts the items that are left out. Empty if it is complete. `words` filter the list: items
+ * that are being provisioned have no facts yet that these words could match, so a filtered list does not mention them.
+ */
+export function cutNotes(missing: Missing, count: number, words: string[]): Mrkdwn[] {
+  const { cut, unreadable = 0, unready = 0 } = missing
+  const notes = oldNotes(missing)
+  if (cut !== undefined)
+    notes.push(mrkdwn`:warning: *This list is incomplete:* ${because[cut]}. The first ${count} were read and searched. Others may exist.`)
+  if (unreadable > 0) notes.push(mrkdwn`:warning: Not listed: ${unreadable} that couldn't be read.`)
+  if (unready > 0 && words.length === 0)
+    notes.push(mrkdwn`Not listed: ${unready} still being provisioned. Run the command again in a few minutes.`)
+  return notes
+}
+
+/** Says how old an earlier copy of a list is, and why it could not be read again: `As of 40 s ago. The account allows 60 reads a minute. …` */
+export function oldNotes({ old }: Missing): Mrkdwn[] {
+  if (!old) return []
+  const why = old.because === undefined ? 'The account API takes longer than usual.' : toUserMessage(old.because)
+  return [mrkdwn`:hourglass: *As of ${formatDuration(old.agoMs)} ago.* ${why ?? ''}`]
 }
 
 interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
@@ -209,7 +212,6 @@ type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
  */
 export const mostRows = 1_000
 
-/** Lists the items that contain every word. */
 export function filteredListing<T>({
   all,
   missing = {},
@@ -230,7 +232,7 @@ export function filteredListing<T>({
     rowsPerPage,
     title: filteredTitle(sorted.length, { one, many, words }),
     ...('row' in body ? { rows: listed.map(body.row) } : itemRows(listed, body)),
-    notes: [...cutNotesFromBlocks(missing, all.length, words), ...notes, ...unlisted(sorted.length)],
+    notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(sorted.length)],
     isOld: missing.old !== undefined,
     empty:
       words.length > 0 && all.length > 0

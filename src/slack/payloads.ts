@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Origin } from '../domain/approval.ts'
 import { MessageRef } from '../domain/request.ts'
-import type { Chosen, Ticked, Values } from './interactions.ts'
+import type { Entered } from './interactions.ts'
 
 /** Another request: its id, and the address of its message. */
 const LinkedRequest = z.object({ id: z.string(), link: z.string().optional() })
@@ -49,21 +49,19 @@ export function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
  * Schemas of Slack's payloads (docs.slack.dev, "Interaction payloads"), with the members that Lockkeeper uses. All others are dropped. A
  * member is required only if nothing can be done without it. Any other counts as absent if it is missing, null or of another type.
  */
+const orAbsent = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined)
 const textOrEmpty = z.string().catch('')
-const textOrAbsent = z.string().optional().catch(undefined)
+const textOrAbsent = orAbsent(z.string())
+const anyList = z.array(z.unknown()).catch([])
 const requiredId = z.string().min(1)
 const User = z.object({ id: requiredId, team_id: textOrAbsent })
-const Identified = z.object({ id: z.string() }).optional().catch(undefined)
-
-const Option = z
-  .object({ text: z.object({ text: z.string() }).optional().catch(undefined), value: z.string() })
-  .optional()
-  .catch(undefined)
+const Identified = orAbsent(z.object({ id: z.string() }))
+const Option = orAbsent(z.object({ text: orAbsent(z.object({ text: z.string() })), value: z.string() }))
 
 const ElementState = z.object({
   value: textOrAbsent,
   selected_option: Option,
-  selected_options: z.array(Option).optional().catch(undefined),
+  selected_options: orAbsent(z.array(Option)),
   selected_user: textOrAbsent,
   selected_conversation: textOrAbsent,
 })
@@ -80,7 +78,7 @@ const View = z.object({
   callback_id: textOrEmpty,
   private_metadata: textOrEmpty,
   state: State,
-  blocks: z.array(z.unknown()).catch([]),
+  blocks: anyList,
 })
 
 const CommandPayload = z.object({
@@ -106,11 +104,8 @@ const ClickPayload = z.object({
   user: User,
   team: Identified,
   channel: Identified,
-  container: z
-    .object({ message_ts: textOrAbsent, is_ephemeral: z.boolean().optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
-  message: z.object({ ts: textOrAbsent }).optional().catch(undefined),
+  container: orAbsent(z.object({ message_ts: textOrAbsent, is_ephemeral: orAbsent(z.boolean()) })),
+  message: orAbsent(z.object({ ts: textOrAbsent })),
   trigger_id: textOrEmpty,
   response_url: textOrAbsent,
   // A click has one action. Any others are ignored.
@@ -131,8 +126,8 @@ const SlackMessage = z.object({
   ts: textOrAbsent,
   thread_ts: textOrAbsent,
   text: textOrEmpty,
-  blocks: z.array(z.unknown()).catch([]),
-  attachments: z.array(z.unknown()).catch([]),
+  blocks: anyList,
+  attachments: anyList,
 })
 
 const GlobalShortcutPayload = z.object({
@@ -159,7 +154,7 @@ const OptionsPayload = z.object({
   user: User,
   team: Identified,
   channel: Identified,
-  view: View.pick({ private_metadata: true, state: true }).optional().catch(undefined),
+  view: orAbsent(View.pick({ private_metadata: true, state: true })),
 })
 
 /** Slack sends `app_home_opened` for the Messages tab, too (docs.slack.dev, "app_home_opened event"). */
@@ -180,36 +175,17 @@ export function readOrigin(payload: Pick<z.infer<typeof OptionsPayload>, 'team' 
   }
 }
 
-export function valuesOf(state: z.infer<typeof State> | null | undefined): Values {
-  return mapState(
-    state,
-    (element) => element.selected_option?.value ?? element.selected_user ?? element.selected_conversation ?? element.value,
-  )
-}
-
-export function chosenOf(state: z.infer<typeof State> | null | undefined): Chosen {
-  return mapState(state, (element) =>
-    element.selected_option
-      ? {
-          text: { type: 'plain_text', text: element.selected_option.text?.text || element.selected_option.value },
-          value: element.selected_option.value,
-        }
-      : undefined,
-  )
-}
-
-/** Returns the ticked checkboxes of each block that has some to tick. */
-export function tickedOf(state: z.infer<typeof State> | null | undefined): Ticked {
-  const ticked = mapState(state, (element) => element.selected_options?.flatMap((option) => option?.value ?? []))
-  return Object.fromEntries(Object.entries(ticked).flatMap(([blockId, values]) => (values ? [[blockId, values]] : [])))
-}
-
-function mapState<T>(state: z.infer<typeof State> | null | undefined, pick: (element: ElementState) => T): Record<string, T> {
-  const entries = Object.entries(state?.values ?? {}).map(([blockId, elements]) => {
-    const [element] = Object.values(elements)
-    return [blockId, element ? pick(element) : undefined]
-  })
-  return Object.fromEntries(entries)
+/** Returns what a form holds: texts and values, the chosen options, and the ticked checkboxes of the blocks that have some to tick. */
+export function enteredIn(state: z.infer<typeof State> | undefined): Entered {
+  const entered: Entered = { values: {}, chosen: {}, ticked: {} }
+  for (const [blockId, elements] of Object.entries(state?.values ?? {})) {
+    const [element = {} as ElementState] = Object.values(elements)
+    const { selected_option: option, selected_options: ticked, selected_user: user, selected_conversation: conversation, value } = element
+    entered.values[blockId] = option?.value ?? user ?? conversation ?? value
+    if (option) entered.chosen[blockId] = { text: { type: 'plain_text', text: option.text?.text || option.value }, value: option.value }
+    if (ticked) entered.ticked[blockId] = ticked.flatMap((one) => one?.value ?? [])
+  }
+  return entered
 }
 
 /** The payloads that have listeners, by Slack's names for them. */

@@ -28,36 +28,39 @@ const membersPerPage = 999
 /** The most pages of members that are read while a person waits. */
 const mostPages = 5
 
+const flag = z.boolean().optional()
+const text = z.string().optional()
+
 /** `is_app_user` is left out: it marks people who authorized this app, not bots. */
 const UserResponse = z.object({
   user: z.object({
     id: z.string(),
-    team_id: z.string().optional(),
-    deleted: z.boolean().optional(),
-    is_bot: z.boolean().optional(),
-    is_restricted: z.boolean().optional(),
-    is_ultra_restricted: z.boolean().optional(),
-    is_stranger: z.boolean().optional(),
-    name: z.string().optional(),
-    real_name: z.string().optional(),
-    profile: z.object({ display_name: z.string().optional() }).optional(),
+    team_id: text,
+    deleted: flag,
+    is_bot: flag,
+    is_restricted: flag,
+    is_ultra_restricted: flag,
+    is_stranger: flag,
+    name: text,
+    real_name: text,
+    profile: z.object({ display_name: text }).optional(),
   }),
 })
 
 const ChannelResponse = z.object({
   channel: z.object({
-    is_im: z.boolean().optional(),
-    is_mpim: z.boolean().optional(),
-    is_ext_shared: z.boolean().optional(),
-    is_pending_ext_shared: z.boolean().optional(),
-    is_private: z.boolean().optional(),
-    is_member: z.boolean().optional(),
+    is_im: flag,
+    is_mpim: flag,
+    is_ext_shared: flag,
+    is_pending_ext_shared: flag,
+    is_private: flag,
+    is_member: flag,
   }),
 })
 
 const MembersResponse = z.object({
   members: z.array(z.string()),
-  response_metadata: z.object({ next_cursor: z.string().optional() }).optional(),
+  response_metadata: z.object({ next_cursor: text }).optional(),
 })
 
 /**
@@ -172,23 +175,16 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   async function names(ids: string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>()
     for (const id of ids) {
-      const name = isUserGroup(id) ? await handleOf(id) : await nameOf(id)
+      const name = await nameOf(id).catch(() => undefined)
       if (name) found.set(id, `@${name}`)
     }
     return found
   }
 
-  async function handleOf(groupId: string): Promise<string | undefined> {
-    try {
-      return (await handles.find('all', maxAgeMs.handles)).get(groupId)
-    } catch {
-      return undefined
-    }
-  }
-
-  async function nameOf(userId: string): Promise<string | undefined> {
-    await person(userId)
-    return people.known(userId, Number.POSITIVE_INFINITY)?.name
+  async function nameOf(id: string): Promise<string | undefined> {
+    if (isUserGroup(id)) return (await handles.find('all', maxAgeMs.handles)).get(id)
+    await person(id)
+    return people.known(id, Number.POSITIVE_INFINITY)?.name
   }
 
   return { person, members, channel, hasBot, isOpenTo, names }
@@ -224,20 +220,13 @@ function createLookup<Found>(read: (id: string) => Promise<Found>, now: () => nu
 
   const ifYoung = <T>(one: Read<T> | undefined, maxAge: number) => (one && now() - one.beganAt < maxAge ? one.found : undefined)
 
-  /** Returns the answer of a read that began within the last `maxAge`, if it has ended. */
-  function known(id: string, maxAge: number): Found | undefined {
-    return ifYoung(cached.get(id), maxAge)
-  }
+  const known = (id: string, maxAge: number): Found | undefined => ifYoung(cached.get(id), maxAge)
 
-  /** Returns the answer of a read that began within the last `maxAge`, also of one that has not ended. */
-  function share(id: string, maxAge: number): Found | Promise<Found> | undefined {
-    return known(id, maxAge) ?? ifYoung(underway.get(id), maxAge)
-  }
+  /** Also returns the answer of a read that has not ended. */
+  const share = (id: string, maxAge: number): Found | Promise<Found> | undefined => known(id, maxAge) ?? ifYoung(underway.get(id), maxAge)
 
   /** Returns the answer of a read that began within the last `maxAge`, or else of a new one (always with 0). */
-  function find(id: string, maxAge: number): Found | Promise<Found> {
-    return share(id, maxAge) ?? begin(id)
-  }
+  const find = (id: string, maxAge: number): Found | Promise<Found> => share(id, maxAge) ?? begin(id)
 
   /** Returns the answer of a read that begins after this call. All who call while a read is under way share the next one. */
   function findNew(id: string): Promise<Found> {

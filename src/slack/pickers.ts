@@ -1,9 +1,10 @@
-import type { Checkboxes, ConversationsSelect, ExternalSelect, PlainTextOption, RadioButtons, StaticSelect } from '@slack/web-api'
+import type { Checkboxes, ExternalSelect, PlainTextOption, RadioButtons, StaticSelect } from '@slack/web-api'
 import { AccountLimitError, type Missing } from '../domain/errors.ts'
 import { formatDuration, inNaturalOrder } from '../domain/text.ts'
-import { actionIdOf, longestOptionValue, option, placeholderOf } from './blocks.ts'
+import { option } from './blocks.ts'
+import { longestOptionValue } from './fit.ts'
 import { type Choices, notAChoice } from './interactions.ts'
-import { mostWords, searchText } from './text.ts'
+import { mostWords, plain, searchText } from './text.ts'
 
 /** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
 const mostOptions = 100
@@ -53,7 +54,7 @@ export function offer(candidates: Candidate[], typed: string, missing: Missing =
     typed.trim() === '' && (missing.unready ?? 0) > 0 && `Not offered: ${missing.unready} still being provisioned.`,
     unusable > 0 && `Not offered: ${unusable} more. Run the command with an id.`,
   ])
-  return { options: fits.slice(0, mostOptions).map(toOption), ...(note === '' || fits.length === 0 ? {} : { note }) }
+  return { options: fits.slice(0, mostOptions).map(option), ...(note === '' || fits.length === 0 ? {} : { note }) }
 }
 
 /** Says how old an earlier list is, in as few words as the label of a group of options has room for. */
@@ -81,7 +82,7 @@ export const longestNote = 75
 export function noticeOptions(text: string): Choices {
   const [first = text, ...rest] = text.split(/(?<=[.!?])\s+/)
   // Slack's limit for a description is that of a label. A first sentence that is longer is cut off.
-  return { options: [unchoosable(first, noteOf(rest) || rest[0])] }
+  return { options: [option({ text: first, value: notAChoice, description: noteOf(rest) || rest[0] })] }
 }
 
 /** Whether a value is that of a chosen option. False for an option that is only text, and if there is none. */
@@ -96,21 +97,12 @@ export function keepChoice(chosen: PlainTextOption | undefined): PlainTextOption
 
 /** Makes the option that is already chosen when a form opens. Undefined if its id is too long for Slack: the person then chooses again. */
 export function preset(candidate: Omit<Candidate, 'terms'>): PlainTextOption | undefined {
-  return candidate.value.length <= longestOptionValue ? toOption(candidate) : undefined
+  return candidate.value.length <= longestOptionValue ? option(candidate) : undefined
 }
 
 /** Names the project and the site of a resource, as far as they are known: `Storefront, ASH`. */
 export function placeOf(project: { name?: string | undefined } | undefined, site: string | undefined): string {
   return [project?.name, site].filter((part) => part !== undefined && part !== '').join(', ')
-}
-
-function toOption({ text, value, description }: Omit<Candidate, 'terms'>): PlainTextOption {
-  return option({ text, value, description })
-}
-
-/** Makes an option that is only text. Choosing it is answered with an error at the field. */
-function unchoosable(text: string, description?: string): PlainTextOption {
-  return option({ text, value: notAChoice, description })
 }
 
 const searchTexts = new WeakMap<Candidate, string>()
@@ -123,10 +115,6 @@ function matches(candidate: Candidate, words: string[]): boolean {
   return words.every((word) => held.includes(word))
 }
 
-/** The most options that one element has (docs.slack.dev, "Block elements"). */
-const mostSelectOptions = 100
-export const mostCheckboxes = 10
-
 interface Picker {
   actionId: string
   placeholder: string
@@ -135,48 +123,25 @@ interface Picker {
 /** Makes a picker that loads its options from Lockkeeper while the person types, and before. */
 export function externalSelect({ actionId, placeholder, initialOption }: Picker & { initialOption?: PlainTextOption }): ExternalSelect {
   const initial = initialOption && { initial_option: initialOption }
-  return { type: 'external_select', ...actionIdOf(actionId), min_query_length: 0, ...initial, ...placeholderOf(placeholder) }
-}
-
-/**
- * Makes a picker of channels. It offers no direct messages, and no channel that is shared with another organisation (Slack Connect). `initial`:
- * the channel that is chosen already. Default: the one that the person is looking at.
- */
-export function conversationsSelect({ actionId, placeholder, initial }: Picker & { initial?: string }): ConversationsSelect {
-  return {
-    type: 'conversations_select',
-    ...actionIdOf(actionId),
-    filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
-    ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
-    ...placeholderOf(placeholder),
-  }
+  return { type: 'external_select', action_id: actionId, min_query_length: 0, ...initial, placeholder: plain(placeholder) }
 }
 
 /** Makes a picker whose options are part of the message. Only the first 100 are offered. */
 export function staticSelect({ actionId, placeholder, options }: Picker & { options: PlainTextOption[] }): StaticSelect {
-  return {
-    type: 'static_select',
-    ...actionIdOf(actionId),
-    options: options.slice(0, mostSelectOptions),
-    ...placeholderOf(placeholder),
-  }
+  return { type: 'static_select', action_id: actionId, options, placeholder: plain(placeholder) }
 }
 
-/** Makes radio buttons, of which one is chosen. */
 export function radioButtons(actionId: string, options: PlainTextOption[], chosen: PlainTextOption): RadioButtons {
-  return { type: 'radio_buttons', ...actionIdOf(actionId), options, initial_option: chosen }
+  return { type: 'radio_buttons', action_id: actionId, options, initial_option: chosen }
 }
 
-/** Makes 1 to 10 checkboxes, of which some are ticked. */
-export function checkboxes({
-  actionId,
-  options,
-  ticked,
-}: {
+interface CheckboxesParts {
   actionId: string
   options: PlainTextOption[]
   ticked: PlainTextOption[]
-}): Checkboxes {
-  const initial = ticked.length > 0 && { initial_options: ticked }
-  return { type: 'checkboxes', ...actionIdOf(actionId), options: options.slice(0, mostCheckboxes), ...initial }
+}
+
+/** Makes checkboxes, of which some are ticked. Only the first 10 are shown. */
+export function checkboxes({ actionId, options, ticked }: CheckboxesParts): Checkboxes {
+  return { type: 'checkboxes', action_id: actionId, options, ...(ticked.length > 0 && { initial_options: ticked }) }
 }

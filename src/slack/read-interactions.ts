@@ -9,10 +9,20 @@ import { answerTo, type TrackedAnswer } from './answers.ts'
 import { commandOf, notice, noticeView } from './blocks.ts'
 import { type Command, longestCommand } from './commands.ts'
 import { outdatedButton, Refusal } from './errors.ts'
+import { fit } from './fit.ts'
 import { keepForm } from './guards.ts'
-import type { Choices, ClickedView, InteractionHandlers, OptionsQuery, Shortcut, Submission, SubmissionAnswer } from './interactions.ts'
-import { chosenOf, type Payloads, type Received, readMetadata, readOrigin, tickedOf, type UnhandledPayload, valuesOf } from './payloads.ts'
-import { longestNote, noticeOptions } from './pickers.ts'
+import {
+  type Choices,
+  type ClickedView,
+  handlerOf,
+  type InteractionHandlers,
+  type OptionsQuery,
+  type Shortcut,
+  type Submission,
+  type SubmissionAnswer,
+} from './interactions.ts'
+import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } from './payloads.ts'
+import { noticeOptions } from './pickers.ts'
 import { commandNamed, handlerFor } from './router.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from './text.ts'
 import { parseWords, splitReason } from './typed-words.ts'
@@ -24,7 +34,6 @@ export interface Interaction<Given = unknown> {
   /** `click approve`: names it in the log and in the audit. */
   at: string
   origin: Origin
-  /** What the handler gets. */
   given: Given
   answer?: TrackedAnswer
   /** Whether it is delivered for the first time. Slack can deliver it twice, and somebody can replay a recorded request. */
@@ -33,16 +42,11 @@ export interface Interaction<Given = unknown> {
   opensForm?: boolean
   /** Acknowledges what Slack shows no result of. Forms and pickers are acknowledged with their result. */
   acknowledge?: () => Promise<void>
-  /** Says that the answer takes longer. */
   interim: () => Promise<void>
-  /** Says what went wrong. */
   fail: (words: Mrkdwn) => Promise<void>
-  /** Answers a second delivery of a form. */
   refuseRepeat?: () => Promise<void>
-  /** Answers what has no listener. */
   refuseUnknown: () => Promise<void>
   authorized?: Promise<unknown>
-  /** Set by a listener. */
   isTaken?: boolean
 }
 
@@ -79,7 +83,7 @@ async function isFirstDelivery({ redis, keys }: App, key: string): Promise<boole
   )
 }
 
-/** Makes one key for all deliveries of an interaction, in all processes. */
+/** Makes one key for all deliveries of an interaction, in all processes. What has no id counts as new, not as a duplicate. */
 function deliveryKey(...parts: (string | undefined)[]): string {
   return hash('sha256', JSON.stringify(parts)).slice(0, 40)
 }
@@ -112,7 +116,6 @@ const slowWords = mrkdwn`Slower than usual. The result follows.`
 /** These words must stay true below the result, because an ephemeral message after a click can't be changed or deleted. */
 const slowClickWords = mrkdwn`Slower than usual. The message will show the result, or an answer will appear here.`
 
-/** A command without a trigger id counts as new, not as a duplicate. */
 function readCommand(app: App, commands: Command[], payload: Payloads['command'], ack: Acknowledge<unknown>) {
   const { text, trigger_id: triggerId, response_url: responseUrl, user_id: userId } = payload
   const refused = text.length > longestCommand ? tooLongCommand : hasToken(text) ? tokenAdvice : undefined
@@ -145,7 +148,6 @@ function refuseWith(words: Mrkdwn): () => Promise<void> {
   }
 }
 
-/** A click without any id counts as new, not as a duplicate. */
 function readClick(app: App, clicks: InteractionHandlers['clicks'], payload: Payloads['block_actions'], ack: Acknowledge<unknown>) {
   const { user, container, view, trigger_id: triggerId } = payload
   const [{ action_id: actionId, block_id: blockId, action_ts: actionTs, ...action }] = payload.actions
@@ -165,7 +167,7 @@ function readClick(app: App, clicks: InteractionHandlers['clicks'], payload: Pay
     view: view && clickedView(app, view),
   }
   const slow = origin.channelId ? slowClickWords : slowWords
-  const handler = Object.hasOwn(clicks, actionId) ? clicks[actionId] : undefined
+  const handler = handlerOf(clicks, actionId)
   return { ...answeredByMessage(app, click, { at: `click ${actionId}`, ack, handler, slow }), refuseUnknown: refuseWith(outdatedButton) }
 }
 
@@ -173,9 +175,7 @@ function clickedView(app: App, { id, private_metadata: metadata, state }: Payloa
   return {
     id,
     metadata,
-    values: valuesOf(state),
-    chosen: chosenOf(state),
-    ticked: tickedOf(state),
+    ...enteredIn(state),
     async update(view) {
       const updated = await app.slack.messenger.updateView(id, view)
       // The person may have closed the form, or may continue with the old one: every submission is checked anyway.
@@ -185,7 +185,6 @@ function clickedView(app: App, { id, private_metadata: metadata, state }: Payloa
   }
 }
 
-/** A shortcut without any id counts as new, not as a duplicate. */
 function readShortcut(
   app: App,
   shortcuts: InteractionHandlers['shortcuts'],
@@ -210,7 +209,7 @@ function readShortcut(
     triggerId,
     message: onMessage && messageOf(onMessage),
   }
-  const handler = Object.hasOwn(shortcuts, callbackId) ? shortcuts[callbackId] : undefined
+  const handler = handlerOf(shortcuts, callbackId)
   return {
     ...answeredByMessage(app, shortcut, { at: `shortcut ${callbackId}`, ack, handler }),
     refuseUnknown: refuseWith(mrkdwn`This shortcut is out of date. Reload Slack, or use Lockkeeper's command instead.`),
@@ -252,9 +251,7 @@ function readSubmission(app: App, payload: Payloads['view_submission'], ack: Ack
     viewId: view.id,
     metadata: view.private_metadata,
     blocks: view.blocks,
-    values: valuesOf(view.state),
-    chosen: chosenOf(view.state),
-    ticked: tickedOf(view.state),
+    ...enteredIn(view.state),
   }
   let isAcknowledged = false
 
@@ -263,9 +260,8 @@ function readSubmission(app: App, payload: Payloads['view_submission'], ack: Ack
     await ack(response)
   }
 
-  async function reply(result: Outcome): Promise<void> {
-    const outcome = withNames(app, result)
-    if (!isAcknowledged) return acknowledge(responseTo(outcome, view, { seesChannel: metadata?.responseUrl !== undefined }))
+  async function reply(outcome: Outcome): Promise<void> {
+    if (!isAcknowledged) return acknowledge(responseTo(app, outcome, { view, seesChannel: metadata?.responseUrl !== undefined }))
     const updated = await app.slack.messenger.updateView(view.id, lateView(outcome))
     // If the person closed the modal, or Slack refused the update, the result must still reach them. The next form is none.
     if (updated.is === 'sent' || outcome.is === 'next') return
@@ -273,10 +269,8 @@ function readSubmission(app: App, payload: Payloads['view_submission'], ack: Ack
   }
 
   async function refuseUnknown(): Promise<void> {
-    const unknown = metadata
-      ? { why: 'no-listener', members: ['view.callback_id'] }
-      : { why: 'unreadable', members: ['view.private_metadata'] }
-    app.errors.unhandled({ kind: 'view_submission', ...unknown } as UnhandledPayload)
+    const [why, member] = metadata ? (['no-listener', 'view.callback_id'] as const) : (['unreadable', 'view.private_metadata'] as const)
+    app.errors.unhandled({ kind: 'view_submission', why, members: [member] })
     await reply({ is: 'kept', problem: outOfDate })
   }
 
@@ -296,39 +290,33 @@ function readSubmission(app: App, payload: Payloads['view_submission'], ack: Ack
   }
 }
 
-/** Adds the operators' channel and the slash command to words that go out with the acknowledgement. */
-function withNames({ slack: { naming } }: App, outcome: Outcome): Outcome {
-  if (outcome.is === 'refused') return { ...outcome, problems: mapValues(outcome.problems, naming.inWords) }
-  return 'problem' in outcome ? { ...outcome, problem: naming.inWords(outcome.problem) } : outcome
-}
-
 /**
  * Puts an outcome into the acknowledgement. An empty one closes the form. `seesChannel`: the form was opened by a command or a button in a
  * channel, where the person sees what follows.
  */
-function responseTo(outcome: Outcome, form: unknown, { seesChannel }: { seesChannel: boolean }): ViewResponseAction | undefined {
-  if (outcome.is === 'kept') return keepForm(form, outcome.problem)
+function responseTo(
+  { slack: { naming } }: App,
+  outcome: Outcome,
+  { view, seesChannel }: { view: unknown; seesChannel: boolean },
+): ViewResponseAction | undefined {
+  if (outcome.is === 'kept') return keepForm(view, outcome.problem)
   if (outcome.is === 'accepted' && (seesChannel || outcome.title === undefined)) return undefined
+  const errors = outcome.is === 'refused' ? Object.entries(outcome.problems).map(([id, words]) => [id, naming.inWords(words)] as const) : []
   // Slack renders no mentions and links in the error at a field.
-  const isPlain = outcome.is === 'refused' && !Object.values(outcome.problems).some(({ text }) => /<[^>]*>/.test(text))
-  if (isPlain) return { response_action: 'errors', errors: mapValues(outcome.problems, toPlainText) }
-  return { response_action: 'update', view: lateView(outcome) }
+  if (errors.length > 0 && !errors.some(([, { text }]) => /<[^>]*>/.test(text))) {
+    return { response_action: 'errors', errors: Object.fromEntries(errors.map(([id, words]) => [id, toPlainText(words)])) }
+  }
+  return { response_action: 'update', view: naming.inAll(lateView(outcome)) }
 }
 
-/** Makes the view that shows an outcome in place of the form. */
 function lateView(outcome: Outcome): ModalView {
   if (outcome.is === 'next') return outcome.view
   if (outcome.is === 'refused') return outcome.again(problemOf(outcome))
   return outcome.is === 'accepted' ? noticeView(outcome.words, outcome.title) : noticeView(outcome.problem)
 }
 
-/** Returns everything that is wrong, in one text. */
 function problemOf(outcome: Exclude<Outcome, { is: 'accepted' | 'next' }>): Mrkdwn {
   return outcome.is === 'refused' ? joinMrkdwn(Object.values(outcome.problems), ' ') : outcome.problem
-}
-
-function mapValues<From, To>(values: Record<string, From>, map: (value: From) => To): Record<string, To> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]))
 }
 
 type OptionsAnswer = { options: PlainTextOption[] } | { option_groups: { label: PlainTextElement; options: PlainTextOption[] }[] }
@@ -358,7 +346,7 @@ function readOptions(app: App, payload: Payloads['block_suggestion'], ack: Ackno
       origin,
       typed: payload.value,
       metadata: payload.view?.private_metadata ?? '',
-      values: valuesOf(payload.view?.state),
+      values: enteredIn(payload.view?.state).values,
     },
     isFirst: Promise.resolve(true),
     interim: () => reply(noticeOptions('The account API is slow. Type again in a moment.')),
@@ -370,7 +358,7 @@ function readOptions(app: App, payload: Payloads['block_suggestion'], ack: Ackno
 
 /** Shows the note as the label of a group, because people can choose every option of a picker, but no label. */
 export function optionsAnswer({ options, note }: Choices): OptionsAnswer {
-  return note === undefined ? { options } : { option_groups: [{ label: plain(note, longestNote), options }] }
+  return fit(note === undefined ? { options } : { option_groups: [{ label: plain(note), options }] })
 }
 
 function readHome(app: App, { home }: InteractionHandlers, { team_id: teamId, event, event_id: id }: Payloads['app_home_opened']) {

@@ -18,7 +18,8 @@ export function responseOrigins(apiUrl: URL): string[] {
 
 interface ResponderParts {
   allowedOrigins: string[]
-  naming: Pick<Naming, 'inMessage'>
+  /** Adds the names of the configuration. */
+  named?: Naming['inAll']
   fetch?: typeof globalThis.fetch
 }
 
@@ -27,7 +28,7 @@ interface ResponderParts {
  * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused. A table that Slack refuses
  * is sent as text, and so is one of which nobody knows whether it arrived.
  */
-export function createResponder({ allowedOrigins, naming, fetch = globalThis.fetch }: ResponderParts) {
+export function createResponder({ allowedOrigins, named = (sent) => sent, fetch = globalThis.fetch }: ResponderParts) {
   async function respond(url: string, answer: Answerable, { replaceOriginal = false }: RespondOptions = {}): Promise<Done> {
     if (!URL.canParse(url) || !allowedOrigins.includes(new URL(url).origin)) return { is: 'refused', error: 'foreign_response_url' }
     if (!hasTable(answer)) return send(url, answer, replaceOriginal)
@@ -43,7 +44,7 @@ export function createResponder({ allowedOrigins, naming, fetch = globalThis.fet
         signal: AbortSignal.timeout(4_000),
         headers: { 'content-type': 'application/json; charset=utf-8' },
         body: JSON.stringify({
-          ...naming.inMessage(message),
+          ...named(message),
           response_type: 'ephemeral',
           replace_original: replaceOriginal,
           parse: 'none',

@@ -28,8 +28,7 @@ export function handlerFor(app: App, commands: Command[], words: string[]): Hand
   const [first, ...others] = words
   if (first === undefined || isHelpWord(first)) return help(others)
   const meant = findMeant(commands, words)
-  if (meant)
-    return ({ origin, answer }) => answer.ephemeral(notice(notACommand(words, [{ command: meant.words, typed: 2 }], origin.command)))
+  if (meant) return ({ origin, answer }) => answer.ephemeral(notice(notACommand(words, [{ words: meant.words, typed: 2 }], origin.command)))
   const found = findCommand(commands, words)
   if (asksForHelp(found ? found.args : words, found?.command)) return help(found ? found.command.words.split(' ') : words.slice(0, -1))
   if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
@@ -40,8 +39,14 @@ export function handlerFor(app: App, commands: Command[], words: string[]): Hand
     }
   }
   const args = command.takesMentions ? found.args : found.args.map(withoutMention)
-  const form = formOf(app, command, args)
-  return form ?? ((slashCommand) => runCommand(app, command, slashCommand, args, firstPage(slashCommand)))
+  return (
+    formOf(app, command, args) ??
+    ((slashCommand) => {
+      const { ephemeral } = slashCommand.answer
+      const list: ListView['list'] = (listing, at) => ephemeral(listAnswer(listing, { ...at, page: 0 }))
+      return runCommand(app, command, slashCommand, args, { list, say: ephemeral })
+    })
+  )
 }
 
 /**
@@ -57,11 +62,6 @@ function asksForHelp(args: string[], command: Command | undefined): boolean {
 interface ListView {
   list(listing: Listing, at: Omit<ListPlace, 'page'>): Promise<void>
   say(message: Message): Promise<void>
-}
-
-/** Answers a command with a list as a table where one fits, or else with its first page. */
-function firstPage({ answer }: SlashCommand): ListView {
-  return { list: (listing, at) => answer.ephemeral(listAnswer(listing, { ...at, page: 0 })), say: answer.ephemeral }
 }
 
 async function runCommand(app: App, command: Command, slashCommand: SlashCommand, args: string[], view: ListView): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Button, DataTableBlock, KnownBlock, PlainTextOption, RichTextElement } from '@slack/web-api'
-import { actionsFor, context, longestOptionValue, message, mostOption, option, wholeSection } from './blocks.ts'
+import { actionsFor, context, message, option, wholeSection } from './blocks.ts'
+import { longestOption, longestOptionValue } from './fit.ts'
 import { staticSelect } from './pickers.ts'
 import { charactersIn, cleanText, code, emptyText, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
 import type { Message } from './web-api.ts'
@@ -50,7 +51,6 @@ type TableCell = DataTableBlock['rows'][number][number]
 /** Text that Slack might read as markup, an entity or an emoji in a plain cell, of which nothing is documented. */
 const ambiguous = /[<>&]|:[^\s:]+:/
 
-/** Returns the words of a cell for a line of text. Undefined if it is empty. */
 function cellWords(cell: Cell): Mrkdwn | undefined {
   if (cell === undefined) return undefined
   const words = typeof cell === 'string' ? mrkdwn`${cleanText(cell, { oneLine: true })}` : 'words' in cell ? mrkdwn`${cell.words}` : cell
@@ -67,18 +67,14 @@ export function tableCell(cell: Cell): TableCell {
   if (typeof cell === 'object' && 'value' in cell) return { type: 'raw_number', value: cell.value, text: cell.words }
   const elements = richTextElements(words).map((element) => (element.type === 'text' ? plainText(element.text) : element))
   const texts = elements.filter((element) => element.type === 'text')
-  if (texts.length === elements.length) return textCell(texts.map(({ text }) => text).join(''))
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }
+  const text = texts.map((element) => element.text).join('')
+  const isText = texts.length === elements.length
+  if (isText && !ambiguous.test(text)) return { type: 'raw_text', text }
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: isText ? [plainText(text)] : elements }] }
 }
 
 function plainText(text: string) {
   return { type: 'text' as const, text }
-}
-
-/** Makes a cell of plain text, or a rich text of one text element where Slack might read more into it. */
-function textCell(text: string): TableCell {
-  if (!ambiguous.test(text)) return { type: 'raw_text', text }
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [plainText(text)] }] }
 }
 
 /**
@@ -87,7 +83,6 @@ function textCell(text: string): TableCell {
  */
 const limits = { rows: 100, columns: 20, characters: 10_000 } as const
 
-/** Whether one table can have this many rows. Otherwise making the cells would be wasted work. */
 function fitsTable(rows: number): boolean {
   return rows > 0 && rows <= limits.rows
 }
@@ -124,7 +119,6 @@ function plainCaption(caption: string): string {
 interface ItemDetails<T> {
   /** The kind of the items, under which a feature registers the read of their details: `elastic-ip`. */
   of: string
-  /** `Details of an Elastic IP` */
   placeholder: string
   idOf: (item: T) => string
   /** The item as people tell it from the others. The end of its id is added if another item has the same words. */
@@ -138,28 +132,19 @@ export interface ItemChoices {
   options: (PlainTextOption | undefined)[]
 }
 
-/** The longest words that the picker adds to a message, in characters, with this many options. */
-export const choicesCharacters = (count: number) => 150 + 75 * count
-
 function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails<T>): ItemChoices {
-  const names = items.map((item) => truncate(nameOf(item), mostOption, 'plain'))
-  const counts = new Map<string, number>()
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-  const options = items.map((item, index) => {
-    const [value, name = ''] = [idOf(item), names[index]]
-    const text = counts.get(name) === 1 ? name : withEndOfId(nameOf(item), value)
+  const counts = Map.groupBy(items, (item) => truncate(nameOf(item), longestOption, 'plain'))
+  const options = items.map((item) => {
+    const value = idOf(item)
+    const name = truncate(nameOf(item), longestOption, 'plain')
+    const end = `, …${value.slice(-6)}`
+    // The name is cut and not the id, because the id is what differs.
+    const text = counts.get(name)?.length === 1 ? name : `${truncate(name, longestOption - end.length, 'plain')}${end}`
     return value.length <= longestOptionValue ? option({ text, value }) : undefined
   })
   return { of, placeholder, options }
 }
 
-/** Cuts the name and not the id, because the id is what differs. */
-function withEndOfId(name: string, id: string): string {
-  const end = `, …${id.slice(-6)}`
-  return `${truncate(name, mostOption - end.length, 'plain')}${end}`
-}
-
-/** The action id of the picker for items of this kind. */
 export function detailsActionId(of: string): string {
   return `details:${of}`
 }
@@ -199,14 +184,12 @@ export interface ItemRows<T> {
   details?: ItemDetails<T>
 }
 
-/** The layouts of some items, as the members of a `Listing`. */
 export interface Rows {
   rows: Mrkdwn[]
   table?: Table
   choices?: ItemChoices
 }
 
-/** Makes the layouts of a list from its columns. */
 export function itemRows<T>(items: T[], { columns, mark, details }: ItemRows<T>): Rows {
   return {
     rows: items.map((item) => itemText(item, columns, mark?.(item))),
@@ -240,7 +223,6 @@ function wordsOf<T>(item: T, { cell, before = '', after = '', absent }: Column<T
   return instead === undefined ? [] : [mrkdwn`${instead}`]
 }
 
-/** The facts about one item of a list. */
 export interface Details {
   title: Mrkdwn
   facts: { label: string; words: Mrkdwn }[]
@@ -266,7 +248,6 @@ export function detailsMessage({ title, facts, notes = [] }: Details, buttons: B
   return message([...wholeSection(content), ...context(notes), ...actionsFor(name, 'changes', buttons)])
 }
 
-/** The id of an item as a fact. */
 export function idFact(id: string): Details['facts'][number] {
   return { label: 'Id', words: code(id) }
 }

@@ -2,7 +2,6 @@ import type { MrkdwnElement, PlainTextElement } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import { type Phrase, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
 
-/** Changes the first letter to upper case. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
@@ -29,12 +28,10 @@ export function charactersIn(value: unknown): number {
  */
 export const mostWords = 20
 
-/** Joins the parts of an item to one text to search in, in lower case. A part that is undefined has no text. */
 export function searchText(parts: readonly unknown[]): string {
   return parts.join(' ').toLowerCase()
 }
 
-/** Finds every word in the parts together, in upper or lower case. */
 export function containsWords(parts: readonly unknown[], words: string[]): boolean {
   const text = searchText(parts)
   return words.every((word) => text.includes(word.toLowerCase()))
@@ -207,11 +204,6 @@ export function unlinked(words: Mrkdwn): Mrkdwn {
   return new MrkdwnText(words.text.replace(/<https:[^|>]*\|([^>]*)>/g, '$1'))
 }
 
-/** Returns the first sentence. A full stop within code ends none. */
-export function firstSentence(words: Mrkdwn): Mrkdwn {
-  return new MrkdwnText(/^(?:`[^`]*`|[^`])*?\.(?=\s)/.exec(words.text)?.[0] ?? words.text)
-}
-
 /** Mentions a channel by its Slack id. Anything that is not an id of Slack is shown as code. */
 export function channelMention(channelId: string): Mrkdwn {
   return reference('#', channelId)
@@ -238,7 +230,6 @@ export function dateTime(at: number): Mrkdwn {
     : new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{time} {date_short_pretty}|${fallback}>`)
 }
 
-/** Shows a time with its seconds, where several are compared. `at` is in milliseconds since 1970. */
 export function exactTime(at: number): Mrkdwn {
   return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
 }
@@ -275,13 +266,12 @@ const longestText = 2_000
 interface Names {
   /** The operators' channel. Without one, the sentences only describe the operators. */
   opsChannel: string | undefined
-  /** The slash command. */
   command: string
 }
 
 /**
- * Creates the function that adds the operators' channel wherever words name the operators, and writes out the doctor command. It is used
- * where messages are sent to Slack, because the many pure functions that make sentences do not know the configuration.
+ * Adds the operators' channel wherever words name the operators, and writes out the doctor command. It is used where messages are sent to
+ * Slack, because the many pure functions that make sentences do not know the configuration.
  */
 export function createNaming({ opsChannel, command }: Names) {
   function nameOf(found: string): string {
@@ -295,33 +285,23 @@ export function createNaming({ opsChannel, command }: Names) {
     return named.length <= longestText ? named : text
   }
 
-  function inWords(words: Mrkdwn): Mrkdwn {
-    return ownWords(inText(words.text))
-  }
-
-  /** Adds the names to every mrkdwn text in blocks, a view or a message. Plain text cannot mention a channel, and stays as it is. */
-  function inBlocks<T>(value: T): T {
-    return withTexts(value, inText) as T
+  function inPart(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(inPart)
+    if (typeof value !== 'object' || value === null) return value
+    if ('type' in value && value.type === 'mrkdwn' && 'text' in value) return { ...value, text: inText(String(value.text)) }
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inPart(member)]))
   }
 
   return {
-    inWords,
-    inBlocks,
-    inMessage: <T extends { text: string }>(message: T): T => ({ ...inBlocks(message), text: inText(message.text) }),
+    inWords: (words: Mrkdwn): Mrkdwn => ownWords(inText(words.text)),
+    /** In the text of a message, and in every mrkdwn text of blocks and views. Plain text cannot mention a channel, and stays as it is. */
+    inAll<T extends object>(sent: T): T {
+      const named = inPart(sent) as T
+      return 'text' in sent && typeof sent.text === 'string' ? { ...named, text: inText(sent.text) } : named
+    },
   }
 }
 export type Naming = ReturnType<typeof createNaming>
-
-function withTexts(value: unknown, edit: (text: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((each) => withTexts(each, edit))
-  if (typeof value !== 'object' || value === null) return value
-  const isMrkdwn = 'type' in value && value.type === 'mrkdwn'
-  const members = Object.entries(value).map(([name, member]) => [
-    name,
-    isMrkdwn && name === 'text' && typeof member === 'string' ? edit(member) : withTexts(member, edit),
-  ])
-  return Object.fromEntries(members)
-}
 
 /** A longer address takes too much room in a message. */
 const longestAddress = 1_500
@@ -369,7 +349,6 @@ export function quotedTitle(title: Phrase): Mrkdwn {
   return mrkdwn`“${phraseWords(withoutOwner(title))}”`
 }
 
-/** Shows a phrase in bold. Code and mentions keep their form in it. */
 export function boldPhrase(phrase: Phrase): Mrkdwn {
   return mrkdwn`*${phraseWords(phrase)}*`
 }
@@ -385,17 +364,11 @@ export function someTexts(texts: readonly Mrkdwn[], most = 10): Mrkdwn {
 export const emptyText = '–'
 
 /** Makes text on one line that is shown as it is: without mentions, and `:names:` do not become emoji. */
-export function plain(text: string, max: number): PlainTextElement {
-  return { type: 'plain_text', text: truncate(cleanText(text, { oneLine: true }) || emptyText, max, 'plain'), emoji: false }
+export function plain(text: string): PlainTextElement {
+  return { type: 'plain_text', text: cleanText(text, { oneLine: true }) || emptyText, emoji: false }
 }
 
 /** Makes mrkdwn in which Slack does not turn addresses into links or names into mentions (`verbatim`). */
-export function verbatim({ text }: Pick<Mrkdwn, 'text'>, max: number): MrkdwnElement {
-  return { type: 'mrkdwn', text: truncate(text.trim() || emptyText, max, 'mrkdwn'), verbatim: true }
-}
-
-/** Returns an id or a value that Slack sends back. Throws a RangeError if its length does not fit: cut, it would mean something else. */
-export function exact(name: string, text: string, max: number): string {
-  if (text.length >= 1 && text.length <= max) return text
-  throw new RangeError(`${name} has ${text.length} characters, and Slack takes 1 to ${max}`)
+export function verbatim({ text }: Mrkdwn): MrkdwnElement {
+  return { type: 'mrkdwn', text: text.trim() || emptyText, verbatim: true }
 }

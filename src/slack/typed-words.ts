@@ -56,7 +56,6 @@ export function isBetween(word: string | undefined): boolean {
 export interface Pair {
   first: string | undefined
   second: string | undefined
-  /** The words after both. */
   rest: string[]
 }
 
@@ -95,7 +94,6 @@ function nameOfMention(_: string, kind: string, id: string, name: string | undef
   return `${kind === '#' ? '#' : '@'}${name || id}`
 }
 
-/** Takes off quotes around the whole reason. */
 function withoutQuotes(reason: string): string {
   return /^["“”„]([^"“”]*)["“”]$/.exec(reason)?.[1]?.trim() ?? reason
 }

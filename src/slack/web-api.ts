@@ -2,6 +2,7 @@ import { ErrorCode, type KnownBlock, type ModalView, type WebClient } from '@sla
 import { z } from 'zod'
 import { AwayError, StartError } from '../domain/errors.ts'
 import type { LinkTo, MessageRef } from '../domain/request.ts'
+import { fitBlocks } from './fit.ts'
 import type { Naming } from './text.ts'
 
 /**
@@ -32,7 +33,6 @@ export function classifyRefusal(error: unknown): SlackFailure {
   return ambiguous.has(error) ? { is: 'unknown', problem: error } : { is: 'refused', error }
 }
 
-/** Makes a call to Slack. Returns a failure instead of throwing it. */
 async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
   try {
     return await call()
@@ -115,56 +115,36 @@ export interface SlackCall {
   /** `chat.postMessage` and so on; `response_url` for an answer through one; or `other`. */
   method: string
   status: 'ok' | SlackFailure['is'] | number | 'unreachable'
-  /** Slack's code, if it refused. */
   error?: string
   ms: number
 }
 
 export type OnSlackCall = (call: SlackCall) => void
 
-type Fetch = typeof globalThis.fetch
-
 /**
- * Makes a fetch for the Web API client that reports every call. Slack's result is in the body, which the client reads as text. The result
- * is taken from that text, so that no body is read twice. A call whose body is never read is not reported.
+ * Makes a fetch that reports every call. The result of a Web API call is in its body, and that of an answer through a `response_url` in its
+ * HTTP status. Such a URL is a secret, and is never reported.
  */
-export function measuredFetch(onCall: OnSlackCall, fetch: Fetch = globalThis.fetch): Fetch {
+export function measuredFetch(onCall: OnSlackCall, { fetch = globalThis.fetch, isResponseUrl = false } = {}): typeof globalThis.fetch {
   return async (input, init) => {
-    const call = startCall(onCall, methodOf(input))
-    const response = await fetch(input, init).catch(call.lost)
-    if (response.status !== 200) {
-      call.ended(statusOf(response))
-      return response
-    }
-    const read = response.text.bind(response)
-    response.text = async () => {
-      const body = await read().catch(call.lost)
+    const startedAt = performance.now()
+    const call: Omit<SlackCall, 'ms'> = { method: isResponseUrl ? 'response_url' : methodOf(input), status: 'unreachable' }
+    try {
+      const response = await fetch(input, init)
+      if (isResponseUrl || response.status !== 200) {
+        call.status = statusOf(response)
+        return response
+      }
+      const body = await response.text()
+      response.text = async () => body
       const result = resultOf(body)
-      call.ended(result.is, result.is === 'refused' ? result.error : undefined)
-      return body
+      call.status = result.is
+      if (result.is === 'refused') call.error = result.error
+      return response
+    } finally {
+      onCall({ ...call, ms: performance.now() - startedAt })
     }
-    return response
   }
-}
-
-/** Makes the same for answers through a `response_url`. Its HTTP status is the result. The URL is a secret and is never reported. */
-export function measuredResponseFetch(onCall: OnSlackCall, fetch: Fetch = globalThis.fetch): Fetch {
-  return async (input, init) => {
-    const call = startCall(onCall, 'response_url')
-    const response = await fetch(input, init).catch(call.lost)
-    call.ended(statusOf(response))
-    return response
-  }
-}
-
-function startCall(onCall: OnSlackCall, method: string) {
-  const startedAt = performance.now()
-  const ended = (status: SlackCall['status'], error?: string) => onCall({ method, status, error, ms: performance.now() - startedAt })
-  const lost = (error: unknown): never => {
-    ended('unreachable')
-    throw error
-  }
-  return { ended, lost }
 }
 
 function statusOf({ ok, status }: Response): SlackCall['status'] {
@@ -183,7 +163,7 @@ function resultOf(body: string): { is: 'ok' } | SlackFailure {
   }
 }
 
-function methodOf(input: Parameters<Fetch>[0]): string {
+function methodOf(input: string | URL | Request): string {
   const address = input instanceof Request ? input.url : String(input)
   return /\/([a-z]+(?:\.[A-Za-z]+)+)(?:\?|$)/.exec(address)?.[1] ?? 'other'
 }
@@ -197,7 +177,6 @@ export interface Message {
 export interface Where {
   channelId: string
   threadTs?: string
-  /** Shows a reply in the channel, too. */
   broadcast?: boolean
   /** Stored in the message's metadata, by which `find` finds the message again. */
   key?: string
@@ -209,11 +188,12 @@ export type Done = { is: 'sent' } | SlackFailure
 /** Keeps Slack from turning names and addresses into links. `chat.update` resets `parse`, so updates need both, too. */
 const withoutLinks = { parse: 'none', link_names: false } as const
 
-/** Documented for chat.postMessage alone (docs.slack.dev, "chat.update method"). */
 const withoutPreviews = { unfurl_links: false, unfurl_media: false } as const
 
 interface MessengerParts {
   client: WebClient
+  /** Adds the names of the configuration to all that is sent. */
+  named?: Naming['inAll']
   /** Undefined until the identity has been fetched. */
   botUserId: () => string | undefined
   now?: () => number
@@ -223,7 +203,7 @@ interface MessengerParts {
  * Sends messages and views to Slack. It repeats nothing and never throws: each result says what is known about the call. After a rate limit it
  * makes no more calls of that method in that channel until the wait is over.
  */
-export function createMessenger({ client, botUserId, now = Date.now }: MessengerParts) {
+export function createMessenger({ client, named = (sent) => sent, botUserId, now = Date.now }: MessengerParts) {
   const pausedUntil = new Map<string, number>()
 
   async function paced<T extends { is: string }>(method: 'post' | 'update', channelId: string, call: () => Promise<T>) {
@@ -236,13 +216,7 @@ export function createMessenger({ client, botUserId, now = Date.now }: Messenger
     return answer
   }
 
-  /** Returns that a call was made whose answer holds nothing else. */
-  async function done(call: () => Promise<unknown>): Promise<Done> {
-    return attempt(async () => {
-      await call()
-      return { is: 'sent' }
-    })
-  }
+  const done = (call: Promise<unknown>): Promise<Done> => attempt(() => call.then(() => ({ is: 'sent' as const })))
 
   return {
     /** Posts to a channel or, if `channelId` is a user id, to that person's direct messages. */
@@ -250,7 +224,7 @@ export function createMessenger({ client, botUserId, now = Date.now }: Messenger
       paced('post', where.channelId, async () => {
         const answer = await client.chat.postMessage({
           channel: where.channelId,
-          ...message,
+          ...named(message),
           ...withoutLinks,
           ...withoutPreviews,
           ...threadOf(where),
@@ -259,28 +233,27 @@ export function createMessenger({ client, botUserId, now = Date.now }: Messenger
         return { is: 'sent', ts: String(answer.ts), channelId: String(answer.channel) }
       }),
 
-    update: (where: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> =>
-      paced('update', where.channelId, async () => {
-        await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...withoutLinks, ...metadataOf(where) })
+    update: ({ channelId, ts, key }: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> =>
+      paced('update', channelId, async () => {
+        await client.chat.update({ channel: channelId, ts, ...named(message), ...withoutLinks, ...metadataOf({ key }) })
         return { is: 'sent' }
       }),
 
     /** Posts a message that only one person sees. They must be a member of the channel, and Slack drops the message when they reload. */
-    postEphemeral: (where: { channelId: string; userId: string }, message: Message) =>
-      done(() => client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, ...withoutLinks })),
+    postEphemeral: ({ channelId, userId }: { channelId: string; userId: string }, message: Message) =>
+      done(client.chat.postEphemeral({ channel: channelId, user: userId, ...named(message), ...withoutLinks })),
 
     /** Opens a modal. A trigger expires after 3 s and works once, so this is the first call to Slack and is never repeated. */
     openView: (triggerId: string, view: ModalView) =>
       attempt(async () => {
-        const answer = await client.views.open({ trigger_id: triggerId, view })
+        const answer = await client.views.open({ trigger_id: triggerId, view: named(view) })
         return { is: 'opened' as const, viewId: String(answer.view?.id) }
       }),
 
-    updateView: (viewId: string, view: ModalView) => done(() => client.views.update({ view_id: viewId, view })),
+    updateView: (viewId: string, view: ModalView) => done(client.views.update({ view_id: viewId, view: named(view) })),
 
-    /** Sets what one person sees on the Home tab. */
     publishHome: (userId: string, blocks: KnownBlock[]) =>
-      done(() => client.views.publish({ user_id: userId, view: { type: 'home', blocks } })),
+      done(client.views.publish({ user_id: userId, view: { type: 'home', blocks: named(fitBlocks(blocks, 'view')) } })),
 
     /**
      * Searches for a message whose answer was lost, among those from `oldestMs` to `latestMs` (by default now). Needs the optional history scopes.
@@ -303,19 +276,6 @@ function threadOf({ threadTs, broadcast }: Where) {
 
 function metadataOf({ key }: { key?: string }) {
   return key ? { metadata: { event_type: 'lockkeeper_message', event_payload: { key } } } : {}
-}
-
-/** Adds the names of the configuration to everything that this messenger sends. */
-export function namingMessenger(messenger: Messenger, { inBlocks, inMessage }: Naming): Messenger {
-  return {
-    ...messenger,
-    post: (where, message) => messenger.post(where, inMessage(message)),
-    update: (where, message) => messenger.update(where, inMessage(message)),
-    postEphemeral: (where, message) => messenger.postEphemeral(where, inMessage(message)),
-    openView: (triggerId, view) => messenger.openView(triggerId, inBlocks(view)),
-    updateView: (viewId, view) => messenger.updateView(viewId, inBlocks(view)),
-    publishHome: (userId, blocks) => messenger.publishHome(userId, inBlocks(blocks)),
-  }
 }
 
 /** `cannot-search`: Slack refuses the search, or there are too many messages. The other failures may pass. */
@@ -375,92 +335,78 @@ export type ChannelMembership = { is: 'member' } | { is: 'absent' } | { is: 'arc
 export type GroupReading = { is: 'read'; members: number } | { is: 'unreadable'; why: string }
 
 /** Reads from Slack how the app is set up. A refusal is part of the result, as Slack's short code. No call is repeated. */
-export function createSetupProbe({ client, apiUrl, fetch }: { client: WebClient; apiUrl: URL; fetch: Fetch }) {
-  /** Checks that Slack answers, and reads the granted scopes, which Slack sends in a header of every answer. */
-  async function reach(): Promise<SlackReading> {
-    const startedAt = performance.now()
-    try {
-      const answer = await client.auth.test()
-      return { is: 'answers', afterMs: performance.now() - startedAt, scopes: answer.response_metadata?.scopes }
-    } catch (error) {
-      const failure = classifySlackFailure(error)
-      if (failure.is === 'refused') return { is: 'rejects', error: failure.error }
-      return failure.is === 'unknown'
-        ? { is: 'silent', problem: failure.problem }
-        : { is: 'answers', afterMs: performance.now() - startedAt, scopes: undefined }
-    }
-  }
+export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof globalThis.fetch) {
+  return {
+    /** Checks that Slack answers, and reads the granted scopes, which Slack sends in a header of every answer. */
+    async reach(): Promise<SlackReading> {
+      const startedAt = performance.now()
+      const answer = await attempt(async () => ({ is: 'answers' as const, scopes: (await client.auth.test()).response_metadata?.scopes }))
+      if (answer.is === 'refused') return { is: 'rejects', error: answer.error }
+      if (answer.is === 'unknown') return { is: 'silent', problem: answer.problem }
+      return { is: 'answers', afterMs: performance.now() - startedAt, scopes: answer.is === 'answers' ? answer.scopes : undefined }
+    },
 
-  /** Reads whether the bot is a member of a channel. Slack answers `channel_not_found` for a private channel without the bot. */
-  async function membership(channelId: string): Promise<ChannelMembership> {
-    try {
-      const { channel } = InfoResponse.parse(await client.conversations.info({ channel: channelId }))
-      if (channel.is_archived) return { is: 'archived' }
-      return { is: channel.is_member ? 'member' : 'absent' }
-    } catch (error) {
-      const failure = classifySlackFailure(error)
-      if (failure.is === 'refused' && failure.error === 'channel_not_found') return { is: 'absent' }
-      return { is: 'unreadable', why: reasonOf(failure) }
-    }
-  }
+    /** Reads whether the bot is a member of a channel. Slack answers `channel_not_found` for a private channel without the bot. */
+    async membership(channelId: string): Promise<ChannelMembership> {
+      const answer = await attempt(async () => {
+        const { channel } = InfoResponse.parse(await client.conversations.info({ channel: channelId }))
+        if (channel.is_archived) return { is: 'archived' as const }
+        return { is: channel.is_member ? ('member' as const) : ('absent' as const) }
+      })
+      if (answer.is === 'refused' && answer.error === 'channel_not_found') return { is: 'absent' }
+      return isFailure(answer) ? { is: 'unreadable', why: reasonOf(answer) } : answer
+    },
 
-  /** Returns Slack's code for the reason why a user group cannot be read. Returns undefined if it can be read. */
-  async function whyUnreadable(groupId: string): Promise<string | undefined> {
-    try {
-      await client.usergroups.users.list({ usergroup: groupId })
-      return undefined
-    } catch (error) {
-      return reasonOf(classifySlackFailure(error))
-    }
-  }
+    /** Returns Slack's code for the reason why a user group cannot be read. Returns undefined if it can be read. */
+    async whyUnreadable(groupId: string): Promise<string | undefined> {
+      const answer = await attempt(() => client.usergroups.users.list({ usergroup: groupId }).then(() => ({ is: 'read' as const })))
+      return isFailure(answer) ? reasonOf(answer) : undefined
+    },
 
-  /** Measures how far this machine's clock is ahead of Slack's, in milliseconds, within about a second. `api.test` needs no token. */
-  async function clockAheadMs(signal?: AbortSignal): Promise<number | undefined> {
-    const sentAt = Date.now()
-    const address = new URL('api.test', apiUrl.href.endsWith('/') ? apiUrl : `${apiUrl.href}/`)
-    const response = await fetch(address, { method: 'POST', redirect: 'error', signal })
-    await response.text()
-    const at = Date.parse(response.headers.get('date') ?? '')
-    // The header holds whole seconds only: on average Slack's time is half a second later.
-    return Number.isNaN(at) ? undefined : Math.round((sentAt + Date.now()) / 2 - at - 500)
+    /** Measures how far this machine's clock is ahead of Slack's, in milliseconds, within about a second. `api.test` needs no token. */
+    async clockAheadMs(signal?: AbortSignal): Promise<number | undefined> {
+      const sentAt = Date.now()
+      const address = new URL('api.test', apiUrl.href.endsWith('/') ? apiUrl : `${apiUrl.href}/`)
+      const response = await fetch(address, { method: 'POST', redirect: 'error', signal })
+      const at = Date.parse(response.headers.get('date') ?? '')
+      // The header holds whole seconds only: on average Slack's time is half a second later.
+      return Number.isNaN(at) ? undefined : Math.round((sentAt + Date.now()) / 2 - at - 500)
+    },
   }
-
-  return { reach, membership, whyUnreadable, clockAheadMs }
 }
 export type SetupProbe = ReturnType<typeof createSetupProbe>
+
+function isFailure(answer: { is: string }): answer is SlackFailure {
+  return ['refused', 'rate-limited', 'unknown'].includes(answer.is)
+}
 
 function reasonOf(failure: SlackFailure): string {
   if (failure.is === 'refused') return failure.error
   return failure.is === 'rate-limited' ? 'it limits requests' : failure.problem
 }
 
-/** Holds the bot's identity in Slack, which is unknown until the first call of Slack succeeds. */
+/** Holds the bot's identity in Slack, which is unknown until the first call of Slack succeeds. `fetch` throws as `fetchIdentity` does. */
 export function createSlackIdentity(fetch: () => Promise<Identity>) {
   let current: Identity | undefined
 
-  /** Fetches and keeps the identity. Throws as `fetchIdentity` does. */
   async function reach(): Promise<Identity> {
     current = await fetch()
     return current
   }
 
-  /** Returns the address of a request's card, if it was posted and the workspace is known. */
   const linkTo: LinkTo = ({ origin, cardTs }) => {
     return cardTs === undefined ? undefined : addressOf({ channelId: origin.channelId, ts: cardTs })
   }
 
   /** Returns the address of a message, if the workspace is known. The address of a reply names its thread, too. */
   function addressOf({ channelId, ts, threadTs }: MessageRef): string | undefined {
-    const { workspaceUrl } = current ?? {}
     const thread = threadTs === undefined ? '' : `?thread_ts=${threadTs}&cid=${channelId}`
-    return workspaceUrl && `${workspaceUrl}archives/${channelId}/p${ts.replace('.', '')}${thread}`
+    return inWorkspace(`archives/${channelId}/p${ts.replace('.', '')}${thread}`)
   }
 
-  /** Returns the address of a person's profile, if the workspace is known. */
-  function profileOf(userId: string): string | undefined {
-    const { workspaceUrl } = current ?? {}
-    return workspaceUrl && `${workspaceUrl}team/${userId}`
-  }
+  const inWorkspace = (path: string) => current?.workspaceUrl && `${current.workspaceUrl}${path}`
+
+  const profileOf = (userId: string) => inWorkspace(`team/${userId}`)
 
   return { reach, fetch, current: () => current, linkTo, addressOf, profileOf }
 }

@@ -18,7 +18,6 @@ const writes: [string, (api: AccountApi) => Promise<unknown>][] = [
   ['virtualMachines.rename', (api) => api.virtualMachines.rename('vm_1zHfNurvp25kg', 'web')],
   ['apiKeys.create', (api) => api.apiKeys.create({ name: 'deploy' })],
   ['apiKeys.rotate', (api) => api.apiKeys.rotate('tok_15s9QBceXweJT', 'deploy')],
-  ['apiKeys.update', (api) => api.apiKeys.update('tok_15s9QBceXweJT', { readOnly: true })],
   ['apiKeys.delete', (api) => api.apiKeys.delete('tok_15s9QBceXweJT')],
 ]
 

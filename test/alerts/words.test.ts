@@ -1,35 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Unevaluated } from '../../src/inbound/alert-payload.ts'
-import type { ServerProblem } from '../../src/inbound/alert-servers.ts'
-import { type NotRequested, nothingRequested, problemWords, unread } from '../../src/inbound/alert-words.ts'
+import { type NotRequested, nameOf, nothingRequested, unread } from '../../src/inbound/alert-words.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
-
-const server = { id: 'sv_1', name: 'web-1' }
-const problems: (ServerProblem | Unevaluated)[] = [
-  { is: 'unevaluated', why: 'no-data', rule: 'Node down' },
-  { is: 'unevaluated', why: 'error', rule: 'Node down' },
-  { is: 'no-name', label: 'instance' },
-  { is: 'no-server', named: 'web-77' },
-  { is: 'several-servers', named: 'web-1', ids: ['sv_1', 'sv_2'] },
-  { is: 'no-target', server, site: 'TYO' },
-  { is: 'no-target', server, site: undefined },
-  { is: 'no-target-server', server, named: 'standby', candidates: 0 },
-  { is: 'no-target-server', server, named: 'standby', candidates: 2 },
-]
-
-test('every reason to propose nothing is a sentence', () => {
-  expect(problems.map((problem) => problemWords(problem).text).join('\n')).toMatchInlineSnapshot(`
-    "Grafana has no data for the rule \`Node down\`, so it doesn't know whether a server is down.
-    Grafana couldn't evaluate the rule \`Node down\`, so it doesn't know whether a server is down.
-    The alert has no label \`instance\`, which names the server.
-    The account shows no server \`web-77\`.
-    2 servers are called \`web-1\`: \`sv_1\`, \`sv_2\`.
-    The policy names no target for the site \`TYO\` of \`web-1\`.
-    The account doesn't show the site of \`web-1\`, so the policy names no target.
-    No server \`standby\` can take over from \`web-1\`: there is none in the same project and site.
-    2 servers are called \`standby\`, so it isn't clear which one takes over."
-  `)
-})
 
 /** What one alert leads to. */
 const saying = (more: Partial<NotRequested>) =>
@@ -38,7 +9,7 @@ const saying = (more: Partial<NotRequested>) =>
 test('several alerts are one list, which names those that it has no room for', () => {
   const alerts = Array.from({ length: 36 }, (_, index) => ({
     source: { name: 'NodeDown' },
-    why: problemWords({ is: 'no-server', named: `web-${index}` }),
+    why: mrkdwn`The account shows no server.`,
     server: undefined,
     named: index === 1 ? undefined : `web-${index}`,
   }))
@@ -47,8 +18,8 @@ test('several alerts are one list, which names those that it has no room for', (
 
   expect([...lines.slice(0, 3), lines.length, lines.at(-1)].join('\n')).toMatchInlineSnapshot(`
     ":warning: *36 alerts: nothing was requested for them.* By hand: \`/infra evacuate\`.
-    •  \`web-0\`: The account shows no server \`web-0\`. Alert \`NodeDown\`
-    •  The account shows no server \`web-1\`. Alert \`NodeDown\`
+    •  \`web-0\`: The account shows no server. Alert \`NodeDown\`
+    •  The account shows no server. Alert \`NodeDown\`
     12
     And 26 more: \`web-10\`, \`web-11\`, \`web-12\`, \`web-13\`, \`web-14\`, \`web-15\`, \`web-16\`, \`web-17\`, \`web-18\`, \`web-19\` and 16 more."
   `)
@@ -57,9 +28,9 @@ test('several alerts are one list, which names those that it has no room for', (
 test('what an alert says is never markup', () => {
   const hostile = '<!channel> *Approved* `x` <https://evil.example|open> :white_check_mark:'
   const source = { name: hostile, link: `https://evil.example/|a>${hostile}` }
-  const notice = saying({ source, why: problemWords({ is: 'no-server', named: hostile }) })
+  const notice = saying({ source, why: mrkdwn`The account shows no server ${nameOf(hostile)}.` })
   const listed = nothingRequested(
-    Array(30).fill({ source, why: problemWords({ is: 'no-server', named: hostile }), server: hostile }),
+    Array(30).fill({ source, why: mrkdwn`The account shows no server ${nameOf(hostile)}.`, server: hostile }),
     '/infra',
   )
 

@@ -72,6 +72,8 @@ describe('a person who adds to the policy file what reviewers do not see', () =>
   test('with the rules of YAML 1.1, in which no is false, changes the meaning of nothing', () => {
     const result = read(`%YAML 1.1\n---\n${reviewed}    confirm: no\n`)
 
-    expect('lines' in result && result.lines).toEqual(['POLICY_FILE policy.yml, line 6: confirm must be true or false, not "no"'])
+    expect('lines' in result && result.lines).toEqual([
+      'POLICY_FILE policy.yml, line 6: confirm: Invalid input: expected boolean, received string',
+    ])
   })
 })

@@ -122,7 +122,7 @@ describe('a name that differs from another one only by what nobody sees', () => 
     expect(cleanText(name)).toBe('web-1')
     expect(code(name).text).toBe('`web-1`')
     expect(mrkdwn`${name}`.text).toBe('web-1')
-    expect(plain(name, 75).text).toBe('web-1')
+    expect(plain(name).text).toBe('web-1')
   })
 })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { ElasticIp, Server } from '../../src/domain/account.ts'
-import { evacuationForm } from '../../src/features/ip-evacuate.ts'
 import { checkEvacuation } from '../../src/moves/evacuation.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { addresses, patched, withAddresses } from '../journeys/evacuations.ts'
@@ -22,9 +21,9 @@ async function sendAddresses(world: World, ids: string[]): Promise<string> {
   const selected = (value: string) => ({ type: 'external_select', selected_option: { text: { type: 'plain_text', text: value }, value } })
   const options = ids.map((value) => ({ text: { type: 'plain_text', text: value }, value }))
   const values = {
-    [evacuationForm.server]: { [evacuationForm.server]: selected(elasticIp.serverId ?? '') },
-    [evacuationForm.target]: { [evacuationForm.target]: selected(target.id) },
-    [`${evacuationForm.addresses}:forged:0`]: { [evacuationForm.addresses]: { type: 'checkboxes', selected_options: options } },
+    serverId: { 'evacuate-server:serverId': selected(elasticIp.serverId ?? '') },
+    targetId: { 'evacuate-server:targetId': selected(target.id) },
+    'elasticIpIds:forged:0': { elasticIpIds: { type: 'checkboxes', selected_options: options } },
   }
   return send(world, { type: 'view_submission', view: { ...view, state: { values } } })
 }

@@ -8,10 +8,11 @@ import { createCatalog } from '../../src/requests/catalog.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { submit } from '../../src/requests/submit.ts'
 import { fakeApp } from '../fake-app.ts'
-import { noteOf } from '../requests/audit-for-test.ts'
+import { trusting } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
+import { takingMessages, wording } from '../requests/slack-for-test.ts'
 
 const project = { id: 'proj_1' }
 const site = { id: 'loc_1', name: undefined, slug: 'ASH' }
@@ -52,18 +53,18 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 
 function setUp() {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   const catalog = createCatalog()
   const app = fakeApp({
     signatures,
     store,
     access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
-    deliver: async () => ({ is: 'sent' }) as never,
-    wake: async () => {},
-    directory: { names: async () => new Map() },
-    slack: { identity: { linkTo: () => undefined, addressOf: () => undefined, profileOf: () => undefined } },
+    queues: { wake: async () => {} },
+    ...takingMessages(),
+    redis,
+    keys,
     catalog,
-    config: { openRequestsPerPerson: 10, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 },
+    config: { ...wording, openRequestsPerPerson: 10 },
   })
   let deliveries = 0
   const ask = async <Input, Facts>(change: Change<Input, Facts>, input: Input) => {

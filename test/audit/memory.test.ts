@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { createStore } from '../../src/requests/store.ts'
-import { auditSigning, noteOf } from '../requests/audit-for-test.ts'
+import { auditSigning, trusting } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { moveFacts, recordRequest } from '../requests/request-for-test.ts'
 import { takeSteps } from '../requests/take-steps.ts'
@@ -19,7 +19,7 @@ const facts = {
 test('a move takes 3.1 KB of Redis’ memory for as long as its entries are kept, as docs/redis.md says', async () => {
   const { redis, keys, prefix } = connectTestRedis()
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, ...auditSigning({ prefix }) })
-  const store = createStore({ redis, keys, audit, noteOf })
+  const store = createStore({ redis, keys, audit, signatures: trusting })
   const byOnCall = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01' }
   const answer = { operation: 'elasticIps.move', status: 202 }
   for (let move = 0; move < moves; move += 1) {

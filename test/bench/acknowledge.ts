@@ -38,7 +38,6 @@ interface Figures extends Acknowledged {
   redisCommands: number
 }
 
-/** Measures what it costs to acknowledge a signed slash command. */
 export function benchAcknowledge({ quick, rounds }: Effort): Promise<string> {
   const count = quick ? 200 : 3_000
   return withRedis(async (redis) => {
@@ -99,7 +98,6 @@ function describe(figures: Record<Variant, Figures[]>, count: number): string {
   return `c = ${connections} (${count} commands a round)\n\n${table(head, rows)}`
 }
 
-/** Returns the number of executed commands, without those that read it. */
 async function redisCommands(admin: Redis): Promise<number> {
   const stats = await admin.info('commandstats')
   const calls = [...stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)]

@@ -15,7 +15,6 @@ export interface Load {
 
 /** In ms. */
 export interface Acknowledged {
-  /** From the first command to the last acknowledgement. */
   wallMs: number
   p50: number
   p99: number
@@ -30,7 +29,6 @@ export interface ReadsDone {
   /** The CPU time of this process, with its threads, for one list. */
   cpuMs: number
   wallMs: number
-  /** The number of items in each list. */
   items: number
 }
 
@@ -89,7 +87,6 @@ function bodyOf(responseUrl: string): string {
 
 type Lists = Record<ReadsWanted['kind'], () => Promise<unknown[]>>
 
-/** The bot's typed client, without a limit. */
 async function typed(url: string): Promise<Lists> {
   const [{ createAccountApi }, { Secret }] = await Promise.all([
     import('../../src/account/client.ts'),

@@ -4,7 +4,7 @@ import { createHome } from '../../src/requests/home.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
 import { fakeApp } from '../fake-app.ts'
 import { forViews } from '../messages/view-app.ts'
-import { noteOf } from '../requests/audit-for-test.ts'
+import { trusting } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -13,7 +13,6 @@ import { type Effort, fixed, interleave, judged, median, ratio, table } from './
 const counts = ['100', '10000'] as const
 const most = 1.3
 
-/** Measures a Home tab with few and with many ended requests: it must not cost more because people have used Lockkeeper for longer. */
 export async function benchHome({ quick, rounds }: Effort): Promise<string> {
   const tabs = quick ? 5 : 200
   // The Redis process does not keep this process alive.
@@ -33,7 +32,7 @@ export async function benchHome({ quick, rounds }: Effort): Promise<string> {
     }
     await pipeline.exec()
     const app = fakeApp({
-      store: createStore({ redis, keys, audit: noAudit, noteOf }),
+      store: createStore({ redis, keys, audit: noAudit, signatures: trusting }),
       access: { judge: async () => ({ allowed: true, grant: { via: 'member' } }), ruleOf: forViews.ruleOf },
       catalog: forViews.catalog,
       signatures: forViews.signatures,

@@ -11,7 +11,6 @@ const shipped = { INFRA_READS_PER_MINUTE: '60', INFRA_WRITES_PER_MINUTE: '20', M
 /** Seconds in which the account's limit alone lets 50 writes through: 20 in each minute. */
 const floorOf50 = 120
 
-/** Measures what the account's limits cost, in real minutes: evacuations, and the reports of moves. */
 export async function benchLimits({ quick }: Effort): Promise<string> {
   const [large, small, alone, shared] = await withRedis(({ url }) =>
     Promise.all([

@@ -49,7 +49,6 @@ export function ratio<Figures>(of: Figures[], base: Figures[], figure: (figures:
   return median(of.map((figures, round) => figure(figures) / figure(base[round] ?? figures)))
 }
 
-/** Renders a table in Markdown: text in the first column, right-aligned figures in the others. */
 export function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map((_, index) => (index === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
@@ -64,7 +63,6 @@ export function judged(value: number, most: number | undefined): [target: string
   return most === undefined ? ['', ''] : [`≤ ${most}`, value <= most ? 'met' : 'missed']
 }
 
-/** Describes the machine that the figures were measured on, in one paragraph. */
 export async function describeMachine(): Promise<string> {
   const [first, ...others] = cpus()
   const { stdout } = await promisify(execFile)(await findRedisServer(), ['--version'])
@@ -81,7 +79,6 @@ export async function describeMachine(): Promise<string> {
 
 export const signingSecret = 'bench-bench-bench'
 
-/** Returns the environment of a bot with a stand-in for Slack and the account API, and its own Redis. */
 export function botEnvironment({ outsideUrl, redisUrl, prefix }: { outsideUrl: string; redisUrl: string; prefix: string }) {
   return {
     SLACK_BOT_TOKEN: 'xoxb-bench',
@@ -123,12 +120,10 @@ export async function startProgram(file: string, ready: string, { args = [], nod
   throw new Error(`${child.spawnargs.join(' ')} ended`)
 }
 
-/** Forks a program that ends with this process. */
 export const forkClient = (...args: string[]) => fork(inBench('./clients.ts'), args, { execArgv: [] })
 
 const inBench = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 
-/** Runs a benchmark with an append-only Redis of its own. */
 export async function withRedis<T>(run: (redis: StartedRedis) => Promise<T>): Promise<T> {
   // The Redis process does not keep this process alive.
   const alive = setInterval(() => {}, 1_000)
@@ -141,7 +136,6 @@ export async function withRedis<T>(run: (redis: StartedRedis) => Promise<T>): Pr
   }
 }
 
-/** Sends a message to a forked program and resolves with its next one. Rejects if the program ends instead. */
 export async function exchange<Answer>(child: ChildProcess, message: object): Promise<Answer> {
   const ended = new AbortController()
   const onExit = () => ended.abort()

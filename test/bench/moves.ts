@@ -4,7 +4,7 @@ import { payloadHash } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { manyElasticIps, places } from '../faults/many-elastic-ips.ts'
-import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
+import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { signaturesOfBot, signedBy } from '../requests/signatures-for-test.ts'
 import { takeSteps } from '../requests/take-steps.ts'
 import type { ElasticIpState } from '../sandbox/account-api/data.ts'
@@ -118,7 +118,7 @@ async function measure({ count, firstEndMs, endingMs }: Moves, redisUrl: string)
 async function recordMoves(redis: Redis, variables: Parameters<typeof signaturesOfBot>[0], elasticIps: ElasticIpState[]): Promise<void> {
   const keys = createKeys(variables.REDIS_PREFIX)
   const signatures = signaturesOfBot(variables)
-  const store = createStore({ redis, keys, audit: auditWriting(() => '{"act":"bench"}'), noteOf })
+  const store = createStore({ redis, keys, audit: auditWriting(() => '{"act":"bench"}'), signatures: trusting })
   for (const [index, { id: elasticIpId, address }] of elasticIps.entries()) {
     const requested = {
       id: String(index).padStart(32, '0'),

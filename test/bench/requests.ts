@@ -13,7 +13,6 @@ interface Step {
   run: (world: World) => Promise<unknown>
 }
 
-/** The steps of a scenario follow each other at once, and each scenario has its own bot and account. */
 const scenarios: Step[][] = [
   [
     { name: '`ip list`', mostReads: 1, run: (world) => list(world, 'ip list') },

@@ -29,7 +29,6 @@ const most = { ready: 1, idleMb: 130 }
 const nodeOptions = ['--max-semi-space-size=4', '--max-old-space-size=1536']
 const malloc = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' }
 
-/** Measures how long the bot takes until it is ready, and its memory after that. */
 export function benchStartUp({ quick, rounds }: Effort): Promise<string> {
   return withRedis(async (redis) => {
     const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-start-up-'))
@@ -64,7 +63,6 @@ export function benchStartUp({ quick, rounds }: Effort): Promise<string> {
   })
 }
 
-/** Compiles the bot to JavaScript, as a build step would. Returns its program. */
 async function compileBot(folder: string): Promise<string> {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   const options = ['--noEmit', 'false', '--rewriteRelativeImportExtensions', '--resolveJsonModule', '--rootDir', root, '--outDir', folder]

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { apiKeysResource } from '../../src/account/api-keys.ts'
 import { ElasticIpResponse, elasticIpsResource } from '../../src/account/elastic-ips.ts'
-import { createListBudget, type Http } from '../../src/account/http.ts'
+import type { Http } from '../../src/account/http.ts'
 import { ServerResponse, serversResource } from '../../src/account/servers.ts'
 import { virtualMachinesResource } from '../../src/account/virtual-machines.ts'
 import { ApiError } from '../../src/domain/errors.ts'
@@ -46,16 +46,16 @@ export function accountOf({ elasticIps = [], servers = [], virtualMachines = [],
       return read(answer(operation, path), 0)
     },
     listMs: 30_000,
-    listBudget: createListBudget(),
+    onSkipped: () => {},
+    reading: { bytes: 0 },
     shortPages: new Map(),
     close: async () => {},
   }
-  const none = () => {}
   return {
-    elasticIps: elasticIpsResource(http, none),
-    servers: serversResource(http, none),
-    virtualMachines: virtualMachinesResource(http, none),
-    apiKeys: apiKeysResource(http, none),
+    elasticIps: elasticIpsResource(http),
+    servers: serversResource(http),
+    virtualMachines: virtualMachinesResource(http),
+    apiKeys: apiKeysResource(http),
   }
 }
 

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ElasticIpResponse } from '../../src/account/elastic-ips.ts'
-import { ServerResponse } from '../../src/account/servers.ts'
 import { documentedMoveObjects, moveObjects } from './account.ts'
-import { patience, runs, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
+import { patience, runs, type Wire } from './generate.ts'
 import { preflight, summaryOf } from './move-outcome.ts'
 import type { MoveObjects } from './visible.ts'
 
@@ -58,19 +56,5 @@ describe('opaque ids and names', patience, () => {
     }
     for (const objects of documentedMoveObjects(2)) await compare(objects)
     await fc.assert(fc.asyncProperty(moveObjects, compare), runs)
-  })
-
-  test('unknown members change nothing', async () => {
-    await fc.assert(
-      fc.asyncProperty(moveObjects, unknownMembers, async ({ elasticIp, target, assigned }, members) => {
-        const adorned = {
-          elasticIp: withUnknownMembers(ElasticIpResponse, elasticIp, members) as Wire,
-          target: withUnknownMembers(ServerResponse, target, members) as Wire,
-          assigned: withUnknownMembers(ServerResponse, assigned, members) as Wire | undefined,
-        }
-        expect(await preflight(adorned)).toEqual(await preflight({ elasticIp, target, assigned }))
-      }),
-      runs,
-    )
   })
 })

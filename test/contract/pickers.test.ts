@@ -22,7 +22,6 @@ const someServers = fc.uniqueArray(aServer, { selector: ({ id }) => id, maxLengt
 const someElasticIps = fc.uniqueArray(anElasticIp, { selector: ({ id }) => id, maxLength: 6 })
 const documentedServers = servers.map(({ wire }, index) => ({ ...(wire as Wire), id: `sv_documented${index}` }))
 const documentedElasticIps = elasticIps.filter(({ reads }) => typeof reads !== 'string').map(({ wire }) => wire as Wire)
-const _typed = fc.oneof(fc.constantFrom('', 'web', 'SAO', 'storefront 203', 'sv_'), fc.string({ maxLength: 6 }))
 
 /** Longer ids are not offered, because Slack rejects long values. They can be typed. */
 const longestValue = 74

@@ -1,18 +1,31 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { people, startWorld } from '../journeys/world.ts'
 import { freePort } from '../sandbox/programs.ts'
 import { signatureOf } from '../sandbox/slack/transport.ts'
 import { endsWithUs } from '../sandbox/watchdog.ts'
-import { unpackPackage } from './debian-package.ts'
 
 const caddyfile = resolve(import.meta.dirname, '../../deploy/compose/Caddyfile')
+
+/** Unpacks a package of this Debian into a folder that is removed with the test. Installs nothing. Returns the folder. */
+async function unpackPackage(name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-package-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  process.stderr.write(`Downloading Debian's package ${name} with apt-get. It is unpacked for this test and not installed …\n`)
+  // An unreachable source may be irrelevant for this package.
+  await promisify(execFile)('apt-get', ['update']).catch(() => {})
+  await promisify(execFile)('apt-get', ['download', name], { cwd: folder })
+  const [archive = ''] = await readdir(folder)
+  await promisify(execFile)('dpkg', ['-x', archive, '.'], { cwd: folder })
+  return folder
+}
 
 /** Starts Caddy with the Caddyfile, in front of a bot. Its certificate comes from its own authority, which no system trusts. */
 async function startCaddy(upstream: string) {

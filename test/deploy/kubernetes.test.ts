@@ -138,14 +138,14 @@ describe('the ports and paths', () => {
   })
 
   test('belong to Services that the Ingress and the monitor find', () => {
-    const [ingress] = ofKind(rendered.example, 'Ingress').flatMap(({ spec }) => spec.rules.flatMap(({ http }) => http.paths))
+    const [ingress] = ofKind(rendered.example, 'Ingress').flatMap(({ spec }) => spec.rules.flatMap(({ http }: ApiObject) => http.paths))
     const [monitor] = ofKind(everything, 'ServiceMonitor')
     const operations = named(everything, 'Service', 'lockkeeper-ops')
-    const portNames = (service: string) => named(everything, 'Service', service).spec.ports.map(({ name }) => name)
+    const portNames = (service: string) => named(everything, 'Service', service).spec.ports.map(({ name }: ApiObject) => name)
 
     expect(ingress?.path).toBe(endpoint)
     expect(portNames(ingress?.backend.service.name ?? '')).toEqual([ingress?.backend.service.port.name])
-    expect(monitor?.spec.endpoints.map(({ port }) => port)).toEqual(portNames('lockkeeper-ops'))
+    expect(monitor?.spec.endpoints.map(({ port }: ApiObject) => port)).toEqual(portNames('lockkeeper-ops'))
     expect(monitor?.spec.selector.matchLabels).toEqual(operations.metadata.labels)
   })
 })
@@ -155,10 +155,10 @@ describe('the Deployments', () => {
     for (const { spec } of [web, worker]) {
       const { securityContext, volumes, containers } = spec.template.spec
       expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } })
-      expect(containers.map((container) => container.securityContext)).toEqual([
+      expect(containers.map(({ securityContext }: ApiObject) => securityContext)).toEqual([
         { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
       ])
-      expect(volumes.map((volume) => Object.keys(volume).filter((key) => key !== 'name'))).toEqual([
+      expect(volumes.map((volume: ApiObject) => Object.keys(volume).filter((key) => key !== 'name'))).toEqual([
         ['secret'],
         ['configMap'],
         ['emptyDir'],

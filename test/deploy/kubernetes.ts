@@ -9,76 +9,24 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBu
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
 import { Namespace } from 'kubernetes-models/v1/Namespace'
 import { Service } from 'kubernetes-models/v1/Service'
-import { parseAllDocuments } from 'yaml'
+import { type parse, parseAllDocuments } from 'yaml'
 import { readConfig } from '../../src/config/config.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
 import { findOrInstall } from '../sandbox/programs.ts'
 
-/** An object as Kubernetes' API takes it. */
-export interface ApiObject {
-  apiVersion: string
-  kind: string
-  metadata: { name: string; labels?: Record<string, string> }
-}
+/** An object as Kubernetes' API takes it. `problemsOf` checks its fields. */
+export type ApiObject = ReturnType<typeof parse>
 
-interface Labels {
-  matchLabels: Record<string, string>
-}
-
-interface Probe {
-  httpGet: { port: string | number; path: string }
-}
-
-export interface Container {
-  image: string
-  env: { name: string; value: string }[]
-  envFrom: { configMapRef: { name: string; optional?: boolean } }[]
-  ports: { name: string; containerPort: number }[]
-  startupProbe: Probe
-  livenessProbe: Probe
-  readinessProbe: Probe
-  securityContext: object
-  volumeMounts: { name: string; mountPath: string; readOnly?: boolean }[]
-}
-
-export type Volume = { name: string; secret?: { secretName: string }; configMap?: { name: string } } & Record<string, unknown>
-
-export interface Deployment extends ApiObject {
-  spec: {
-    replicas: number
-    selector: Labels
-    template: {
-      metadata: { labels: Record<string, string> }
-      spec: { securityContext: object; containers: [Container]; volumes: Volume[]; terminationGracePeriodSeconds: number }
-    }
-  }
-}
-
-interface Kinds {
-  ConfigMap: ApiObject & { data: Record<string, string> }
-  Deployment: Deployment
-  Service: ApiObject & { spec: { selector: Record<string, string>; ports: { name: string; targetPort: string | number }[] } }
-  NetworkPolicy: ApiObject & { spec: { podSelector: Labels; ingress?: { ports: { port: number }[] }[] } }
-  PodDisruptionBudget: ApiObject & { spec: { selector: Labels; maxUnavailable: number } }
-  ServiceMonitor: ApiObject & { spec: { selector: Labels; endpoints: { port: string; path: string }[] } }
-  Ingress: ApiObject & {
-    spec: { rules: { http: { paths: { path: string; backend: { service: { name: string; port: { name: string } } } }[] } }[] }
-  }
-}
-
-/** Returns the objects of a kind. `test/deploy/api-schemas.ts` checks that they have its fields. */
-export function ofKind<Kind extends keyof Kinds>(objects: ApiObject[], kind: Kind): Kinds[Kind][] {
-  return objects.filter((object): object is Kinds[Kind] => object.kind === kind)
-}
+export const ofKind = (objects: ApiObject[], kind: string): ApiObject[] => objects.filter((object) => object.kind === kind)
 
 /** Returns the one object of a kind with this name. */
-export function named<Kind extends keyof Kinds>(objects: ApiObject[], kind: Kind, name: string): Kinds[Kind] {
+export function named(objects: ApiObject[], kind: string, name: string): ApiObject {
   const [found, ...others] = ofKind(objects, kind).filter(({ metadata }) => metadata.name === name)
-  if (!found || others.length > 0) throw new Error(`${others.length === 0 && !found ? 'no' : 'more than one'} ${kind} ${name}`)
+  if (!found || others.length > 0) throw new Error(`${found ? 'more than one' : 'no'} ${kind} ${name}`)
   return found
 }
 
-export const containerOf = ({ spec }: Deployment): Container => spec.template.spec.containers[0]
+export const containerOf = ({ spec }: ApiObject): ApiObject => spec.template.spec.containers[0]
 
 /** Returns the names of the Deployments whose pods have these labels. */
 export function selected(objects: ApiObject[], labels: Record<string, string>): string[] {
@@ -89,21 +37,22 @@ export function selected(objects: ApiObject[], labels: Record<string, string>): 
 
 /** Returns the pods that a Service leads to, by their Deployments, and the ports of their containers. */
 export function targetsOf(objects: ApiObject[], service: string) {
-  const { spec } = named(objects, 'Service', service)
-  return { pods: selected(objects, spec.selector), ports: spec.ports.map(({ targetPort }) => portNumber(objects, targetPort)) }
+  const { selector, ports } = named(objects, 'Service', service).spec
+  return { pods: selected(objects, selector), ports: ports.map(({ targetPort }: ApiObject) => portNumber(objects, targetPort)) }
 }
 
 /** Returns the pods that a policy is for, by their Deployments, and the ports that it opens. */
 export function openedBy(objects: ApiObject[], policy: string) {
-  const { spec } = named(objects, 'NetworkPolicy', policy)
-  const ports = (spec.ingress ?? []).flatMap((rule) => rule.ports.map(({ port }) => port))
-  return { pods: selected(objects, spec.podSelector.matchLabels), ports }
+  const { podSelector, ingress = [] } = named(objects, 'NetworkPolicy', policy).spec
+  return {
+    pods: selected(objects, podSelector.matchLabels),
+    ports: ingress.flatMap(({ ports }: ApiObject) => ports.map(({ port }: ApiObject) => port)),
+  }
 }
 
-export function portNumber(objects: ApiObject[], port: string | number): number | undefined {
-  if (typeof port === 'number') return port
+export function portNumber(objects: ApiObject[], port: string | number): number {
   const ports = ofKind(objects, 'Deployment').flatMap((deployment) => containerOf(deployment).ports)
-  return ports.find(({ name }) => name === port)?.containerPort
+  return typeof port === 'number' ? port : ports.find(({ name }) => name === port)?.containerPort
 }
 
 interface Model {
@@ -159,7 +108,7 @@ export const folders = {
 export type Folder = keyof typeof folders
 
 /** Returns the path of kubectl. Installs it first if that needs no permission. Throws with advice if there is none. */
-export function findKubectl(): Promise<string> {
+function findKubectl(): Promise<string> {
   return findOrInstall({
     names: ['kubectl'],
     packages: ['kubernetes-client'],
@@ -170,16 +119,16 @@ export function findKubectl(): Promise<string> {
 }
 
 /** Renders a folder as `kubectl apply -k` would send it. */
-export async function render(folder: Folder, kubectl?: string): Promise<ApiObject[]> {
+async function render(folder: Folder): Promise<ApiObject[]> {
   const path = resolve(import.meta.dirname, '../..', folders[folder])
-  const { stdout } = await promisify(execFile)(kubectl ?? (await findKubectl()), ['kustomize', path])
+  const { stdout } = await promisify(execFile)(await findKubectl(), ['kustomize', path])
   return parseAllDocuments(stdout).map((document) => document.toJS())
 }
 
 /** Renders all folders. */
-export async function renderAll(kubectl?: string): Promise<Record<Folder, ApiObject[]>> {
+export async function renderAll(): Promise<Record<Folder, ApiObject[]>> {
   const names = Object.keys(folders) as Folder[]
-  const rendered = await Promise.all(names.map(async (name) => [name, await render(name, kubectl)] as const))
+  const rendered = await Promise.all(names.map(async (name) => [name, await render(name)] as const))
   return Object.fromEntries(rendered) as Record<Folder, ApiObject[]>
 }
 
@@ -195,27 +144,25 @@ export const secrets: Record<string, string> = {
 }
 
 /** Returns the variables that a pod begins with. Throws if a ConfigMap is missing that is not optional. */
-export function variablesOf(deployment: Deployment, objects: ApiObject[]): Record<string, string> {
+export function variablesOf(deployment: ApiObject, objects: ApiObject[]): Record<string, string> {
   const { env, envFrom } = containerOf(deployment)
-  const maps = envFrom.map(({ configMapRef: { name, optional } }) => {
+  const maps = envFrom.map(({ configMapRef: { name, optional } }: ApiObject) => {
     const isThere = ofKind(objects, 'ConfigMap').some(({ metadata }) => metadata.name === name)
     return isThere || !optional ? named(objects, 'ConfigMap', name).data : {}
   })
-  return Object.assign({}, ...maps, Object.fromEntries(env.map(({ name, value }) => [name, value])))
+  return Object.assign({}, ...maps, Object.fromEntries(env.map(({ name, value }: ApiObject) => [name, value])))
 }
 
 /** Reads the configuration as the bot in this pod does, with `more` variables. Throws ConfigError if it is wrong. */
-export function configOf(deployment: Deployment, objects: ApiObject[], more: Record<string, string> = {}) {
-  const env = { ...variablesOf(deployment, objects), ...more }
-  return readConfig(env, { kinds: changeKinds, bundles, readFile: (path) => readMounted(path, deployment, objects) })
-}
-
-/** Reads a file that the pod has from a Secret or a ConfigMap. */
-function readMounted(path: string, deployment: Deployment, objects: ApiObject[]): string {
-  const mount = containerOf(deployment).volumeMounts.find(({ mountPath }) => mountPath === dirname(path))
-  const volume = deployment.spec.template.spec.volumes.find(({ name }) => name === mount?.name)
-  const files = volume?.configMap ? named(objects, 'ConfigMap', volume.configMap.name).data : volume?.secret ? secrets : {}
-  const text = files[basename(path)]
-  if (text === undefined) throw Object.assign(new Error(`the pod has no file ${path}`), { code: 'ENOENT' })
-  return text
+export function configOf(deployment: ApiObject, objects: ApiObject[], more: Record<string, string> = {}) {
+  /** Reads a file that the pod has from a Secret or a ConfigMap. */
+  function readFile(path: string): string {
+    const mount = containerOf(deployment).volumeMounts.find(({ mountPath }: ApiObject) => mountPath === dirname(path))
+    const volume = deployment.spec.template.spec.volumes.find(({ name }: ApiObject) => name === mount?.name)
+    const files = volume?.configMap ? named(objects, 'ConfigMap', volume.configMap.name).data : volume?.secret ? secrets : {}
+    const text = files[basename(path)]
+    if (text === undefined) throw Object.assign(new Error(`the pod has no file ${path}`), { code: 'ENOENT' })
+    return text
+  }
+  return readConfig({ ...variablesOf(deployment, objects), ...more }, { kinds: changeKinds, bundles, readFile })
 }

@@ -8,7 +8,7 @@ import { moveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { createMessenger } from '../../src/slack/web-api.ts'
-import { noteOf } from '../requests/audit-for-test.ts'
+import { trusting } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { newRequestFor, recordRequest } from '../requests/request-for-test.ts'
 import { takeSteps } from '../requests/take-steps.ts'
@@ -33,7 +33,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
   },
   'plain SET NX': async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
     const request = await recordRequest(store)
     const read = ablated('plain SET NX', { readScripts }) as typeof readScripts
     // Scripts belong to a connection. The definition that comes last counts.
@@ -43,7 +43,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
   },
   'children uncompared': async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
     const parent = await recordRequest(store, { kind: 'ip.evacuate', resource: 'server:sv_1' })
     const child = await recordRequest(store)
     await takeSteps(store, child.id, 'approve')
@@ -58,7 +58,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
   },
   'addresses unlocked': async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
     await recordRequest(store)
     const again = async () => (await store.create(newRequestFor())).outcome
     expect(await again()).toBe('busy')

@@ -120,13 +120,11 @@ do
   ARGV[1] = cjson.encode(argument)
 end`
 
-/** Returns the options with which a program runs with this ablation. */
 export function startOptions(name: AblationName | undefined): { nodeOptions: string[]; env: Record<string, string> } {
   if (name === undefined) return { nodeOptions: [], env: {} }
   return { nodeOptions: ['--import', new URL('./ablate.ts', import.meta.url).href], env: { ABLATION: name } }
 }
 
-/** Returns the replacement of the export that an ablation names. `namespace`: all exports of the module. */
 export function ablated(name: AblationName, namespace: Record<string, unknown>): unknown {
   const ablation: Ablation = ablations[name]
   const lacks: Lacks = (what) => {

@@ -79,7 +79,6 @@ describe('a team without the feature flag elastic_ips', () => {
   const body = { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }
   const words = "Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them."
 
-  /** Returns what operators were notified of, which must be nothing. */
   async function startWithOperators() {
     const world = await startWorld({ env: { OPS_CHANNEL: general } })
     world.slack.invite(general)

@@ -20,7 +20,6 @@ export async function startAlertScene({ env = {}, ...options }: SceneOptions = {
     env: { POLICY_FILE: policyInFile(policy), ALERTS_PORT: '0', ALERTS_TOKEN: token, ...env },
   })
 
-  /** Starts an Alertmanager that sends to this bot, with this token. */
   async function alertmanagerFor(bot = 0, sent = token) {
     const config = replaced(documented('alertmanager.yml'), [
       ['http://127.0.0.1:9465/alerts/alertmanager', scene.bots.alertsUrl(bot)],
@@ -33,12 +32,10 @@ export async function startAlertScene({ env = {}, ...options }: SceneOptions = {
     return alertmanager
   }
 
-  /** The messages of requests in the channel, in the order in which they were posted. */
   function requests(): Message[] {
     return scene.slack.messages(ops).filter(({ isBot, threadTs, text }) => isBot && threadTs === undefined && /Evacuate/.test(text))
   }
 
-  /** Resolves with the first request once its text fits. */
   function untilRequest(fits: RegExp, timeoutMs = 15_000): Promise<Message> {
     return scene.slack.until(() => requests().find(({ text }) => fits.test(text)), { what: `a request like ${fits}`, timeoutMs })
   }
@@ -56,7 +53,6 @@ export function nodeDown(hostname: string, more: Partial<SentAlert> = {}): SentA
   }
 }
 
-/** The same alert, over. */
 export function nodeUp(hostname: string): SentAlert {
   return nodeDown(hostname, { endsAt: new Date().toISOString() })
 }

@@ -10,9 +10,6 @@ import { type Alertmanager, startAlertmanager } from '../sandbox/alertmanager/st
 import { nodeDown, nodeUp, startAlertScene } from './alert-scene.ts'
 import { documented, replaced } from './documented-alerts.ts'
 
-const patience = 90_000
-
-/** Resolves once it has tried to send so many more notifications. */
 async function untilSent(alertmanager: Alertmanager, more: number): Promise<void> {
   const { tried } = await alertmanager.notifications()
   await expect.poll(async () => (await alertmanager.notifications()).tried, { timeout: 30_000 }).toBeGreaterThanOrEqual(tried + more)
@@ -33,185 +30,153 @@ async function untilRefused(alertmanager: Alertmanager): Promise<void> {
   await expect.poll(async () => (await alertmanager.notifications()).failed, { timeout: 30_000 }).toBeGreaterThan(0)
 }
 
-test(
-  'an alert leads to one request: its repeats and a killed bot add none, and when it resolves, the request is withdrawn',
-  async () => {
-    const { alertmanagerFor, untilRequest, requests, bots, writes } = await startAlertScene()
-    const alertmanager = await alertmanagerFor()
+test('an alert leads to one request: its repeats and a killed bot add none, and when it resolves, the request is withdrawn', async () => {
+  const { alertmanagerFor, untilRequest, requests, bots, writes } = await startAlertScene()
+  const alertmanager = await alertmanagerFor()
 
-    await alertmanager.send(nodeDown('web-1'))
-    const card = await untilRequest(/needs approval from/)
-    await untilSent(alertmanager, 2)
-    expect(requests()).toHaveLength(1)
-    await bots.kill(0)
-    await bots.start(0)
-    await untilSent(alertmanager, 3)
-    expect(requests().map(({ ts }) => ts)).toEqual([card.ts])
-    expect((await untilRequest(/./)).text).toMatch(/needs approval from/)
+  await alertmanager.send(nodeDown('web-1'))
+  const card = await untilRequest(/needs approval from/)
+  await untilSent(alertmanager, 2)
+  expect(requests()).toHaveLength(1)
+  await bots.kill(0)
+  await bots.start(0)
+  await untilSent(alertmanager, 3)
+  expect(requests().map(({ ts }) => ts)).toEqual([card.ts])
+  expect((await untilRequest(/./)).text).toMatch(/needs approval from/)
 
-    await alertmanager.send(nodeUp('web-1'))
+  await alertmanager.send(nodeUp('web-1'))
 
-    await untilRequest(/alert resolved/i)
-    expect(requests()).toHaveLength(1)
-    expect(writes()).toEqual([])
-  },
-  patience,
-)
+  await untilRequest(/alert resolved/i)
+  expect(requests()).toHaveLength(1)
+  expect(writes()).toEqual([])
+})
 
-test(
-  'a bot that was away when an alert fired or resolved learns it once it is back',
-  async () => {
-    const { alertmanagerFor, untilRequest, requests, bots } = await startAlertScene()
-    const alertmanager = await alertmanagerFor()
+test('a bot that was away when an alert fired or resolved learns it once it is back', async () => {
+  const { alertmanagerFor, untilRequest, requests, bots } = await startAlertScene()
+  const alertmanager = await alertmanagerFor()
 
-    await bots.kill(0)
-    await alertmanager.send(nodeDown('web-1'))
-    await untilRefused(alertmanager)
-    await bots.start(0)
-    await untilRequest(/needs approval from/)
-    await untilAccepted(alertmanager)
+  await bots.kill(0)
+  await alertmanager.send(nodeDown('web-1'))
+  await untilRefused(alertmanager)
+  await bots.start(0)
+  await untilRequest(/needs approval from/)
+  await untilAccepted(alertmanager)
 
-    await bots.kill(0)
-    await alertmanager.send(nodeUp('web-1'))
-    await untilSent(alertmanager, 2)
-    await bots.start(0)
-    await untilRequest(/alert resolved/i)
-    expect(requests()).toHaveLength(1)
-  },
-  patience,
-)
+  await bots.kill(0)
+  await alertmanager.send(nodeUp('web-1'))
+  await untilSent(alertmanager, 2)
+  await bots.start(0)
+  await untilRequest(/alert resolved/i)
+  expect(requests()).toHaveLength(1)
+})
 
-test(
-  'two Alertmanagers that send the same alert to two bots at once lead to one request',
-  async () => {
-    const { alertmanagerFor, untilRequest, requests, reports } = await startAlertScene({ bots: 2 })
-    const both = await Promise.all([alertmanagerFor(0), alertmanagerFor(1)])
+test('two Alertmanagers that send the same alert to two bots at once lead to one request', async () => {
+  const { alertmanagerFor, untilRequest, requests, reports } = await startAlertScene({ bots: 2 })
+  const both = await Promise.all([alertmanagerFor(0), alertmanagerFor(1)])
 
-    await Promise.all(both.map((each) => each.send(nodeDown('web-1'))))
-    const card = await untilRequest(/needs approval from/)
-    await Promise.all(both.map((each) => untilSent(each, 1)))
-    expect(requests()).toHaveLength(1)
+  await Promise.all(both.map((each) => each.send(nodeDown('web-1'))))
+  const card = await untilRequest(/needs approval from/)
+  await Promise.all(both.map((each) => untilSent(each, 1)))
+  expect(requests()).toHaveLength(1)
 
-    await Promise.all(both.map((each) => each.send(nodeUp('web-1'))))
-    await untilRequest(/alert resolved/i)
-    await delay(2_000)
-    expect(requests()).toHaveLength(1)
-    expect(reports(card, /resolved/i).length).toBeLessThanOrEqual(1)
-  },
-  patience,
-)
+  await Promise.all(both.map((each) => each.send(nodeUp('web-1'))))
+  await untilRequest(/alert resolved/i)
+  await delay(2_000)
+  expect(requests()).toHaveLength(1)
+  expect(reports(card, /resolved/i).length).toBeLessThanOrEqual(1)
+})
 
-test(
-  'while Redis is away alerts are refused, and afterwards Alertmanager brings them again',
-  async () => {
-    const { alertmanagerFor, untilRequest, requests, proxy } = await startAlertScene()
-    const alertmanager = await alertmanagerFor()
+test('while Redis is away alerts are refused, and afterwards Alertmanager brings them again', async () => {
+  const { alertmanagerFor, untilRequest, requests, proxy } = await startAlertScene()
+  const alertmanager = await alertmanagerFor()
 
-    proxy.refuse()
-    await alertmanager.send(nodeDown('web-1'))
-    await untilRefused(alertmanager)
-    proxy.heal()
+  proxy.refuse()
+  await alertmanager.send(nodeDown('web-1'))
+  await untilRefused(alertmanager)
+  proxy.heal()
 
-    await untilRequest(/needs approval from/, 30_000)
-    await untilSent(alertmanager, 1)
-    expect(requests()).toHaveLength(1)
-  },
-  patience,
-)
+  await untilRequest(/needs approval from/, 30_000)
+  await untilSent(alertmanager, 1)
+  expect(requests()).toHaveLength(1)
+})
 
-test(
-  'an alert that resolves before its request could be posted leaves nothing to approve',
-  async () => {
-    const { alertmanagerFor, untilRequest, requests, slack } = await startAlertScene()
-    const alertmanager = await alertmanagerFor()
+test('an alert that resolves before its request could be posted leaves nothing to approve', async () => {
+  const { alertmanagerFor, untilRequest, requests, slack } = await startAlertScene()
+  const alertmanager = await alertmanagerFor()
 
-    const away = slack.faults.add({ method: 'chat.postMessage', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
-    await alertmanager.send(nodeDown('web-1'))
-    await expect.poll(() => away.fired).toBeGreaterThan(0)
-    await untilAccepted(alertmanager)
-    await alertmanager.send(nodeUp('web-1'))
-    await untilAccepted(alertmanager, 2)
-    slack.faults.clear()
+  const away = slack.faults.add({ method: 'chat.postMessage', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
+  await alertmanager.send(nodeDown('web-1'))
+  await expect.poll(() => away.fired).toBeGreaterThan(0)
+  await untilAccepted(alertmanager)
+  await alertmanager.send(nodeUp('web-1'))
+  await untilAccepted(alertmanager, 2)
+  slack.faults.clear()
 
-    const { text } = await untilRequest(/alert resolved/i, 30_000)
-    expect(text).toContain('*Withdrawn*')
-    expect(requests()).toHaveLength(1)
-    const posted = slack.journal.filter(({ method }) => method === 'chat.postMessage')
-    expect(JSON.stringify(posted.at(-1)?.args)).not.toContain('request-approve')
-  },
-  patience,
-)
+  const { text } = await untilRequest(/alert resolved/i, 30_000)
+  expect(text).toContain('*Withdrawn*')
+  expect(requests()).toHaveLength(1)
+  const posted = slack.journal.filter(({ method }) => method === 'chat.postMessage')
+  expect(JSON.stringify(posted.at(-1)?.args)).not.toContain('request-approve')
+})
 
-test(
-  'an alert that resolves after the approval stops nothing, and the thread says so',
-  async () => {
-    const { alertmanagerFor, untilRequest, untilReport, ben, account, to, writes } = await startAlertScene({
-      elasticIps: 4,
-      moveTakesMs: 6_000,
-    })
-    const alertmanager = await alertmanagerFor()
-    await alertmanager.send(nodeDown('web-1'))
-    const card = await untilRequest(/needs approval from/)
+test('an alert that resolves after the approval stops nothing, and the thread says so', async () => {
+  const { alertmanagerFor, untilRequest, untilReport, ben, account, to, writes } = await startAlertScene({
+    elasticIps: 4,
+    moveTakesMs: 6_000,
+  })
+  const alertmanager = await alertmanagerFor()
+  await alertmanager.send(nodeDown('web-1'))
+  const card = await untilRequest(/needs approval from/)
 
-    await ben.click(card, 'Approve')
-    await expect.poll(() => writes().length).toBe(4)
-    await alertmanager.send(nodeUp('web-1'))
+  await ben.click(card, 'Approve')
+  await expect.poll(() => writes().length).toBe(4)
+  await alertmanager.send(nodeUp('web-1'))
 
-    await untilReport(card, /alert resolved/i)
-    await untilReport(card, /Done/, 30_000)
-    expect(account.world.elasticIps().map(({ serverId }) => serverId)).toEqual([to, to, to, to])
-    expect(writes()).toHaveLength(4)
-  },
-  patience,
-)
+  await untilReport(card, /alert resolved/i)
+  await untilReport(card, /Done/, 30_000)
+  expect(account.world.elasticIps().map(({ serverId }) => serverId)).toEqual([to, to, to, to])
+  expect(writes()).toHaveLength(4)
+})
 
-test(
-  'a wrong token is refused again at each group interval and leads to nothing, and the operators are notified once',
-  async () => {
-    const { alertmanagerFor, requests, bots, slack } = await startAlertScene({ env: { OPS_CHANNEL: general } })
-    slack.invite(general)
-    const alertmanager = await alertmanagerFor(0, 'another-token-of-more-than-32-characters')
+test('a wrong token is refused again at each group interval and leads to nothing, and the operators are notified once', async () => {
+  const { alertmanagerFor, requests, bots, slack } = await startAlertScene({ env: { OPS_CHANNEL: general } })
+  slack.invite(general)
+  const alertmanager = await alertmanagerFor(0, 'another-token-of-more-than-32-characters')
 
-    await alertmanager.send(nodeDown('web-1'))
-    await untilRefused(alertmanager)
-    const refusedAt = performance.now()
-    await untilSent(alertmanager, 4)
+  await alertmanager.send(nodeDown('web-1'))
+  await untilRefused(alertmanager)
+  const refusedAt = performance.now()
+  await untilSent(alertmanager, 4)
 
-    // The group interval is a second, and nothing is repeated before.
-    expect(performance.now() - refusedAt).toBeGreaterThan(3_000)
-    await delay(500)
-    expect(slack.messages(general).filter(({ isBot, text }) => isBot && text.includes('ALERTS_TOKEN'))).toHaveLength(1)
-    expect(alertmanager.log.filter((line) => line.includes('unexpected status code 401'))).not.toEqual([])
-    const answer = await fetch(bots.alertsUrl(0), { method: 'POST', body: '{}' })
-    expect(answer.status).toBe(401)
-    expect(requests()).toEqual([])
-  },
-  patience,
-)
+  // The group interval is a second, and nothing is repeated before.
+  expect(performance.now() - refusedAt).toBeGreaterThan(3_000)
+  await delay(500)
+  expect(slack.messages(general).filter(({ isBot, text }) => isBot && text.includes('ALERTS_TOKEN'))).toHaveLength(1)
+  expect(alertmanager.log.filter((line) => line.includes('unexpected status code 401'))).not.toEqual([])
+  const answer = await fetch(bots.alertsUrl(0), { method: 'POST', body: '{}' })
+  expect(answer.status).toBe(401)
+  expect(requests()).toEqual([])
+})
 
-test(
-  'a bot that is ended while it handles an alert accepts only what it has recorded, and the next one makes the request',
-  async () => {
-    const { alertmanagerFor, untilRequest, requests, bots, account } = await startAlertScene()
-    const alertmanager = await alertmanagerFor()
-    const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 8_000, times: 2 })
+test('a bot that is ended while it handles an alert accepts only what it has recorded, and the next one makes the request', async () => {
+  const { alertmanagerFor, untilRequest, requests, bots, account } = await startAlertScene()
+  const alertmanager = await alertmanagerFor()
+  const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 8_000, times: 2 })
 
-    await alertmanager.send(nodeDown('web-1'))
-    await expect.poll(() => slow.fired).toBeGreaterThan(0)
-    const ended = await bots.end(0, 'SIGTERM')
-    const { tried, failed } = await alertmanager.notifications()
-    account.faults.clear()
-    await bots.start(0)
-    await untilRequest(/needs approval from/)
-    await untilSent(alertmanager, 2)
+  await alertmanager.send(nodeDown('web-1'))
+  await expect.poll(() => slow.fired).toBeGreaterThan(0)
+  const ended = await bots.end(0, 'SIGTERM')
+  const { tried, failed } = await alertmanager.notifications()
+  account.faults.clear()
+  await bots.start(0)
+  await untilRequest(/needs approval from/)
+  await untilSent(alertmanager, 2)
 
-    expect(ended?.code).toBe(0)
-    expect(ended?.ms).toBeLessThan(10_000)
-    expect(tried - failed).toBe(0)
-    expect(requests()).toHaveLength(1)
-  },
-  patience,
-)
+  expect(ended?.code).toBe(0)
+  expect(ended?.ms).toBeLessThan(10_000)
+  expect(tried - failed).toBe(0)
+  expect(requests()).toHaveLength(1)
+})
 
 test('Alertmanager accepts the configuration of the documentation as it is', async () => {
   const alertmanager = await startAlertmanager({ config: documented('alertmanager.yml') })
@@ -243,7 +208,7 @@ test('what Alertmanager sends has the shape of what was recorded', async () => {
   const shapes = (bodies: unknown[]) => bodies.map(shapeOf)
   expect(shapes(received)).toEqual(shapes([recorded('firing'), recorded('resolved')]))
   expect(fingerprint(received[0])).toBe(fingerprint(recorded('firing')))
-}, 30_000)
+})
 
 function recorded(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`../alerts/payloads/alertmanager/${name}.json`, import.meta.url), 'utf8'))

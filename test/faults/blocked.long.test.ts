@@ -132,5 +132,4 @@ test.each(['stopped by a signal', 'busy in JavaScript'] as const)(
     const asItShouldBe = { fired: 1, writes: 1, reports: 1, cards: 1, on: true, crashes: [], wasBlocked: true }
     expect(outcomes).toEqual(names.map((moment) => ({ moment, ...asItShouldBe })))
   },
-  120_000,
 )

@@ -13,7 +13,6 @@ export interface BotsOptions {
   /** The file to run. Default: the bot with short waits. */
   program?: string
   nodeOptions?: string[]
-  /** Additional variables of a bot, by its index. */
   own?: (index: number) => Record<string, string>
   /** The number of bots that start at once. The others wait for `start`. Default: all. */
   atOnce?: number
@@ -26,7 +25,6 @@ export async function startBots(
   { nodeOptions = [], program = usualProgram(nodeOptions), own = () => ({}), atOnce = count }: BotsOptions = {},
 ) {
   const log: string[] = []
-  /** Exits that no test caused. */
   const crashes: string[] = []
   // The system chooses the port at the first start, because a free port may be taken a moment later. The bot keeps that port.
   const bots = Array.from({ length: count }, () => ({ port: 0, alertsPort: 0, opsPort: 0, child: undefined as ChildProcess | undefined }))
@@ -104,7 +102,6 @@ export async function startBots(
     await end(index, signal)
   }
 
-  /** Sends a signal that does not end the bot. */
   function signal(index: number, name: NodeJS.Signals): void {
     const sent = botOf(index).child?.kill(name)
     if (!sent) throw new Error(`bot ${index} could not be sent ${name}`)
@@ -115,9 +112,7 @@ export async function startBots(
 
   return {
     url: (index: number) => `http://127.0.0.1:${botOf(index).port}/slack/events`,
-    /** The address to which this bot's alerts are sent. */
     alertsUrl: (index: number) => `http://127.0.0.1:${botOf(index).alertsPort}/alerts/alertmanager`,
-    /** Fetches a page from the operations port of a bot. */
     page: (index: number, path: string) => fetch(`http://127.0.0.1:${botOf(index).opsPort}${path}`),
     pid: (index: number) => botOf(index).child?.pid,
     start,

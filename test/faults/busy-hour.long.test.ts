@@ -13,7 +13,6 @@ type Busy = Awaited<ReturnType<typeof startBusyScene>>
 const windowMs = 6_000
 const accountLimits = { ...documentedLimits, windowMs }
 
-/** What the bots may spend, as they are shipped. */
 const shippedLimits = {
   INFRA_READS_PER_MINUTE: '60',
   INFRA_WRITES_PER_MINUTE: '20',
@@ -39,7 +38,6 @@ async function startBusyScene({ web, worker }: { web: number; worker: number }) 
     return scene.slack.as(people[name])
   }
 
-  /** Sends a command. Resolves with its answer, which only this person sees. */
   async function ask(name: keyof typeof people, words: string, fits: RegExp): Promise<string> {
     const answers = () => scene.slack.ephemerals(people[name]).filter(({ text }) => fits.test(text))
     const before = answers().length
@@ -74,7 +72,6 @@ async function move({ as, slack, elasticIp, untilCard }: Busy, index: number, by
   return slack.until(() => slack.thread(ops, card.ts).find(({ text }) => /\*Done\.\*/.test(text)), { what: 'the end', timeoutMs: 60_000 })
 }
 
-/** Has the alert of a server with 14 addresses propose its evacuation, and approves it. */
 async function evacuate(busy: Busy) {
   const alertmanager = await busy.alertmanagerFor()
   await alertmanager.send(nodeDown('rack-0'))
@@ -119,5 +116,4 @@ test.each([
     )
     expect(brokenPromises(await busy.gather(6, 30_000))).toEqual([])
   },
-  150_000,
 )

@@ -3,7 +3,7 @@ import { Secret } from '../../src/domain/signing.ts'
 import { connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store.ts'
-import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
+import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { recordRequest } from '../requests/request-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
@@ -25,7 +25,7 @@ const replicas = await Promise.all(
 )
 const keys = createKeys(`claims-${randomBytes(4).toString('hex')}`)
 const audit = auditWriting(() => '{"act":"test"}')
-const stores = replicas.map(({ redis }) => createStore({ redis, keys, audit, noteOf }))
+const stores = replicas.map(({ redis }) => createStore({ redis, keys, audit, signatures: trusting }))
 const [first] = stores
 if (!first) throw new Error('no contenders')
 

@@ -19,7 +19,7 @@ test('the bot works on a real Cluster, because all keys share a hash tag', async
 
   const keys = (await Promise.all(clients.map((client) => client.keys('*')))).map((found) => found.length)
   expect(keys.filter((count) => count > 0)).toHaveLength(1)
-}, 60_000)
+})
 
 /** Checks that a connection writes nothing before Redis has been checked. */
 async function expectHeld(url: string): Promise<void> {

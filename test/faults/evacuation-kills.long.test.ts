@@ -10,16 +10,13 @@ import { untilTrue } from './until-true.ts'
 /** Longer than half of the time for which the reads before the first write allow it. */
 const longAwayMs = 11_000
 
-/** Returns the id of an address by its place on the rack. */
 type IdAt = (index: number) => string
 
 interface Story {
   addresses: number
   options?: SceneOptions
   moments: Moment[]
-  /** Prepares the account before the approval. */
   arrange?: (scene: Scene, id: IdAt) => void
-  /** What happens on the account meanwhile. */
   meanwhile?: (scene: Scene, id: IdAt) => Promise<void>
   /** How many addresses are moved in the end, at least. The others were lost with a bot before they were written, or by `arrange`. */
   leastMoved: number
@@ -27,7 +24,6 @@ interface Story {
 
 const forever = 600_000
 
-/** Ends all moves, also those that begin meanwhile. */
 async function untilAllEnded(scene: Scene): Promise<void> {
   await untilTrue('all addresses have ended', async () => {
     endMoves(scene)
@@ -98,7 +94,7 @@ const stories: Record<string, Story> = {
 }
 
 describe('a bot that is killed around every step of an evacuation writes no address twice, forgets none, and reports once', () => {
-  test.for(Object.entries(stories))('one %s', { concurrent: true, timeout: 180_000 }, async ([, story], context) => {
+  test.for(Object.entries(stories))('one %s', { concurrent: true }, async ([, story], context) => {
     const { addresses, options, moments, arrange, meanwhile, leastMoved } = story
     const scene = await startScene({ ...options, elasticIps: 0, onRacks: [addresses], onEnd: context.onTestFinished })
     const ids = onRack(scene, 0).map(({ id }) => id)
@@ -116,7 +112,7 @@ describe('a bot that is killed around every step of an evacuation writes no addr
     expect(states.filter((state) => state === 'done').length).toBeGreaterThanOrEqual(leastMoved)
   })
 
-  test('one that waits for its next minute goes on by itself', { concurrent: true, timeout: 180_000 }, async ({ onTestFinished }) => {
+  test('one that waits for its next minute goes on by itself', { concurrent: true }, async ({ onTestFinished }) => {
     const scene = await startScene({ ...strictly(20_000), elasticIps: 0, onRacks: [25], onEnd: onTestFinished })
     const { ben, bots, evidence, account } = scene
     await ben.click(await requestEvacuation(scene, 0), 'Approve')

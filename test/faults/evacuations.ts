@@ -10,26 +10,22 @@ export function onRack({ account }: Scene, rack: number) {
   return account.world.elasticIps().filter(isThere)
 }
 
-/** Resolves with the newest card of the evacuation of a rack whose text fits. */
 export function untilEvacuation({ slack }: Scene, rack: number, fits: RegExp, timeoutMs = 15_000): Promise<Message> {
   const title = new RegExp(`Evacuate \`?rack-${rack}\`? →`)
   const isIt = ({ isBot, text }: Message) => isBot && title.test(text) && fits.test(text)
   return slack.until(() => slack.messages(ops).findLast(isIt), { what: `a card of rack-${rack} like ${fits}`, timeoutMs })
 }
 
-/** Requests the evacuation. Resolves with its card. */
 export async function requestEvacuation(scene: Scene, rack: number): Promise<Message> {
   await scene.ada.command(`/infra evacuate rack-${rack} ${scene.to}`, { channel: ops })
   return untilEvacuation(scene, rack, /needs approval from/)
 }
 
-/** Returns how often the account API received the write of each of these addresses. */
 export function writesOf({ writes }: Scene, elasticIps: { id: string }[]): number[] {
   const paths = writes().map(({ path }) => path)
   return elasticIps.map(({ id }) => paths.filter((path) => path.endsWith(id)).length)
 }
 
-/** Resolves once Redis shows this item of an evacuation like this. */
 export async function untilItem({ evidence }: Scene, id: string, fits: (item: RequestItem) => boolean, timeoutMs = 60_000): Promise<void> {
   const deadline = Date.now() + timeoutMs
   const find = async () => (await evidence.records()).flatMap(({ items = [] }) => items).find((item) => item.id === id)

@@ -5,17 +5,15 @@ import { isOpen, type Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { withChildren } from '../../src/requests/children.ts'
 import { decodeRecord } from '../../src/requests/store.ts'
+import type { Slack } from '../sandbox/slack/slack.ts'
 
-/** The parts of a message that the invariants read. */
 interface Posted {
   ts: string
   text: string
   metadata?: unknown
 }
 
-/** What the invariants are checked with, read at the end. */
 export interface Evidence {
-  /** Whether no request was open and no message unsent. */
   rested: boolean
   records: Request[]
   genuine: boolean
@@ -26,19 +24,26 @@ export interface Evidence {
   writes: { method: string; path: string }[]
   crashes: string[]
   log: string[]
-  /** Sent to Slack. In long runs, only messages with a secret. */
+  /** What was sent to Slack and contains a secret. */
   said: string
   /** For created keys: those that live, all tokens, what the one person was shown, and what everybody was shown. */
   keys?: { live: { name: string; token: string }[]; issued: string[]; shown: string; made: string[]; saidOpenly: string }
   reportedTooEarly: string[]
   secrets: string[]
-  /** The target of every move. */
   to: string
   seconds: number
   approvers: string[]
 }
 
-/** Reads what bots have left in their Redis. */
+/** Returns what was sent to Slack and contains one of these words. After a long run, all of it would exceed the size of a string. */
+export function saidWith({ journal }: Pick<Slack, 'journal'>, words: string[], fits = (_method: string) => true): string {
+  return journal
+    .filter(({ method }) => fits(method))
+    .map(({ method, args }) => JSON.stringify({ method, args }))
+    .filter((said) => words.some((word) => said.includes(word)))
+    .join('\n')
+}
+
 export function createEvidence(admin: Redis, prefix: string) {
   const keys = createKeys(prefix)
 
@@ -55,7 +60,6 @@ export function createEvidence(admin: Redis, prefix: string) {
     return { breaks, entries: texts.map((text) => AuditEntry.parse(JSON.parse(text))) }
   }
 
-  /** Waits until this many requests have ended and every message is sent. */
   async function comeToRest(requests: number, withinMs: number): Promise<boolean> {
     const deadline = Date.now() + withinMs
     while (Date.now() < deadline) {

@@ -5,15 +5,7 @@ import { ops, people } from '../journeys/world.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 
 /** Ids that nobody has. If one of them appears as a mention, it came from outside and was not escaped. */
-const evil = [
-  '<!channel>',
-  '<!here>',
-  '<!everyone>',
-  '<@UEVIL12345>',
-  '<#CEVIL12345>',
-  '<!subteam^SEVIL12345>',
-  '<https://evil.example|web-2>',
-]
+const evil = '<!channel> <!here> <!everyone> <@UEVIL12345> <#CEVIL12345> <!subteam^SEVIL12345> <https://evil.example|web-2>'.split(' ')
 export const evilMarkup = /<!(channel|here|everyone)[|>]|<@UEVIL|<#CEVIL|<!subteam\^SEVIL|<(https?:\/\/|mailto:)evil/
 /**
  * What must not be shown even to the person who typed it. A mention by id is fine there: Slack makes the same of `@name`, and notifies
@@ -21,57 +13,22 @@ export const evilMarkup = /<!(channel|here|everyone)[|>]|<@UEVIL|<#CEVIL|<!subte
  */
 export const evilPrivateMarkup = /<!(channel|here|everyone)[|>]|<(https?:\/\/|mailto:)evil/
 
+const marks = ['\n', '\r\n', '\u2028', '\t', '\0', '\u202e', '\u200b', '\ud83d', '👩‍👩‍👧', ...'&|`*_~>“"\'{}']
+const words = '&lt;!channel&gt; -- %s ../ __proto__ constructor [object_Object] null -1 1e999 eip_ sv_'.split(' ')
 const piece = fc.oneof(
   fc.constantFrom(...evil),
-  fc.constantFrom(
-    '&lt;!channel&gt;',
-    '&',
-    '|',
-    '`',
-    '*',
-    '_',
-    '~',
-    '>',
-    '“',
-    '\n',
-    '\r\n',
-    '\u2028',
-    '\t',
-    '\0',
-    '\u202e',
-    '\u200b',
-    '\ud83d',
-    '👩‍👩‍👧',
-  ),
-  fc.constantFrom(
-    '--',
-    '"',
-    "'",
-    '{',
-    '}',
-    '%s',
-
-    '../',
-    '__proto__',
-    'constructor',
-    '[object Object]',
-    'null',
-    '-1',
-    '1e999',
-    'eip_',
-    'sv_',
-  ),
+  fc.constantFrom(...marks, ...words),
   fc.string({ unit: 'grapheme', maxLength: 12 }),
   anyText({ maxLength: 12 }),
 )
 
 /** Text that nobody should send: markup, half characters, direction marks, and sometimes thousands of them. */
 export const garbageText = fc.oneof(
-  { weight: 8, arbitrary: fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')) },
-  {
-    weight: 1,
-    arbitrary: fc.tuple(piece, fc.integer({ min: 1, max: 9_000 })).map(([text, length]) => text.repeat(length).slice(0, length)),
-  },
+  often(
+    8,
+    fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
+  ),
+  fc.tuple(piece, fc.integer({ min: 1, max: 9_000 })).map(([text, length]) => text.repeat(length).slice(0, length)),
 )
 
 /** Any JSON, containing such texts. */
@@ -97,42 +54,25 @@ export interface Known {
   cardTs: string
 }
 
+function often<T>(weight: number, arbitrary: fc.Arbitrary<T>): fc.WeightedArbitrary<T> {
+  return { weight, arbitrary }
+}
+
 const form = 'application/x-www-form-urlencoded'
-const userId = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(people.ada, people.ben, people.chiara, people.dov) }, garbageText)
-const channelId = fc.oneof({ weight: 8, arbitrary: fc.constant(ops) }, garbageText)
+const userId = fc.oneof(often(8, fc.constantFrom(...Object.values(people))), garbageText)
+const channelId = fc.oneof(often(8, fc.constant(ops)), garbageText)
 
 /** Nearly right: each part is what it should be, and seldom other garbage, null or missing. Most of it passes the schemas. */
 function or<T>(right: fc.Arbitrary<T>, weight = 60): fc.Arbitrary<T | unknown> {
-  return fc.oneof(
-    { weight, arbitrary: right },
-    { weight: 1, arbitrary: garbageText },
-    { weight: 1, arbitrary: garbageJson },
-    fc.constant(null),
-    fc.constant({}),
-    fc.constant(undefined),
-  )
+  return fc.oneof(often(weight, right), garbageText, garbageJson, fc.constantFrom(null, {}, undefined))
 }
 
+const orOf = <T>(...right: T[]) => or(fc.constantFrom(...right))
+
 /** What Slack also sends, or has sent, to apps that subscribe to it. Lockkeeper does not. */
-const unusedInteractions = [
-  'shortcut',
-  'message_action',
-  'view_closed',
-  'interactive_message',
-  'dialog_submission',
-  'dialog_suggestion',
-  'dialog_cancellation',
-  'workflow_step_edit',
-]
-const unheardEvents = [
-  'message',
-  'app_mention',
-  'function_executed',
-  'reaction_added',
-  'member_joined_channel',
-  'app_uninstalled',
-  'tokens_revoked',
-]
+const unusedInteractions =
+  'shortcut message_action view_closed interactive_message dialog_submission dialog_suggestion dialog_cancellation workflow_step_edit'
+const unheardEvents = 'message app_mention function_executed reaction_added member_joined_channel app_uninstalled tokens_revoked'
 
 /** Form elements that the bot does not use keep the choice in other members. */
 const otherElement = fc.constantFrom(
@@ -156,26 +96,25 @@ function spoilt(value: string): fc.Arbitrary<string> {
     .filter((text) => text !== value)
 }
 
+const asForm = (fields: Record<string, string>): RawRequest => ({ contentType: form, body: new URLSearchParams(fields).toString() })
+const asJson = (body: unknown): RawRequest => ({ contentType: 'application/json', body: JSON.stringify(body) })
+
 /** One request of Slack that is wrong, or nearly right. */
 export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
   // Unlike every earlier one, so that none counts as a duplicate.
   const once = fc.uuid()
-  const origin = fc.record({ teamId: or(fc.constant('T0NIMBUS01')), channelId, userId, command: or(fc.constant('/infra')) })
-  const metadata = fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc
-        .record({
-          version: or(fc.constant(1)),
-          origin,
-          extra: or(spoilt(known.buttonValue)),
-          responseUrl: or(fc.constant('https://evil.example/hook')),
-        })
-        .map((value) => JSON.stringify(value)),
-    },
-    garbageText,
-    garbageJson.map((value) => JSON.stringify(value)),
-  )
+  const teamId = orOf('T0NIMBUS01')
+  const url = orOf('https://evil.example/hook')
+  const block = orOf(...known.blocks)
+  const callback = orOf(...known.submissions)
+  const rightMetadata = fc.record({
+    version: orOf(1),
+    origin: fc.record({ teamId, channelId, userId, command: orOf('/infra') }),
+    extra: or(spoilt(known.buttonValue)),
+    responseUrl: url,
+  })
+  const asText = (value: fc.Arbitrary<unknown>) => value.map((one) => JSON.stringify(one))
+  const metadata = fc.oneof(often(3, asText(rightMetadata)), garbageText, asText(garbageJson))
   const chosen = fc.record({ text: or(fc.record({ type: fc.constant('plain_text'), text: garbageText })), value: or(garbageText) })
   const element = fc.record({
     type: fc.constant('plain_text_input'),
@@ -183,65 +122,54 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
     selected_option: or(chosen),
     selected_user: or(userId),
   })
-  const state = or(
+  const entered = or(fc.record({ e: fc.oneof(often(9, or(element)), otherElement) }))
+  const view = or(
     fc.record({
-      values: or(
-        fc.dictionary(
-          fc.constantFrom(...known.blocks),
-          or(fc.record({ e: fc.oneof({ weight: 9, arbitrary: or(element) }, otherElement) })),
-        ),
-      ),
+      id: or(once),
+      type: orOf('modal', 'home'),
+      hash: or(once),
+      blocks: or(fc.array(fc.record({ type: orOf('input'), block_id: block }), { maxLength: 3 })),
+      callback_id: callback,
+      private_metadata: metadata,
+      state: or(fc.record({ values: or(fc.dictionary(fc.constantFrom(...known.blocks), entered)) })),
     }),
   )
-  const view = fc.record({
-    id: or(once),
-    type: or(fc.constantFrom('modal', 'home')),
-    hash: or(once),
-    blocks: or(fc.array(fc.record({ type: or(fc.constant('input')), block_id: or(fc.constantFrom(...known.blocks)) }), { maxLength: 3 })),
-    callback_id: or(fc.constantFrom(...known.submissions)),
-    private_metadata: metadata,
-    state,
-  })
-  const person = fc.record({ id: userId, team_id: or(fc.constant('T0NIMBUS01')) })
   const surroundings = {
-    user: or(person),
-    team: or(fc.constant({ id: 'T0NIMBUS01' })),
+    user: or(fc.record({ id: userId, team_id: teamId })),
+    team: orOf({ id: 'T0NIMBUS01' }),
     channel: or(channelId.map((id) => ({ id }))),
     trigger_id: or(once),
-    response_url: or(fc.constant('https://evil.example/hook')),
-    enterprise: or(fc.constant(null)),
-    is_enterprise_install: or(fc.constantFrom(true, false, 'false')),
+    response_url: url,
+    enterprise: orOf(null),
+    is_enterprise_install: orOf<unknown>(true, false, 'false'),
+    view,
   }
 
-  const command = fc
-    .record({
-      command: fc.oneof(
-        { weight: 8, arbitrary: fc.constant('/infra') },
-        garbageText.map((text) => `/${text}`),
-      ),
-      text: fc.tuple(fc.constantFrom('', ...known.words), garbageText).map(([words, text]) => `${words} ${text}`),
-      user_id: userId,
-      channel_id: channelId,
-      team_id: fc.constant('T0NIMBUS01'),
-      trigger_id: once,
-    })
-    .map((fields): RawRequest => ({ contentType: form, body: new URLSearchParams(fields).toString() }))
+  const command = fc.record({
+    command: fc.oneof(
+      often(8, fc.constant('/infra')),
+      garbageText.map((text) => `/${text}`),
+    ),
+    text: fc.tuple(fc.constantFrom('', ...known.words), garbageText).map(([words, text]) => `${words} ${text}`),
+    user_id: userId,
+    channel_id: channelId,
+    team_id: fc.constant('T0NIMBUS01'),
+    trigger_id: once,
+  })
   // Over Socket Mode commands arrive as JSON, so their members can have any shape.
-  const oddCommand = fc
-    .record({
-      command: or(fc.constant('/infra')),
-      text: or(garbageText),
-      user_id: or(userId),
-      channel_id: or(channelId),
-      team_id: or(fc.constant('T0NIMBUS01')),
-      trigger_id: or(once),
-      response_url: or(fc.constant('https://evil.example/hook')),
-    })
-    .map((fields): RawRequest => ({ contentType: 'application/json', body: JSON.stringify(fields) }))
+  const oddCommand = fc.record({
+    command: orOf('/infra'),
+    text: or(garbageText),
+    user_id: or(userId),
+    channel_id: or(channelId),
+    team_id: teamId,
+    trigger_id: or(once),
+    response_url: url,
+  })
   const action = fc.record({
     type: fc.constant('button'),
-    action_id: or(fc.constantFrom(...known.clicks)),
-    block_id: or(fc.constantFrom(...known.blocks)),
+    action_id: orOf(...known.clicks),
+    block_id: block,
     action_ts: or(once),
     value: or(spoilt(known.buttonValue)),
     selected_option: or(chosen),
@@ -249,69 +177,47 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
   const click = fc.record({
     type: fc.constant('block_actions'),
     ...surroundings,
-    container: or(fc.record({ message_ts: or(fc.constant(known.cardTs)) })),
+    container: or(fc.record({ message_ts: orOf(known.cardTs) })),
     actions: or(fc.array(or(action), { minLength: 1, maxLength: 2 })),
-    view: or(view),
   })
-  const submission = fc.record({ type: fc.constant('view_submission'), ...surroundings, view: or(view) })
+  const submission = fc.record({ type: fc.constant('view_submission'), ...surroundings })
   const options = fc.record({
     type: fc.constant('block_suggestion'),
     ...surroundings,
-    action_id: or(fc.constantFrom(...known.options)),
-    block_id: or(fc.constantFrom(...known.blocks)),
+    action_id: orOf(...known.options),
+    block_id: block,
     value: or(garbageText),
-    view: or(view),
   })
   const unused = fc.record({
-    type: or(fc.constantFrom(...unusedInteractions)),
+    type: orOf(...unusedInteractions.split(' ')),
     ...surroundings,
-    callback_id: or(fc.constantFrom(...known.submissions)),
-    name: or(fc.constant(undefined)),
-    actions: or(fc.constantFrom(undefined, [{ name: 'b', type: 'button', value: 'v' }])),
-    view: or(view),
+    callback_id: callback,
+    name: orOf(undefined),
+    actions: orOf(undefined, [{ name: 'b', type: 'button', value: 'v' }]),
   })
-  const interaction = fc
-    .oneof(
-      { weight: 3, arbitrary: click },
-      { weight: 3, arbitrary: submission },
-      { weight: 2, arbitrary: options },
-      { weight: 2, arbitrary: unused },
-      garbageJson,
-    )
-    .map((payload): RawRequest => ({ contentType: form, body: new URLSearchParams({ payload: JSON.stringify(payload) ?? '' }).toString() }))
-  const event = fc
-    .record({
-      type: fc.constant('event_callback'),
-      team_id: or(fc.constant('T0NIMBUS01')),
-      event_id: or(once),
-      event: or(
-        fc.record({
-          type: fc.oneof({ weight: 2, arbitrary: fc.constant('app_home_opened') }, fc.constantFrom(...unheardEvents)),
-          user: or(userId),
-          channel: or(channelId),
-          item: or(fc.constant(undefined)),
-          tab: or(fc.constant('home')),
-        }),
-        12,
-      ),
-    })
-    .map((payload): RawRequest => ({ contentType: 'application/json', body: JSON.stringify(payload) }))
-  const anything = fc
-    .tuple(
-      fc.oneof(
-        garbageText,
-        garbageJson.map((value) => JSON.stringify(value)),
-      ),
-      fc.constantFrom(form, 'application/json', 'text/plain'),
-    )
-    .map(([body, contentType]): RawRequest => ({ contentType, body }))
+  const interaction = fc.oneof(often(3, click), often(3, submission), often(2, options), often(2, unused), garbageJson)
+  const inner = fc.record({
+    type: fc.oneof(often(2, fc.constant('app_home_opened')), fc.constantFrom(...unheardEvents.split(' '))),
+    user: or(userId),
+    channel: or(channelId),
+    item: orOf(undefined),
+    tab: orOf('home'),
+  })
+  const event = fc.record({ type: fc.constant('event_callback'), team_id: teamId, event_id: or(once), event: or(inner, 12) })
+  const anything = fc.record({
+    body: fc.oneof(garbageText, asText(garbageJson)),
+    contentType: fc.constantFrom(form, 'application/json', 'text/plain'),
+  })
 
   return fc.oneof(
-    { weight: 4, arbitrary: command },
-    { weight: 1, arbitrary: oddCommand },
-    { weight: 8, arbitrary: interaction },
-    { weight: 2, arbitrary: event },
-    { weight: 1, arbitrary: anything },
+    often(4, command.map(asForm)),
+    often(1, oddCommand.map(asJson)),
+    often(
+      8,
+      interaction.map((payload) => asForm({ payload: JSON.stringify(payload) ?? '' })),
+    ),
+    often(2, event.map(asJson)),
+    often(1, anything),
   )
 }
 
@@ -336,16 +242,13 @@ function hasContent({ contentType, body }: RawRequest): boolean {
 
 /** An answer of the account API: any JSON, or the real answer with some values replaced. */
 export const garbageAnswer: fc.Arbitrary<(body: unknown) => unknown> = fc.oneof(
-  { weight: 1, arbitrary: garbageJson.map((value) => () => value) },
-  {
-    weight: 6,
-    arbitrary: fc
-      .array(fc.tuple(fc.nat(10_000), fc.oneof({ weight: 3, arbitrary: garbageText as fc.Arbitrary<unknown> }, garbageJson)), {
-        minLength: 1,
-        maxLength: 40,
-      })
+  garbageJson.map((value) => () => value),
+  often(
+    6,
+    fc
+      .array(fc.tuple(fc.nat(10_000), fc.oneof(often<unknown>(3, garbageText), garbageJson)), { minLength: 1, maxLength: 40 })
       .map((changes) => (body: unknown) => replaceValues(body, changes)),
-  },
+  ),
 )
 
 function replaceValues(body: unknown, changes: [number, unknown][]): unknown {

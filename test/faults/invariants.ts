@@ -4,7 +4,6 @@ import { isOpen } from '../../src/domain/request.ts'
 import type { Evidence } from './evidence.ts'
 import { brokenItemPromises, proposedOnce } from './item-invariants.ts'
 
-/** Checks what must hold after every run. Returns a line for each broken promise. */
 export function brokenPromises(run: Evidence): string[] {
   return [
     ...everyRequestEnded(run),

@@ -11,7 +11,6 @@ interface Places {
   accountApi: Awaited<ReturnType<typeof startStandInWorld>>['accountApi']
 }
 
-/** Requests a key and has it approved. Its card then waits for Ada's click. */
 async function approvedKey({ slack }: Places): Promise<Message> {
   await slack.as(people.ada).command('/infra keys create ci-deploy', { channel: ops })
   await slack.as(people.ben).click(await untilCard(slack, /needs approval from/), 'Approve')
@@ -26,7 +25,6 @@ function writes({ accountApi }: Places, method: string) {
   return accountApi.journal.writes().filter((entry) => entry.method === method)
 }
 
-/** Returns the tokens of created keys that Ada was shown. */
 function shownTokens({ slack, accountApi }: Places): string[] {
   const seen = JSON.stringify(slack.ephemerals(people.ada).map(({ blocks }) => blocks))
   return accountApi.world.issuedTokens.filter((token) => seen.includes(token))
@@ -61,7 +59,7 @@ describe('a bot that is killed', () => {
     expect(world.fault.fired).toBe(1)
     expect(writes(world, 'POST')).toHaveLength(1)
     expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
-  }, 40_000)
+  })
 
   test('before its write arrives, which still takes effect, leaves no key', async () => {
     const world = await killedAt({ method: 'POST', path: /api_keys/, kind: 'instead', instead: ({ body }) => ({ body }) }, false)
@@ -72,25 +70,21 @@ describe('a bot that is killed', () => {
     expect(world.accountApi.world.issuedTokens.length).toBeGreaterThan(0)
     expect(liveKeys(world)).toEqual([])
     expect(writes(world, 'POST')).toHaveLength(1)
-  }, 40_000)
+  })
 
   test.each<[string, FaultOrder, RegExp]>([
     ['that is carried out', { kind: 'delay', delayMs: 500 }, /Not started.*wasn't created, or it's already deleted/],
     ['that is not', { kind: 'drop-before' }, /Failed.*Nobody saw the token.*deleted it/],
-  ])(
-    'at the deletion of a key that Slack did not show, %s, leaves no key',
-    async (_, order, words) => {
-      const world = await killedAt({ method: 'DELETE', path: /api_keys/, ...order }, true)
+  ])('at the deletion of a key that Slack did not show, %s, leaves no key', async (_, order, words) => {
+    const world = await killedAt({ method: 'DELETE', path: /api_keys/, ...order }, true)
 
-      await untilReport(world.slack, world.card.ts, words)
+    await untilReport(world.slack, world.card.ts, words)
 
-      expect(world.fault.fired).toBe(1)
-      expect(liveKeys(world)).toEqual([])
-      expect(shownTokens(world)).toEqual([])
-      expect(writes(world, 'POST')).toHaveLength(1)
-    },
-    40_000,
-  )
+    expect(world.fault.fired).toBe(1)
+    expect(liveKeys(world)).toEqual([])
+    expect(shownTokens(world)).toEqual([])
+    expect(writes(world, 'POST')).toHaveLength(1)
+  })
 })
 
 test('a key whose creation takes effect late is deleted, and reported once', async () => {
@@ -106,7 +100,7 @@ test('a key whose creation takes effect late is deleted, and reported once', asy
 
   expect(fault.fired).toBe(1)
   expect(shownTokens(world)).toEqual([])
-}, 60_000)
+})
 
 test('a key that was shown while its deletion was due is reported as deleted, also to the person who saw it', async () => {
   const world = await startWorld({ timings: quick })
@@ -122,7 +116,7 @@ test('a key that was shown while its deletion was due is reported as deleted, al
   expect(liveKeys(world)).toEqual([])
   expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
   await untilShown(world.slack, people.ada, /took too long.*Don't use it/)
-}, 40_000)
+})
 
 describe('a created key', () => {
   test('is deleted if Slack is away, and that is reported once Slack is back', async () => {
@@ -141,7 +135,7 @@ describe('a created key', () => {
 
     await untilReport(world.slack, card.ts, /Failed/)
     expect(shownTokens(world)).toEqual([])
-  }, 40_000)
+  })
 
   test('stays if one answer to its message is lost: it is shown again to the same person', async () => {
     const world = await startWorld({ timings: quick })
@@ -155,7 +149,7 @@ describe('a created key', () => {
     expect(lost.fired).toBe(1)
     expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
     expect(liveKeys(world)).toHaveLength(1)
-  }, 40_000)
+  })
 
   test('is deleted if every answer to its message is lost, whether or not it was seen, and that is reported', async () => {
     const world = await startWorld({ timings: quick })
@@ -172,7 +166,7 @@ describe('a created key', () => {
     expect(lost.map(({ fired }) => fired)).toEqual([3, 1])
     expect(liveKeys(world)).toEqual([])
     await untilShown(world.slack, people.ada, /deleted the key at once/)
-  }, 40_000)
+  })
 
   test('is deleted if it was answered with a 502 that holds its token, and the token is nowhere', async () => {
     const world = await startWorld({ timings: quick, env: { LOG_LEVEL: 'trace' } })
@@ -192,5 +186,5 @@ describe('a created key', () => {
     expect(liveKeys(world)).toEqual([])
     expect(token).toMatch(/^[0-9a-f]{36}$/)
     expect(world.log.join('') + JSON.stringify(world.slack.journal) + world.auditLines.join('')).not.toContain(token)
-  }, 40_000)
+  })
 })

@@ -82,7 +82,6 @@ export async function approveWhileKilled({ slack, ben }: Scene, card: Message): 
   }
 }
 
-/** Ends all moves of the account. */
 export function endMoves({ account: { world } }: Scene): void {
   for (const { id, status } of world.elasticIps()) if (status === 'moving') world.endMove(id)
 }
@@ -93,7 +92,6 @@ async function startNext({ admin, bots, evidence: { keys } }: Scene): Promise<vo
   await bots.start(0)
 }
 
-/** The steps of requests among what was sent to Redis. */
 function stepsIn(sent: Buffer): string[] {
   return [...sent.toString('latin1').matchAll(/"tokenName":"([\w-]+)/g)].map(([, step = '']) => step)
 }

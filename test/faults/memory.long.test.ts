@@ -22,7 +22,7 @@ async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesM
 }
 
 test('a new data set is reported as new and a lost one as lost, with what is moving on the account', async () => {
-  const { world, admin, requestMove, elasticIp } = await startWorldOnOwnRedis({}, 60_000)
+  const { world, admin, requestMove, elasticIp } = await startWorldOnOwnRedis({})
   await untilCard(world.slack, /Redis has no data of Lockkeeper yet/)
   const card = await requestMove()
   await world.ben.click(card, 'Approve')
@@ -36,7 +36,7 @@ test('a new data set is reported as new and a lost one as lost, with what is mov
   expect(notice.text).toMatch(/203\.0\.113\.10 \(eip_\w+\), shown on web-[12]/)
   await world.ben.click(card, 'Approve')
   await untilShown(world.slack, people.ben, /no longer has this request/)
-}, 30_000)
+})
 
 test('operators are notified of the loss although Slack fails at first', async () => {
   const { world, admin } = await startWorldOnOwnRedis()
@@ -56,7 +56,7 @@ test('operators are notified of the loss although Slack fails at first', async (
   await new Promise((resolve) => setTimeout(resolve, 6_000))
   expect(fault.fired).toBe(1)
   expect(world.slack.messages(ops).filter(isAlarm)).toHaveLength(1)
-}, 40_000)
+})
 
 test('with a full Redis new requests are refused with a message, and running ones go on when there is room', async () => {
   const { world, admin, requestMove } = await startWorldOnOwnRedis({}, 1_500)
@@ -74,10 +74,10 @@ test('with a full Redis new requests are refused with a message, and running one
 
   await untilReport(world.slack, card.ts, /Done/)
   expect(noise).toBeLessThan(50)
-}, 40_000)
+})
 
 test('the work of jobs and schedulers that somebody deleted is still done', async () => {
-  const { world, admin, requestMove } = await startWorldOnOwnRedis({}, 1_000)
+  const { world, admin, requestMove } = await startWorldOnOwnRedis({})
   const card = await requestMove()
   await world.ben.click(card, 'Approve')
   await untilCard(world.slack, /\*Moving\*/)
@@ -86,4 +86,4 @@ test('the work of jobs and schedulers that somebody deleted is still done', asyn
   expect(await admin.del(...jobs)).toBeGreaterThan(0)
 
   await untilReport(world.slack, card.ts, /Done/)
-}, 40_000)
+})

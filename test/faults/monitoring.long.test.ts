@@ -13,13 +13,11 @@ beforeAll(async () => {
   programs = await findPrometheus()
 }, 300_000)
 
-/** Runs promtool. Returns its exit code and everything that it printed. */
 function promtool(args: string[], input?: string): { status: number | null; printed: string } {
   const { status, stdout, stderr } = spawnSync(programs.promtool, args, { input, encoding: 'utf8' })
   return { status, printed: `${stdout}${stderr}` }
 }
 
-/** Moves the first address to the other server, by hand of Ada and Ben, up to the report. */
 async function move(world: World): Promise<void> {
   const { slack, ada, ben } = world
   const { elasticIp, target } = world.accountApi.world.movable()
@@ -75,4 +73,4 @@ test('with a real bot that moves addresses, no panel is empty, each rule can be 
 
   const page = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
   expect(promtool(['check', 'metrics'], page)).toEqual({ status: 0, printed: '' })
-}, 120_000)
+})

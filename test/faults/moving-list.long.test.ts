@@ -6,7 +6,7 @@ import { moveAll, patchesOf, reportsOf } from './moves.ts'
 /** Changes on the account cause no event at the stand-in Slack, so they are polled. */
 const patient = { timeout: 15_000, interval: 20 }
 
-describe('the list that shows many moves', { timeout: 120_000 }, () => {
+describe('the list that shows many moves', () => {
   const count = 120
 
   /** Starts enough moves for two pages. No end may be reported unless the account shows it. */

@@ -10,7 +10,7 @@ describe('a bot that is killed while it notifies the operators of an unsafe Redi
     { when: 'after', what: 'Slack has the notice, and before the bot learns of it' },
   ] as const)(
     '$when $what leaves it to the next one, and the operators get it once',
-    { concurrent: true, timeout: 180_000 },
+    { concurrent: true },
     async ({ when }, { expect, onTestFinished }) => {
       const { slack, bots, admin, evidence } = await startScene({ env: { OPS_CHANNEL: ops }, onEnd: onTestFinished })
       const notices = (fits: RegExp) => slack.messages(ops).filter(({ text }) => fits.test(text))

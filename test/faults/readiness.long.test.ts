@@ -11,7 +11,6 @@ async function statusOf({ bots }: Scene) {
 const fine = { ok: true }
 const allWell = { status: 200, redis: fine, redisSettings: fine, accountApi: fine, slack: fine, worker: fine }
 
-/** Returns what an orchestrator reads. */
 async function isInService({ bots }: Scene): Promise<boolean> {
   const pages = await Promise.all(['/healthz', '/readyz'].map((path) => bots.page(0, path)))
   return pages.every(({ ok }) => ok)
@@ -57,4 +56,4 @@ test('/status names what the bot lacks until it is back, and no replica is taken
   // The output of a process is read with a short delay. There is one line for each of the five.
   await expect.poll(() => bots.log.filter((line) => line.includes('"A check passes again"'))).toHaveLength(5)
   expect(bots.log.filter((line) => line.includes('"A check failed"'))).toHaveLength(5)
-}, 200_000)
+})

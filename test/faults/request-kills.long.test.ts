@@ -8,13 +8,10 @@ import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } fro
 import { type Scene, type SceneOptions, startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
 
-/** A request, and the steps of it at which the bot is killed. */
 interface Story {
   options?: SceneOptions
   moments: Moment[]
-  /** Prepares the account before the approval. `ids`: those of the addresses. */
   arrange?: (scene: Scene, ids: string[]) => unknown
-  /** What happens on the account meanwhile. */
   meanwhile?: (scene: Scene, ids: string[]) => Promise<void>
   isApproved?: false
   ends: Request['state']
@@ -119,7 +116,7 @@ const stories = [
 ]
 
 describe('a bot that is killed right before and right after each step of a request ends it rightly, and reports once', () => {
-  test.for(stories)('$what $name', { concurrent: true, timeout: 180_000 }, async ({ what, story }, context) => {
+  test.for(stories)('$what $name', { concurrent: true }, async ({ what, story }, context) => {
     const { options, moments, arrange, meanwhile, isApproved = true, ends } = story
     const isMove = what === 'a move'
     const some: SceneOptions = isMove ? { elasticIps: 1 } : { elasticIps: 0, onRacks: [3] }
@@ -137,9 +134,7 @@ describe('a bot that is killed right before and right after each step of a reque
     expect(scene.bots.kills()).toBe(moments.length)
   })
 
-  test('a move whose record somebody changes in Redis is no longer tracked, which is said once', {
-    timeout: 180_000,
-  }, async ({ onTestFinished }) => {
+  test('a move whose record somebody changes in Redis is no longer tracked, which is said once', async ({ onTestFinished }) => {
     const scene = await startScene({ elasticIps: 1, moveTakesMs: forever, onEnd: onTestFinished })
     const { admin, evidence, slack } = scene
     const card = await scene.requestMove(0)
@@ -184,7 +179,6 @@ describe('a bot that is killed right before and right after each step of a reque
   })
 })
 
-/** Resolves once Redis shows the request like this. */
 async function untilRecord({ evidence }: Scene, fits: (request: Request) => boolean): Promise<void> {
   await untilTrue('Redis shows the request like this', async () => (await evidence.records()).some(fits))
 }

@@ -7,10 +7,8 @@ import { later, signedAgain } from '../upgrades/as-if-now.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
 
-/** The first one is `web`, all others are `worker`. */
 const roles = (index: number) => ({ ROLE: index === 0 ? 'web' : 'worker' })
 
-/** Returns how many ticks a bot has run. */
 async function ticksOf({ bots }: Scene, index: number): Promise<number> {
   const page = await (await bots.page(index, '/metrics')).text()
   return Number(/^lockkeeper_ticks_total (\d+)$/m.exec(page)?.[1])
@@ -36,7 +34,7 @@ test('the worker executes what was requested from the web process, and its succe
   expect(scene.writes()).toHaveLength(2)
   expect(await ticksOf(scene, 0)).toBe(0)
   expect(await ticksOf(scene, 1)).toBeGreaterThan(0)
-}, 60_000)
+})
 
 test('two workers send the account API no more requests than one does', async () => {
   const scene = await startScene({ bots: 3, own: roles, moveTakesMs: 120_000, env: { MOVE_POLL_INTERVAL: '250ms' } })
@@ -57,7 +55,7 @@ test('two workers send the account API no more requests than one does', async ()
   expect(one.ticks).toBeGreaterThan(10)
   expect(both.ticks).toBeLessThan(one.ticks * 1.4)
   expect(both.reads).toBeLessThan(one.reads * 1.4)
-}, 60_000)
+})
 
 test('while no worker runs, messages and operators say so within a minute, once; a worker that starts sends what is not too old', async () => {
   const own = (index: number) => ({ ROLE: index < 2 ? 'web' : 'worker' })
@@ -91,4 +89,4 @@ test('while no worker runs, messages and operators say so within a minute, once;
   expect(scene.writes()).toHaveLength(1)
   await ada.click(await scene.untilCard(1, /\*Not started\*/), 'Request again')
   await slack.until(() => ada.topView())
-}, 150_000)
+})

@@ -11,28 +11,28 @@ import type { Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'
-import { createEvidence, type Evidence } from './evidence.ts'
+import { createEvidence, type Evidence, saidWith } from './evidence.ts'
 import { collectEarlyReports, manyElasticIps, places, racks } from './many-elastic-ips.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 export interface SceneOptions {
-  /** The number of bots. People use the first one, unless a test says otherwise. */
   bots?: number
   elasticIps?: number
   /** How many Elastic IPs each server has that can be evacuated: `rack-0`, `rack-1` and so on. */
   onRacks?: number[]
   /** In ms. */
   moveTakesMs?: number
+  /** In ms. Default: always `moveTakesMs`. */
+  moveTakes?: { min: number; max: number }
   env?: Record<string, string>
-  /** Additional variables of a bot, by its index. */
   own?: (index: number) => Record<string, string>
-  /** Additional lines for the configuration of Redis. */
   redis?: { appendonly?: boolean; settings?: string[] }
   ablation?: AblationName
-  /** The scopes of the bot in Slack. Default: those of the manifest. */
   scopes?: string[]
-  /** Whether Slack's own limits apply. */
   limits?: boolean
+  keepAnswers?: boolean
+  /** The options of Node with which the bots run. Default: those of the ablation. */
+  nodeOptions?: string[]
   /** How many requests of one key the account API answers. Default: all. */
   accountLimits?: Limits
   /** Registers the end, for tests that run concurrently: `onTestFinished` of the test context. */
@@ -48,41 +48,44 @@ export async function startScene({
   elasticIps = 10,
   onRacks = [],
   moveTakesMs = 500,
+  moveTakes = { min: moveTakesMs, max: moveTakesMs },
   env = {},
   own = () => ({}),
   redis: { appendonly = true, settings = ['appendfsync always'] } = {},
   ablation,
   scopes,
   limits = false,
+  keepAnswers = true,
+  nodeOptions = startOptions(ablation).nodeOptions,
   accountLimits = {},
   onEnd = onTestFinished,
 }: SceneOptions = {}) {
   const startedAt = Date.now()
   const redis = await startRedis({ appendonly, settings })
   const proxy = await startTcpProxy({ port: redis.port })
-  const slack = await startSlack({ limits, ...(scopes ? { scopes } : {}) })
-  const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
+  const slackProxy = await startTcpProxy({ port: 0 })
+  // A bot refuses response URLs on another host than the Web API.
+  const slack = await startSlack({ limits, keepAnswers, scopes, publicUrl: `http://127.0.0.1:${slackProxy.port}` })
+  slackProxy.retarget({ port: Number(new URL(slack.url).port) })
   const { servers, elasticIps: onThem } = racks(onRacks)
   const account = await startAccountApi({
-    moveTakes: { min: moveTakesMs, max: moveTakesMs },
+    moveTakes,
     limits: accountLimits,
     data: { servers, elasticIps: [...manyElasticIps(elasticIps), ...onThem] },
   })
   const reportedTooEarly = collectEarlyReports(slack, account)
   const prefix = `scene-${randomBytes(4).toString('hex')}`
-  const ablating = startOptions(ablation)
   const variables = {
     ...botVariables({ slack, accountApi: account, redisUrl: `redis://:${redis.password}@127.0.0.1:${proxy.port}` }),
-    SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`,
     REDIS_PREFIX: prefix,
     APPROVERS: `${people.ben},${people.chiara}`,
     APPROVAL_TTL: '10m',
     MOVE_POLL_INTERVAL: '500ms',
     OPEN_REQUESTS_PER_PERSON: '9999',
-    ...ablating.env,
+    ...startOptions(ablation).env,
     ...env,
   }
-  const bots = await startBots(count, variables, { nodeOptions: ablating.nodeOptions, own })
+  const bots = await startBots(count, variables, { nodeOptions, own })
   const admin = new Redis(redis.url, { maxRetriesPerRequest: null })
   admin.on('error', () => {})
   const evidence = createEvidence(admin, prefix)
@@ -103,26 +106,22 @@ export async function startScene({
     return found
   }
 
-  /** Resolves with the newest card of this move whose text fits. */
   function untilCard(index: number, fits: RegExp, timeoutMs = 15_000, channel = ops): Promise<Message> {
     const { address } = elasticIp(index)
     const isIt = ({ isBot, text }: Message) => isBot && namesAddress(address, text) && fits.test(text)
     return slack.until(() => slack.messages(channel).findLast(isIt), { what: `a card of ${address} like ${fits}`, timeoutMs })
   }
 
-  /** Requests the move. Resolves with its card. */
   async function requestMove(index: number, channel = ops): Promise<Message> {
     await ada.command(`/infra ip move ${elasticIp(index).address} ${places.to}`, { channel })
     return untilCard(index, /needs approval from/, 15_000, channel)
   }
 
-  /** Requests the move and has it approved. Resolves with its card once it is under way. */
   async function startMove(index: number): Promise<Message> {
     await ben.click(await requestMove(index), 'Approve')
     return untilCard(index, /\*Moving\*/)
   }
 
-  /** Returns the messages in the thread of a card whose text fits. */
   function reports(card: Message, fits = /./): Message[] {
     return slack.thread(card.channel, card.ts).filter(({ ts, text }) => ts !== card.ts && fits.test(text))
   }
@@ -135,8 +134,8 @@ export async function startScene({
     return account.journal.writes().filter((entry) => entry.method === method)
   }
 
-  /** Waits until everything has come to rest. Returns the evidence for the invariants. */
   async function gather(requests: number, restMs = 20_000, from = evidence): Promise<Evidence> {
+    const secrets = [slack.botToken, slack.signingSecret, account.key, redis.password]
     const rested = await from.comeToRest(requests, restMs)
     const records = await from.records()
     const cards = slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)
@@ -150,9 +149,9 @@ export async function startScene({
       writes: account.journal.writes().filter(({ refused }) => !refused),
       crashes: bots.crashes,
       log: bots.log,
-      said: JSON.stringify(slack.journal.map(({ method, args }) => ({ method, args }))),
+      said: saidWith(slack, secrets),
       reportedTooEarly: reportedTooEarly(),
-      secrets: [slack.botToken, slack.signingSecret, account.key, redis.password],
+      secrets,
       to: places.to,
       seconds: (Date.now() - startedAt) / 1_000,
       approvers: [people.ben, people.chiara],

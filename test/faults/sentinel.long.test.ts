@@ -33,4 +33,4 @@ test('when the primary dies, the replica takes over and the move is tracked to i
   expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
   await untilCard(world.slack, /\*Done/)
   expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toHaveLength(2)
-}, 60_000)
+})

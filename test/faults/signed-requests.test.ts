@@ -9,7 +9,6 @@ import { ops, people, startWorld, untilCard, untilReport, untilShown, type World
 import type { Delivery } from '../sandbox/slack/slack.ts'
 import { patchesOf } from './moves.ts'
 
-/** Returns a waiting card, and the bytes of Ben's click on Approve, which have not been sent. */
 async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
@@ -29,7 +28,6 @@ async function requestMove(world: World) {
   return { card, payload, click: new URLSearchParams({ payload }).toString() }
 }
 
-/** Checks that nothing that was sent had an effect, and that the bot goes on. */
 async function expectNothingDone(world: World): Promise<void> {
   await world.ada.command('/infra help', { channel: ops })
   await untilShown(world.slack, people.ada, /What you can do/)

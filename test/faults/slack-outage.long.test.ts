@@ -35,7 +35,7 @@ test('a rate-limited channel does not hold up another one, and gets no calls unt
   expect((tries[1]?.at ?? 0) - (tries[0]?.at ?? 0)).toBeGreaterThanOrEqual(8_000)
   expect(scene.reports(there)).toHaveLength(1)
   await scene.untilCard(0, /\*Done/)
-}, 60_000)
+})
 
 test('if any single call fails, with or without an effect, there is one card and one report', async () => {
   const scene = await startScene()
@@ -65,7 +65,7 @@ test('if any single call fails, with or without an effect, there is one card and
   expect(faults.map(({ fired }) => fired)).toEqual(faults.map(() => 1))
   for (const [index] of kinds.entries()) await scene.untilCard(index, /\*Done/)
   expect(cards.flatMap((card) => scene.reports(card, /Possible duplicate/))).toEqual([])
-}, 90_000)
+})
 
 test('a bot without the scopes to search repeats a message, and says that it may be a duplicate', async () => {
   const scene = await startScene({ scopes: ['commands', 'chat:write', 'users:read', 'usergroups:read', 'channels:read', 'groups:read'] })
@@ -78,7 +78,7 @@ test('a bot without the scopes to search repeats a message, and says that it may
   expect(lost.fired).toBe(1)
   expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
   expect(scene.reports(card, /Done/)).toHaveLength(2)
-}, 60_000)
+})
 
 describe('a channel that is closed between the request and its end', () => {
   test.each([
@@ -100,7 +100,6 @@ describe('a channel that is closed between the request and its end', () => {
       expect(direct[0]?.text).toContain(`couldn't post in the thread in <#${ops}> (${error})`)
       expect(scene.writes()).toHaveLength(1)
     },
-    60_000,
   )
 
   test('%s and the requester cannot be reached either: operators are notified', async () => {
@@ -122,7 +121,7 @@ describe('a channel that is closed between the request and its end', () => {
     expect(notice.text).toContain('user_disabled')
     expect(gone.fired).toBe(1)
     expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
-  }, 60_000)
+  })
 })
 
 test('within the usual limits of Slack everything is reported, and few calls are rejected', async () => {
@@ -167,7 +166,7 @@ test('a card whose first answer was lost and whose channel is then closed: the r
     )
     .toBe(1)
   expect(notices()).toHaveLength(1)
-}, 60_000)
+})
 
 describe('Slack is away for longer than any pause between two attempts', () => {
   /** What breaks Slack. Returns how to repair it, and a function that counts how often a call was affected. */
@@ -221,6 +220,5 @@ describe('Slack is away for longer than any pause between two attempts', () => {
       expect(scene.slack.messages(ops).filter(({ text }) => /Possible duplicate/.test(text))).toEqual([])
       expect(hung.fired).toBe(1)
     },
-    150_000,
   )
 })

@@ -1,12 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Redis } from 'ioredis'
-import { expect, onTestFinished, test } from 'vitest'
-import { ops, people } from '../journeys/world.ts'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { startBots } from './bots.ts'
-import { createEvidence } from './evidence.ts'
-import { startStandIns } from './stand-ins.ts'
+import { expect, test } from 'vitest'
+import { ops } from '../journeys/world.ts'
+import { places } from './many-elastic-ips.ts'
+import { type Scene, startScene } from './scene.ts'
 
 const seconds = Number(process.env.SOAK_SECONDS ?? 60)
 const perMinute = Number(process.env.SOAK_PER_MINUTE ?? 100)
@@ -29,38 +25,20 @@ interface Sample {
   lastingKeys: number
 }
 
-async function startSoak() {
-  const redis = await startRedis({ appendonly: true })
-  const standIns = await startStandIns({ elasticIps, moveTakes: { min: 1_000, max: 4_000 }, seed: 1 })
-  const places = await standIns.call('addresses')
-  const prefix = `soak-${randomBytes(4).toString('hex')}`
-  const env = {
-    ...places.env,
-    REDIS_URL: redis.url,
-    REDIS_PREFIX: prefix,
-    APPROVERS: people.ben,
-    MOVE_POLL_INTERVAL: '1s',
-    OPEN_REQUESTS_PER_PERSON: '9999',
+function startSoak() {
+  return startScene({
+    elasticIps,
+    moveTakes: { min: 1_000, max: 4_000 },
     // Short, because each request has a job that waits for its reminder.
-    APPROVAL_TTL: '20s',
-  }
-  const bots = await startBots(1, env, {
+    env: { MOVE_POLL_INTERVAL: '1s', APPROVAL_TTL: '20s' },
+    redis: { settings: [] },
     nodeOptions: ['--max-semi-space-size=4', '--max-old-space-size=1536', '--expose-gc', '--import', collectGarbage],
+    keepAnswers: false,
   })
-  const admin = new Redis(redis.url)
-  onTestFinished(async () => {
-    admin.disconnect()
-    await bots.stop()
-    standIns.stop()
-    await redis.stop()
-  })
-  return { standIns, places, bots, admin, evidence: createEvidence(admin, prefix) }
 }
-type Soak = Awaited<ReturnType<typeof startSoak>>
 
-async function sample({ bots, admin }: Soak): Promise<Sample> {
+async function sample({ bots, admin }: Scene): Promise<Sample> {
   const page = await (await bots.page(0, '/metrics')).text()
-  /** Returns a series, or the sum of a figure over its labels. NaN if the page does not have it. */
   const value = (name: string) => {
     const lines = page.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
     return lines.length === 0 ? Number.NaN : lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
@@ -77,26 +55,24 @@ async function sample({ bots, admin }: Soak): Promise<Sample> {
 }
 
 /** Requests moves at this pace, there and back, and sometimes a list. Everything is approved. */
-async function work({ standIns, places, bots }: Soak, until: number): Promise<number> {
-  const all = await standIns.call('elasticIps')
-  const url = bots.url(0)
+async function work({ slack, ada, ben, elasticIp }: Scene, until: number): Promise<number> {
   let approving = true
   const approver = (async () => {
     const pressed = new Set<string>()
     while (approving) {
-      for (const ts of await standIns.call('cardsThatSay', ops, 'needs approval from')) {
-        if (pressed.has(ts)) continue
+      for (const { ts, text } of slack.texts(ops)) {
+        if (pressed.has(ts) || !text.includes('needs approval from')) continue
         pressed.add(ts)
-        void standIns.call('click', url, people.ben, ops, ts, 'Approve')
+        void ben.click(ts, 'Approve', { channel: ops })
       }
       await delay(300)
     }
   })()
   let requested = 0
   for (; Date.now() < until; requested += 1) {
-    const target = Math.floor(requested / all.length) % 2 === 0 ? places.to : places.from
-    void standIns.call('command', url, people.ada, `/infra ip move ${all[requested % all.length]?.id} ${target}`, ops)
-    if (requested % 5 === 0) void standIns.call('command', url, people.ben, '/infra ip list', ops)
+    const target = Math.floor(requested / elasticIps) % 2 === 0 ? places.to : places.from
+    void ada.command(`/infra ip move ${elasticIp(requested % elasticIps).id} ${target}`, { channel: ops })
+    if (requested % 5 === 0) void ben.command('/infra ip list', { channel: ops })
     await delay(60_000 / perMinute)
   }
   await delay(3_000)
@@ -109,7 +85,6 @@ function median(numbers: number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 
-/** Returns the medians of the thirds of the run, after the warm-up. */
 function thirds(samples: Sample[], name: keyof Sample): number[] {
   const warm = samples.slice(Math.floor(samples.length * warmUpShare)).map((one) => one[name])
   const size = Math.floor(warm.length / 3)

@@ -28,7 +28,7 @@ test('a worker that starts without Slack tracks a move to its end, and its repor
   slackProxy.heal()
   await scene.untilReport(card, /Done/, 30_000)
   expect(brokenPromises(await scene.gather(1))).toEqual([])
-}, 90_000)
+})
 
 test('a bot that starts while Redis reads its files answers in words, and works once that has ended', async () => {
   // 500 µs for each write. Redis answers clients after every 1,024 of them.
@@ -58,7 +58,7 @@ test('a bot that starts while Redis reads its files answers in words, and works 
   const card = await untilCard(slack, /needs approval from/)
   await slack.as(people.ben).click(card, 'Approve')
   await untilReport(slack, card.ts, /Done/)
-}, 60_000)
+})
 
 test('a bot starts with a Redis that comes and goes, and does all of its work once it stays', async () => {
   const redis = await startRedis({ appendonly: true })
@@ -85,4 +85,4 @@ test('a bot starts with a Redis that comes and goes, and does all of its work on
   await slack.as(people.ben).click(card, 'Approve')
   await untilReport(slack, card.ts, /Done/)
   expect(bot.errors()).toBe('')
-}, 60_000)
+})

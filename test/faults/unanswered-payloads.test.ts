@@ -7,121 +7,93 @@ import { ops, people, startWorld, untilShown, type World } from '../journeys/wor
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 import { problemsWithView } from '../sandbox/slack/validate-blocks.ts'
 
-const form = 'application/x-www-form-urlencoded'
-const json = 'application/json'
-
 const ada = { id: people.ada, team_id: 'T0NIMBUS01' }
 const team = { id: 'T0NIMBUS01' }
 
-const interaction = (payload: unknown): RawRequest => ({
-  contentType: form,
-  body: new URLSearchParams({ payload: JSON.stringify(payload) }).toString(),
+const form = (fields: Record<string, string>): RawRequest => ({
+  contentType: 'application/x-www-form-urlencoded',
+  body: new URLSearchParams(fields).toString(),
 })
-const event = (inner: unknown): RawRequest => bodyOf({ type: 'event_callback', team_id: team.id, event_id: 'Ev1', event: inner })
-const bodyOf = (body: unknown): RawRequest => ({ contentType: json, body: JSON.stringify(body) })
-const command = (fields: Record<string, string>): RawRequest => ({ contentType: form, body: new URLSearchParams(fields).toString() })
+const json = (body: unknown): RawRequest => ({ contentType: 'application/json', body: JSON.stringify(body) })
+const interaction = (payload: unknown): RawRequest => form({ payload: JSON.stringify(payload) })
+const of = (type: string, more: object = {}): RawRequest =>
+  interaction({ type, user: ada, team, callback_id: 'c', trigger_id: 't', ...more })
+const event = (inner: unknown): RawRequest => json({ type: 'event_callback', team_id: team.id, event_id: 'Ev1', event: inner })
+const ofEvent = (type: string, more: object = {}): RawRequest => event({ type, user: ada.id, channel: ops, text: 'hi', ts: '1.1', ...more })
+const click = (more: object): RawRequest => of('block_actions', { actions: [{ action_id: 'a', block_id: 'b', action_ts: '1' }], ...more })
 
 const input = { type: 'input', block_id: 'server', element: { type: 'plain_text_input', action_id: 'e' } }
+const submission = (view: unknown, more: object = {}): RawRequest => of('view_submission', { view, ...more })
 const push = expect.objectContaining({ response_action: 'push', view: expect.objectContaining({ type: 'modal' }) })
-const atField = (blockId: string) => ({ response_action: 'errors', errors: { [blockId]: expect.stringMatching(/form/) } })
+const atField = { response_action: 'errors', errors: { server: expect.stringMatching(/form/) } }
 const sentence = { response_type: 'ephemeral', text: expect.stringMatching(/read this command/) }
-const empty = ''
 const noOptions = { options: [] }
 const answeredAtField = expect.objectContaining({ response_action: 'errors' })
 
-/** Payloads without a listener, by Slack's name for them, and the acknowledgement that Slack expects. */
-const unhandled: Record<string, [RawRequest, unknown]> = {
-  'a closed view': [interaction({ type: 'view_closed', user: ada, team, view: { id: 'V1', callback_id: 'c' }, is_cleared: false }), empty],
-  'a step of a workflow to edit': [interaction({ type: 'workflow_step_edit', callback_id: 'c', user: ada, team }), empty],
-  'a legacy button': [
-    interaction({ type: 'interactive_message', callback_id: 'c', user: ada, team, actions: [{ name: 'b', type: 'button', value: 'v' }] }),
-    empty,
-  ],
-  'a legacy dialog': [interaction({ type: 'dialog_submission', callback_id: 'c', user: ada, team, submission: { a: 'b' } }), empty],
-  'a canceled legacy dialog': [interaction({ type: 'dialog_cancellation', callback_id: 'c', user: ada, team }), empty],
-  'a step of a workflow': [
-    event({
-      type: 'function_executed',
-      function: { callback_id: 'f' },
-      function_execution_id: 'Fx1',
-      inputs: {},
-      bot_access_token: 'xwfp-1',
-    }),
-    empty,
-  ],
-  'a message': [event({ type: 'message', user: ada.id, channel: ops, text: 'hi', ts: '1.1' }), empty],
-  'a mention': [event({ type: 'app_mention', user: ada.id, channel: ops, text: 'hi', ts: '1.1' }), empty],
-  'an event whose members are null': [event({ type: 'reaction_added', user: null, channel: null, item: null }), empty],
-  'an event without an event': [bodyOf({ type: 'event_callback', team_id: team.id, event_id: 'Ev2' }), empty],
-  'an event that is null': [event(null), empty],
-  'the word that events are limited': [bodyOf({ type: 'app_rate_limited', team_id: team.id, minute_rate_limited: 1_518_467_820 }), empty],
-  'a type to come': [interaction({ type: 'hologram_waved', user: ada }), empty],
-  'no type': [interaction({ user: ada }), empty],
-  'a type that is no word': [interaction({ type: { a: 1 }, user: ada }), empty],
-  'nothing that is known': [interaction({}), empty],
-  'a list': [bodyOf([{ type: 'block_actions' }]), empty],
-  'a text': [bodyOf('block_actions'), empty],
-  'a number': [interaction(7), empty],
-  true: [bodyOf(true), empty],
-  'null as JSON': [bodyOf(null), empty],
-  'null as a payload': [interaction(null), empty],
-  'a form without any fields': [{ contentType: form, body: '' }, empty],
+/** A payload, and the body of the acknowledgement that Slack expects. Default: an empty one. */
+type Row = [RawRequest, unknown?]
+
+/** Payloads without a listener, by Slack's name for them. */
+const unhandled: Record<string, Row> = {
+  'a closed view': [of('view_closed', { view: { id: 'V1', callback_id: 'c' }, is_cleared: false })],
+  'a step of a workflow to edit': [of('workflow_step_edit')],
+  'a legacy button': [of('interactive_message', { actions: [{ name: 'b', type: 'button', value: 'v' }] })],
+  'a legacy dialog': [of('dialog_submission', { submission: { a: 'b' } })],
+  'a canceled legacy dialog': [of('dialog_cancellation')],
+  'a step of a workflow': [event({ type: 'function_executed', function: { callback_id: 'f' }, function_execution_id: 'Fx1', inputs: {} })],
+  'a message': [ofEvent('message')],
+  'a mention': [ofEvent('app_mention')],
+  'an event whose members are null': [event({ type: 'reaction_added', user: null, channel: null, item: null })],
+  'an event without an event': [json({ type: 'event_callback', team_id: team.id, event_id: 'Ev2' })],
+  'an event that is null': [event(null)],
+  'the word that events are limited': [json({ type: 'app_rate_limited', team_id: team.id, minute_rate_limited: 1_518_467_820 })],
+  'a type to come': [of('hologram_waved')],
+  'no type': [interaction({ user: ada })],
+  'a type that is no word': [interaction({ type: { a: 1 }, user: ada })],
+  'nothing that is known': [interaction({})],
+  'a list': [json([{ type: 'block_actions' }])],
+  'a text': [json('block_actions')],
+  'a number': [interaction(7)],
+  true: [json(true)],
+  'null as JSON': [json(null)],
+  'null as a payload': [interaction(null)],
+  'a form without any fields': [form({})],
 }
 
-/** Payloads without a member that is indispensable. */
-const unreadable: Record<string, [RawRequest, unknown]> = {
-  'a command of nobody': [command({ command: '/infra', text: 'help', channel_id: ops, trigger_id: 't' }), sentence],
-  'a command from nowhere': [command({ command: '/infra', text: 'help', user_id: ada.id, trigger_id: 't' }), sentence],
-  'a command without a slash': [command({ command: 'infra', text: 'help', user_id: ada.id, channel_id: ops }), sentence],
-  'a click of nobody': [interaction({ type: 'block_actions', actions: [{ action_id: 'a', block_id: 'b', action_ts: '1' }] }), empty],
-  'a click of null': [interaction({ type: 'block_actions', user: null, actions: [{ action_id: 'a', block_id: 'b' }] }), empty],
-  'a click of somebody without an id': [interaction({ type: 'block_actions', user: {}, actions: [{ action_id: 'a' }] }), empty],
-  'a click on nothing': [interaction({ type: 'block_actions', user: ada, actions: [] }), empty],
-  'a click without actions': [interaction({ type: 'block_actions', user: ada }), empty],
-  'a click on null': [interaction({ type: 'block_actions', user: ada, actions: [null] }), empty],
-  'clicks that are null': [interaction({ type: 'block_actions', user: ada, actions: null }), empty],
-  'a click without an action id': [interaction({ type: 'block_actions', user: ada, actions: [{ type: 'button' }] }), empty],
-  'a click in a view without an id': [interaction({ type: 'block_actions', user: ada, actions: [{ action_id: 'a' }], view: {} }), empty],
-  'a shortcut of nobody': [interaction({ type: 'shortcut', callback_id: 'c', trigger_id: 't', team }), empty],
-  'a shortcut without an id': [interaction({ type: 'shortcut', trigger_id: 't', user: ada, team }), empty],
-  'a message shortcut from nowhere': [
-    interaction({
-      type: 'message_action',
-      callback_id: 'look-up',
-      trigger_id: 't',
-      user: ada,
-      team,
-      message: { ts: '1.1', text: 'web-1' },
-    }),
-    empty,
-  ],
-  'a message shortcut in a channel without an id': [
-    interaction({ type: 'message_action', callback_id: 'look-up', trigger_id: 't', user: ada, team, channel: { id: '' } }),
-    empty,
-  ],
-  'a submission of nobody': [
-    interaction({ type: 'view_submission', view: { id: 'V1', callback_id: 'c', blocks: [input] } }),
-    atField('server'),
-  ],
-  'a submission of nothing': [interaction({ type: 'view_submission', user: ada }), push],
-  'a submission of null': [interaction({ type: 'view_submission', user: ada, view: null }), push],
-  'a submission of a view without an id': [
-    interaction({ type: 'view_submission', user: ada, view: { callback_id: 'c', blocks: [{ type: 'divider' }, input] } }),
-    atField('server'),
-  ],
+const unreadable: Record<string, Row> = {
+  'a command of nobody': [form({ command: '/infra', text: 'help', channel_id: ops, trigger_id: 't' }), sentence],
+  'a command from nowhere': [form({ command: '/infra', text: 'help', user_id: ada.id, trigger_id: 't' }), sentence],
+  'a command without a slash': [form({ command: 'infra', text: 'help', user_id: ada.id, channel_id: ops }), sentence],
+  'a click of nobody': [click({ user: undefined })],
+  'a click of null': [click({ user: null })],
+  'a click of somebody without an id': [click({ user: {} })],
+  'a click on nothing': [click({ actions: [] })],
+  'a click without actions': [click({ actions: undefined })],
+  'a click on null': [click({ actions: [null] })],
+  'clicks that are null': [click({ actions: null })],
+  'a click without an action id': [click({ actions: [{ type: 'button' }] })],
+  'a click in a view without an id': [click({ view: {} })],
+  'a shortcut of nobody': [of('shortcut', { user: undefined })],
+  'a shortcut without an id': [of('shortcut', { callback_id: undefined })],
+  'a message shortcut from nowhere': [of('message_action', { callback_id: 'look-up', message: { ts: '1.1', text: 'web-1' } })],
+  'a message shortcut in a channel without an id': [of('message_action', { callback_id: 'look-up', channel: { id: '' } })],
+  'a submission of nobody': [submission({ id: 'V1', callback_id: 'c', blocks: [input] }, { user: undefined }), atField],
+  'a submission of nothing': [submission(undefined), push],
+  'a submission of null': [submission(null), push],
+  'a submission of a view without an id': [submission({ callback_id: 'c', blocks: [{ type: 'divider' }, input] }), atField],
   'a submission of nobody, without an input': [
-    interaction({ type: 'view_submission', view: { id: 'V1', blocks: [{ type: 'actions', block_id: 'a' }, null] } }),
+    submission({ id: 'V1', blocks: [{ type: 'actions', block_id: 'a' }, null] }, { user: undefined }),
     push,
   ],
-  'an option load of nobody': [interaction({ type: 'block_suggestion', action_id: 'a', block_id: 'b', value: 'we' }), noOptions],
-  'an option load of null': [interaction({ type: 'block_suggestion', user: null, action_id: 'a', value: 'we' }), noOptions],
-  'an option load for nothing': [interaction({ type: 'block_suggestion', user: ada, value: 'we' }), noOptions],
-  'an opened Home tab without a person': [event({ type: 'app_home_opened', tab: 'home' }), empty],
-  'an opened Home tab of the person null': [event({ type: 'app_home_opened', user: null, channel: null, tab: 'home' }), empty],
+  'an option load of nobody': [of('block_suggestion', { user: undefined, action_id: 'a', value: 'we' }), noOptions],
+  'an option load of null': [of('block_suggestion', { user: null, action_id: 'a', value: 'we' }), noOptions],
+  'an option load for nothing': [of('block_suggestion', { value: 'we' }), noOptions],
+  'an opened Home tab without a person': [event({ type: 'app_home_opened', tab: 'home' })],
+  'an opened Home tab of the person null': [event({ type: 'app_home_opened', user: null, channel: null, tab: 'home' })],
 }
 
 /** Sends all of them at once. Returns the status and body of each, or `late` for an answer after 2 s. */
-async function sendAll(world: World, requests: Record<string, [RawRequest, unknown?]>) {
+async function sendAll(world: World, requests: Record<string, Row>) {
   const answers = Object.entries(requests).map(async ([name, [raw]]) => {
     const began = performance.now()
     const { status, body } = await world.slack.sendRaw(raw)
@@ -131,47 +103,41 @@ async function sendAll(world: World, requests: Record<string, [RawRequest, unkno
   return Object.fromEntries(await Promise.all(answers)) as Record<string, unknown>
 }
 
-function expected(requests: Record<string, [RawRequest, unknown]>) {
-  return Object.fromEntries(Object.entries(requests).map(([name, [, body]]) => [name, [200, body]]))
-}
+const expected = (requests: Record<string, Row>) =>
+  Object.fromEntries(Object.entries(requests).map(([name, [, body = '']]) => [name, [200, body]]))
 
 function linesLike(world: World, text: RegExp) {
   return world.log.filter((line) => text.test(line)).map((line) => JSON.parse(line) as { kind?: string; members?: string[] })
 }
 
-test('a payload without a listener is acknowledged at once, and logged once for its kind', async () => {
+test.each<[string, Record<string, Row>, RegExp, string[]]>([
+  [
+    'without a listener',
+    unhandled,
+    /does not handle/,
+    ['workflow_step_edit', 'view_closed', 'function_executed', 'message', 'app_rate_limited', 'unknown'],
+  ],
+  [
+    'that cannot be read',
+    unreadable,
+    /could not be read/,
+    ['command: user_id', 'block_actions: user', 'view_submission: view', 'block_suggestion: action_id'],
+  ],
+])('a payload %s is acknowledged at once, a form stays open, and each kind is logged once', async (_, payloads, line, some) => {
   const world = await startWorld()
   const before = world.log.length
 
-  const first = await sendAll(world, unhandled)
-  const second = await sendAll(world, unhandled)
+  const first = await sendAll(world, payloads)
+  const second = await sendAll(world, payloads)
 
-  expect([first, second]).toEqual([expected(unhandled), expected(unhandled)])
-  const kinds = linesLike(world, /does not handle/).map(({ kind }) => kind)
+  expect([first, second]).toEqual([expected(payloads), expected(payloads)])
+  const kinds = linesLike(world, line).map(({ kind, members }) => (members ? `${kind}: ${members.join()}` : kind))
   expect(kinds).toEqual([...new Set(kinds)])
-  expect(kinds).toEqual(
-    expect.arrayContaining(['workflow_step_edit', 'view_closed', 'function_executed', 'message', 'app_rate_limited', 'unknown']),
-  )
-  expect(world.log.slice(before).filter((line) => /"level":"(error|fatal)"|"from":"slack"/.test(line))).toEqual([])
-}, 30_000)
-
-test('a payload that cannot be read is acknowledged at once, a form stays open, and each kind is logged once', async () => {
-  const world = await startWorld()
-  const before = world.log.length
-
-  const first = await sendAll(world, unreadable)
-  const second = await sendAll(world, unreadable)
-
-  expect([first, second]).toEqual([expected(unreadable), expected(unreadable)])
-  const lines = linesLike(world, /could not be read/).map(({ kind, members }) => `${kind}: ${members?.join()}`)
-  expect(lines).toEqual([...new Set(lines)])
-  expect(lines).toEqual(
-    expect.arrayContaining(['command: user_id', 'block_actions: user', 'view_submission: view', 'block_suggestion: action_id']),
-  )
-  expect(world.log.slice(before).filter((line) => /"level":"(error|fatal)"|"from":"slack"/.test(line))).toEqual([])
-  const [, pushed] = first['a submission of nothing'] as [number, { view: object }]
-  expect(problemsWithView(pushed.view, 'modal')).toEqual([])
-}, 30_000)
+  expect(kinds).toEqual(expect.arrayContaining(some))
+  expect(world.log.slice(before).filter((each) => /"level":"(error|fatal)"|"from":"slack"/.test(each))).toEqual([])
+  const [, pushed] = (first['a submission of nothing'] ?? []) as [number?, { view: object }?]
+  if (pushed) expect(problemsWithView(pushed.view, 'modal')).toEqual([])
+})
 
 test('a person whose command or click cannot be read gets an answer', async () => {
   const world = await startWorld()
@@ -179,13 +145,11 @@ test('a person whose command or click cannot be read gets an answer', async () =
   const responseUrl = String(payload.response_url)
   const metadata = writeMetadata({ origin: { channelId: ops, userId: ada.id, command: '/infra' }, responseUrl })
 
-  await world.slack.sendRaw(interaction({ type: 'block_actions', user: ada, actions: [{}], response_url: responseUrl }))
+  await world.slack.sendRaw(click({ actions: [{}], response_url: responseUrl }))
   await untilShown(world.slack, people.ada, /Couldn't read this click\. Nothing was changed\./)
-  await world.slack.sendRaw(interaction({ type: 'workflow_step_edit', user: ada, response_url: responseUrl }))
+  await world.slack.sendRaw(of('workflow_step_edit', { response_url: responseUrl }))
   await untilShown(world.slack, people.ada, /Lockkeeper doesn't handle this/)
-  await world.slack.sendRaw(
-    interaction({ type: 'block_actions', user: ada, actions: [{ action_id: 'a' }], view: { private_metadata: metadata } }),
-  )
+  await world.slack.sendRaw(click({ view: { private_metadata: metadata } }))
   await world.slack.until(() => world.slack.ephemerals(people.ada).filter(({ text }) => /read this click/.test(text)).length === 2)
 })
 
@@ -193,26 +157,17 @@ test('an odd member that is not needed hinders nobody', async () => {
   const world = await startWorld()
   await world.ada.command('/infra ip move', { channel: ops })
   const { view } = await world.slack.until(() => world.ada.topView())
-  const odd = {
-    team: null,
-    enterprise: 7,
-    channel: null,
-    trigger_id: null,
-    response_url: null,
-    is_enterprise_install: 'false',
-    container: [],
-  }
-  const submission = (changes: object): [RawRequest] => [
-    interaction({ type: 'view_submission', user: ada, ...odd, view: { ...view, ...changes } }),
-  ]
+  const nulls = { team: null, channel: null, trigger_id: null, response_url: null }
+  const odd = { ...nulls, enterprise: 7, is_enterprise_install: 'false', container: [] }
+  const submitted = (changes: object): Row => [submission({ ...view, ...changes }, odd)]
   const chosen = (element: unknown) =>
-    submission({ state: { values: { elasticIpId: { [actionIdOf(moveForm, 'elasticIpId')]: element }, serverId: null, reason: 'x' } } })
+    submitted({ state: { values: { elasticIpId: { [actionIdOf(moveForm, 'elasticIpId')]: element }, serverId: null, reason: 'x' } } })
   const button = { type: 'button', action_id: cardButtons.approve, block_id: null, action_ts: null, value: null, selected_option: null }
 
-  const submitted = await sendAll(world, {
-    'no state': submission({ state: {} }),
-    'a state that is null': submission({ state: null }),
-    'no hash': submission({ state: {}, hash: null }),
+  const atFields = await sendAll(world, {
+    'no state': submitted({ state: {} }),
+    'a state that is null': submitted({ state: null }),
+    'no hash': submitted({ state: {}, hash: null }),
     'a value that is null': chosen({ type: 'plain_text_input', value: null }),
     'an option that is null': chosen({ type: 'external_select', selected_option: null }),
     'an option without a text': chosen({ type: 'external_select', selected_option: { value: 'eip_long_gone' } }),
@@ -220,26 +175,18 @@ test('an odd member that is not needed hinders nobody', async () => {
     people: chosen({ type: 'multi_users_select', selected_users: [ada.id] }),
   })
   const outOfDate = await sendAll(world, {
-    'no metadata': submission({ private_metadata: null }),
-    'no callback id': submission({ callback_id: null }),
-    'an unknown callback id': submission({ callback_id: 'constructor' }),
+    'no metadata': submitted({ private_metadata: null }),
+    'no callback id': submitted({ callback_id: null }),
+    'an unknown callback id': submitted({ callback_id: 'constructor' }),
   })
-  const typed = {
-    type: 'block_suggestion',
-    user: ada,
-    ...odd,
-    action_id: actionIdOf(moveForm, 'elasticIpId'),
-    value: null,
-    view: { ...view, id: null },
-  }
-  const loaded = await world.slack.sendRaw(interaction(typed))
-  const pressed = { type: 'block_actions', user: ada, ...odd, message: null, view: null }
-  await world.slack.sendRaw(interaction({ ...pressed, actions: [button, null] }))
-  await world.slack.sendRaw(interaction({ ...pressed, actions: [{ ...button, action_id: 'constructor' }] }))
+  const typed = { action_id: actionIdOf(moveForm, 'elasticIpId'), value: null, view: { ...view, id: null } }
+  const loaded = await world.slack.sendRaw(of('block_suggestion', { ...odd, ...typed }))
+  for (const actions of [[button, null], [{ ...button, action_id: 'constructor' }]])
+    await world.slack.sendRaw(click({ ...odd, message: null, view: null, actions }))
   const bare = { text: null, trigger_id: null, response_url: null, team_id: null }
-  await world.slack.sendRaw(bodyOf({ command: '/infra', user_id: people.chiara, channel_id: ops, ...bare }))
+  await world.slack.sendRaw(json({ command: '/infra', user_id: people.chiara, channel_id: ops, ...bare }))
 
-  expect(submitted).toEqual(Object.fromEntries(Object.keys(submitted).map((name) => [name, [200, answeredAtField]])))
+  expect(atFields).toEqual(Object.fromEntries(Object.keys(atFields).map((name) => [name, [200, answeredAtField]])))
   const outOfDateAnswers = new Set(Object.values(outOfDate).map((answer) => JSON.stringify(answer)))
   expect([...outOfDateAnswers]).toMatchInlineSnapshot(`
     [
@@ -252,27 +199,20 @@ test('an odd member that is not needed hinders nobody', async () => {
   await world.slack.until(() => texts().length === 2)
   expect(texts()).toEqual([expect.stringMatching(/button/), expect.stringMatching(/button/)])
   expect(linesLike(world, /could not be read/)).toEqual([expect.objectContaining({ kind: 'view_submission' })])
-}, 30_000)
+})
 
 test('no button, form or picker reports a payload without values as a defect', async () => {
   const world = await startWorld()
   const { clicks = {}, submissions = {}, options = {} } = world.bots[0]?.interactions ?? {}
   const metadata = writeMetadata({ origin: { channelId: ops, userId: ada.id, command: '/infra' } })
   const empty = { value: null, selected_option: null, block_id: null }
-  const each = (what: string, ids: object, payload: (id: string) => object) =>
-    Object.keys(ids).map((id): [string, [RawRequest]] => [`${what} ${id}`, [interaction({ user: ada, ...payload(id) })]])
+  const each = (what: string, ids: object, request: (id: string) => RawRequest) =>
+    Object.keys(ids).map((id): [string, Row] => [`${what} ${id}`, [request(id)]])
+  const view = { private_metadata: metadata, state: {} }
   const requests = [
-    ...each('click', clicks, (id) => ({ type: 'block_actions', channel: { id: ops }, actions: [{ action_id: id, ...empty }] })),
-    ...each('submission', submissions, (id) => ({
-      type: 'view_submission',
-      view: { id: 'V1', callback_id: id, private_metadata: metadata, state: {} },
-    })),
-    ...each('options', options, (id) => ({
-      type: 'block_suggestion',
-      action_id: id,
-      ...empty,
-      view: { private_metadata: metadata, state: {} },
-    })),
+    ...each('click', clicks, (id) => click({ channel: { id: ops }, actions: [{ action_id: id, ...empty }] })),
+    ...each('submission', submissions, (id) => submission({ id: 'V1', callback_id: id, ...view })),
+    ...each('options', options, (id) => of('block_suggestion', { action_id: id, ...empty, view })),
   ]
 
   const answers = await sendAll(world, Object.fromEntries(requests))
@@ -281,7 +221,7 @@ test('no button, form or picker reports a payload without values as a defect', a
   await world.chiara.command('/infra help', { channel: ops })
   await untilShown(world.slack, people.chiara, /What you can do/)
   expect(world.log.filter((line) => /"reference"/.test(line))).toEqual([])
-}, 30_000)
+})
 
 test('none of these payloads is acknowledged without a signature of Slack', async () => {
   const world = await startWorld()

@@ -29,37 +29,33 @@ test.each([
   ['one with a user', (password: string, port: number) => `redis://somebody:${password}@127.0.0.1:${port}/3`],
   ['Sentinel', (password: string, port: number) => `redis+sentinel://:${password}@127.0.0.1:${port}/primary`],
   ['Cluster', (password: string, port: number) => `redis+cluster://:${password}@127.0.0.1:${port}`],
-])(
-  'a wrong password for %s ends the start in a sentence, and stands nowhere, however much is logged',
-  async (_, addressWith) => {
-    const slack = await startSlack()
-    const redis = await startRedis({ appendonly: true })
-    onTestFinished(async () => void (await Promise.all([slack.close(), redis.stop()])))
-    const wrong = 'c4nary-of-redis/8f1d?&77#aa51'
-    const env = {
-      SLACK_BOT_TOKEN: slack.botToken,
-      SLACK_SIGNING_SECRET: slack.signingSecret,
-      SLACK_API_URL: slack.apiUrl,
-      INFRA_API_URL: 'http://127.0.0.1:9',
-      INFRA_API_KEY: 'a'.repeat(36),
-      REDIS_URL: addressWith(encodeURIComponent(wrong), redis.port),
-      APPROVERS: 'U0BEN00001',
-      LOG_LEVEL: 'trace',
-      PORT: '0',
-      OPS_PORT: '0',
-    }
+])('a wrong password for %s ends the start in a sentence, and stands nowhere, however much is logged', async (_, addressWith) => {
+  const slack = await startSlack()
+  const redis = await startRedis({ appendonly: true })
+  onTestFinished(async () => void (await Promise.all([slack.close(), redis.stop()])))
+  const wrong = 'c4nary-of-redis/8f1d?&77#aa51'
+  const env = {
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_SIGNING_SECRET: slack.signingSecret,
+    SLACK_API_URL: slack.apiUrl,
+    INFRA_API_URL: 'http://127.0.0.1:9',
+    INFRA_API_KEY: 'a'.repeat(36),
+    REDIS_URL: addressWith(encodeURIComponent(wrong), redis.port),
+    APPROVERS: 'U0BEN00001',
+    LOG_LEVEL: 'trace',
+    PORT: '0',
+    OPS_PORT: '0',
+  }
 
-    const ended = await run(process.execPath, [main], { env, timeout: 30_000 }).then(
-      () => ({ code: 0, stdout: '', stderr: '' }),
-      (error: { code: number; stdout: string; stderr: string }) => error,
-    )
+  const ended = await run(process.execPath, [main], { env, timeout: 30_000 }).then(
+    () => ({ code: 0, stdout: '', stderr: '' }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  )
 
-    expect(ended.code).toBe(1)
-    expect(ended.stderr).toMatch(/^Redis rejects the user or the password in REDIS_URL \((WRONGPASS|NOAUTH)\)/)
-    expectNowhere([wrong], { output: ended.stdout, errors: ended.stderr })
-  },
-  60_000,
-)
+  expect(ended.code).toBe(1)
+  expect(ended.stderr).toMatch(/^Redis rejects the user or the password in REDIS_URL \((WRONGPASS|NOAUTH)\)/)
+  expectNowhere([wrong], { output: ended.stdout, errors: ended.stderr })
+})
 
 test('a password that is changed while the bot runs is shown nowhere, and the move goes on once it is right again', async () => {
   const redis = await startRedis({ appendonly: true })
@@ -101,4 +97,4 @@ test('a password that is changed while the bot runs is shown nowhere, and the mo
     'calls to Slack': JSON.stringify(slack.journal),
     'account API': JSON.stringify(accountApi.journal),
   })
-}, 60_000)
+})

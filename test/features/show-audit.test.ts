@@ -317,7 +317,7 @@ describe('the list', () => {
     return showAudit.create({
       catalog,
       audit: { redis: { xrevrange }, keys: createKeys('test'), keyring, chained: async () => {} },
-      accountApi: {
+      account: {
         events: {
           list: async ({ signal: _, ...query }: { signal?: unknown } = {}) => {
             queries.push(query)
@@ -326,14 +326,14 @@ describe('the list', () => {
           },
         },
       },
-      inventory: {
+      lists: {
         elasticIps: async () => [{ id: 'eip_9VMfKLoJbV4mE', address: '203.0.113.99' }],
         virtualMachines: async () => {
           throw new ApiUnreachableError({ operation: 'virtualMachines.list', requestSent: 'no', problem: 'ECONNREFUSED' })
         },
       },
       store: { findMany: async (ids: string[]) => ids.map((id) => requestFor({ id })) },
-      linkTo: ({ id }: { id: string }) => `https://nimbus.slack.com/archives/${id}`,
+      slack: { identity: { linkTo: ({ id }: { id: string }) => `https://nimbus.slack.com/archives/${id}` } },
     } as never)
   }
 

@@ -8,11 +8,11 @@ export const list = 'features/index.ts'
 
 export const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 export const textOf = new Map(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]))
-/** The features: a folder or a file each. The doctor is not among them, because its readings serve `/status`, too. */
+/** The features: a folder or a file each. */
 export const features = [
   ...new Set(files.map((file) => file.split('/')).flatMap(([room, name = '']) => (room === 'features' ? [nameOf(name)] : []))),
 ]
-  .filter((name) => !['index', 'feature', 'doctor'].includes(name))
+  .filter((name) => name !== 'index')
   .toSorted()
 
 function nameOf(entry: string): string {

@@ -6,7 +6,6 @@ import type { Listing } from '../../src/slack/listing.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
 import { fakeApp } from '../fake-app.ts'
 import { accessWith, type People } from '../requests/access-for-test.ts'
-import { noteOf } from '../requests/audit-for-test.ts'
 import { minutes, ruleFor } from '../requests/request-for-test.ts'
 import { listingOf } from './listing-of.ts'
 
@@ -52,7 +51,6 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, ki
     homeTeamId: () => 'T0NIMBUS01',
     catalog: { ...catalog, kinds: () => kinds, projectOf: () => 'none' },
     noteRefusal: async () => {},
-    noteOf,
   })
   const listing = rightsListing(await access.rights(origin), origin, catalog.labelOf)
   return { access, listing, words: wordsOf(listing) }

@@ -23,7 +23,7 @@ test.each([
     {},
     {
       virtualMachineId: 'Choose a virtual machine.',
-      name: 'A hostname has only letters (a–z, A–Z), digits, hyphens and dots. This one has an underscore. Choose another name.',
+      name: 'A hostname has only letters (a–z, A–Z), digits, hyphens and dots. Choose another name.',
     },
   ],
   [
@@ -34,9 +34,9 @@ test.each([
   ],
   [
     'evacuate-server',
-    { 'evacuate-from': notAChoice, 'evacuate-to': notAChoice },
-    { 'evacuate-addresses:sv_1:0': [] },
-    { 'evacuate-from': 'Choose a server.', 'evacuate-to': 'Choose a target.', 'evacuate-addresses:sv_1:0': 'Choose at least one address.' },
+    { serverId: notAChoice, 'targetId:sv_1': notAChoice },
+    { 'elasticIpIds:sv_1:0': [] },
+    { serverId: 'Choose a server.', 'targetId:sv_1': 'Choose a server.', 'elasticIpIds:sv_1:0': 'Choose at least one address.' },
   ],
 ])('the form %s shows all its problems at once, each at its field', async (callbackId, values, ticked, expected) => {
   const submit = unconnectedFeatures().flatMap(({ submissions }) => submissions?.[callbackId] ?? [])[0]

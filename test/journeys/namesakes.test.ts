@@ -4,7 +4,7 @@ import { ops, people, startWorld, untilCard, untilShown } from './world.ts'
 
 test.each([
   ['a move', 'ip move 203.0.113.10 web-2', 'move-elastic-ip:this-one', 'Which one should `203.0.113.10` move to?'],
-  ['an evacuation', 'evacuate web-1 web-2', 'evacuate-to-this-one', 'Which one should the Elastic IPs of `web-1` move to?'],
+  ['an evacuation', 'evacuate web-1 web-2', 'evacuate-server:this-one', 'Which one should the Elastic IPs of `web-1` move to?'],
 ])('several servers with the typed name are offered as a choice, and the reason stays: %s', async (_, command, button, question) => {
   const world = await startWorld(withAddresses(addresses(2)))
   const { data, movable, third } = world.accountApi.world

@@ -7,7 +7,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/messages/words.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store.ts'
-import { auditSigning, noteOf } from '../requests/audit-for-test.ts'
+import { auditSigning, trusting } from '../requests/audit-for-test.ts'
 import { newRequestFor } from '../requests/request-for-test.ts'
 import { signedBy } from '../requests/signatures-for-test.ts'
 import { createShiftTimes } from '../sandbox/breakages.ts'
@@ -29,7 +29,7 @@ export function openRecords(
     onError: () => {},
     ...auditSigning({ keys: auditKeys, prefix }),
   })
-  const store = createStore({ redis, keys, audit: chained, noteOf })
+  const store = createStore({ redis, keys, audit: chained, signatures: trusting })
   const shift = createShiftTimes({ redis, keys, signatures })
 
   async function find(id: string): Promise<Request> {

@@ -105,7 +105,7 @@ test('while the memory of Redis is full, people, /status, the doctor and the ope
   await world.chiara.command('/infra doctor', { channel: ops })
   const doctor = await untilShown(world.slack, people.chiara, /checks failed/)
   expect(doctor.text).toMatch(/:x: \*Redis:\* Refuses writes, because its memory is full \(OOM\)\./)
-  expect(doctor.text).toMatch(/:grey_question: \*Workers:\* Unknown while Redis refuses writes/)
+  expect(doctor.text).toMatch(/:grey_question: \*Workers:\* Unknown while Redis refuses what they report/)
   const notice = () => world.slack.messages(general).filter(({ text }) => /Redis stores nothing/.test(text))
   await expect.poll(() => notice().length).toBe(1)
   const metrics = await page('/metrics')

@@ -48,7 +48,7 @@ describe('a rename', () => {
     ['a machine that does not exist', 'nowhere-1 preview-eu-1', /No virtual machine `nowhere-1`\. See `\/infra vms`/],
     ['an impossible id', '../servers/1 preview-eu-1', /No virtual machine `\.\.\/servers\/1`/],
     ['the name it has', 'preview-1 preview-1', /is already called preview-1/],
-    ['a name that is no hostname', 'preview-1 preview_1', /This one has an underscore/],
+    ['a name that is no hostname', 'preview-1 preview_1', /A hostname has only letters/],
     ['a name in two words', 'preview-1 preview eu because OPS-1', /Did you mean `\/infra vm rename preview-1 preview-eu because OPS-1`\?$/],
     [
       'a machine in several words',

@@ -64,7 +64,6 @@ describe('a command that was meant otherwise is answered with the one that was m
   const current = shareWorld()
 
   test.each([
-    ['ips', "`/infra ips` isn't a command. Did you mean `/infra ip move` or `/infra ip list`? See `/infra help`."],
     [
       'ip move 203.0.113.10, 203.0.113.11 web-2',
       'Nothing was requested. One request moves one Elastic IP. Send a command for each, or move all Elastic IPs of a server with `/infra evacuate`.',

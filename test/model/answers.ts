@@ -34,7 +34,6 @@ const words: [RegExp, Answer][] = [
 /** The answers to clicks that may not know which request they are about, or must not tell. */
 const nameless: Answer[] = ['denied:guest', 'denied:stranger', 'forged', 'unknown', 'stale', 'redis away']
 
-/** Returns what a message of the bot means. Throws for a message that answers no click. */
 export function meaningOf(text: string): Answer {
   const found = words.find(([pattern]) => pattern.test(splitSubject(text).words))
   if (!found) throw new Error(`words that answer no click: ${text}`)
@@ -57,7 +56,6 @@ const titles: Record<string, Answer> = {
   'Rename a virtual machine': 'form:again',
 }
 
-/** The same for a modal: a form, or a refusal in its place. */
 export function meaningOfView({ title, view }: Pick<OpenView, 'title' | 'view'>): Answer {
   const form = titles[title]
   return form ?? meaningOf(wordsIn(view))

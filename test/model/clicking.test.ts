@@ -102,13 +102,9 @@ test(
   mostRuns > 0 ? mostRuns * 60_000 : (seconds + 60) * 1_000,
 )
 
-test.each(Object.entries(mutants))(
-  '%s would be found out',
-  async (_, mutant) => {
-    await play(mutant.commands)
-    await play(mutant.commands, unharmed)
+test.each(Object.entries(mutants))('%s would be found out', async (_, mutant) => {
+  await play(mutant.commands)
+  await play(mutant.commands, unharmed)
 
-    await expect(play(mutant.commands, mutant.mutate)).rejects.toThrow('no order of these clicks explains what came of them')
-  },
-  60_000,
-)
+  await expect(play(mutant.commands, mutant.mutate)).rejects.toThrow('no order of these clicks explains what came of them')
+})

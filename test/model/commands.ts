@@ -10,7 +10,6 @@ import { letTimePass, settleDown, timeLeftMs, untilRecord } from './waiting.ts'
 
 export type Command = fc.AsyncCommand<Model, Session>
 
-/** One or several people request the same change. */
 export function requestChange(kind: ModelRequest['kind'], number: number, requesters: Name[], fault?: Fault): Command {
   return {
     check: () => true,
@@ -90,7 +89,6 @@ async function mend(model: Model, fault: Fault | undefined, armed: ArmedFault | 
 export type PlannedPress = Omit<Press, 'person'> & { person: Name | 'requester' }
 
 export interface PressOptions {
-  /** Prefers a request in this state, if there is one. */
   prefer: ModelRequest['state'] | undefined
   /** Waits first until an approved request is as far as it gets by itself. */
   settled: boolean
@@ -190,7 +188,6 @@ function submission({ person, answer }: OpenForm): Event {
   return { person, does: answer === 'form:reject' ? 'submit-reject' : 'submit-break-glass' }
 }
 
-/** A person joins or leaves a group of approvers. */
 export function change(group: Group, person: Name): Command {
   return {
     check: ({ members }) => !members[group].includes(person) || members[group].length > fewest[group],

@@ -37,7 +37,6 @@ export function explain(before: ModelRequest, events: Event[], members: Members,
   return search(before, events, timePasses)
 }
 
-/** Returns undefined if one of them is missing. */
 function without(answers: Answer[], some: Answer[]): Answer[] | undefined {
   const [first, ...others] = some
   if (first === undefined) return answers
@@ -45,7 +44,6 @@ function without(answers: Answer[], some: Answer[]): Answer[] | undefined {
   return at < 0 ? undefined : without(answers.toSpliced(at, 1), others)
 }
 
-/** Returns what a request can become without a click. */
 function endsOf(request: ModelRequest): ModelRequest[] {
   if (request.state === 'waiting' && request.isOver) return [{ ...request, state: 'expired' }]
   return []

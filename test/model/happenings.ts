@@ -4,7 +4,6 @@ import type { Fault } from './replicas.ts'
 import { checkReports } from './story.ts'
 import { letTimePass, settleDown, timeLeftMs, untilRecord } from './waiting.ts'
 
-/** A move arrives, and its end is reported. */
 export function arrive(number: number): Command {
   return {
     check: ({ requests }) => requests.some(({ kind }) => kind === 'ip.move'),

@@ -9,7 +9,6 @@ import { belongsTo, cardButtons, readButton, subjectWords } from '../../src/mess
 import { moveChange } from '../../src/moves/move-change.ts'
 import type { Access } from '../../src/requests/access.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { decideWith } from '../../src/requests/decide.ts'
 import type { Store } from '../../src/requests/store.ts'
 import { notice } from '../../src/slack/blocks.ts'
 import { createDirectory } from '../../src/slack/people.ts'
@@ -18,7 +17,7 @@ import { fakeApp } from '../fake-app.ts'
 import { openRecords } from '../journeys/records.ts'
 import type { World } from '../journeys/world.ts'
 import { accessWith } from '../requests/access-for-test.ts'
-import { noteOf } from '../requests/audit-for-test.ts'
+import { decideWith } from '../requests/decide-with.ts'
 import { type Command, change, press, requestChange } from './commands.ts'
 import { arrive } from './happenings.ts'
 import type { Mutate } from './session.ts'
@@ -29,7 +28,6 @@ export const unharmed: Mutate = replaceApprove()
 
 interface Mutant {
   mutate: Mutate
-  /** The commands that reveal the defect. The real bot passes them. */
   commands: Command[]
 }
 
@@ -83,7 +81,6 @@ function overwriting(store: Store): Store {
   }
 }
 
-/** Approve of the real bot, with one of its parts replaced. */
 function replaceApprove(wrong: (access: Access) => Access = (access) => access, kept: (store: Store) => Store = (store) => store): Mutate {
   return (bot: Bot, world: World) => {
     const { store, note } = openRecords(world)
@@ -97,7 +94,6 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       homeTeamId: () => 'T0NIMBUS01',
       catalog,
       noteRefusal: note,
-      noteOf,
     })
     const decide = decideWith(
       fakeApp({
@@ -105,9 +101,8 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
         store: kept(store),
         access: wrong(access),
         catalog,
-        show: (async () => {}) as never,
         errors: { of: () => () => {} },
-        wake: async () => {},
+        queues: { wake: async () => {} },
       }),
     )
     const real = bot.interactions.clicks[cardButtons.approve]

@@ -54,7 +54,6 @@ const someAsking = fc
   .tuple(someKind, fc.nat(3), fc.uniqueArray(anybody, { minLength: 1, maxLength: 3 }), someFault)
   .map(([kind, number, requesters, fault]) => requestChange(kind, number, requesters, fault))
 
-/** One act of a person, or one event. */
 const someCommand = fc.oneof(
   { weight: 16, arbitrary: someAsking },
   {

@@ -73,7 +73,6 @@ export async function startReplicas({ startBot, accountApi }: Pick<World, 'start
     void end(old)
   }
 
-  /** Arms a fault for an exchange with Redis that names one of these. */
   function arm({ is, replica: index, before }: Fault, names: string[]): ArmedFault {
     const replica = at(index)
     let hasFired = false

@@ -30,7 +30,6 @@ export interface OpenForm {
 /** What commands do with the real bots. */
 export type Session = Awaited<ReturnType<typeof startSession>>
 
-/** Replaces a part of a bot, to see whether the model notices. */
 export type Mutate = (bot: Bot, world: Awaited<ReturnType<typeof startWorld>>) => void
 
 /**
@@ -75,7 +74,6 @@ export async function startSession(mutate: Mutate = () => {}) {
     return { resource: `virtual_machine:${machine?.id}`, words: `vm rename ${machine?.id} ${name}`, isPossible: true }
   }
 
-  /** Whether the same change could be requested again, as the account is now. */
   function isStillPossible({ resource, input }: Request): boolean {
     const id = resource.split(':')[1] ?? ''
     const { serverId, name } = input as { serverId?: string; name?: string }
@@ -95,7 +93,6 @@ export async function startSession(mutate: Mutate = () => {}) {
     return left.length === 0
   }
 
-  /** Returns and removes everything that was shown to a person since the last call. */
   function takeWords(person: Name): string[] {
     const ephemerals = slack.ephemerals(ids[person])
     for (const { channel, ts } of ephemerals) slack.removeMessage(channel, ts)
@@ -212,7 +209,6 @@ export async function startSession(mutate: Mutate = () => {}) {
     for (const { person, view } of forms) await slack.as(ids[person]).close(view)
   }
 
-  /** Returns messages that no command expects. */
   function leftovers(): string[] {
     return names.flatMap((name) => takeWords(name).map((text) => `${name}: ${text}`))
   }

@@ -27,10 +27,8 @@ export type Members = Record<Group | 'joined', Name[]>
 export const members: Members = { oncall: ['ben', 'chiara', 'finn', 'gita'], security: ['chiara', 'gita'], joined: [] }
 /** At least this many stay in a group, so that there are always enough approvers. */
 export const fewest: Record<Group, number> = { oncall: 3, security: 2 }
-/** The people who join and leave groups. */
 export const movers: Name[] = ['ben', 'chiara', 'finn', 'gita', 'hugo']
 
-/** The people who may request a move. Everybody may request a rename. */
 export const moveRequesters: Name[] = ['ada', 'olaf', 'ben', 'chiara']
 
 /** Reminders and expiry are seldom due by themselves within a run. Below two minutes the bots would tick all the time. */

@@ -5,7 +5,6 @@ import type { Answer, ModelRequest } from './request-model.ts'
 import type { Session } from './session.ts'
 import { ids, type Members, nameOf, names } from './staff.ts'
 
-/** What the model keeps. */
 export interface Model {
   requests: ModelRequest[]
   members: Members
@@ -13,11 +12,9 @@ export interface Model {
   refusals: Record<string, number>
   /** How many of these at a replica without Redis, which may not have been able to note them. */
   unsure: Record<string, number>
-  /** The number of executed commands. */
   steps: number
   /** `inTheMiddle`: crashes during an exchange about the clicked request. The others happen while the workers do anything. */
   faults: { lost: number; crashes: number; inTheMiddle: number }
-  /** How often each answer was given. */
   seen: Partial<Record<Answer, number>>
 }
 
@@ -33,7 +30,6 @@ const recordStates: Record<ModelRequest['state'], Request['state'][]> = {
   untracked: ['untracked'],
 }
 
-/** Whether a record is as the model expects it. */
 export function fits(record: Request, request: ModelRequest): boolean {
   const approvals = record.approvals.map(({ by }) => by)
   return (

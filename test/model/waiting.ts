@@ -54,7 +54,6 @@ export async function settleDown(session: Session, request: ModelRequest): Promi
   request.mayBeLost = false
 }
 
-/** Returns how long it can still be decided, in ms. */
 export async function timeLeftMs({ records }: Session, { id }: ModelRequest): Promise<number> {
   const { expiresAt } = await records.find(id)
   return expiresAt - (await records.store.now())

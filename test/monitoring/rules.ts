@@ -21,7 +21,7 @@ export type Rule = z.infer<typeof Rule>
 const RulesFile = z.object({ groups: z.array(z.object({ name: z.string(), rules: z.array(Rule) })) })
 
 const AlertTest = z.object({ eval_time: z.string(), alertname: z.string(), exp_alerts: z.array(z.unknown()) })
-const TestsFile = z.object({ tests: z.array(z.object({ name: z.string(), alert_rule_test: z.array(AlertTest) })) })
+const TestsFile = z.object({ tests: z.array(z.object({ name: z.string(), alert_rule_test: z.array(AlertTest).prefault([]) })) })
 
 export function readRules(): Rule[] {
   return RulesFile.parse(parse(readFileSync(rulesFile, 'utf8'))).groups.flatMap(({ rules }) => rules)
@@ -45,7 +45,7 @@ interface RegisteredMetric {
 /** Returns the samples that the metrics page can have, each with its labels. */
 export function knownMetrics(): Map<string, string[]> {
   const { registry } = createMetrics()
-  createMetricsPage({ registry, snapshot: () => Promise.reject(new Error('not read')) })
+  createMetricsPage(registry, () => Promise.reject(new Error('not read')))
   const known = new Map<string, string[]>()
   for (const metric of registry.getMetricsAsArray() as unknown as RegisteredMetric[]) {
     const labels = metric.labelNames ?? []

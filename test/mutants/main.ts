@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Mutant, mutantsOf } from './mutate.ts'
-import { topics } from './topics.ts'
+import { matching, topics } from './topics.ts'
 
 // `npm run test:mutants`: makes one small change after the other in a copy of the repository, and tells which of them no test notices.
 // Stryker's runner does not know this version of Vitest.
@@ -40,7 +40,6 @@ interface SampledMutant extends Mutant {
 
 /** A line of the results. A mutant with the same id, file and change is not tried again. */
 interface Tried extends Omit<SampledMutant, 'text'> {
-  /** The test that failed first, or null if none did. */
   killedBy: string | null
 }
 
@@ -114,20 +113,22 @@ function printResults(): void {
  * of a smaller one, and a seed chooses mostly the same ones after files were joined.
  */
 function findMutants(topic: string): SampledMutant[] {
-  const ranked = (topics[topic]?.files ?? []).flatMap(matching).flatMap((file) => {
-    const lines = read(file).split('\n')
-    return mutantsOf(file, read(file)).map((mutant) => ({
-      mutant: { ...mutant, topic, file, id: hash(file, mutant.text) },
-      // With the line before, because the same early return is often in many places.
-      rank: hash(values.seed, ...lines.slice(Math.max(0, mutant.line - 2), mutant.line).map((line) => line.trim()), mutant.what),
-    }))
-  })
+  const ranked = (topics[topic]?.files ?? [])
+    .flatMap((pattern) => matching(pattern, copy))
+    .flatMap((file) => {
+      const lines = read(file).split('\n')
+      return mutantsOf(file, read(file)).map((mutant) => ({
+        mutant: { ...mutant, topic, file, id: hash(file, mutant.text) },
+        // With the line before, because the same early return is often in many places.
+        rank: hash(values.seed, ...lines.slice(Math.max(0, mutant.line - 2), mutant.line).map((line) => line.trim()), mutant.what),
+      }))
+    })
   return ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ mutant }) => mutant)
 }
 
 /** Returns the tests near a mutated file, and the large ones that its topic names. */
 function testsOf({ file, topic }: SampledMutant): [near: string[], large: string[]] {
-  const chosenTests = (topics[topic]?.tests ?? []).flatMap(matching)
+  const chosenTests = (topics[topic]?.tests ?? []).flatMap((pattern) => matching(pattern, copy))
   const reached = new Set([file])
   let last = [file]
   for (let distance = 0; distance < near.distance; distance++) {
@@ -145,11 +146,10 @@ async function failureOf(tests: string[], limitMs: number): Promise<string | und
   return failure && (failure.includes('timed out') || large.test(failure)) ? runTests(tests, limitMs) : failure
 }
 
-/** Returns the first failure, in words, or undefined if all tests pass. */
 async function runTests(tests: string[], limitMs: number): Promise<string | undefined> {
   const report = join(copy, 'report.json')
   rmSync(report, { force: true })
-  const options = ['--maxWorkers=1', '--bail=1', '--testTimeout=30000', '--reporter=json', `--outputFile=${report}`]
+  const options = ['--mode=mutants', '--maxWorkers=1', '--bail=1', '--testTimeout=30000', '--reporter=json', `--outputFile=${report}`]
   const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...tests, ...options], {
     cwd: copy,
     // What a killed test leaves behind is removed with the copy.
@@ -200,7 +200,7 @@ function readImports(): Map<string, string[]> {
     const text = read(file)
     for (const [, path = ''] of text.matchAll(/^(?:import|export)\s(?!type\s)[^'"]*?from\s+'(\.[^']+)'/gm))
       add(join(dirname(file), path), file)
-    if (!text.includes('readScripts(import.meta.url')) continue
+    if (!/\b(readScripts|scriptsOf)\(import\.meta\.url/.test(text)) continue
     for (const script of globSync('lua/*.lua', { cwd: join(copy, dirname(file)) })) add(join(dirname(file), script), file)
   }
   return importers
@@ -218,13 +218,6 @@ function copyOfRepository(): string {
 
 function root(): string {
   return resolve(import.meta.dirname, '../..')
-}
-
-/** Files may move. A pattern that matches none any more is an error. */
-function matching(pattern: string): string[] {
-  const files = globSync(pattern, { cwd: copy }).toSorted()
-  if (files.length === 0) throw new Error(`test/mutants/topics.ts: no file matches ${pattern}`)
-  return files
 }
 
 function readResults(): Map<string, Tried> {

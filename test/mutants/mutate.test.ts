@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
 import { mutantsOf } from './mutate.ts'
+import { matching, topics } from './topics.ts'
+
+test.each(Object.entries(topics))('each path of the topic %s names a file', (_, { files, tests }) => {
+  for (const pattern of [...files, ...tests]) expect(matching(pattern, '.')).not.toEqual([])
+})
 
 test('each part of a function has mutants that can be parsed, and types, sentences and lines of the log have none', () => {
   const code = `

@@ -39,7 +39,6 @@ const otherMethod = new Map([
   ['max', 'min'],
 ])
 
-/** Returns all mutants of a TypeScript or Lua file. */
 export function mutantsOf(file: string, text: string): Mutant[] {
   const changes = file.endsWith('.lua') ? changesOfLua(text) : changesOfTypeScript(file, text)
   const mutants = changes.map(({ start, end, by }) => ({

@@ -9,16 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi }
 import { ApiError, ApiUnreachableError, errorCodes, StoreUnavailableError, UserError } from '../../src/domain/errors.ts'
 import { inLane, noteRequest } from '../../src/domain/lane.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import {
-  createApiErrorHandler,
-  createAuditLog,
-  createErrorReports,
-  createLog,
-  createRepeatedLines,
-  logFields,
-  redactUrl,
-  slackLogger,
-} from '../../src/ops/log.ts'
+import { createAuditLog, createErrorReports, createLog, createRepeatedLines, logFields, redactUrl, slackLogger } from '../../src/ops/log.ts'
 import { alertNames } from '../monitoring/rules.ts'
 
 const password = 'correct-horse-battery'
@@ -193,7 +184,7 @@ describe('reports of errors', () => {
     const log = { info: line, warn: line, error: line }
     const repeated = createRepeatedLines(log)
     onTestFinished(repeated.flush)
-    const reports = createErrorReports({ log, lines: repeated, count: (place) => void counted.push(place) })
+    const reports = createErrorReports(log, repeated, (place) => void counted.push(place))
     return { counted, lines, fields, repeated, reports }
   }
 
@@ -294,28 +285,6 @@ describe('reports of errors', () => {
       ])
       // A kind without a listener is not counted as an error.
       expect(counted).toEqual(['slack', 'slack', 'slack', 'slack'])
-    })
-  })
-
-  describe('an error of the account API', () => {
-    it('is counted each time, for a rejected key or an outage, but not for a refusal', () => {
-      const { fields, repeated } = setUp()
-      const rejected: number[] = []
-      let count = 0
-      const onApiError = createApiErrorHandler({
-        lines: repeated,
-        count: () => {
-          count += 1
-        },
-        onRefusedKey: ({ status }) => void rejected.push(status),
-      })
-      const unasked = [new UserError('No such address.'), new StoreUnavailableError('Redis')]
-      for (const error of [...unasked, apiError(404), apiError(409), apiError(422), noFeature]) onApiError(error)
-      expect([count, rejected]).toEqual([0, []])
-      for (const error of [apiError(401), apiError(401), apiError(403), apiError(429), apiError(503), away]) onApiError(error)
-      expect(count).toBe(6)
-      expect(fields).toHaveLength(9)
-      expect(rejected).toEqual([401, 403])
     })
   })
 })

@@ -80,9 +80,9 @@ describe('the metrics', () => {
   }
 
   /** Returns metrics together with their page. */
-  function createPaged(options: Omit<Parameters<typeof createMetricsPage>[0], 'registry'>) {
+  function createPaged({ snapshot, ...options }: { snapshot: () => Promise<Snapshot>; keepMs?: number }) {
     const metrics = createMetrics()
-    return { ...metrics, page: createMetricsPage({ registry: metrics.registry, ...options }) }
+    return { ...metrics, page: createMetricsPage(metrics.registry, snapshot, options) }
   }
 
   /** Returns the lines of the page about the bot, without those about the process. */
@@ -160,49 +160,5 @@ describe('the metrics', () => {
       for (const problem of forgeries) expect(lines).toContain(`lockkeeper_records_not_genuine_total{problem="${problem}"} 0`)
       for (const place of places) expect(lines).toContain(`lockkeeper_errors_total{where="${place}"} 0`)
     })
-
-    test('uses names that follow the conventions of Prometheus, also for the metrics of the process', async () => {
-      const metrics = createPaged({ snapshot: async () => figures })
-      metrics.error('jobs')
-      const families = parsePage((await metrics.page()).body)
-
-      expect(families.filter(({ name }) => name.startsWith('lockkeeper_')).length).toBeGreaterThan(10)
-      expect(families.filter(({ name }) => /^(process|nodejs)_/.test(name)).length).toBeGreaterThan(10)
-      for (const { name, type, help, samples } of families) {
-        expect(help, `${name} has a HELP line`).not.toBe('')
-        expect(['counter', 'gauge', 'histogram'], `the type of ${name}`).toContain(type)
-        expect(name.endsWith('_total'), `${name} is a ${type}`).toBe(type === 'counter')
-        expect(name, 'base units').not.toMatch(/_(ms|milliseconds|minutes|hours|percent|[km]?i?b|kilobytes|megabytes)(_|$)/)
-        expect(name, 'suffixes that belong to samples of histograms').not.toMatch(/_(count|sum|bucket)$/)
-        if (type === 'histogram') expect(name).toMatch(/_seconds$/)
-        const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
-        for (const sample of samples) expect(suffixes.map((suffix) => name + suffix)).toContain(sample)
-      }
-    })
   })
-
-  interface Family {
-    name: string
-    type: string
-    help: string
-    /** The names of the samples, without labels and values. */
-    samples: string[]
-  }
-
-  /** Parses Prometheus' text format strictly: each family has HELP, TYPE and its samples, once and together. Throws on anything else. */
-  function parsePage(body: string): Family[] {
-    const families: Family[] = []
-    for (const line of body.split('\n').filter((each) => each !== '')) {
-      const [, help, helpText = ''] = /^# HELP ([a-z_][a-z0-9_]*) ?(.*)$/.exec(line) ?? []
-      const [, typed, type = ''] = /^# TYPE ([a-z_][a-z0-9_]*) (\w+)$/.exec(line) ?? []
-      const [, sample] = /^([a-z_][a-z0-9_]*)(?:\{[^{}]*\})? (?:[-+]?[\d.]+(?:e[-+]?\d+)?|[+-]Inf|NaN)$/i.exec(line) ?? []
-      const last = families.at(-1)
-      if (help !== undefined && !families.some(({ name }) => name === help))
-        families.push({ name: help, type: '', help: helpText, samples: [] })
-      else if (typed !== undefined && last?.name === typed && last.type === '') last.type = type
-      else if (sample !== undefined && last?.type && sample.startsWith(last.name)) last.samples.push(sample)
-      else throw new Error(`not a line of Prometheus' text format: ${line}`)
-    }
-    return families
-  }
 })

@@ -9,11 +9,11 @@ import {
   writeRefusalOf,
 } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { statusChecks } from '../../src/features/doctor.ts'
 import { atMostEvery, type Check, createStatus } from '../../src/ops/health.ts'
 import { findRedisFaults, type RedisFault } from '../../src/redis/check.ts'
 import { closeRedis, connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
+import { statusChecks } from '../../src/start/status.ts'
 import { fakeApp } from '../fake-app.ts'
 
 /** Creates a status page over these checks, with a fake clock. */
@@ -21,7 +21,7 @@ function arrange(checks: Record<string, Check>) {
   const entries: unknown[][] = []
   const record = (...entry: unknown[]) => void entries.push(entry)
   let now = Date.parse('2026-11-02T03:00:00.000Z')
-  const status = createStatus({ checks, now: () => now, log: { info: record, warn: record } as never })
+  const status = createStatus(checks, { info: record, warn: record } as never, () => now)
   const read = async () => {
     const page = await status.page()
     return { status: page.status, body: JSON.parse(page.body) }
@@ -141,13 +141,13 @@ async function arrangeApp({
   refuses,
   account = [],
   slack = async () => {},
-  worker = async () => {},
+  workers = 1,
 }: {
   faults?: () => Promise<RedisFault[]>
   refuses?: string
   account?: Error[]
   slack?: () => Promise<void>
-  worker?: () => Promise<void>
+  workers?: number
 } = {}) {
   const redis = connectRedis(new Secret(inject('redisUrl')), 'patient', () => {})
   onTestFinished(() => closeRedis(redis))
@@ -155,7 +155,8 @@ async function arrangeApp({
     redis,
     keys: createKeys(`test-${randomBytes(6).toString('hex')}`),
     connections: { faults, probeWrites: async () => writeRefusalOf(refuses), problem: () => 'ECONNREFUSED' },
-    store: { now: async () => 0 },
+    store: { now: async () => 0, isBusy: async () => false, sinceLastTickMs: async () => 0, workersSeen: async () => workers },
+    queues: { pollIntervalMs: 3_000 },
     slack: { identity: { fetch: slack as never } },
     account: {
       apiKeys: {
@@ -168,7 +169,7 @@ async function arrangeApp({
     },
     config: { redis: { allowVolatile: false, prefix: 'test' }, infra: { key: new Secret('k') } },
   })
-  const checks = statusChecks(app, worker)
+  const checks = statusChecks(app)
   return { ...arrange(checks), checks }
 }
 
@@ -176,7 +177,6 @@ const problemsOf = (checks: Record<string, { problem?: string }>) =>
   Object.entries(checks).flatMap(([name, { problem }]) => (problem ? [`${name}: ${problem}`] : []))
 
 test('the status page says what is wrong with Redis, and what nobody knows because of it', async () => {
-  const noWorker = () => Promise.reject(new Error('No worker has run for 30 s'))
   const away = (code?: string) => () => Promise.reject(new StoreUnavailableError("can't run the 'info' command", code))
   const unsafe = async () => findRedisFaults(['redis_version:7.2.4\nmaxmemory_policy:allkeys-lru\naof_enabled:0'])
   const apps = {
@@ -187,7 +187,7 @@ test('the status page says what is wrong with Redis, and what nobody knows becau
   }
   const found = await Promise.all(
     Object.entries(apps).map(async ([name, app]) => {
-      const { status, body } = await (await arrangeApp({ ...app, worker: noWorker })).read()
+      const { status, body } = await (await arrangeApp({ ...app, workers: 0 })).read()
       return [name, status, ...problemsOf(body.checks)]
     }),
   )

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { AwayError, StartError, StoreUnavailableError, type WriteRefusal, writeRefusalOf } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { createRedisCheck, createWriteProbe, findRedisFaults, startProblem } from '../../src/redis/check.ts'
+import { createRedisCheck, findRedisFaults, probeWrites, startProblem } from '../../src/redis/check.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -35,11 +35,11 @@ test('finds the faults of every primary of a Cluster, and names each kind once',
 function arrange({
   problem,
   allowVolatile = false,
-  probeWrites = async () => undefined,
+  probe = async () => undefined,
 }: {
   problem?: string
   allowVolatile?: boolean
-  probeWrites?: () => Promise<WriteRefusal | undefined>
+  probe?: () => Promise<WriteRefusal | undefined>
 } = {}) {
   const answers = Promise.withResolvers<string>()
   const warnings: string[] = []
@@ -50,7 +50,7 @@ function arrange({
   }
   const check = createRedisCheck({
     redis: { info } as unknown as Redis,
-    probeWrites,
+    probe,
     allowVolatile,
     prefix: 'lockkeeper-eu',
     problem: () => problem,
@@ -118,7 +118,7 @@ describe('a Redis that rejects the user', () => {
 
   test('throws StartError if the user has no right to use the keys', async () => {
     const lacksKeys = new StoreUnavailableError('Redis: ReplyError NOPERM No permissions to access a key', 'NOPERM')
-    const { answers, outcome } = arrange({ probeWrites: () => Promise.reject(lacksKeys) })
+    const { answers, outcome } = arrange({ probe: () => Promise.reject(lacksKeys) })
     answers.resolve(safeInfo)
 
     expect(String(await outcome())).toBe(
@@ -151,7 +151,7 @@ describe('a Redis that refuses writes', () => {
     ['OOM', 'Redis refuses writes, because its memory is full (OOM). Raise maxmemory, or remove data that other programs store there.'],
     ['MISCONF', "Redis refuses writes, because it can't write to its disk (MISCONF). Free space on its disk, and read its log."],
   ])('causes an AwayError at the start: %s', async (code, words) => {
-    const { answers, outcome } = arrange({ probeWrites: async () => writeRefusalOf(code) })
+    const { answers, outcome } = arrange({ probe: async () => writeRefusalOf(code) })
     answers.resolve(safeInfo)
 
     const error = await outcome()
@@ -178,7 +178,7 @@ test('the probe of a real Redis finds a full memory and a disk that takes no dat
     await server.kill()
     await server.stop()
   })
-  const probe = createWriteProbe(redis, createKeys('probed'))
+  const probe = () => probeWrites(redis, createKeys('probed'))
 
   expect(await probe()).toBeUndefined()
   await redis.config('SET', 'maxmemory', '100kb')

@@ -2,9 +2,9 @@ import type { AuditNote } from '../../src/audit/chain.ts'
 import type { Policy } from '../../src/domain/policy.ts'
 import { type Access, createAccess } from '../../src/requests/access.ts'
 import type { Catalog } from '../../src/requests/catalog.ts'
-import type { NoteOf } from '../../src/requests/store.ts'
 import type { Directory } from '../../src/slack/people.ts'
 import { fakeApp } from '../fake-app.ts'
+import { trusting } from './audit-for-test.ts'
 
 export type People = Pick<Directory, 'person' | 'members' | 'channel' | 'hasBot' | 'isOpenTo'>
 
@@ -14,18 +14,17 @@ interface Judging {
   homeTeamId: () => string | undefined
   catalog: Pick<Catalog, 'projectOf' | 'labelOf' | 'kinds' | 'hasProject'>
   noteRefusal: (note: AuditNote) => Promise<void>
-  noteOf: NoteOf
 }
 
 /** The checks of rights, with only what they read. */
-export function accessWith({ people, policy, homeTeamId, catalog, noteRefusal, noteOf }: Judging): Access {
+export function accessWith({ people, policy, homeTeamId, catalog, noteRefusal }: Judging): Access {
   const identity = { current: () => ({ teamId: homeTeamId() }) as never }
   const app = fakeApp({
     directory: people,
     config: { policy: { bundles: undefined, alerts: undefined, ...policy } },
     slack: { identity },
     catalog,
-    noteOf,
+    signatures: trusting,
     audit: { noteCounted: noteRefusal },
     metrics: { decision: () => {} },
     errors: { of: () => () => {} },

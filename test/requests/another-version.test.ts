@@ -4,7 +4,7 @@ import { cardActions } from '../../src/messages/request-message.ts'
 import { deliver } from '../../src/outbox/outbox.ts'
 import { renderCard, viewOf } from '../../src/outbox/render.ts'
 import { createStore } from '../../src/requests/store.ts'
-import { auditWriting, noteOf } from './audit-for-test.ts'
+import { auditWriting, trusting } from './audit-for-test.ts'
 import { outboxApp } from './outbox/outbox-app.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 import { newRequestFor, requestFor } from './request-for-test.ts'
@@ -12,7 +12,7 @@ import { newRequestFor, requestFor } from './request-for-test.ts'
 /** Records a request, and sets a field as another version of Lockkeeper would. */
 async function withRecord(field: string, value: string) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: auditWriting(() => '{}'), noteOf })
+  const store = createStore({ redis, keys, audit: auditWriting(() => '{}'), signatures: trusting })
   const { id, facts } = requestFor()
   await store.create(newRequestFor({ id, facts }))
   await redis.hset(keys.record(id), field, value)

@@ -1,7 +1,6 @@
 import type { Audit } from '../../src/audit/audit.ts'
 import { type AuditNote, createNoteSigner, type NoteOutcome } from '../../src/audit/chain.ts'
 import { createKeyring } from '../../src/domain/signing.ts'
-import { type NoteOf, noteOfVerified } from '../../src/requests/store.ts'
 import { secretsOf } from './signatures-for-test.ts'
 
 /** An audit for tests of other parts. Its notes have the text that `textOf` returns, and are neither signed nor chained. */
@@ -18,8 +17,8 @@ export function auditWriting(
   }
 }
 
-/** Builds audit notes of records that a test trusts. */
-export const noteOf: NoteOf = noteOfVerified
+/** Of records that a test trusts. */
+export const trusting = { verifyRecord: () => 'genuine' as const }
 
 /** What an audit needs to sign as a process with these keys does. */
 export function auditSigning({ keys = 'a-key-for-tests-of-32-characters', prefix = 'lockkeeper', process }: Signing = {}) {

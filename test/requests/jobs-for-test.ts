@@ -4,14 +4,14 @@ import { AuditEntry } from '../../src/audit/chain.ts'
 import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { checkAuthority, checkRecord, checkRetraction } from '../../src/requests/authority.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { createStore, noteOf as noteOfRequest, type TakenStep } from '../../src/requests/store.ts'
+import { createStore, type TakenStep } from '../../src/requests/store.ts'
 import { type Fake, fakeApp } from '../fake-app.ts'
 import { auditSigning } from './audit-for-test.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 import { ruleFor } from './request-for-test.ts'
 import { signatures } from './signatures-for-test.ts'
+import { takingMessages, wording } from './slack-for-test.ts'
 
 /** Creates what the jobs of requests use, over a real Redis with a real audit. `said` records what other parts were told. */
 export function startJobs(changes: Change[], more: Fake<App> = {}) {
@@ -19,25 +19,25 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
   const said: string[] = []
   const steps: TakenStep[] = []
   const woken: number[] = []
-  const noteOf: App['noteOf'] = (...args) => noteOfRequest(signatures, ...args)
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, ...auditSigning() })
-  const store = createStore({ redis, keys, audit, noteOf, onStep: (step) => void steps.push(step) })
+  const store = createStore({ redis, keys, audit, signatures, onStep: (step) => void steps.push(step) })
 
   const parts = {
-    ...{ redis, keys, store, audit, noteOf, signatures },
+    ...{ redis, keys, store, audit, signatures },
     catalog: createCatalog(changes),
     timings: usualTimings,
     notices: new Map(),
-    config: { movePollIntervalMs: 3_000, moveTimeoutMs: 900_000, opsChannel: undefined, slack: { command: '/infra' } },
+    config: { ...wording, movePollIntervalMs: 3_000, opsChannel: undefined, slack: { command: '/infra' } },
     access: { ruleOf: () => ruleFor() },
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => 0 },
-    wake: (async (_, ms = 0) => void woken.push(ms)) as App['wake'],
-    show: (async (id) => void said.push(`show ${id}`)) as App['show'],
+    queues: { wake: async (_: unknown, ms = 0) => void woken.push(ms) },
+    ...takingMessages((name) => said.push(`sends ${name}`)),
     lines: { write: ({ fields }: { fields: { code: string } }) => void said.push(fields.code) },
     log: { error: ({ code }: { code: string }) => void said.push(code) },
     metrics: {
       error: () => {},
       requestsLost: () => {},
+      reported: () => {},
       notGenuine: (code: string) => void said.push(`distrust ${code}`),
     },
   }
@@ -61,15 +61,7 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
   }
 
   function appWith(others: Fake<App>): App {
-    const app: App = fakeApp({
-      ...parts,
-      checkRecord: (request) => checkRecord(app, request),
-      checkAuthority: (...args) => checkAuthority(app, ...args),
-      checkRetraction: (request) => checkRetraction(app, request),
-      ...more,
-      ...others,
-    } as Fake<App>)
-    return app
+    return fakeApp({ ...parts, ...more, ...others } as Fake<App>)
   }
   return { app: appWith({}), appWith, redis, keys, store, find, dueInMs, entries, steps, said, woken }
 }

@@ -11,7 +11,6 @@ import { endsWithUs } from './watchdog.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 
-/** The programs that run a bot as a process. */
 export const botPrograms = {
   main: join(root, 'src/main.ts'),
   'bot-for-faults': join(root, 'test/faults/bot-for-faults.ts'),
@@ -28,7 +27,6 @@ interface Surroundings {
   slack: Pick<Slack, 'botToken' | 'appToken' | 'signingSecret' | 'apiUrl'>
   accountApi: Pick<AccountApi, 'url' | 'key'>
   redisUrl: string
-  /** Uses Socket Mode instead of HTTP. Default: false. */
   socketMode?: boolean
 }
 
@@ -53,12 +51,9 @@ export function botVariables({ slack, accountApi, redisUrl, socketMode = false }
 }
 
 export interface BotProcessOptions {
-  /** The whole environment, except for what the system needs to start a program. */
   env: Record<string, string>
   opsPort: number
-  /** Called with each line that the bot writes. */
   onLine?: ((line: string) => void) | undefined
-  /** Called when the bot ends without having been stopped. */
   onEnd?: ((how: string) => void) | undefined
 }
 
@@ -71,7 +66,6 @@ export function createBotProcess({ env, opsPort, onLine, onEnd }: BotProcessOpti
   const lines: string[] = []
   let bot: ChildProcess | undefined
 
-  /** Resolves when the bot reports that it is ready. If it ends instead, rejects with its output. */
   async function start(): Promise<void> {
     if (isRunning(bot)) throw new Error('The bot is already running.')
     const from = lines.length
@@ -116,7 +110,6 @@ export function createBotProcess({ env, opsPort, onLine, onEnd }: BotProcessOpti
     throw new Error(`The bot did not start.\n${await said()}`)
   }
 
-  /** Resolves when the bot has ended. */
   async function kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = bot
     bot = undefined

@@ -25,7 +25,6 @@ const address = () => `${sandbox.url}/sandbox/breakages`
 const breakages = async () => (await (await fetch(address())).json()) as Answer
 const use = async (wanted: object) => (await (await fetch(address(), { method: 'POST', body: JSON.stringify(wanted) })).json()) as Answer
 
-/** Requests a move, and returns the address and a function that finds its message. */
 async function requestMove(skip: number) {
   const { elasticIp, target } = sandbox.accountApi.world.movable(skip)
   await sandbox.slack.as(ada).command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
@@ -96,7 +95,6 @@ test('a server that goes down is proposed to be evacuated, and on again before t
   expect(shownOn()).toBe(before)
 })
 
-/** Requests to evacuate web-1, and returns a function that finds its message. */
 async function requestEvacuation() {
   // The list that an earlier test has read is at most 10 s old.
   const redis = new Redis(sandbox.redis.url)

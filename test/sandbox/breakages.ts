@@ -5,7 +5,7 @@ import { isOpen, type Request, resourcesOf } from '../../src/domain/request.ts'
 import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeys, type Keys } from '../../src/redis/key-names.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
-import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
+import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import { refusal } from './account-api/wire.ts'
@@ -39,9 +39,8 @@ interface BotVariables {
 export function openStoredRequests(variables: BotVariables) {
   const redis = new Redis(variables.REDIS_URL, { maxRetriesPerRequest: null })
   const keys = createKeys(variables.REDIS_PREFIX)
-  const store = createStore({ redis, keys, audit: auditWriting(() => ''), noteOf })
+  const store = createStore({ redis, keys, audit: auditWriting(() => ''), signatures: trusting })
 
-  /** Returns all requests, the newest first. */
   async function all(): Promise<Request[]> {
     const names = await redis.keys(`${keys.recordPrefix}*`)
     const found = await store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
@@ -62,31 +61,25 @@ export type StoredRequests = ReturnType<typeof openStoredRequests>
 export type Breakage = {
   id: string
   name: string
-  /** One sentence, shown below the name. */
   effect: string
 } & (Switch | Act)
 
 interface Switch {
   kind: 'switch'
   isOn(): boolean
-  /** Resolves with a sentence about what has happened, if there is something to say. */
   turn(on: boolean): Promise<string> | undefined
 }
 
 interface Act {
   kind: 'act'
-  /** The text of its button. */
   verb: string
-  /** Resolves with a sentence about what has happened. */
   run(): Promise<string>
 }
 
-/** What is around the bot in the sandbox. */
 interface Around {
   slack: Pick<Slack, 'faults'>
   accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
   requests: Pick<StoredRequests, 'open' | 'shiftTimes'>
-  /** Where the bot receives alerts. */
   alerts: { url: string; token: string }
 }
 

@@ -2,17 +2,18 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { createAccountApi } from '../../src/account/client.ts'
+import type { App } from '../../src/app.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import type { Feature, FeatureParts } from '../../src/features/feature.ts'
 import { createFeatures } from '../../src/features/index.ts'
+import type { Feature, Setup } from '../../src/kit/change-feature.ts'
 import type { CommandSuggestion, ShortcutSuggestion } from './slack/slack.ts'
 
 /** Returns the bot's features without a connection to an account, to Slack or to Redis. Only their names and texts can be used. */
 export function unconnectedFeatures(): Feature[] {
   // Features need a real client, which is never used here.
-  const accountApi = createAccountApi({ baseUrl: new URL('http://127.0.0.1:9'), key: new Secret('unused') })
-  const parts = { account: accountApi, accountApi, ownLastSlices: {}, access: { policy: { rules: [] } }, setup: {} }
-  return createFeatures(parts as unknown as FeatureParts)
+  const account = createAccountApi({ baseUrl: new URL('http://127.0.0.1:9'), key: new Secret('unused') })
+  const app = { account, ownLastSlices: {}, access: { policy: { rules: [] } } }
+  return createFeatures(app as unknown as App, {} as Setup)
 }
 
 /** Returns the bot's commands with their texts, as the page's composer suggests them. */
@@ -33,7 +34,6 @@ const Manifest = z.object({
   }),
 })
 
-/** Returns the shortcuts of the app's manifest, as the page's menus show them. */
 export function shortcutSuggestions(): ShortcutSuggestion[] {
   const { features } = Manifest.parse(parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')))
   return features.shortcuts.map(({ callback_id: callbackId, ...shortcut }) => ({ ...shortcut, callbackId }))

@@ -12,7 +12,6 @@ function portOf(value: string): number {
   return fail(`SANDBOX_PORT must be a port from 0 (any free one) to 65535, not "${value}".`)
 }
 
-/** Returns the port for a debugger of the bot. Undefined if none is wanted. */
 function inspectPortOf(value: string | undefined): number | undefined {
   if (value === undefined || value === '') return undefined
   if (/^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) <= 65_535) return Number(value)

@@ -51,7 +51,6 @@ export async function installWithApt(packages: string[], why: string): Promise<b
   return true
 }
 
-/** Returns undefined if it worked, otherwise the end of the output. */
 async function apt(args: string[]): Promise<string | undefined> {
   // Test files run at the same time and may both install something. The second one waits for the lock.
   const child = spawn('apt-get', ['-o', 'DPkg::Lock::Timeout=600', ...args], {
@@ -69,13 +68,10 @@ async function apt(args: string[]): Promise<string | undefined> {
 }
 
 export interface WantedProgram {
-  /** Any of these programs. */
   names: string[]
-  /** The packages that provide it on Debian and Ubuntu. */
   packages: string[]
   /** Printed before the installation: `There is no Redis on this machine.` */
   missing: string
-  /** What a person can do if it cannot be installed automatically. */
   advice: string
 }
 

@@ -12,17 +12,12 @@ import { serveSandbox } from './serve-page.ts'
 import { startSlack } from './slack/start-slack.ts'
 
 export interface SandboxOptions {
-  /** The port of the page. Default: a free one. */
   port?: number
-  /** How Slack reaches the bot. Default: http. */
   transport?: 'http' | 'socket'
-  /** How long a move takes in the account API, in ms. */
   moveTakes?: { min: number; max: number }
   /** What the account API answers in a minute. Default: the documented 60 reads and 20 writes. `{}`: everything. */
   limits?: Limits
-  /** Additional or other variables of the bot. */
   env?: Record<string, string>
-  /** Called with each line that the bot writes. */
   botOutput?: (line: string) => void
   /** Called when the bot ends without having been stopped, with words such as `ended with exit code 1`. */
   botEnded?: (how: string) => void
@@ -31,7 +26,6 @@ export interface SandboxOptions {
 /** What the bot may spend, as it is shipped. */
 const shippedLimits = { INFRA_READS_PER_MINUTE: '60', INFRA_WRITES_PER_MINUTE: '20', MOVE_POLL_BUDGET: '20' }
 
-/** Who may do what, and which alerts propose something. */
 const policyFile = fileURLToPath(new URL('./policy.yml', import.meta.url))
 
 /** web-1 has several Elastic IPs here, so that it is worth to evacuate it. */

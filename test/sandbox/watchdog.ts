@@ -28,7 +28,6 @@ export function startWatchdog({ folder }: { folder?: string } = {}) {
     guard: (pid: number) => void watchdog.stdin.write(`+${pid}\n`),
     release: (pid: number) => void watchdog.stdin.write(`-${pid}\n`),
 
-    /** Ends all guarded processes now, and removes the folder. */
     async end(): Promise<void> {
       watchdog.ref()
       watchdog.stdin.end()

@@ -51,7 +51,35 @@ const respond = { by: 'respond', url: responseUrl, text, replaceOriginal: false 
 const ephemeral = { by: 'ephemeral', where: ['C0OPS00001', 'U0BEN00001'], text }
 const direct = { by: 'direct', to: 'U0BEN00001', text }
 
-describe('an answer in a channel', () => {
+const modal = { by: 'modal', triggerId: 't1', title: 'Lockkeeper', submit: undefined, blocks: answer.blocks }
+
+describe('an answer', () => {
+  it.each([
+    ['through the response URL', { responseUrl }, [], [respond]],
+    ['as an ephemeral message if the response URL is used up', { responseUrl }, ['respond'], [respond, ephemeral]],
+    ['as a direct message if both fail', { responseUrl }, ['respond', 'ephemeral'], [respond, ephemeral, direct]],
+    ['without a modal in a channel', {}, ['ephemeral'], [ephemeral, direct]],
+    ['in a modal on the Home tab', { origin: onHome }, [], [modal]],
+    ['as a direct message if the trigger has expired', { origin: onHome }, ['modal'], [modal, direct]],
+    ['as a direct message if there is no trigger', { origin: onHome, triggerId: '' }, [], [direct]],
+  ] as const)('is sent %s', async (_, place, broken, expected) => {
+    const { answerTo, sent, errors } = setUp({ broken: [...broken] })
+
+    await answerTo({ origin, responseUrl: undefined, triggerId: 't1', ...place }).ephemeral(answer)
+
+    expect([sent, errors]).toEqual([expected, []])
+  })
+
+  it('is reported as an error, and does not throw, if every way fails', async () => {
+    const { answerTo, errors } = setUp({ broken: ['respond', 'ephemeral', 'direct'] })
+
+    await answerTo({ origin, responseUrl }).ephemeral(answer)
+
+    expect(errors).toEqual([
+      [new Error('an answer could not be delivered: {"is":"refused","error":"channel_not_found"}'), { at: 'answer' }],
+    ])
+  })
+
   it('begins with what the click was about, unless the message names it', async () => {
     const { answerTo, sent } = setUp()
     const given = answerTo({ origin, responseUrl, triggerId: 't1' })
@@ -64,132 +92,41 @@ describe('an answer in a channel', () => {
   })
 
   it.each([
-    ['through the response URL', [], [respond]],
-    ['as an ephemeral message if the response URL is used up', ['respond'], [respond, ephemeral]],
-    ['as a direct message if both fail', ['respond', 'ephemeral'], [respond, ephemeral, direct]],
-  ] as const)('is sent %s', async (_, broken, expected) => {
-    const { answerTo, sent, errors } = setUp({ broken: [...broken] })
-
-    await answerTo({ origin, responseUrl, triggerId: 't1' }).ephemeral(answer)
-
-    expect(sent).toEqual(expected)
-    expect(errors).toEqual([])
-  })
-
-  it('is sent as an ephemeral message if there is no response URL, and never opens a modal', async () => {
-    const { answerTo, sent } = setUp({ broken: ['ephemeral'] })
-
-    await answerTo({ origin, responseUrl: undefined, triggerId: 't1' }).ephemeral(answer)
-
-    expect(sent).toEqual([ephemeral, direct])
-  })
-
-  it('can replace the message that was clicked', async () => {
+    ['can replace the message that was clicked', false, true],
+    ['never replaces a message that others see', true, false],
+  ])('%s', async (_, isShared, replaceOriginal) => {
     const { answerTo, sent } = setUp()
 
-    await answerTo({ origin, responseUrl }).replace(answer)
+    await answerTo({ origin, responseUrl, isShared }).replace(answer)
 
-    expect(sent).toEqual([{ ...respond, replaceOriginal: true }])
-  })
-
-  it('is reported as an error, and does not throw, if every way fails', async () => {
-    const { answerTo, errors } = setUp({ broken: ['respond', 'ephemeral', 'direct'] })
-
-    await answerTo({ origin, responseUrl }).ephemeral(answer)
-
-    expect(errors).toEqual([
-      [new Error('an answer could not be delivered: {"is":"refused","error":"channel_not_found"}'), { at: 'answer' }],
-    ])
-  })
-})
-
-describe('an answer after an interim one', () => {
-  const interim = notice(mrkdwn`Slower than usual. The result follows.`)
-
-  it('replaces it after a command', async () => {
-    const { answerTo, sent } = setUp()
-    const { interim: sayInterim, ephemeral: show } = answerTo({ origin, responseUrl })
-
-    const saying = sayInterim(interim)
-    await show(answer)
-    await saying
-    await show(answer)
-
-    expect(sent).toEqual([{ ...respond, text: interim.text }, { ...respond, replaceOriginal: true }, respond])
-  })
-
-  it('does not replace the message that was clicked', async () => {
-    const { answerTo, sent } = setUp()
-    const { interim: sayInterim, ephemeral: show } = answerTo({ origin, responseUrl, isClick: true })
-
-    await sayInterim(interim)
-    await show(answer)
-
-    expect(sent).toEqual([{ ...respond, text: interim.text }, respond])
-  })
-})
-
-describe('a result that shows elsewhere', () => {
-  it('counts as an answer, so that no interim one follows', () => {
-    const { answerTo, sent } = setUp()
-    const tracked = answerTo({ origin, responseUrl, isClick: true })
-
-    tracked.elsewhere()
-
-    expect([tracked.given(), sent]).toEqual([true, []])
-  })
-})
-
-describe('an answer on the Home tab, which has no channel', () => {
-  const modal = {
-    by: 'modal',
-    triggerId: 't1',
-    title: 'Lockkeeper',
-    submit: undefined,
-    blocks: answer.blocks,
-  }
-
-  it('is shown in a modal', async () => {
-    const { answerTo, sent } = setUp()
-
-    await answerTo({ origin: onHome, responseUrl: undefined, triggerId: 't1' }).ephemeral(answer)
-
-    expect(sent).toEqual([modal])
+    expect(sent).toEqual([{ ...respond, replaceOriginal }])
   })
 
   it.each([
-    ['the trigger has expired', 't1', ['modal'], [modal, direct]],
-    ['there is no trigger', '', [], [direct]],
-  ] as const)('is sent as a direct message if %s', async (_, triggerId, broken, expected) => {
-    const { answerTo, sent, errors } = setUp({ broken: [...broken] })
-
-    await answerTo({ origin: onHome, responseUrl: undefined, triggerId }).ephemeral(answer)
-
-    expect(sent).toEqual(expected)
-    expect(errors).toEqual([])
-  })
-
-  it('is sent as a direct message if a modal already shows an interim answer', async () => {
+    ['replaces an interim one after a command', false],
+    ['does not replace the message that was clicked', true],
+  ])('%s', async (_, isClick) => {
     const { answerTo, sent } = setUp()
-    const { ephemeral: show } = answerTo({ origin: onHome, responseUrl: undefined, triggerId: 't1' })
-    await show(answer)
+    const interim = notice(mrkdwn`Slower than usual. The result follows.`)
+    const given = answerTo({ origin, responseUrl, isClick })
 
-    await show(answer)
+    const saying = given.interim(interim)
+    await given.ephemeral(answer)
+    await saying
+    await given.ephemeral(answer)
 
-    expect(sent).toEqual([modal, modal, direct])
+    expect(sent).toEqual([{ ...respond, text: interim.text }, { ...respond, replaceOriginal: !isClick }, respond])
   })
-})
 
-describe('an answer that is still being sent', () => {
-  it('counts as given', async () => {
+  it('counts as given while it is being sent, and if it shows elsewhere', async () => {
     const { answerTo } = setUp()
-    const tracked = answerTo({ origin, responseUrl })
-    const before = tracked.given()
+    const [sending, elsewhere] = [answerTo({ origin, responseUrl }), answerTo({ origin, responseUrl })]
+    const before = sending.given()
 
-    const answering = tracked.ephemeral(answer)
-    const during = tracked.given()
+    const answering = sending.ephemeral(answer)
+    elsewhere.elsewhere()
+
+    expect([before, sending.given(), elsewhere.given()]).toEqual([false, true, true])
     await answering
-
-    expect([before, during, tracked.given()]).toEqual([false, true, true])
   })
 })

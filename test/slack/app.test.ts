@@ -28,7 +28,7 @@ async function clientOf(answer: (response: ServerResponse) => void) {
   })
   const slackApiUrl = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api`)
   const options = webClientOptions(slackApiUrl, silent as never, (call) => calls.push(call))
-  const client = new WebClient('xoxb-1', { ...options, timeout: 5_000 })
+  const client = new WebClient('xoxb-1', { ...options, timeout: 300 })
   return { received, calls, post: () => client.chat.postMessage({ channel: 'C1', text: 'Grüße & mehr' }) }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { chosenOf, readMetadata, schemas, tickedOf, valuesOf, writeMetadata } from '../../src/slack/payloads.ts'
+import { enteredIn, readMetadata, schemas, writeMetadata } from '../../src/slack/payloads.ts'
 
 const {
   command: CommandPayload,
@@ -85,12 +85,12 @@ describe('the state of a form', () => {
   })
 
   it('gives the text or the value of the chosen option, by block', () => {
-    expect(valuesOf(state)).toEqual({ server: 'sv_22mUQSvUfeqdv', reason: 'web-1 is rebooted', who: 'U0BEN00001' })
-    expect(valuesOf(undefined)).toEqual({})
+    expect(enteredIn(state).values).toEqual({ server: 'sv_22mUQSvUfeqdv', reason: 'web-1 is rebooted', who: 'U0BEN00001' })
+    expect(enteredIn(undefined).values).toEqual({})
   })
 
   it('gives the chosen options with the text that the person saw', () => {
-    expect(chosenOf(state)).toEqual({ server: { text: { type: 'plain_text', text: 'web-2' }, value: 'sv_22mUQSvUfeqdv' } })
+    expect(enteredIn(state).chosen).toEqual({ server: { text: { type: 'plain_text', text: 'web-2' }, value: 'sv_22mUQSvUfeqdv' } })
   })
 
   it.each<[string, unknown]>([
@@ -105,8 +105,8 @@ describe('the state of a form', () => {
   ])('gives nothing for a block %s, and keeps the values of the others', (_, odd) => {
     const entered = enter({ odd, reason: { write: { value: 'web-1 is rebooted' } } })
 
-    expect(valuesOf(entered)).toEqual({ reason: 'web-1 is rebooted' })
-    expect(Object.values(chosenOf(entered)).filter((chosen) => chosen !== undefined)).toEqual([])
+    expect(enteredIn(entered).values).toEqual({ reason: 'web-1 is rebooted' })
+    expect(Object.values(enteredIn(entered).chosen).filter((chosen) => chosen !== undefined)).toEqual([])
   })
 
   it('gives the ticked checkboxes of each block that has some', () => {
@@ -116,11 +116,11 @@ describe('the state of a form', () => {
       reason: { e: { value: 'x' } },
     })
 
-    expect(tickedOf(entered)).toEqual({ confirmed: ['yes'], none: [] })
+    expect(enteredIn(entered).ticked).toEqual({ confirmed: ['yes'], none: [] })
   })
 
   it.each([{}, null, 'x', [], { values: null }, { values: [] }])('gives nothing if it is %j', (odd) => {
-    expect(valuesOf(View.parse({ id: 'V1', state: odd }).state)).toEqual({})
+    expect(enteredIn(View.parse({ id: 'V1', state: odd }).state).values).toEqual({})
   })
 
   it.each<[string, unknown]>([
@@ -130,8 +130,10 @@ describe('the state of a form', () => {
   ])('gives the value of a chosen option as its text if it has %s', (_, text) => {
     const entered = enter({ server: { pick: { selected_option: { text, value: 'sv_22mUQSvUfeqdv' } } } })
 
-    expect(valuesOf(entered)).toEqual({ server: 'sv_22mUQSvUfeqdv' })
-    expect(chosenOf(entered)).toEqual({ server: { text: { type: 'plain_text', text: 'sv_22mUQSvUfeqdv' }, value: 'sv_22mUQSvUfeqdv' } })
+    expect(enteredIn(entered).values).toEqual({ server: 'sv_22mUQSvUfeqdv' })
+    expect(enteredIn(entered).chosen).toEqual({
+      server: { text: { type: 'plain_text', text: 'sv_22mUQSvUfeqdv' }, value: 'sv_22mUQSvUfeqdv' },
+    })
   })
 })
 

@@ -7,7 +7,6 @@ import { mrkdwn } from '../../src/slack/text.ts'
 
 const url = 'https://hooks.slack.com/commands/T0/1/x'
 const allowedOrigins = ['https://hooks.slack.com']
-const naming = { inMessage: <T>(message: T) => message }
 
 it.each([
   [200, 'ok', { is: 'sent' }],
@@ -23,7 +22,7 @@ it.each([
   [500, '{"ok":false,"error":"internal_error"}', { is: 'unknown', problem: 'HTTP status 500' }],
   [503, '<html>upstream</html>', { is: 'unknown', problem: 'HTTP status 503' }],
 ])('a response URL that answers %i with %j', async (status, body, expected) => {
-  const respond = createResponder({ allowedOrigins, naming, fetch: async () => new Response(body, { status }) })
+  const respond = createResponder({ allowedOrigins, fetch: async () => new Response(body, { status }) })
 
   expect(await respond(url, { text: 'hello', blocks: [] })).toEqual(expected)
 })
@@ -40,7 +39,6 @@ test.each([
   const sent: string[] = []
   const respond = createResponder({
     allowedOrigins,
-    naming,
     fetch: async (_, init) => {
       const { text } = JSON.parse(String(init?.body)) as { text: string }
       sent.push(text)

@@ -45,11 +45,11 @@ export async function asIfNow({ redis, keys, store, signatures }: AsIfNowParts, 
   }
 }
 
-/** Moves the times of a record, of its approvals, of its decision and of its items. */
+/** Moves the times of a record, of its approvals and of its decision. */
 export function later<T extends object>(record: T, ms: number): T {
   const moved = Object.entries(record).map(([name, value]: [string, unknown]) => {
     if (times.has(name)) return [name, typeof value === 'number' ? value + ms : value]
-    if (name === 'approvals' || name === 'items') return [name, (value as object[] | undefined)?.map((each) => later(each, ms))]
+    if (name === 'approvals') return [name, (value as object[] | undefined)?.map((each) => later(each, ms))]
     return [name, (name === 'decision' || name === 'unanswered') && value ? later(value, ms) : value]
   })
   return Object.fromEntries(moved)

@@ -1,41 +1,40 @@
+import type { App } from '../../app.ts'
 import type { AuditEntry } from '../../audit/chain.ts'
 import type { Request } from '../../domain/request.ts'
+import type { FeatureDefinition } from '../../kit/change-feature.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Listing } from '../../slack/listing.ts'
 import type { Details } from '../../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../../slack/text.ts'
-import type { Feature, FeatureDefinition, FeatureParts } from '../feature.ts'
 import { accountEvents } from './account-events.ts'
 import { eventRow, isRequestId, listedRows, storyDetails, storyRow } from './rows.ts'
 import { findStories, readStory, type Story } from './stories.ts'
 import { attemptWords, causesInWords, isAct, subjectOf, typedActs, type WordsOfChanges, whyRefused, wordsOfAct } from './words.ts'
 
 /** `/infra audit`: shows who requested, approved, rejected and did what, together with the account's own events of the same things. */
-export const showAudit = { create } satisfies FeatureDefinition
-
-type Parts = Pick<FeatureParts, 'audit' | 'accountApi' | 'inventory' | 'store' | 'catalog' | 'linkTo'>
-
-function create(parts: Parts): Feature {
-  const runAlone = createOneAtATime()
-  return {
-    commands: [
-      {
-        words: 'audit',
-        usage: '[word…]',
-        group: 'View',
-        summary: 'Each request with its requester, decision and outcome',
-        details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. For at most three resources, the account's own events are shown too.`,
-        examples: ['203.0.113.10', 'me'],
-        takesMentions: true,
-        need: 'read',
-        run: async (call) => {
-          const { userId } = call.slashCommand.origin
-          await call.list(await runAlone(userId, () => auditListing(parts, call.args, userId)))
+export const showAudit: FeatureDefinition = {
+  create: (app) => {
+    const runAlone = createOneAtATime()
+    return {
+      commands: [
+        {
+          words: 'audit',
+          usage: '[word…]',
+          group: 'View',
+          summary: 'Each request with its requester, decision and outcome',
+          details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. For at most three resources, the account's own events are shown too.`,
+          examples: ['203.0.113.10', 'me'],
+          takesMentions: true,
+          need: 'read',
+          run: async (call) => {
+            const { userId } = call.slashCommand.origin
+            await call.list(await runAlone(userId, () => auditListing(app, call.args, userId)))
+          },
         },
-      },
-    ],
-    details: { 'audited-request': (id, { userId }) => runAlone(userId, () => stepsOf(parts, id)) },
-  }
+      ],
+      details: { 'audited-request': (id, { userId }) => runAlone(userId, () => stepsOf(app, id)) },
+    }
+  },
 }
 
 /**
@@ -56,33 +55,32 @@ function createOneAtATime() {
   }
 }
 
-async function auditListing(parts: Parts, words: string[], me: string): Promise<Listing> {
-  const { catalog } = parts
+async function auditListing(app: App, words: string[], me: string): Promise<Listing> {
+  const { catalog } = app
   const filter = readFilter(words, me, catalog)
-  const found = await findStories(parts, filter.fits)
+  const found = await findStories(app, filter.fits)
   const { stories } = found
-  const { events, notes } = words.length > 0 ? await accountEvents(parts, stories, filter) : { events: [], notes: [] }
-  const links = await linksOf(parts, stories)
-  const requests = stories.filter(({ requestId }) => requestId !== undefined).length
+  const { events, notes } = words.length > 0 ? await accountEvents(app, stories, filter) : { events: [], notes: [] }
+  const links = await linksOf(app, stories)
   return {
-    title: title({ requests, others: stories.length - requests, events: events.length }, words.length > 0 ? filter.shown : undefined),
+    title: title(stories, events.length, words.length > 0 ? filter.shown : undefined),
     ...listedRows([...stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog)), ...events.map(eventRow)]),
     empty: words.length === 0 ? mrkdwn`The audit has no entries yet.` : mrkdwn`No entry matches ${filter.shown}. ${noMatchTip}`,
-    notes: [...(words.length === 0 ? [filterTip(catalog)] : []), ...notes, ...searchNotes(found)],
+    notes: [...(words.length === 0 ? [filterTip] : []), ...notes, ...searchNotes(found)],
   }
 }
 
 /** Finds the addresses of the request messages, as long as their requests are kept. */
-async function linksOf({ store, linkTo }: Parts, stories: Story[]): Promise<Map<string, string | undefined>> {
+async function linksOf({ store, slack }: App, stories: Story[]): Promise<Map<string, string | undefined>> {
   const ids = stories.flatMap(({ requestId }) => (requestId !== undefined && isRequestId(requestId) ? [requestId] : []))
   const requests: Request[] = ids.length > 0 ? await store.findMany(ids) : []
-  return new Map(requests.map((request) => [request.id, linkTo(request)]))
+  return new Map(requests.map((request) => [request.id, slack.identity.linkTo(request)]))
 }
 
-async function stepsOf(parts: Parts, requestId: string): Promise<Details | undefined> {
+async function stepsOf(app: App, requestId: string): Promise<Details | undefined> {
   if (!isRequestId(requestId)) return undefined
-  const story = await readStory(parts, requestId)
-  return story.entries.length > 0 ? storyDetails(story, parts.catalog) : undefined
+  const story = await readStory(app, requestId)
+  return story.entries.length > 0 ? storyDetails(story, app.catalog) : undefined
 }
 
 interface Filter {
@@ -156,15 +154,10 @@ function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
   return [...members, subjectOf(entry, catalog), wordsOfAct(entry), ...why].join('\n').toLowerCase()
 }
 
-interface Counts {
-  requests: number
-  /** Entries that belong to no request. */
-  others: number
-  events: number
-}
-
-/** Says how many of each are listed: `Audit: 3 requests, 1 other entry and 2 events of the account`. */
-function title({ requests, others, events }: Counts, filter: Mrkdwn | undefined): Mrkdwn {
+/** Says how many are listed: `Audit: 3 requests, 1 other entry and 2 events of the account`. */
+function title(stories: Story[], events: number, filter: Mrkdwn | undefined): Mrkdwn {
+  const requests = stories.filter(({ requestId }) => requestId !== undefined).length
+  const others = stories.length - requests
   const parts = [
     ...(requests > 0 || others + events === 0 ? [`${requests} ${requests === 1 ? 'request' : 'requests'}`] : []),
     ...(others > 0 ? [`${others} other ${others === 1 ? 'entry' : 'entries'}`] : []),
@@ -174,12 +167,8 @@ function title({ requests, others, events }: Counts, filter: Mrkdwn | undefined)
   return mrkdwn`Audit: ${listed}${filter === undefined ? mrkdwn`` : mrkdwn` matching ${filter}`}, newest first`
 }
 
-/** Says which words filter the list. The first kind of change is the example. */
-function filterTip(catalog: WordsOfChanges): Mrkdwn {
-  const [kind] = catalog.kinds()
-  const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
-  return mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.`
-}
+/** Without words, says which ones filter the list. */
+const filterTip = mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind of change, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.`
 
 /** People are in the audit by their ids, so a name finds only texts that contain it. */
 const noMatchTip = mrkdwn`Use fewer or other words. To find a person, mention them with ${code('@')}, or type ${code('me')}.`

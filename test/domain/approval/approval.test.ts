@@ -19,293 +19,181 @@ import { groups, ops, person, rule, terms } from '../people-for-test.ts'
 
 const oncall = groups({ SONCALL: ['UCHI'] })
 const unreadable = groups({ SONCALL: 'unknown' })
+const stranger = { userId: 'UBEN', standing: 'member', teamId: undefined } as Person
 
 const move = { kind: 'ip.move', hasProject: true }
 const newKey = { kind: 'key.create', hasProject: false }
 
-const denied = (denial: object) => ({ allowed: false, denial })
-const codeOf = (ruling: Ruling) => (ruling.allowed ? 'allowed' : ruling.denial.code)
+/** Somebody acts on a request of Ada, under the usual rule. */
+const actor = (who: Person, more: Partial<Parameters<typeof approverRuling>[0]> = {}) => ({
+  person: who,
+  place: ops,
+  requesterId: 'UADA',
+  rule,
+  membership: oncall,
+  ...more,
+})
+const ask = (userId: string, more: Partial<PolicyRule> = {}, membership: Membership = new Map()) =>
+  verdict(requesterRuling({ person: person(userId), place: ops, membership }, { ...rule, ...more }))
+const askOfKind = (userId: string, rules: PolicyRule[], change = move, place = ops) =>
+  verdict(requesterOfKindRuling({ person: person(userId), place, membership: new Map() }, change, { rules }))
+
+/** `APPROVERS via UBEN`, or the code of the denial. */
+function verdict(ruling: Ruling): string {
+  return ruling.allowed ? `${ruling.grant.rule ?? 'no rule'} via ${ruling.grant.via}` : ruling.denial.code
+}
 
 describe('who may decide', () => {
-  test.each([
-    ['an approver by name', person('UBEN'), oncall, true],
-    ['an approver by group', person('UCHI'), oncall, true],
-    ['another person', person('UDOV'), oncall, false],
-    ['an approver by name while groups cannot be read', person('UBEN'), unreadable, true],
-    ['a member of a group that cannot be read', person('UCHI'), unreadable, false],
-    ['a member of a group that was not read', person('UCHI'), new Map() as Membership, false],
-    ['a person who was removed from the group', person('UCHI'), groups({ SONCALL: [] }), false],
-    ['an approver who became a guest', person('UBEN', 'guest'), oncall, false],
-    ['an approver who was deactivated', person('UBEN', 'deleted'), oncall, false],
-    ['a bot', person('UBEN', 'bot'), oncall, false],
-    ['a person of another workspace', person('UBEN', 'member', 'T2'), oncall, false],
-    ['a person whose workspace is unknown', { userId: 'UBEN', standing: 'member', teamId: undefined } as Person, oncall, false],
-    ['a person shared from elsewhere', person('UBEN', 'stranger'), oncall, false],
-    ['a person whom Slack did not report', person('UBEN', 'unknown'), oncall, false],
-  ])('%s', (_, who, membership, allowed) => {
-    expect(approverRuling({ person: who, place: ops, requesterId: 'UADA', rule, membership }).allowed).toBe(allowed)
+  test.each<[string, Person, Membership, string]>([
+    ['an approver by name', person('UBEN'), oncall, 'APPROVERS via UBEN'],
+    ['an approver by group', person('UCHI'), oncall, 'APPROVERS via SONCALL'],
+    ['another person', person('UDOV'), oncall, 'not-an-approver'],
+    ['an approver by name while groups cannot be read', person('UBEN'), unreadable, 'APPROVERS via UBEN'],
+    ['a member of a group that cannot be read', person('UCHI'), unreadable, 'group-unknown'],
+    ['a member of a group that was not read', person('UCHI'), new Map(), 'group-unknown'],
+    ['a person who was removed from the group', person('UCHI'), groups({ SONCALL: [] }), 'not-an-approver'],
+    ['an approver who became a guest', person('UBEN', 'guest'), oncall, 'guest'],
+    ['an approver who was deactivated', person('UBEN', 'deleted'), oncall, 'deactivated'],
+    ['a bot', person('UBEN', 'bot'), oncall, 'bot'],
+    ['a machine', person('UBEN', 'machine'), oncall, 'bot'],
+    ['a person of another workspace', person('UBEN', 'member', 'T2'), oncall, 'other-workspace'],
+    ['a person whose workspace is unknown', stranger, oncall, 'other-workspace'],
+    ['a person shared from elsewhere', person('UBEN', 'stranger'), oncall, 'other-workspace'],
+    ['a person whom Slack did not report', person('UBEN', 'unknown'), oncall, 'person-unknown'],
+  ])('%s', (_, who, membership, expected) => {
+    expect(verdict(approverRuling(actor(who, { membership })))).toBe(expected)
   })
 
-  test('never the requester, even as an approver', () => {
-    expect(approverRuling({ person: person('UBEN'), place: ops, requesterId: 'UBEN', rule, membership: oncall })).toEqual(
-      denied({ code: 'own-request' }),
-    )
-  })
-
-  test('nobody, if the rule names nobody', () => {
-    const nobody = { ...rule, approve: terms([]) }
-    expect(approverRuling({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: nobody, membership: oncall }).allowed).toBe(
-      false,
-    )
-  })
-
-  test.each([
-    ['if no rule matches any more', undefined],
-    ['if the rule no longer needs an approval', { ...rule, approve: undefined }],
-  ])('nobody %s', (_, without) => {
-    expect(approverRuling({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: without, membership: oncall })).toEqual(
-      denied({ code: 'rule-gone' }),
-    )
+  test.each<[string, Partial<Parameters<typeof approverRuling>[0]>, string]>([
+    ['never the requester, even as an approver', { requesterId: 'UBEN' }, 'own-request'],
+    ['nor by a rule for emergencies', { requesterId: 'UBEN', rule: { ...rule, breakGlass: true } }, 'own-request'],
+    ['nobody, if the rule names nobody', { rule: { ...rule, approve: terms([]) } }, 'not-an-approver'],
+    ['nobody if no rule matches any more', { rule: undefined }, 'rule-gone'],
+    ['nobody if the rule no longer needs an approval', { rule: { ...rule, approve: undefined } }, 'rule-gone'],
+  ])('%s', (_, more, expected) => {
+    expect(verdict(approverRuling(actor(person('UBEN'), more)))).toBe(expected)
   })
 
   test('also the people of all_of, whether or not any_of names them', () => {
     const both = { ...rule, approve: terms(['UBEN'], { allOf: ['SNET', 'UEVE'] }) }
-    const membership = groups({ SNET: ['UCHI'] })
-    const allowed = ['UBEN', 'UCHI', 'UEVE', 'UDOV'].map(
-      (id) => approverRuling({ person: person(id), place: ops, requesterId: 'UADA', rule: both, membership }).allowed,
-    )
-    expect(allowed).toEqual([true, true, true, false])
-  })
-
-  test('a grant has the rule, and the person or the group that the rule names', () => {
-    const grantOf = (userId: string) =>
-      approverRuling({ person: person(userId), place: ops, requesterId: 'UADA', rule, membership: oncall })
-    expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
-    expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
+    const more = { rule: both, membership: groups({ SNET: ['UCHI'] }) }
+    expect(['UBEN', 'UCHI', 'UEVE', 'UDOV'].map((id) => approverRuling(actor(person(id), more)).allowed)).toEqual([true, true, true, false])
   })
 
   test('a denial has the approvers', () => {
-    expect(approverRuling({ person: person('UDOV'), place: ops, requesterId: 'UADA', rule, membership: oncall })).toEqual(
-      denied({ code: 'not-an-approver', approvers: rule.approve }),
-    )
-  })
-
-  test('a group that cannot be read has its own denial', () => {
-    expect(approverRuling({ person: person('UCHI'), place: ops, requesterId: 'UADA', rule, membership: unreadable })).toEqual(
-      denied({ code: 'group-unknown' }),
-    )
+    expect(approverRuling(actor(person('UDOV')))).toEqual({ allowed: false, denial: { code: 'not-an-approver', approvers: rule.approve } })
   })
 })
 
 describe('who may request', () => {
-  test('every full member, if the rule names nobody', () => {
-    expect(requesterRuling({ person: person('UDOV'), place: ops, membership: new Map() }, rule)).toEqual({
-      allowed: true,
-      grant: { rule: 'APPROVERS', via: 'member' },
-    })
+  test('every full member, or only the named people and the members of named groups that can be read', () => {
+    const operators = { request: toGroup(['SOPERATORS']) }
+    expect(ask('UDOV')).toBe('APPROVERS via member')
+    expect(ask('UADA', { request: toGroup(['UADA']) })).toBe('APPROVERS via UADA')
+    expect(ask('UDOV', { request: toGroup(['UADA']) })).toBe('not-a-requester')
+    expect(ask('UADA', operators, groups({ SOPERATORS: ['UADA'] }))).toBe('APPROVERS via SOPERATORS')
+    expect(ask('UADA', operators, groups({ SOPERATORS: 'unknown' }))).toBe('group-unknown')
   })
 
-  test.each(['guest', 'bot', 'deleted', 'stranger', 'unknown'] as const)('never: %s', (standing) => {
-    expect(requesterRuling({ person: person('UDOV', standing), place: ops, membership: new Map() }, rule).allowed).toBe(false)
-    expect(readerRuling(person('UDOV', standing), ops).allowed).toBe(false)
+  test('only in the channels of the rule, which a denial names once each', () => {
+    const rules = [
+      { ...rule, channels: ['C2', 'C3'] },
+      { ...rule, channels: ['C3'] },
+    ]
+    expect(noRule({ rules }, move)).toEqual({ code: 'no-rule', kind: 'ip.move', channels: ['C2', 'C3'] })
+    expect(askOfKind('UADA', rules)).toBe('no-rule')
+    expect(askOfKind('UADA', rules, move, { ...ops, channelId: 'C2' })).toBe('APPROVERS via member')
+    expect(askOfKind('UADA', [rule], newKey)).toBe('no-rule')
   })
 
-  test('only the named people, if the rule names some', () => {
-    const named = { ...rule, request: toGroup(['UADA']) }
-    expect(requesterRuling({ person: person('UADA'), place: ops, membership: new Map() }, named).allowed).toBe(true)
-    expect(requesterRuling({ person: person('UDOV'), place: ops, membership: new Map() }, named)).toEqual(
-      denied({ code: 'not-a-requester', requesters: named.request }),
-    )
+  test('a denial names no channel whose rule is for projects, if changes of the kind belong to none', () => {
+    const projects = { ids: ['proj_1oNqx62cx6bn0'], names: [] }
+    const rules = [
+      { ...rule, changes: ['key.create'], channels: ['C2'], projects },
+      { ...rule, changes: ['key.create'], channels: ['C3'] },
+    ]
+    expect(noRule({ rules }, newKey)).toEqual({ code: 'no-rule', kind: 'key.create', channels: ['C3'] })
   })
 
-  test('no member of a group that cannot be read', () => {
-    const named = { ...rule, request: toGroup(['SOPERATORS']) }
-    expect(requesterRuling({ person: person('UADA'), place: ops, membership: groups({ SOPERATORS: 'unknown' }) }, named).allowed).toBe(
-      false,
-    )
-    expect(requesterRuling({ person: person('UADA'), place: ops, membership: groups({ SOPERATORS: ['UADA'] }) }, named).allowed).toBe(true)
-  })
-
-  test('only in the channels of the rule', () => {
-    const policy = { rules: [{ ...rule, channels: ['C2'] }] }
-    expect(requesterOfKindRuling({ person: person('UADA'), place: ops, membership: new Map() }, move, policy)).toEqual(
-      denied({ code: 'no-rule', kind: 'ip.move', channels: ['C2'] }),
-    )
-    expect(
-      requesterOfKindRuling({ person: person('UADA'), place: { ...ops, channelId: 'C2' }, membership: new Map() }, move, policy).allowed,
-    ).toBe(true)
-  })
-
-  test('nobody in a direct message, also not in one with several people', () => {
-    for (const standing of ['direct', 'group-direct'] as const) {
-      const place: Place = { channelId: 'D1', teamId: 'T1', standing }
-      expect(requesterRuling({ person: person('UADA'), place, membership: new Map() }, rule)).toEqual(denied({ code: 'direct-message' }))
-      expect(requesterOfKindRuling({ person: person('UADA'), place, membership: new Map() }, move, { rules: [rule] })).toEqual(
-        denied({ code: 'direct-message' }),
-      )
-    }
-  })
-
-  test('everybody whom one of the rules of this kind allows, because the project decides later which rule applies', () => {
-    const policy = {
-      rules: [
-        { ...rule, projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] }, request: toGroup(['UADA']) },
-        { ...rule, request: toGroup(['UBEN']) },
-      ],
-    }
-    const ask = (userId: string) =>
-      requesterOfKindRuling({ person: person(userId), place: ops, membership: new Map() }, move, policy).allowed
-    expect([ask('UADA'), ask('UBEN'), ask('UDOV')]).toEqual([true, true, false])
-  })
-
-  test('nobody, if the kind has no rule', () => {
-    expect(requesterOfKindRuling({ person: person('UADA'), place: ops, membership: new Map() }, newKey, { rules: [rule] })).toEqual(
-      denied({ code: 'no-rule', kind: 'key.create', channels: [] }),
-    )
+  test('everybody whom one of the rules of this kind allows, unless an earlier one keeps it from being reached', () => {
+    const projects = { ids: ['proj_1oNqx62cx6bn0'], names: [] }
+    const [forAda, forBen] = [
+      { ...rule, request: toGroup(['UADA']) },
+      { ...rule, request: toGroup(['UBEN']) },
+    ]
+    const may = (rules: PolicyRule[]) => ['UADA', 'UBEN', 'UDOV'].filter((id) => askOfKind(id, rules).includes(' via '))
+    expect(may([{ ...forAda, projects }, forBen])).toEqual(['UADA', 'UBEN'])
+    expect(may([forBen, forAda])).toEqual(['UBEN'])
   })
 
   test('alerts only if it names them, and only if people have to approve', () => {
-    const alerts = person('alerts', 'machine')
-    const judge = (more: Partial<PolicyRule>) =>
-      requesterRuling({ person: alerts, place: ops, membership: new Map() }, { ...rule, ...more })
-
-    expect(judge({ alerts: true })).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'alerts' } })
-    expect(judge({ alerts: true, request: toGroup(['UADA']) }).allowed).toBe(true)
-    expect(judge({ request: undefined })).toEqual(denied({ code: 'alerts-not-named', rule: 'APPROVERS' }))
-    expect(judge({ alerts: true, approve: undefined })).toEqual(denied({ code: 'alerts-need-approval', rule: 'APPROVERS' }))
-  })
-
-  test('no alerts in a channel that is shared or cannot be read', () => {
-    for (const standing of ['shared', 'unknown', 'direct'] as const)
-      expect(
-        requesterRuling(
-          { person: person('alerts', 'machine'), place: { ...ops, standing }, membership: new Map() },
-          { ...rule, alerts: true },
-        ).allowed,
-      ).toBe(false)
+    const judge = (more: Partial<PolicyRule>, standing: Place['standing'] = 'usual') => {
+      const alerts = { person: person('alerts', 'machine'), place: { ...ops, standing }, membership: new Map() }
+      return verdict(requesterRuling(alerts, { ...rule, ...more }))
+    }
+    expect(judge({ alerts: true })).toBe('APPROVERS via alerts')
+    expect(judge({ alerts: true, request: toGroup(['UADA']) })).toBe('APPROVERS via alerts')
+    expect(judge({ request: undefined })).toBe('alerts-not-named')
+    expect(judge({ alerts: true, approve: undefined })).toBe('alerts-need-approval')
+    const standings = ['shared', 'unknown', 'direct'] as const
+    expect(standings.map((each) => judge({ alerts: true }, each))).toEqual(['shared-channel', 'channel-unknown', 'direct-message'])
   })
 
   test('a bundle that no rule names to whoever may request its parts, with the channels of these rules', () => {
     const policy = { rules: [{ ...rule, channels: ['C1'] }], bundles: new Map([['ip.evacuate', 'ip.move']]) }
+    const evacuation = { kind: 'ip.evacuate', hasProject: true }
+    const at = (channelId: string) => ({ person: person('UADA'), place: { ...ops, channelId }, membership: new Map() })
 
-    expect(
-      requesterOfKindRuling(
-        { person: person('UADA'), place: ops, membership: new Map() },
-        { kind: 'ip.evacuate', hasProject: true },
-        policy,
-      ).allowed,
-    ).toBe(true)
-    expect(
-      requesterOfKindRuling(
-        { person: person('UADA'), place: { ...ops, channelId: 'C2' }, membership: new Map() },
-        { kind: 'ip.evacuate', hasProject: true },
-        policy,
-      ),
-    ).toEqual(denied({ code: 'no-rule', kind: 'ip.evacuate', channels: ['C1'] }))
-  })
-
-  test('a denial names each channel with a rule once', () => {
-    const policy = {
-      rules: [
-        { ...rule, channels: ['C2', 'C3'] },
-        { ...rule, channels: ['C3'] },
-      ],
-    }
-    expect(noRule(policy, move)).toEqual({ code: 'no-rule', kind: 'ip.move', channels: ['C2', 'C3'] })
-  })
-
-  test('a denial names no channel whose rule is for projects, if changes of the kind belong to none', () => {
-    const policy = {
-      rules: [
-        { ...rule, changes: ['key.create'], channels: ['C2'], projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } },
-        { ...rule, changes: ['key.create'], channels: ['C3'] },
-      ],
-    }
-    expect(noRule(policy, newKey)).toEqual({ code: 'no-rule', kind: 'key.create', channels: ['C3'] })
-  })
-
-  test('nobody by a rule that an earlier one keeps from being reached', () => {
-    const policy = {
-      rules: [
-        { ...rule, request: toGroup(['UBEN']) },
-        { ...rule, request: toGroup(['UADA']) },
-      ],
-    }
-    expect(requesterOfKindRuling({ person: person('UADA'), place: ops, membership: new Map() }, move, policy).allowed).toBe(false)
+    expect(requesterOfKindRuling(at('C1'), evacuation, policy).allowed).toBe(true)
+    const denial = { code: 'no-rule', kind: 'ip.evacuate', channels: ['C1'] }
+    expect(requesterOfKindRuling(at('C2'), evacuation, policy)).toEqual({ allowed: false, denial })
   })
 })
 
 describe('the kind of channel', () => {
-  const ada = person('UADA')
-
-  test.each([
-    ['usual', true],
-    ['direct', true],
-    ['group-direct', true],
-    ['none', true],
-    ['unreadable', true],
-    ['shared', false],
-    ['unknown', false],
-  ] as const)('reading in a channel with the standing %s: %s', (standing, allowed) => {
-    expect(readerRuling(ada, { ...ops, standing }).allowed).toBe(allowed)
+  test.each<[Place['standing'], reads: boolean, requests: boolean, decides: boolean]>([
+    ['usual', true, true, true],
+    ['unreadable', true, true, true],
+    ['none', true, true, true],
+    ['direct', true, false, true],
+    ['group-direct', true, false, true],
+    ['shared', false, false, false],
+    ['unknown', false, false, false],
+  ])('%s: reading %s, requesting %s, deciding %s', (standing, reads, requests, decides) => {
+    const place = { ...ops, standing }
+    const own = { place, requesterId: 'UBEN', rule: { ...rule, breakGlass: true } }
+    expect(readerRuling(person('UADA'), place).allowed).toBe(reads)
+    expect(requesterRuling({ person: person('UADA'), place, membership: oncall }, rule).allowed).toBe(requests)
+    expect(askOfKind('UADA', [rule], move, place).includes(' via ')).toBe(requests)
+    expect(approverRuling(actor(person('UBEN'), { place })).allowed).toBe(decides)
+    expect(breakGlassRuling(actor(person('UBEN'), own)).allowed).toBe(decides)
   })
 
-  test.each([
-    ['usual', true],
-    ['direct', false],
-    ['group-direct', false],
-    ['unreadable', true],
-    ['shared', false],
-    ['unknown', false],
-  ] as const)('requesting in a channel with the standing %s: %s', (standing, allowed) => {
-    expect(requesterRuling({ person: ada, place: { ...ops, standing }, membership: oncall }, rule).allowed).toBe(allowed)
-  })
-
-  test.each([
-    ['usual', true],
-    ['unreadable', true],
-    ['shared', false],
-    ['unknown', false],
-  ] as const)('deciding in a channel with the standing %s: %s', (standing, allowed) => {
-    const place: Place = { ...ops, standing }
-    expect(approverRuling({ person: person('UBEN'), place, requesterId: 'UADA', rule, membership: oncall }).allowed).toBe(allowed)
-    expect(
-      breakGlassRuling({ person: person('UBEN'), place, requesterId: 'UBEN', rule: { ...rule, breakGlass: true }, membership: oncall })
-        .allowed,
-    ).toBe(allowed)
-  })
-
-  test('each reason has its own code, and the action that was denied', () => {
-    const standings: [Person, Place][] = [
-      [person('UADA', 'unknown'), ops],
-      [person('UADA', 'guest'), ops],
-      [person('UADA', 'bot'), ops],
-      [person('UADA', 'deleted'), ops],
-      [person('UADA', 'stranger'), ops],
-      [ada, { ...ops, standing: 'shared' }],
-      [ada, { ...ops, standing: 'unknown' }],
-    ]
-    const codes = ['person-unknown', 'guest', 'bot', 'deactivated', 'other-workspace', 'shared-channel', 'channel-unknown']
-
-    expect(standings.map(([who, place]) => readerRuling(who, place))).toEqual(codes.map((code) => denied({ code, action: 'read' })))
-    expect(standings.map(([who, place]) => requesterRuling({ person: who, place, membership: oncall }, rule))).toEqual(
-      codes.map((code) => denied({ code, action: 'request' })),
-    )
-    expect(standings.map(([who, place]) => approverRuling({ person: who, place, requesterId: 'UBEN', rule, membership: oncall }))).toEqual(
-      codes.map((code) => denied({ code, action: 'decide' })),
-    )
+  test.each<[string, Person, Place]>([
+    ['person-unknown', person('UADA', 'unknown'), ops],
+    ['guest', person('UADA', 'guest'), ops],
+    ['bot', person('UADA', 'bot'), ops],
+    ['deactivated', person('UADA', 'deleted'), ops],
+    ['other-workspace', person('UADA', 'stranger'), ops],
+    ['shared-channel', person('UADA'), { ...ops, standing: 'shared' }],
+    ['channel-unknown', person('UADA'), { ...ops, standing: 'unknown' }],
+  ])('a denial has its reason and the action that was denied: %s', (code, who, place) => {
+    const denied = (action: string) => ({ allowed: false, denial: { code, action } })
+    expect(readerRuling(who, place)).toEqual(denied('read'))
+    expect(requesterRuling({ person: who, place, membership: oncall }, rule)).toEqual(denied('request'))
+    expect(approverRuling(actor(who, { place, requesterId: 'UBEN' }))).toEqual(denied('decide'))
   })
 
   test('a missing answer of Slack differs from a denial by a rule', () => {
-    const isUnknown = (who: Person, place: Place, membership: Membership) => {
-      const ruling = approverRuling({ person: who, place, requesterId: 'UADA', rule, membership })
+    const isUnknown = (who: Person, more: Parameters<typeof actor>[1] = {}) => {
+      const ruling = approverRuling(actor(who, more))
       return !ruling.allowed && isForLackOfAnswer(ruling.denial)
     }
-    expect(isUnknown(person('UCHI', 'unknown'), ops, oncall)).toBe(true)
-    expect(isUnknown(person('UCHI'), { ...ops, standing: 'unknown' }, oncall)).toBe(true)
-    expect(isUnknown(person('UCHI'), ops, unreadable)).toBe(true)
-    expect(isUnknown(person('UCHI', 'guest'), ops, unreadable)).toBe(false)
-    expect(isUnknown(person('UDOV'), ops, oncall)).toBe(false)
+    expect(isUnknown(person('UCHI', 'unknown'))).toBe(true)
+    expect(isUnknown(person('UCHI'), { place: { ...ops, standing: 'unknown' } })).toBe(true)
+    expect(isUnknown(person('UCHI'), { membership: unreadable })).toBe(true)
+    expect(isUnknown(person('UCHI', 'guest'), { membership: unreadable })).toBe(false)
+    expect(isUnknown(person('UDOV'))).toBe(false)
   })
 
   test('a person of another workspace is denied, unless the workspace of the app is unknown', () => {
@@ -317,75 +205,35 @@ describe('the kind of channel', () => {
 describe('break-glass', () => {
   const breakable = { ...rule, breakGlass: true }
 
-  test('lets an approver approve their own request', () => {
-    const grantOf = (userId: string) =>
-      breakGlassRuling({ person: person(userId), place: ops, requesterId: userId, rule: breakable, membership: oncall })
-    expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
-    expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
-  })
-
-  test('lets nobody approve the request of another person alone', () => {
-    const denial = { code: 'only-requester-may-break-glass', requester: 'UADA' }
-    expect(breakGlassRuling({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: breakable, membership: oncall })).toEqual(
-      denied(denial),
-    )
-  })
-
-  test.each([
-    ['if the rule does not allow it', person('UBEN'), rule, oncall],
-    ['for a person who is not an approver', person('UADA'), breakable, oncall],
-    ['for a member of a group that cannot be read', person('UCHI'), breakable, unreadable],
-    ['for a guest', person('UBEN', 'guest'), breakable, oncall],
-    ['for a person whom Slack did not report', person('UBEN', 'unknown'), breakable, oncall],
-    ['if the rule needs no approval', person('UBEN'), { ...breakable, approve: undefined }, oncall],
-    ['if no rule matches any more', person('UBEN'), undefined, oncall],
-  ])('is refused %s', (_, who, under, membership) => {
-    expect(breakGlassRuling({ person: who, place: ops, requesterId: who.userId, rule: under, membership }).allowed).toBe(false)
-  })
-
-  test('tells a requester who is not an approver that others approve it, as without emergency approvals', () => {
-    const denial = { code: 'own-request' }
-    expect(breakGlassRuling({ person: person('UADA'), place: ops, requesterId: 'UADA', rule: breakable, membership: oncall })).toEqual(
-      denied(denial),
-    )
-  })
-
-  test('does not allow the normal approval of an own request', () => {
-    expect(approverRuling({ person: person('UBEN'), place: ops, requesterId: 'UBEN', rule: breakable, membership: oncall }).allowed).toBe(
-      false,
-    )
+  test.each<[string, Person, Partial<Parameters<typeof approverRuling>[0]>, string]>([
+    ['is allowed to an approver', person('UBEN'), {}, 'APPROVERS via UBEN'],
+    ['is allowed to a member of a group', person('UCHI'), {}, 'APPROVERS via SONCALL'],
+    ['is refused for the request of another person', person('UBEN'), { requesterId: 'UADA' }, 'only-requester-may-break-glass'],
+    ['is refused if the rule does not allow it', person('UBEN'), { rule }, 'own-request'],
+    ['is refused to a person who is not an approver, as without emergency approvals', person('UADA'), {}, 'own-request'],
+    ['is refused to a member of a group that cannot be read', person('UCHI'), { membership: unreadable }, 'group-unknown'],
+    ['is refused to a guest', person('UBEN', 'guest'), {}, 'guest'],
+    ['is refused to a person whom Slack did not report', person('UBEN', 'unknown'), {}, 'person-unknown'],
+    ['is refused if the rule needs no approval', person('UBEN'), { rule: { ...breakable, approve: undefined } }, 'rule-gone'],
+    ['is refused if no rule matches any more', person('UBEN'), { rule: undefined }, 'own-request'],
+    [
+      'is refused to an approver under only one of two rules',
+      person('UBEN'),
+      { rule: { ...breakable, approve: { ...terms(['UBEN']), also: [terms(['UEVE'])] } } },
+      'own-request',
+    ],
+  ])('%s', (_, who, more, expected) => {
+    expect(verdict(breakGlassRuling(actor(who, { requesterId: who.userId, rule: breakable, ...more })))).toBe(expected)
   })
 })
 
-describe('an action of the requester alone', () => {
-  test('is allowed to the requester', () => {
-    expect(ownerRuling({ person: person('UADA'), place: ops, requesterId: 'UADA' }, 'withdraw')).toEqual({
-      allowed: true,
-      grant: { via: 'requester' },
-    })
-  })
-
-  test.each(['issue', 'withdraw'] as const)('is denied to others: %s', (wants) => {
-    expect(ownerRuling({ person: person('UBEN'), place: ops, requesterId: 'UADA' }, wants)).toEqual(
-      denied({ code: `only-requester-may-${wants}`, requester: 'UADA' }),
-    )
-  })
-
-  test('is denied to a requester who became a guest', () => {
-    expect(codeOf(ownerRuling({ person: person('UADA', 'guest'), place: ops, requesterId: 'UADA' }, 'issue'))).toBe('guest')
-  })
-})
-
-describe('who may stop the tracking', () => {
-  const track = (who: Person) => trackerRuling({ person: who, place: ops, requesterId: 'UADA', rule, membership: oncall })
-
-  test('the requester and the approvers', () => {
-    expect(track(person('UADA'))).toEqual({ allowed: true, grant: { via: 'requester' } })
-    expect(track(person('UCHI'))).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
-  })
-
-  test('no other person, and no requester who became a guest', () => {
-    expect(codeOf(track(person('UDOV')))).toBe('not-involved')
-    expect(codeOf(track(person('UADA', 'guest')))).toBe('guest')
-  })
+test.each<[string, Person, owner: string, tracker: string]>([
+  ['the requester', person('UADA'), 'no rule via requester', 'no rule via requester'],
+  ['an approver', person('UCHI'), 'only-requester-may-issue', 'APPROVERS via SONCALL'],
+  ['another person', person('UDOV'), 'only-requester-may-issue', 'not-involved'],
+  ['a requester who became a guest', person('UADA', 'guest'), 'guest', 'guest'],
+])('who may take a secret, and stop the tracking: %s', (_, who, owner, tracker) => {
+  expect(verdict(ownerRuling(actor(who), 'issue'))).toBe(owner)
+  expect(verdict(ownerRuling(actor(who), 'withdraw'))).toBe(owner.replace('issue', 'withdraw'))
+  expect(verdict(trackerRuling(actor(who)))).toBe(tracker)
 })

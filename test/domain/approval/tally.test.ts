@@ -8,61 +8,29 @@ const oncall = groups({ SONCALL: ['UCHI'] })
 const unreadable = groups({ SONCALL: 'unknown' })
 
 describe('whether approvals are enough', () => {
-  test('with any_of, one of the people is enough', () => {
-    expect(tallyApprovals(terms(['UBEN', 'SONCALL']), ['UCHI'], oncall)).toMatchObject({ enough: true, missing: 0 })
-    expect(tallyApprovals(terms(['UBEN', 'SONCALL']), [], oncall)).toMatchObject({ enough: false, missing: 1 })
-  })
+  const both = terms([], { allOf: ['SNET', 'SSEC'] })
+  const three = terms(['UBEN', 'UCHI', 'UDOV'], { allOf: ['UEVE'], approvals: 3 })
+  const shared = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UCHI'] })
 
-  test('with a number, that many different people are enough', () => {
-    const two = terms(['UBEN', 'UCHI', 'UDOV'], { approvals: 2 })
-    expect(tallyApprovals(two, ['UBEN'], new Map())).toMatchObject({ enough: false, missing: 1 })
-    expect(tallyApprovals(two, ['UBEN', 'UBEN'], new Map())).toMatchObject({ enough: false, missing: 1 })
-    expect(tallyApprovals(two, ['UBEN', 'UDOV'], new Map())).toMatchObject({ enough: true, missing: 0 })
-  })
-
-  test('with all_of, each member needs a different person', () => {
-    const both = terms([], { allOf: ['SNET', 'SSEC'] })
-    const membership = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UCHI', 'UDOV'] })
-    expect(tallyApprovals(both, ['UBEN'], membership)).toMatchObject({ enough: false, missing: 1 })
-    expect(tallyApprovals(both, ['UBEN', 'UDOV'], membership)).toMatchObject({ enough: true, missing: 0 })
-  })
-
-  test('a person in two groups counts for one of them', () => {
-    const both = terms([], { allOf: ['SNET', 'SSEC'] })
-    const membership = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UCHI'] })
-    expect(tallyApprovals(both, ['UCHI'], membership)).toMatchObject({ enough: false, missing: 1 })
-    expect(tallyApprovals(both, ['UCHI', 'UBEN'], membership)).toMatchObject({ enough: true, missing: 0 })
-    expect(tallyApprovals(both, ['UBEN', 'UCHI'], membership)).toMatchObject({ enough: true, missing: 0 })
-  })
-
-  test('two people of one group do not count for the other group', () => {
-    const both = terms([], { allOf: ['SNET', 'SSEC'] })
-    const membership = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UDOV'] })
-    expect(tallyApprovals(both, ['UBEN', 'UCHI'], membership)).toMatchObject({ enough: false, missing: 1 })
-  })
-
-  test('with all_of and a number, the people of all_of count among the number', () => {
-    const three = terms(['UBEN', 'UCHI', 'UDOV'], { allOf: ['UEVE'], approvals: 3 })
-    expect(tallyApprovals(three, ['UBEN', 'UCHI', 'UDOV'], new Map())).toMatchObject({ enough: false, missing: 1 })
-    expect(tallyApprovals(three, ['UEVE', 'UCHI'], new Map())).toMatchObject({ enough: false, missing: 1 })
-    expect(tallyApprovals(three, ['UEVE', 'UCHI', 'UDOV'], new Map())).toMatchObject({ enough: true, missing: 0 })
-  })
-
-  test('a person who left the group no longer counts', () => {
-    const two = terms(['SONCALL'], { approvals: 2 })
-    expect(tallyApprovals(two, ['UBEN', 'UCHI'], groups({ SONCALL: ['UBEN', 'UCHI'] }))).toMatchObject({ enough: true, missing: 0 })
-    expect(tallyApprovals(two, ['UBEN', 'UCHI'], groups({ SONCALL: ['UCHI'] }))).toMatchObject({ enough: false, missing: 1 })
-  })
-
-  test('no person counts as a member of a group that cannot be read', () => {
-    expect(tallyApprovals(terms(['SONCALL']), ['UCHI'], unreadable)).toMatchObject({ enough: false, missing: 1 })
-    expect(tallyApprovals(terms([], { allOf: ['SONCALL'] }), ['UCHI'], unreadable)).toMatchObject({ enough: false, missing: 1 })
-    expect(tallyApprovals(terms(['SONCALL']), ['UCHI'], new Map())).toMatchObject({ enough: false, missing: 1 })
-  })
-
-  test('no approvals are enough if the terms name nobody, and at least one approval is needed', () => {
-    expect(tallyApprovals(terms([]), ['UBEN'], new Map()).enough).toBe(false)
-    expect(tallyApprovals(terms(['UBEN'], { approvals: 0 }), [], new Map())).toMatchObject({ enough: false, missing: 1 })
+  test.each<[string, Parameters<typeof terms>, string[], Membership, missing: number]>([
+    ['one of any_of', [['UBEN', 'SONCALL']], ['UCHI'], oncall, 0],
+    ['none', [['UBEN', 'SONCALL']], [], oncall, 1],
+    ['one of two, twice', [['UBEN', 'UCHI'], { approvals: 2 }], ['UBEN', 'UBEN'], new Map(), 1],
+    ['two of two', [['UBEN', 'UCHI'], { approvals: 2 }], ['UBEN', 'UCHI'], new Map(), 0],
+    ['a person in both groups of all_of alone', [[], both], ['UCHI'], shared, 1],
+    ['a person in both groups of all_of and another', [[], both], ['UCHI', 'UBEN'], shared, 0],
+    ['the same in the opposite order', [[], both], ['UBEN', 'UCHI'], shared, 0],
+    ['two people of one group', [[], both], ['UBEN', 'UCHI'], groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UDOV'] }), 1],
+    ['a number without the person of all_of', [[], three], ['UBEN', 'UCHI', 'UDOV'], new Map(), 1],
+    ['a number with the person of all_of', [[], three], ['UEVE', 'UCHI', 'UDOV'], new Map(), 0],
+    ['a person who left the group', [['SONCALL'], { approvals: 2 }], ['UBEN', 'UCHI'], oncall, 1],
+    ['a member of a group that cannot be read', [['SONCALL']], ['UCHI'], unreadable, 1],
+    ['a member of a group of all_of that cannot be read', [[], { allOf: ['SONCALL'] }], ['UCHI'], unreadable, 1],
+    ['a member of a group that was not read', [['SONCALL']], ['UCHI'], new Map(), 1],
+    ['anybody, if the terms name nobody', [[]], ['UBEN'], new Map(), 1],
+    ['nobody, if the terms need none', [['UBEN'], { approvals: 0 }], [], new Map(), 1],
+  ])('%s', (_, of, people, membership, missing) => {
+    expect(tallyApprovals(terms(...of), people, membership)).toMatchObject({ enough: missing === 0, missing })
   })
 })
 

@@ -211,7 +211,7 @@ describe('before the writes', () => {
 
     expect(evacuationDifferences(approved, gone).map(({ code }) => code)).toEqual(['nothing-left'])
     expect(evacuationDifferences(approved, elsewhere).map((finding) => explainEvacuation(finding)?.why)).toEqual([
-      'web-2 was in project Storefront when this was requested, and is in Data now.',
+      'It was in project Storefront when this was requested, and is in Data now.',
     ])
   })
 })

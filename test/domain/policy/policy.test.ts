@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { approvalsNeeded, approverGroupsOf, approversOf, isUserGroup, toGroup } from '../../../src/domain/policy.ts'
+import { approvalsNeeded, approverGroupsOf, approversOf, lacksReason, toGroup, visibleReason } from '../../../src/domain/policy.ts'
 import { rule } from '../people-for-test.ts'
 
 describe('the people of a rule', () => {
   test('are user groups if their ids begin with S', () => {
-    expect(['S0ONCALL01', 'U0BEN00001', 'W0BEN00001'].map(isUserGroup)).toEqual([true, false, false])
     expect(toGroup(['S0ONCALL01', 'U0BEN00001', 'W0CHI00001'])).toEqual({
       users: ['U0BEN00001', 'W0CHI00001'],
       userGroups: ['S0ONCALL01'],
@@ -27,4 +26,18 @@ describe('the people of a rule', () => {
   ])('needs as many as the terms require: approvals %s, all_of %j, needed %s', (approvals, allOf, needed) => {
     expect(approvalsNeeded({ anyOf: toGroup(['UBEN']), allOf, approvals })).toBe(needed)
   })
+})
+
+test.each([undefined, '', '  \n', '\u200b', '\u2800 \u00ad', '\u0001\u0007', '\ufff9\u0301'])(
+  'a reason that shows nothing is none: %j',
+  (reason) => {
+    expect(visibleReason(reason)).toBeUndefined()
+    expect(lacksReason({ ...rule, needsReason: true }, reason)).toBe(true)
+  },
+)
+
+test('a reason has no white space around it, and lacks only where the rule requires one', () => {
+  expect(visibleReason('  OPS-123\n')).toBe('OPS-123')
+  expect(lacksReason({ ...rule, needsReason: true }, 'OPS-123')).toBe(false)
+  expect(lacksReason(rule, undefined)).toBe(false)
 })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isGenuine, payloadHash, Request } from '../../../src/domain/request.ts'
 
@@ -18,35 +17,9 @@ const requested = {
 }
 const hash = payloadHash(requested)
 
-/** Returns the same content with the members of every object in reverse order. */
-function turned(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(turned)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .toReversed()
-      .map(([name, item]) => [name, turned(item)]),
-  )
-}
-
 describe('the hash of a request', () => {
   test('is SHA-256, and does not change between versions of Lockkeeper', () => {
     expect(hash).toMatchInlineSnapshot(`"b11e4beaba551f84fbf5c8f951f1750217a37b2e065c626ebdffdadda9ca9a54"`)
-  })
-
-  test('is the same for the same content in another order', () => {
-    expect(payloadHash(turned(requested) as typeof requested)).toBe(hash)
-  })
-
-  test('is the same after any content was stored in Redis', () => {
-    const anyContent = fc.jsonValue({ noUnicodeString: false })
-    fc.assert(
-      fc.property(anyContent, anyContent, (input, facts) => {
-        const whole = { ...requested, input, facts }
-
-        expect(payloadHash(JSON.parse(JSON.stringify(turned(whole))))).toBe(payloadHash(whole))
-      }),
-    )
   })
 
   test.each([
@@ -64,34 +37,9 @@ describe('the hash of a request', () => {
     ['the workspace', { origin: { ...requested.origin, teamId: 'T2' } }],
     ['the reason', { reason: 'web-1 is being replaced.' }],
     ['no reason', { reason: undefined }],
+    ['input and facts exchanged', { input: requested.facts, facts: requested.input }],
   ])('differs after any change: %s', (_, change) => {
-    expect(payloadHash({ ...requested, ...change } as typeof requested)).not.toBe(hash)
-  })
-
-  test('differs for a list in another order', () => {
-    expect(payloadHash({ ...requested, unchecked: [{ code: 'a' }, { code: 'b' }] })).not.toBe(
-      payloadHash({ ...requested, unchecked: [{ code: 'b' }, { code: 'a' }] }),
-    )
-  })
-
-  test('differs for any other content', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
-        fc.pre(sorted(one) !== sorted(other))
-
-        expect(payloadHash({ ...requested, input: one })).not.toBe(payloadHash({ ...requested, input: other }))
-      }),
-    )
-  })
-
-  test('differs if the same value is in another member', () => {
-    expect(payloadHash({ ...requested, input: requested.facts, facts: requested.input } as unknown as typeof requested)).not.toBe(hash)
-    expect(payloadHash({ ...requested, input: '1' } as unknown as typeof requested)).not.toBe(
-      payloadHash({ ...requested, input: 1 } as unknown as typeof requested),
-    )
-    expect(payloadHash({ ...requested, input: {} } as unknown as typeof requested)).not.toBe(
-      payloadHash({ ...requested, input: [] } as unknown as typeof requested),
-    )
+    expect(payloadHash({ ...requested, ...change } as unknown as typeof requested)).not.toBe(hash)
   })
 
   test('does not depend on the name of the command or on the outcome of the request', () => {
@@ -139,12 +87,3 @@ describe('a record', () => {
     expect(isGenuine({ ...record, ...change })).toBe(false)
   })
 })
-
-/** Writes JSON that is equal for equal contents. */
-function sorted(value: unknown): string {
-  return JSON.stringify(value, (_, item) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
-  )
-}

@@ -15,6 +15,8 @@ const content = requestFor({
   repeats: ref,
   fromMessage: { channelId: 'C0OPS00001', ts: '1795010400.000100' },
   alert: { name: 'server down' },
+  parent: { id: 'a parent', kind: 'ip.evacuate' },
+  otherRules: [{ name: 'moves', approvals: 2 }],
 })
 const requested = { ...content, hash: payloadHash(content) }
 const signed: Request = { ...requested, signature: signatures.signRequest(requested) }
@@ -46,6 +48,8 @@ describe('the signature of a request', () => {
     ['alert', { alert: { name: 'all is well' } }],
     ['approverNames', { approverNames: '@everybody' }],
     ['personNames', { personNames: { U0BEN00001: 'Chiara' } }],
+    ['parent', { parent: undefined }],
+    ['otherRules', { otherRules: [] }],
     ['userId', { origin: { ...requested.origin, userId: 'U0MAL00001' } }],
     ['channelId', { origin: { ...requested.origin, channelId: 'C0EVIL0001' } }],
     ['teamId', { origin: { ...requested.origin, teamId: 'T0EVIL0001' } }],

@@ -17,7 +17,7 @@ function offersEvacuation(status: string, elasticIps: [] | undefined): boolean {
 
 function viewOf(now: ThingNow, offered: Offer[]) {
   const things = [{ now, requests: [], offers: offered, serverId: undefined }]
-  return lookedUpView({ metadata: '{}', things, read: 1, left: 0, notFound: [], isIncomplete: false, old: undefined, unread: 0 })
+  return lookedUpView({ metadata: '{}', things, read: 1, left: 0, isIncomplete: false, old: undefined, unread: 0 })
 }
 
 function lookedUp(more: Partial<ElasticIp>): string {

@@ -4,7 +4,6 @@ import type { Person } from '../../../src/domain/approval.ts'
 import { type Bundles, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
 import { type Access, ReasonRequired } from '../../../src/requests/access.ts'
 import { accessWith, type People } from '../access-for-test.ts'
-import { noteOf } from '../audit-for-test.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
 
 const ada = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -59,7 +58,6 @@ function setUp({
     homeTeamId: () => 'T0NIMBUS01',
     catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
     noteRefusal: async (note) => void noted.push(note),
-    noteOf,
   })
   return { access, noted, reads }
 }

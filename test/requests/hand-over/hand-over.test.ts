@@ -11,7 +11,7 @@ import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, StepResult, Store } from '../../../src/requests/store.ts'
 import type { Click } from '../../../src/slack/interactions.ts'
 import { fakeApp, noticing } from '../../fake-app.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { connectTestRedis } from '../redis-for-test.ts'
 import { requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
@@ -77,6 +77,8 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
   } as unknown as Store
 
   const app = fakeApp({
+    // Redis owes no message.
+    ...connectTestRedis(),
     signatures,
     ...noticing(distrusted),
     lines: { write: ({ fields }) => void errors.push(fields) },
@@ -89,7 +91,6 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
       keys: { audit: 'audit' },
       keyring: { verify: () => 'forged' },
     },
-    noteOf,
     catalog: createCatalog([newKeyChange(fakeApp({ account: { apiKeys } }))]),
     slack: {
       respond: async (_, message) => {
@@ -98,10 +99,9 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
       },
       messenger: {},
     },
-    show: (async () => {}) as never,
     errors: { of: () => (error) => void errors.push(error) },
     timings: { graceMs: 60_000, unsettledMs: 60_000, handoverMs: 45_000 },
-    wake: async () => {},
+    queues: { wake: async () => {} },
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => waitMs, takeWrite: async () => waitMs },
   })
 

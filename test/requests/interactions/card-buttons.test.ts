@@ -11,17 +11,18 @@ import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { accessWith } from '../access-for-test.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
 import { signatures, signedBy } from '../signatures-for-test.ts'
+import { takingMessages, wording } from '../slack-for-test.ts'
 
 const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 
 /** The buttons of cards over a real Redis, for a bot whose only kind of change is the move. Ben may approve everything. */
 function startButtons() {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   const catalog = createCatalog([moveChange({} as never)])
   const noted: AuditNote[] = []
   const effects: string[] = []
@@ -38,25 +39,24 @@ function startButtons() {
     homeTeamId: () => 'T0NIMBUS01',
     catalog,
     noteRefusal: async (note) => void noted.push(note),
-    noteOf,
   })
   const app = fakeApp({
     store,
     signatures,
     catalog,
     access,
-    noteOf,
-    show: effect('shown') as never,
-    wake: effect('woken up'),
-    slack: { identity: { linkTo: () => undefined } },
+    queues: { wake: effect('woken up') },
+    ...takingMessages((name) => effects.push(`shows ${name}`)),
+    redis,
+    keys,
     metrics: { notGenuine: effect('reported as changed') as never },
     log: { error: () => {}, warn: () => {} },
     notices: new Map(),
-    config: { opsChannel: undefined, slack: { command: '/infra' } },
+    config: { ...wording, opsChannel: undefined, slack: { command: '/infra' } },
     errors: { of: () => (error) => expect.fail(String(error)) },
   })
   const home = { show: async () => expect.fail('the Home tab was shown') }
-  const buttons = requestHandlers(app, home, { filled: {}, fresh: {} })
+  const buttons = requestHandlers(app, home, {})
 
   const subjects: string[] = []
   const about = (subject: Mrkdwn) => void subjects.push(subject.text)
@@ -142,7 +142,7 @@ test('an approval of a request that this version wrote counts', async () => {
   await approve(request)
 
   expect((await store.find(request.id))?.state).toBe('approved')
-  expect(effects).toEqual(['shown on the card', 'woken up', 'shown'])
+  expect(effects).toEqual(['shown on the card', 'woken up', 'shows card'])
 })
 
 test('the form of a rejection names what is rejected', async () => {

@@ -8,7 +8,7 @@ import type { Done } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { readableBlocks } from '../../messages/readable.ts'
 import { forViews } from '../../messages/view-app.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, moveFacts, requestedAt, requestFor as requestWithout } from '../request-for-test.ts'
 
@@ -114,7 +114,7 @@ async function costWith(ended: number) {
       }
     },
   })
-  const store = createStore({ redis: counted, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis: counted, keys, audit: noAudit, signatures: trusting })
   const { home, pages } = startHome({ store })
   await store.now()
   roundTrips = 0

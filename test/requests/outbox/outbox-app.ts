@@ -9,7 +9,7 @@ import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createStore } from '../../../src/requests/store.ts'
 import type { Messenger, Posted, SearchResult } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { noAudit } from '../redis-for-test.ts'
 import { ruleFor } from '../request-for-test.ts'
 
@@ -66,7 +66,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     redis,
     keys,
     connections: { prompt: redis },
-    store: createStore({ redis, keys, audit: noAudit, noteOf }),
+    store: createStore({ redis, keys, audit: noAudit, signatures: trusting }),
     slack: {
       messenger: {
         async post({ channelId, threadTs }, { text }) {

@@ -3,8 +3,9 @@ import type { AccountApi } from '../../../src/account/client.ts'
 import type { App } from '../../../src/app.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
+import { inLane } from '../../../src/domain/lane.ts'
 import { childIdOf, payloadHash, type Request } from '../../../src/domain/request.ts'
-import { createEvacuation } from '../../../src/features/ip-evacuate.ts'
+import { evacuation } from '../../../src/features/ip-evacuate.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createBundles } from '../../../src/requests/bundle.ts'
 import { reconcile } from '../../../src/requests/reconcile.ts'
@@ -59,8 +60,7 @@ function accountWith(ids: string[], { writeMs = 0 } = {}) {
 
 /** Records an evacuation of these addresses that Ben approved, and that has begun. */
 async function withBegun(ids: string[], account: ReturnType<typeof accountWith>) {
-  const seen = { find: async () => [] }
-  const change = createEvacuation({ accountApi: account.api, seen })
+  const change = evacuation({ account: account.api } as never)
   const jobs = startJobs([change, moveChange({ account: account.api } as never)])
   const { store, redis, keys } = jobs
   const wanted = { serverId: from.id, targetId: to.id, elasticIpIds: ids }
@@ -286,7 +286,7 @@ describe('the children of a request', () => {
   test('that are late are reported once, for the whole', async () => {
     const ids = idsOf(3)
     const account = accountWith(ids)
-    const { id, carryOn, keys, redis, look, parent } = await withBegun(ids, account)
+    const { carryOn, look, parent, said } = await withBegun(ids, account)
     await carryOn()
     for (const one of ids) account.serverOf.set(one, from.id)
 
@@ -298,8 +298,7 @@ describe('the children of a request', () => {
     await look(17 * 60_000)
 
     expect((await parent()).items?.map(({ lateAt }) => lateAt !== undefined)).toEqual([true, true, true])
-    const owed = await redis.zrange(keys.outbox, '0', '-1')
-    expect(owed.filter((message) => message.endsWith('/late'))).toEqual([`${id}/late`])
+    expect(said.filter((each) => each === 'sends late')).toHaveLength(1)
   })
 })
 
@@ -354,7 +353,7 @@ describe('the limit of the account', () => {
 
     const { id } = await child(first)
     expect(await dueInMs(id)).toBeGreaterThan(55_000)
-    await reconcile(app, createBundles(app), id)
+    await inLane('execute', () => reconcile(app, createBundles(app), id))
     expect(account.writes.toSorted()).toEqual(ids.toSorted())
   })
 

@@ -1,17 +1,16 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { App } from '../../../src/app.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { type AuthorityProblem, payloadHash, type Request, type RequestState } from '../../../src/domain/request.ts'
+import { payloadHash, type Request, type RequestState } from '../../../src/domain/request.ts'
 import { explainAll } from '../../../src/messages/refusals.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { execute as executeRequest } from '../../../src/requests/send.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, Store } from '../../../src/requests/store.ts'
+import { terms } from '../../domain/people-for-test.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { noteOf } from '../audit-for-test.ts'
-import { requestFor } from '../request-for-test.ts'
-import { signatures } from '../signatures-for-test.ts'
+import { requestFor, ruleFor } from '../request-for-test.ts'
+import { signatures, signaturesOfBot } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -23,19 +22,20 @@ function approvedMove(
     now = 1_000_000,
     unread,
     refused,
-    problem,
-    problemAtWrite,
+    wasSent = false,
+    isRuleStricterAtWrite = false,
     isOutdated,
     revision,
     turnMs = 0,
   }: {
-    problemAtWrite?: AuthorityProblem
+    isRuleStricterAtWrite?: boolean
     isOutdated?: boolean
     turnMs?: number
     now?: number
     unread?: Error
     refused?: Error
-    problem?: AuthorityProblem
+    /** Whether the audit has it as sent. */
+    wasSent?: boolean
     revision?: number
   } = {},
 ) {
@@ -89,18 +89,24 @@ function approvedMove(
     usualDuration: async () => undefined,
     postponeIfUnchanged: async (_: Request, ms: number) => void postponed.push(ms),
   } as unknown as Store
-  const found = problemAtWrite ? [undefined, problemAtWrite] : [problem]
+  let checks = 0
   const app = fakeApp({
     store,
-    audit: { note: async () => {} },
+    audit: {
+      note: async () => {},
+      chained: async () => {},
+      redis: { xrevrange: (async () => (wasSent ? [sentBefore] : [])) as never },
+      keys: { audit: 'audit' },
+      keyring: { verify: () => 'forged' },
+    },
     notices: new Map(),
-    noteOf,
     catalog: createCatalog([moveChange({ account: accountApi } as never)]),
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => turnMs, takeWrite: async () => turnMs },
-    wake: (async (_, ms = 0) => void woken.push(ms)) as App['wake'],
+    queues: { wake: async (_, ms = 0) => void woken.push(ms) },
     signatures,
-    // The last one from then on.
-    checkAuthority: (async () => (found.length > 1 ? found.shift() : found[0])) as App['checkAuthority'],
+    access: {
+      ruleOf: () => (++checks > 1 && isRuleStricterAtWrite ? ruleFor({ approve: terms(['S0ONCALL01'], { approvals: 2 }) }) : ruleFor()),
+    },
     config: { opsChannel: undefined, slack: { command: '/infra' } },
     lines: { write: () => {} },
     log: { error: ({ code }: { code: string }) => void distrusted.push(code) } as never,
@@ -110,7 +116,7 @@ function approvedMove(
   return { execute, steps, written, reported, postponed, due, distrusted, woken, waits, latest }
 }
 
-function approvedRequest(): Request {
+function approvedRequest({ signRequest, signApproval, signApproved } = signatures): Request {
   const facts = {
     elasticIpId: 'eip_1GijF7NsZe3bN',
     address: '203.0.113.10',
@@ -119,8 +125,16 @@ function approvedRequest(): Request {
   }
   const request = requestFor({ state: 'approved', facts, createdAt: 990_000, decidedAt: 999_000 })
   const hashed = { ...request, hash: payloadHash(request) }
-  return { ...hashed, signature: signatures.signRequest(hashed) }
+  const signed = { ...hashed, signature: signRequest(hashed) }
+  const by = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: 999_000 }
+  const approved = { ...signed, approvals: [signApproval(signed, by)] }
+  return { ...approved, decision: signApproved(approved, by) }
 }
+
+const sentBefore = [
+  '995000-0',
+  ['entry', JSON.stringify({ version: 1, act: 'send', at: 995_000, seq: 1, prev: '', requestId: approvedRequest().id })],
+]
 
 describe('a write', () => {
   test('is sent after the step that claims it', async () => {
@@ -133,7 +147,7 @@ describe('a write', () => {
 
   test('that the audit shows as sent ends the request, and the operators are notified', async () => {
     const request = approvedRequest()
-    const { execute, steps, written, distrusted } = approvedMove(100, { problem: { code: 'already-sent' }, revision: request.revision })
+    const { execute, steps, written, distrusted } = approvedMove(100, { wasSent: true, revision: request.revision })
     await execute(request)
     expect(written).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['drop'])
@@ -142,8 +156,7 @@ describe('a write', () => {
 
   test('that is no longer allowed after the preflight check is not sent', async () => {
     const request = approvedRequest()
-    const problemAtWrite = { code: 'approval-needed-now' } as const
-    const { execute, steps, written } = approvedMove(100, { problemAtWrite, revision: request.revision })
+    const { execute, steps, written } = approvedMove(100, { isRuleStricterAtWrite: true, revision: request.revision })
     await execute(request)
     expect(written).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['drop'])
@@ -165,11 +178,10 @@ describe('a write', () => {
   })
 
   test('that was signed with an unknown key waits for that key', async () => {
-    const request = approvedRequest()
-    const { execute, steps, written, distrusted, postponed } = approvedMove(100, {
-      problem: { code: 'unknown-key' },
-      revision: request.revision,
-    })
+    const request = approvedRequest(
+      signaturesOfBot({ STATE_KEY: 'another-key-for-tests-of-32-chars', INFRA_API_KEY: '', REDIS_PREFIX: 'lockkeeper' }),
+    )
+    const { execute, steps, written, distrusted, postponed } = approvedMove(100, { revision: request.revision })
     await execute(request)
     expect({ written, steps, distrusted, postponed }).toEqual({
       written: [],
@@ -181,7 +193,7 @@ describe('a write', () => {
 
   test('that another process has sent meanwhile is no reason to notify anybody', async () => {
     const request = approvedRequest()
-    const { execute, steps, written, distrusted } = approvedMove(100, { problem: { code: 'already-sent' }, revision: request.revision + 1 })
+    const { execute, steps, written, distrusted } = approvedMove(100, { wasSent: true, revision: request.revision + 1 })
     await execute(request)
     expect(written).toEqual([])
     expect(steps).toEqual([])

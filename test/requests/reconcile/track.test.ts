@@ -1,24 +1,30 @@
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../../src/domain/account.ts'
 import { ApiUnreachableError } from '../../../src/domain/errors.ts'
-import type { AuthorityProblem, Request } from '../../../src/domain/request.ts'
+import type { Request } from '../../../src/domain/request.ts'
 import { newKeyChange } from '../../../src/features/keys-create.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import type { NewRequest, Store } from '../../../src/requests/store.ts'
 import { track } from '../../../src/requests/track.ts'
 import { startJobs } from '../jobs-for-test.ts'
 import { newRequestFor } from '../request-for-test.ts'
-import { signatures, signedBy } from '../signatures-for-test.ts'
+import { signatures, signaturesOfBot, signedBy } from '../signatures-for-test.ts'
 import { type PlannedStep, takeSteps } from '../take-steps.ts'
 
 const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
 
-async function recordSigned(store: Store, wanted: Partial<NewRequest>): Promise<void> {
-  await store.create(signedBy(signatures, newRequestFor(wanted)))
+async function recordSigned(store: Store, wanted: Partial<NewRequest>, by = signatures): Promise<void> {
+  await store.create(signedBy(by, newRequestFor(wanted)))
 }
 
 /** Tracks requests for a key that is on the account. Every observation of such a request treats the key as one that nobody has seen. */
-function startTrack(check: (request: Request, store: Store) => Promise<AuthorityProblem | undefined> = async () => undefined) {
+function startTrack({
+  by = signatures,
+  onSecondRead,
+}: {
+  by?: typeof signatures
+  onSecondRead?: (store: Store, id: string) => unknown
+} = {}) {
   const live = [{ id: 'tok_1deLnN7QD0r6I', name: input.name }] as ApiKey[]
   const apiKeys = {
     list: async () => [...live],
@@ -26,11 +32,17 @@ function startTrack(check: (request: Request, store: Store) => Promise<Authority
   }
   const jobs = startJobs([newKeyChange({ account: { apiKeys } } as never)])
   const { store } = jobs
-  const app = jobs.appWith({ checkRetraction: (request) => check(request, store) })
+  let reads = 0
+  async function find(id: string) {
+    reads += 1
+    if (reads === 2) await onSecondRead?.(store, id)
+    return store.find(id)
+  }
+  const app = jobs.appWith({ store: { ...store, find } })
 
   /** Records a request that has taken these steps. */
   async function recordAfter(id: string, ...steps: PlannedStep[]): Promise<Request> {
-    await recordSigned(store, { id, kind: 'key.create', input, facts: input, resource: 'api_key_name:ci-deploy' })
+    await recordSigned(store, { id, kind: 'key.create', input, facts: input, resource: 'api_key_name:ci-deploy' }, by)
     return takeSteps(store, id, ...steps)
   }
 
@@ -50,7 +62,7 @@ test('a request that has ended since it was found due is not observed, because i
 
 describe('a request that cannot be trusted is not observed, because its observation may delete a key that is in use', () => {
   test('and ends once, with its name free', async () => {
-    const { track, recordAfter, find, live, distrusted, dueInMs } = startTrack(async () => ({ code: 'record-changed' }))
+    const { track, recordAfter, find, live, distrusted, dueInMs } = startTrack()
     const sent = await recordAfter('a', 'approve', ['issue', { dueInMs: 0 }])
 
     await track([sent])
@@ -64,7 +76,9 @@ describe('a request that cannot be trusted is not observed, because its observat
   })
 
   test('but stays open while only the key is unknown, without an entry for each look', async () => {
-    const { track, recordAfter, find, live, entries, dueInMs } = startTrack(async () => ({ code: 'unknown-key' }))
+    const { track, recordAfter, find, live, entries, dueInMs } = startTrack({
+      by: signaturesOfBot({ STATE_KEY: 'another-key-for-tests-of-32-chars', INFRA_API_KEY: '', REDIS_PREFIX: 'lockkeeper' }),
+    })
     const sent = await recordAfter('a', 'approve', ['issue', { dueInMs: 0 }])
 
     await track([sent])
@@ -77,9 +91,8 @@ describe('a request that cannot be trusted is not observed, because its observat
 })
 
 test('a request that took another step while it was checked is observed again, and not reported', async () => {
-  const { track, recordAfter, live, distrusted, dueInMs } = startTrack(async (request, store) => {
-    await store.take(request, 'accept', { dueInMs: 0 })
-    return { code: 'record-changed' }
+  const { track, recordAfter, live, distrusted, dueInMs } = startTrack({
+    onSecondRead: async (store, id) => store.take((await store.find(id)) as Request, 'accept', { dueInMs: 0 }),
   })
   const sent = await recordAfter('a', 'approve', ['issue', { dueInMs: 0 }])
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { NoteOutcome } from '../../../src/audit/chain.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
-import { auditWriting, noteOf } from '../audit-for-test.ts'
+import { auditWriting, trusting } from '../audit-for-test.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
@@ -18,7 +18,7 @@ describe('the audit', () => {
       (note) => JSON.stringify(note),
       (outcome) => void outcomes.push(outcome),
     )
-    const store = createStore({ redis, keys, audit, noteOf })
+    const store = createStore({ redis, keys, audit, signatures: trusting })
     const request = await recordRequest(store, { reason: 'web-1 is being replaced', hash: 'f'.repeat(64), ...more })
     const noted = async () => {
       const items = await redis.xrange(keys.auditIntake, '-', '+')

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { createStore } from '../../../src/requests/store.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 
 test('the age of the last tick is infinite before the first one, and then counts from it', async () => {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   expect(await store.sinceLastTickMs()).toBe(Number.POSITIVE_INFINITY)
 
   await store.noteTick()
@@ -16,7 +16,7 @@ test('the age of the last tick is infinite before the first one, and then counts
 
 test('a worker is counted once, and only within the given time', async () => {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   await store.noteWorker('one')
   await store.noteWorker('one')
   await store.noteWorker('another')

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createKeys } from '../../../src/redis/key-names.ts'
 import { createStore } from '../../../src/requests/store.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { noAudit } from '../redis-for-test.ts'
 import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { withRequest } from '../with-request.ts'
@@ -51,7 +51,7 @@ describe('a new request', () => {
       redis.disconnect()
       await server.stop()
     })
-    const store = createStore({ redis, keys: createKeys('full'), audit: noAudit, noteOf })
+    const store = createStore({ redis, keys: createKeys('full'), audit: noAudit, signatures: trusting })
     const earlier = await recordRequest(store)
     await store.take(earlier, 'reject')
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createStore } from '../../../src/requests/store.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
@@ -9,7 +9,7 @@ import { takeSteps, untilTracking } from '../take-steps.ts'
 describe('of many requests,', () => {
   async function withMany(count: number) {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
     const ids = Array.from({ length: count }, (_, index) => `r${index}`)
     await Promise.all(ids.map((id) => store.create(newRequestFor({ id, resource: `elastic_ip:${id}` }))))
     return { redis, keys, store, ids }
@@ -41,7 +41,7 @@ describe('of many requests,', () => {
   test("none counts as gone because Redis isn't responding", async () => {
     const { keys } = await withMany(1)
     const { redis, proxy } = await connectLossyRedis('prompt')
-    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
     const { promise: end, resolve } = Promise.withResolvers<void>()
     proxy.holdSent((sent) => sent.includes('hgetall'), end)
 
@@ -70,7 +70,7 @@ describe('of many requests,', () => {
 describe('the last change of a resource', () => {
   test('is the request that was done last, whatever was requested since', async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
     const resource = 'elastic_ip:eip_9'
     for (const id of ['first', 'second']) {
       await store.create(newRequestFor({ id, resource }))
@@ -85,7 +85,7 @@ describe('the last change of a resource', () => {
 
   test('of several resources is known for each of them', async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
     await store.create(newRequestFor({ id: 'both', resource: 'server:sv_1', moreResources: ['elastic_ip:eip_1', 'elastic_ip:eip_2'] }))
     await takeSteps(store, 'both', ...untilTracking, 'finish')
 
@@ -100,7 +100,7 @@ describe('the last change of a resource', () => {
 
   test('is unknown if its record is gone or does not fit', async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
     await redis.set(keys.lastChange('elastic_ip:eip_9'), 'gone')
     expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual(new Map())
 
@@ -112,7 +112,7 @@ describe('the last change of a resource', () => {
 describe('the order of a Home tab', () => {
   function startTwo() {
     const { redis, keys } = connectTestRedis()
-    const storeOver = (connection: typeof redis) => createStore({ redis: connection, keys, audit: noAudit, noteOf })
+    const storeOver = (connection: typeof redis) => createStore({ redis: connection, keys, audit: noAudit, signatures: trusting })
     return { redis, storeOver, first: storeOver(redis), second: storeOver(redis) }
   }
   const again = { isNew: false }

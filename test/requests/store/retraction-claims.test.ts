@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStore } from '../../../src/requests/store.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { connectLossyRedis, noAudit } from '../redis-for-test.ts'
 import { withRequest } from '../with-request.ts'
 
@@ -29,7 +29,7 @@ describe('the retraction of the key that a request has issued', () => {
   test('is claimed and ended also if the answers of Redis are lost', async () => {
     const { redis, keys, request } = await withRequest()
     const lossy = await connectLossyRedis('patient')
-    const store = createStore({ redis: lossy.redis, keys, audit: noAudit, noteOf })
+    const store = createStore({ redis: lossy.redis, keys, audit: noAudit, signatures: trusting })
 
     lossy.proxy.loseNextReply()
     const token = await store.claimRetraction(request.id)

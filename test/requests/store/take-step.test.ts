@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import { createStore, type StepData, type Store, type TakenStep } from '../../../src/requests/store.ts'
-import { noteOf } from '../audit-for-test.ts'
+import { trusting } from '../audit-for-test.ts'
 import { owedReports } from '../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { moveFacts, recordRequest } from '../request-for-test.ts'
@@ -173,7 +173,7 @@ describe('a step that was taken', () => {
   async function startNoting() {
     const { redis, keys } = connectTestRedis()
     const taken: TakenStep[] = []
-    const store = createStore({ redis, keys, audit: noAudit, noteOf, onStep: (step) => void taken.push(step) })
+    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting, onStep: (step) => void taken.push(step) })
     const { id } = await recordRequest(store)
     /** Sets the time of the approval back. */
     async function approvedAgo(ms: number) {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
-import { createWriteProbe, findRedisFaults, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
+import { findRedisFaults, probeWrites, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createRedisWatch } from '../../../src/requests/watches.ts'
 import { fakeApp } from '../../fake-app.ts'
@@ -159,9 +159,8 @@ describe('a Redis that refuses writes', () => {
       await server.stop()
     })
     const keys = createKeys('watched')
-    const probe = createWriteProbe(redis, keys)
     const find = async () => {
-      const refusal = await probe()
+      const refusal = await probeWrites(redis, keys)
       return [...findRedisFaults(await readInfos(redis)), ...(refusal ? [refusalFault(refusal)] : [])]
     }
     const start = (instead?: Parameters<typeof startProcess>[2]) => startProcess({ redis, keys }, find, instead)

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-/** The state of the stand-in, from which answers are made. Times are milliseconds since 1970. */
 export interface Project {
   id: string
   name: string
@@ -9,7 +8,6 @@ export interface Project {
 
 /** A place has a different id and name on each kind of object. Only the slug is the same. */
 export interface Site {
-  /** `ASH` */
   slug: string
   /** On Elastic IPs, as `region.location`. */
   onElasticIps: { id: string; name: string }
@@ -29,7 +27,6 @@ export interface ServerState {
   locked: boolean
   operatingSystem: string
   projectId: string
-  /** Slug. */
   site: string
   /** True: the account API answers SERVER_NETWORK_INCOMPATIBLE. */
   networkIncompatible: boolean
@@ -49,7 +46,6 @@ export interface ElasticIpState {
   status: string
   serverId: string | null
   projectId: string
-  /** Slug. Null while it is unknown. */
   site: string | null
   createdAt: number
   /** Reads show neither the id nor the address yet. */
@@ -71,7 +67,6 @@ export interface VirtualMachineState {
   status: string
   primaryIpv4: string
   operatingSystem: { name: string; slug: string; version: string } | null
-  /** Slug. */
   site: string
   billing: string
   plan: { id: string; name: string; slug: string }
@@ -162,12 +157,10 @@ function site(slug: string, city: string, country: string): Site {
 const bot = { id: idOf('user', 'lockkeeper'), email: 'lockkeeper@nimbus.example' }
 const ada = { id: idOf('user', 'ada'), email: 'ada.okafor@nimbus.example' }
 
-/** Returns 36 hexadecimal characters, like real tokens. */
 export function newToken(): string {
   return randomBytes(18).toString('hex')
 }
 
-/** Returns the keys of the account. The first one is the bot's own. */
 export function apiKeys(botToken: string): ApiKeyState[] {
   return [
     key('lockkeeper', { token: botToken, user: bot, createdAt: day('2026-08-03'), updatedAt: day('2026-08-03') }),
@@ -333,7 +326,6 @@ export const elasticIps: ElasticIpState[] = [
   elasticIp('203.0.113.105', 'internal-tools', 'DAL', null, { status: 'configuring', site: null, provisioning: true }),
 ]
 
-/** Makes an active Elastic IP. */
 export function elasticIp(
   address: string,
   project: string,

@@ -10,11 +10,9 @@ export interface JournalEntry {
   /** As sent, without the query. */
   path: string
   query: Record<string, string>
-  /** Without `authorization`. */
   headers: Record<string, string | string[] | undefined>
   /** Parsed. The text itself if it is not JSON, undefined if there is no body. */
   body: unknown
-  /** Milliseconds since 1970. */
   time: number
   /** Beyond the limit of its key, and therefore never applied. */
   refused?: true
@@ -24,7 +22,6 @@ export interface JournalEntry {
 export function createJournal() {
   const entries: JournalEntry[] = []
   return Object.assign(entries, {
-    /** Returns the requests that are not GET. */
     writes: () => entries.filter(({ method }) => method !== 'GET'),
     clear: () => void entries.splice(0),
   })
@@ -71,11 +68,9 @@ export interface OtherAnswer {
 }
 
 export interface FaultOrder {
-  /** Default: any. */
   method?: string
   /** A text is the whole path. Default: any. */
   path?: RegExp | string
-  /** How often. Default: once. */
   times?: number
   kind: FaultKind
   delayMs?: number
@@ -84,7 +79,6 @@ export interface FaultOrder {
   headers?: Record<string, string>
   location?: string
   instead?: (answer: Answer) => OtherAnswer
-  /** For `flood` and `bomb`. */
   bytes?: number
   /** Only for requests for which this returns true. */
   when?: (request: Pick<JournalEntry, 'query' | 'body'>) => boolean

@@ -4,9 +4,7 @@ import type { Answer } from './wire.ts'
 export const documentedLimits = { reads: 60, writes: 20 }
 
 export interface Limits {
-  /** GET requests in a window. Default: no limit. */
   reads?: number
-  /** All other requests in a window. Default: no limit. */
   writes?: number
   /**
    * `fixed`: starts with its first request. `sliding`: every span of its length, so that it refuses whatever `fixed` refuses.
@@ -50,7 +48,6 @@ export function createRateLimiter(limits: Limits, ownKey: string, now: () => num
   }
 
   return {
-    /** Counts a request. Returns the refusal if it is one too many. */
     take(method: string, key = ''): Answer | undefined {
       const kind = method === 'GET' ? 'read' : 'write'
       const bucket = bucketOf(kind, key)
@@ -66,9 +63,7 @@ export function createRateLimiter(limits: Limits, ownKey: string, now: () => num
       return tooMany(kind, most[kind], Math.ceil(((awaited?.at ?? now()) + windowMs - now()) / 1_000))
     },
 
-    /** The requests that count in the current window. */
     used: (kind: RequestKind, key = ownKey) => bucketOf(kind, key).used.length,
-    /** The requests that were refused since the start. */
     refused: (kind: RequestKind, key = ownKey) => bucketOf(kind, key).refused,
     /** The most requests that were sent in any span of a window's length, with the refused ones. */
     most: (kind: RequestKind, key = ownKey) => bucketOf(kind, key).most,
@@ -78,7 +73,6 @@ export function createRateLimiter(limits: Limits, ownKey: string, now: () => num
       if (count === Number.POSITIVE_INFINITY) return
       bucketOf(kind, key).used.push(...Array.from({ length: count }, () => ({ at: now(), byAnotherTool: true })))
     },
-    /** Makes what another tool has used count no more. */
     forgetAnotherTool(): void {
       for (const bucket of buckets.values()) bucket.used = bucket.used.filter(({ byAnotherTool }) => !byAnotherTool)
     },

@@ -17,13 +17,10 @@ import {
 } from './wire.ts'
 import type { World } from './world.ts'
 
-/** A request with a valid key. */
 export interface AuthorizedRequest {
-  /** Path parameters, in order. */
   params: string[]
   query: Record<string, string>
   body: unknown
-  /** The key of the request. */
   key: ApiKeyState
 }
 
@@ -205,15 +202,12 @@ const routes: Record<string, Handler> = {
 
 export interface ReceivedRequest {
   method: string
-  /** As sent, without the query. */
   path: string
   query: Record<string, string>
-  /** The `Authorization` header. */
   token: string | undefined
   body: unknown
 }
 
-/** Answers a request: checks its key and its rights, and finds the route. */
 export function createRouter({ world, maxPageSize, filterKnowsDead }: Pick<Account, 'world' | 'maxPageSize' | 'filterKnowsDead'>) {
   const account: Account = {
     world,

@@ -22,7 +22,6 @@ async function start(options: AccountApiOptions = {}) {
   return { ...account, clock, clientWith, api: clientWith(account.key) }
 }
 
-/** Returns the refusal of the account API: `422 SITE_MISMATCH`. */
 async function refusal(promise: Promise<unknown>): Promise<string> {
   const error = await promise.then(
     () => new Error('it was not refused'),

@@ -11,21 +11,17 @@ import type { Answer } from './wire.ts'
 import { createWorld } from './world.ts'
 
 export interface AccountApiOptions {
-  /** Default: a free port. */
   port?: number
-  /** A key that is valid from the start. Default: a new one. */
   key?: string
   /** How long a move takes, in ms. */
   moveTakes?: { min: number; max: number }
   /** What reads show while an Elastic IP moves. Default: the old server, then the target. */
   movePhases?: MovePhase[]
-  /** Replaces parts of the usual data. */
   data?: Partial<Data>
   /** Limits the size of pages below what is requested. */
   maxPageSize?: number
   /** Whether `filter[server]` finds the addresses of a server that is not active, although they show no server. Default: false. */
   filterKnowsDead?: boolean
-  /** How many requests of one key are answered in a minute. Default: all. */
   limits?: Limits
   now?: () => number
 }

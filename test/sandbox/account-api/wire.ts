@@ -2,11 +2,9 @@ import type { ApiKeyState, Data, ElasticIpState, EventState, ServerState, Virtua
 
 export interface Answer {
   status: number
-  /** Undefined for an empty body. */
   body: unknown
 }
 
-/** A refusal. It is thrown, and becomes the answer. */
 export class Refusal extends Error {
   readonly answer: Answer
 
@@ -16,12 +14,10 @@ export class Refusal extends Error {
   }
 }
 
-/** The short form of errors. */
 export function refusal(status: number, code: string, message: string): Refusal {
   return new Refusal({ status, body: { errors: [{ code, message }] } })
 }
 
-/** The long form of errors. */
 export function invalid(pointer: string, detail: string): Refusal {
   const error = { code: 'VALIDATION_ERROR', status: '422', title: 'Unprocessable entity', detail, source: { pointer }, meta: {} }
   return new Refusal({ status: 422, body: { errors: [error] } })

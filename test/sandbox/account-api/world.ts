@@ -121,11 +121,9 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
   }
 
   return {
-    /** The state itself, for the routes and for tests that need more than the functions here. */
     data,
     events,
     recordEvent,
-    /** Every issued token, also of deleted keys. */
     issuedTokens,
     now,
 
@@ -151,7 +149,6 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
 
     /** Orders the course of the next accepted move. Several orders are used in turn. */
     nextMove: (next: NextMove) => void planned.push(next),
-    /** Starts a move like an accepted PATCH. */
     startMove(id: string, serverId: string): void {
       const elasticIp = liveElasticIp(id)
       const { takesMs, endsIn = 'active', phases = movePhases } = planned.shift() ?? {}
@@ -160,7 +157,6 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
       elasticIp.status = 'moving'
       elasticIp.serverId = serverId
     },
-    /** Ends a current move now, whatever its ordered end. */
     endMove(id: string, how: MoveEnd = 'active'): void {
       end(liveElasticIp(id), how)
     },
@@ -174,11 +170,9 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     release(id: string): void {
       end(liveElasticIp(id), 'released')
     },
-    /** Removes it: the account API answers 404. */
     remove(id: string): void {
       data.elasticIps.splice(data.elasticIps.indexOf(liveElasticIp(id)), 1)
     },
-    /** Makes a server inactive: its Elastic IPs show no server. */
     killServer(id: string): void {
       const server = serverOf(id)
       if (!server) throw new Error(`the stand-in has no server ${id}`)

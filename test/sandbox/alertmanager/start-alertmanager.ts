@@ -13,7 +13,6 @@ const advice = [
   '  macOS:           download it from https://prometheus.io/download/#alertmanager and put it into a folder of PATH',
 ].join('\n')
 
-/** Returns the path of an Alertmanager. Installs one first if that needs no permission. Throws with advice if there is none. */
 export function findAlertmanager(): Promise<string> {
   return findOrInstall({
     names: ['prometheus-alertmanager', 'alertmanager'],
@@ -24,7 +23,6 @@ export function findAlertmanager(): Promise<string> {
 }
 
 export interface AlertmanagerOptions {
-  /** Its whole configuration file. */
   config: string
   /** Additional files in the folder of the configuration, which it can name without a path. */
   files?: Record<string, string>
@@ -32,7 +30,6 @@ export interface AlertmanagerOptions {
   externalUrl?: string
 }
 
-/** An alert as Prometheus sends it. Without `endsAt` it fires. */
 export interface SentAlert {
   labels: Record<string, string>
   annotations?: Record<string, string>
@@ -90,10 +87,8 @@ export async function startAlertmanager({ config, files = {}, externalUrl }: Ale
 
   return {
     url,
-    /** What it has written, with every notification. */
     log,
 
-    /** Sends alerts as Prometheus does. */
     async send(...alerts: SentAlert[]): Promise<void> {
       const body = JSON.stringify(alerts)
       const answer = await fetch(`${url}/api/v2/alerts`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })

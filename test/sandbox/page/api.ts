@@ -5,9 +5,7 @@ export type Answer<Content = object> = ({ ok: true } & Content) | { ok: false; e
 
 export interface FoundOptions {
   options?: Option[]
-  /** The label above the options, which nobody can choose. */
   label?: string
-  /** What Slack shows if the bot returned no options. */
   notice?: string
 }
 

@@ -6,10 +6,8 @@ import { channelHere, notify, page, update } from './page.ts'
 import type { Command } from './shapes.ts'
 
 interface ComposerProps {
-  /** The name for screen readers. */
   label: string
   placeholder: string
-  /** Further buttons in the bar. */
   tools?: TemplateResult | typeof nothing
   threadTs?: string | undefined
 }

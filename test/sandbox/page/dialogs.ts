@@ -13,7 +13,6 @@ import { plainWithEmoji, renderPlain, renderText } from './text.ts'
 let wrong: { viewId: string; errors?: Record<string, string>; sentence?: string } | undefined
 /** The id of the view that is being submitted. */
 let submitting: string | undefined
-/** The view whose first field has got the focus. */
 let focused: string | undefined
 
 const surfaceOf = ({ id, view }: OpenView): Surface => ({
@@ -54,7 +53,6 @@ async function close({ id }: OpenView, clear = false) {
   await refresh()
 }
 
-/** Renders the stack of open views as one dialog with the top view. */
 export function renderModal(): TemplateResult {
   const top = page.views.at(-1)
   const cancel = (event: Event) => {
@@ -99,7 +97,6 @@ function form(top: OpenView): TemplateResult {
   )}`
 }
 
-/** Renders the question before an element acts. */
 export function renderQuestion(): TemplateResult {
   const asked = questionNow()
   const content =

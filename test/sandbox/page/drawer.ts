@@ -7,7 +7,6 @@ import type { Breakage } from './shapes.ts'
 
 let breakages: Breakage[] = []
 let isOpen = false
-/** The id of what is being broken. */
 let busy: string | undefined
 /** What the last use has done, by its id. */
 let said: { id: string; sentence: string } | undefined
@@ -47,7 +46,6 @@ export function setDrawerOpen(next: boolean) {
   requestAnimationFrame(() => document.querySelector<HTMLElement>(next ? '.drawer .icon-button' : '.drawer-toggle')?.focus())
 }
 
-/** Renders the button that opens the drawer. It shows while a switch is on. Without a sandbox around the page there is nothing to break. */
 export function drawerToggle(): TemplateResult | typeof nothing {
   if (breakages.length === 0) return nothing
   const broken = breakages.filter(isBroken).length
@@ -63,7 +61,6 @@ export function drawerToggle(): TemplateResult | typeof nothing {
   </button>`
 }
 
-/** Renders the drawer in which people break things, to see what Lockkeeper does then. */
 export function renderDrawer(): TemplateResult | typeof nothing {
   if (!isOpen) return nothing
   return html`<aside class="drawer" aria-label="Break something">

@@ -26,7 +26,6 @@ function isEmpty({ value, selected_option: option, selected_options: ticked = []
   return !value && !option && !conversation && ticked.length === 0
 }
 
-/** Returns the elements of a view that have a value, with their blocks. */
 function holdersIn({ blocks }: View): { block: Block; blockId: string; element: Element }[] {
   return blocks.flatMap((block) => {
     const all = block.type === 'actions' ? ((block.elements ?? []) as Element[]) : [block.element, block.accessory]
@@ -52,7 +51,6 @@ export function missingIn(surface: Surface, view: View): Record<string, string> 
 
 export const isBusy = (surface: Surface, blockId: string, element: Element) => busy.has(keyOf(surface, blockId, element))
 
-/** Presses a button, after its question. */
 export async function press(surface: Surface, blockId: string, element: Element): Promise<void> {
   const asked = element.confirm
   if (asked && !(await ask(asked))) return

@@ -8,7 +8,6 @@ import type { Message, Shortcut } from './shapes.ts'
 import { formatSlackDate } from './slack-date.ts'
 import { renderMrkdwn } from './text.ts'
 
-/** Renders the messages of the channel. Replies are in their threads, unless they were also sent to the channel. */
 export function renderMessages(messages: Message[]): TemplateResult {
   const level = messages.filter(({ threadTs, ts, broadcast }) => threadTs === undefined || threadTs === ts || broadcast)
   return html`${repeat(
@@ -93,7 +92,6 @@ function tools(message: Message, isInChannel: boolean): TemplateResult {
   </div>`
 }
 
-/** Renders a button whose menu has these shortcuts of the app. `at`: where they are used. */
 export function shortcutMenu(
   id: string,
   label: string,

@@ -13,7 +13,6 @@ export const page = {
   place: '',
   /** The stamp of the message whose thread is open. */
   thread: undefined as string | undefined,
-  /** By channel. The direct messages from the app have a channel, too. */
   messages: new Map<string, Message[]>(),
   app: undefined as AppState | undefined,
   /** The stack of open modals. */
@@ -31,7 +30,6 @@ export const page = {
 let paint = () => {}
 let isDue = false
 
-/** Renders the page soon, once for all changes of one turn. */
 export function update() {
   if (isDue) return
   isDue = true
@@ -43,7 +41,6 @@ export function update() {
 
 const shownMs = 9_000
 
-/** Shows a sentence for a while. A notice replaces the earlier one about the same. */
 export function notify(sentence: string, about = sentence) {
   const notice = { sentence, about }
   page.notices = [...page.notices.filter((one) => one.about !== about), notice]
@@ -97,7 +94,6 @@ export function mainChannel(): Channel | undefined {
   return page.workspace.channels[0]
 }
 
-/** Returns all messages of all channels, oldest first. */
 export function messagesInChannels(): Message[] {
   return page.workspace.channels.flatMap(({ id }) => page.messages.get(id) ?? []).sort((a, b) => Number(a.ts) - Number(b.ts))
 }

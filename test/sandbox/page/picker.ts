@@ -19,7 +19,6 @@ interface PickerProps {
 
 /** The open list of a picker. There is at most one. */
 interface OpenList {
-  /** The id of the picker's field. */
   id: string
   query: string
   /** False while the field still shows the earlier choice. */
@@ -45,7 +44,6 @@ export function closePicker() {
   update()
 }
 
-/** Shows open lists above everything else. Called after every render. */
 export function settlePicker() {
   const list = document.querySelector<HTMLElement>('.picker-list:not(:popover-open)')
   list?.showPopover({ source: list.previousElementSibling as HTMLElement })

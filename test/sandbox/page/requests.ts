@@ -18,7 +18,6 @@ export interface ShownRequest {
   isReported: boolean
 }
 
-/** Finds the requests among the messages, oldest first. */
 export function requestsIn(messages: Message[]): ShownRequest[] {
   return messages.filter(isRequest).map((message) => ({
     channel: message.channel,
@@ -42,7 +41,6 @@ function approversIn({ text }: Message): string[] {
   return Array.from(people.matchAll(/<@(\w+)/g), ([, id = '']) => id)
 }
 
-/** Returns the requests that this person still has to decide, or to create a key for. */
 export function waitingFor(requests: ShownRequest[], { id, role }: Pick<Person, 'id' | 'role'>): ShownRequest[] {
   return requests.filter(({ stage, requester, approvedBy }) =>
     stage === 'waits' ? role === 'approver' && requester !== id && !approvedBy.includes(id) : stage === 'to-create' && requester === id,

@@ -6,7 +6,6 @@ import { showMessage } from './message-links.ts'
 import { actAs, page, removeNotice, removeToast } from './page.ts'
 import { renderMrkdwn } from './text.ts'
 
-/** Renders what the phones of people show. */
 export function renderToasts(): TemplateResult {
   return html`<div class="toasts" role="status" aria-label="Phones">
     ${repeat(page.toasts, ({ channel, ts }) => `${channel}/${ts}`, renderToast)}

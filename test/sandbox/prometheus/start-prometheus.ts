@@ -67,7 +67,6 @@ async function unpackWithApt(): Promise<void> {
   }
 }
 
-/** Returns undefined if it worked, otherwise the end of the output. */
 async function run(program: string, args: string[], cwd: string): Promise<string | undefined> {
   const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
@@ -88,7 +87,6 @@ interface PrometheusOptions {
   scrapes: number[]
 }
 
-/** Starts a real Prometheus on loopback, with its own folder. */
 export async function startPrometheus({ program, scrapes }: PrometheusOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'lockkeeper-prometheus-'))
   const config = join(folder, 'prometheus.yml')

@@ -16,7 +16,6 @@ const advice = [
   'Or set REDIS_URL to a Redis that you have.',
 ].join('\n')
 
-/** Returns the path of a Redis or a Valkey. Installs one first if that needs no permission. Throws with advice if there is none. */
 export function findRedisServer(): Promise<string> {
   return findOrInstall({
     names: ['redis-server', 'valkey-server'],
@@ -141,7 +140,6 @@ export async function startRedis({
 
 export type Redis = Awaited<ReturnType<typeof startRedis>>
 
-/** Resolves when it accepts connections. If it ends instead, rejects with its output. */
 async function untilReady(child: ChildProcess): Promise<void> {
   let said = ''
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -172,13 +170,10 @@ async function untilReady(child: ChildProcess): Promise<void> {
 
 export interface FoundRedis {
   url: string
-  /** Whether `REDIS_URL` named it, or it was started here. */
   from: 'REDIS_URL' | 'started'
-  /** Stops it if it was started here. */
   stop(): Promise<void>
 }
 
-/** Returns the Redis of `REDIS_URL`, or starts one. */
 export async function findRedis(options: StartRedisOptions = {}, environment: NodeJS.ProcessEnv = process.env): Promise<FoundRedis> {
   const given = environment.REDIS_URL
   if (given) return { url: given, from: 'REDIS_URL', stop: async () => {} }

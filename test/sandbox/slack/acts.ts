@@ -1,25 +1,15 @@
 import { actionOf, choiceMember, choiceOf, findElement, type Placed, type StateValues, type Which } from './elements.ts'
-import type { Interactions } from './interactions.ts'
 import { type Json, objectsOf } from './json.ts'
-import type { MessageStore, StoredMessage } from './message-store.ts'
+import type { StoredMessage } from './message-store.ts'
 import type { ClickOptions, Delivery, Message, OpenView, Suggestions } from './slack.ts'
-import type { State } from './state.ts'
-import { conversationOptions, type StoredView, type ViewStore } from './view-store.ts'
-import type { Channel, Directory } from './workspace.ts'
+import type { Parts } from './start-slack.ts'
+import { conversationOptions, type StoredView } from './view-store.ts'
+import type { Channel } from './workspace.ts'
 
 export type Place = { message: StoredMessage } | { view: StoredView }
 
-export interface ActsOptions {
-  state: State
-  directory: Directory
-  messages: MessageStore
-  views: ViewStore
-  interactions: Interactions
-}
-
 /** What people do in messages, modals and Home tabs: find the element, choose in it, keep the choice, and deliver it to the bot. */
-export function createActs(options: ActsOptions) {
-  const { state, directory, messages, views, interactions } = options
+export function createActs({ state, directory, messages, views, interactions }: Omit<Parts, 'acts'>) {
   /** The choices of each person in each message. */
   const chosen = new Map<string, StateValues>()
 
@@ -55,7 +45,6 @@ export function createActs(options: ActsOptions) {
     return values
   }
 
-  /** Delivers `choice` in an element to the bot, after it was kept. */
   function dispatch(userId: string, place: Place, placed: Placed, choice: Json): Promise<Delivery> {
     const action = actionOf(placed, choice, state.stamp())
     if ('message' in place) {
@@ -97,11 +86,34 @@ export function createActs(options: ActsOptions) {
     )
   }
 
+  function writable(userId: string, channelRef: string): Channel {
+    const channel = directory.channel(channelRef)
+    const person = directory.person(userId)
+    if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)
+    if (!channel.members.includes(userId)) throw new Error(`${person.name} is not in #${channel.name}.`)
+    if (channel.isArchived) throw new Error(`#${channel.name} is archived.`)
+    return channel
+  }
+
+  function invite(userId: string, channel: Channel, handle: string): { message?: StoredMessage } {
+    const invited = directory.findByHandle(handle)
+    if (invited === undefined) {
+      interactions.notify(userId, `Nobody here is called ${handle}.`)
+      return {}
+    }
+    if (channel.members.includes(invited.id)) {
+      interactions.notify(userId, `${invited.name} is already in this channel.`)
+      return {}
+    }
+    directory.join(channel.id, invited.id)
+    const text = `was added to #${channel.name} by ${directory.person(userId).name}.`
+    return { message: messages.post({ channel: channel.id, user: invited.id, text, subtype: 'channel_join' }) }
+  }
+
   return {
     element,
     suggest,
 
-    /** Returns a message of the channel as it is now, or as in an old copy. Throws if this person cannot see it. */
     messageFor(userId: string, channelRef: string, ts: string, copy?: Message): { message: StoredMessage } {
       const channel = directory.channel(channelRef)
       const person = directory.person(userId)
@@ -149,51 +161,125 @@ export function createActs(options: ActsOptions) {
       views.setValue(place.view, placed.blockId, placed.actionId, { type: placed.type, ...choice })
       return undefined
     },
-  }
-}
-export type Acts = ReturnType<typeof createActs>
 
-export interface Composer {
-  /** Sends the text: a message, `/invite`, or a command for the bot. Throws a sentence if Slack does not let this person write here. */
-  send(userId: string, channelRef: string, text: string, threadTs?: string): Promise<{ message?: StoredMessage; delivery?: Delivery }>
-}
-
-/** What Enter does in the composer. */
-export function createComposer(directory: Directory, messages: MessageStore, interactions: Interactions): Composer {
-  function writable(userId: string, channelRef: string): Channel {
-    const channel = directory.channel(channelRef)
-    const person = directory.person(userId)
-    if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)
-    if (!channel.members.includes(userId)) throw new Error(`${person.name} is not in #${channel.name}.`)
-    if (channel.isArchived) throw new Error(`#${channel.name} is archived.`)
-    return channel
-  }
-
-  function invite(userId: string, channel: Channel, handle: string): { message?: StoredMessage } {
-    const invited = directory.findByHandle(handle)
-    if (invited === undefined) {
-      interactions.notify(userId, `Nobody here is called ${handle}.`)
-      return {}
-    }
-    if (channel.members.includes(invited.id)) {
-      interactions.notify(userId, `${invited.name} is already in this channel.`)
-      return {}
-    }
-    directory.join(channel.id, invited.id)
-    const text = `was added to #${channel.name} by ${directory.person(userId).name}.`
-    return { message: messages.post({ channel: channel.id, user: invited.id, text, subtype: 'channel_join' }) }
-  }
-
-  return {
-    async send(userId, channelRef, text, threadTs) {
+    /** What Enter does in the composer: a message, `/invite`, or a command for the bot. Throws if Slack does not let this person write here. */
+    async send(
+      userId: string,
+      channelRef: string,
+      text: string,
+      threadTs?: string,
+    ): Promise<{ message?: StoredMessage; delivery?: Delivery }> {
       const channel = writable(userId, channelRef)
       const invitation = /^\/invite\s+(@?\S.*)$/.exec(text.trim())
       if (invitation) return invite(userId, channel, (invitation[1] ?? '').trim())
-      if (!text.startsWith('/'))
-        return { message: messages.post({ channel: channel.id, user: userId, text, ...(threadTs ? { threadTs } : {}) }) }
+      if (!text.startsWith('/')) return { message: messages.post({ channel: channel.id, user: userId, text, threadTs }) }
       // Slack refuses commands of apps in threads.
       if (threadTs) throw new Error('Slash commands cannot be used in threads.')
       return { delivery: await interactions.command(userId, channel.id, text) }
     },
   }
 }
+export type Acts = ReturnType<typeof createActs>
+
+/** A view: its id, a copy of it, or undefined for the view on top. */
+type ViewRef = string | Pick<OpenView, 'id'>
+
+/** What one person can do in Slack. A channel is named by id, `#name` or `name`. */
+export function createHands(userId: string, { directory, messages, views, interactions, acts, shown }: Parts) {
+  const person = directory.person(userId)
+
+  function top(): StoredView {
+    const view = views.stackOf(userId).at(-1)
+    if (view === undefined) throw new Error(`${person.name} has no modal open.`)
+    return view
+  }
+
+  function viewOf(ref: ViewRef | undefined): { view: StoredView } {
+    if (ref === undefined) return { view: top() }
+    return acts.viewFor(userId, typeof ref === 'string' ? ref : ref.id)
+  }
+
+  function modalOf(ref: ViewRef | undefined): StoredView {
+    return ref === undefined ? top() : acts.modalFor(userId, typeof ref === 'string' ? ref : ref.id).view
+  }
+
+  function placeOf(target: Message | OpenView | string, channel?: string): Place {
+    if (typeof target === 'string') return channel ? acts.messageFor(userId, channel, target) : viewOf(target)
+    if ('ts' in target) return acts.messageFor(userId, target.channel, target.ts, target)
+    return target.view.type === 'home' ? acts.homeFor(userId, target) : viewOf(target)
+  }
+
+  return {
+    person,
+
+    async command(text: string, at: { channel: string }): Promise<Delivery> {
+      const { delivery } = await acts.send(userId, at.channel, text)
+      if (delivery === undefined) throw new Error(`"${text}" is not a command for the bot.`)
+      return delivery
+    },
+
+    async say(text: string, at: { channel: string; threadTs?: string }): Promise<Message | undefined> {
+      const { message } = await acts.send(userId, at.channel, text, at.threadTs)
+      return message && messages.toMessage(message)
+    },
+
+    /**
+     * Presses or chooses an element, named by its action id or visible text: of a modal, or of a message or Home tab as it is in the copy,
+     * which may be old.
+     */
+    click: async (target: Message | OpenView | string, element: string, how?: ClickOptions) =>
+      acts.click(userId, placeOf(target, how?.channel), element, how),
+
+    /** Uses a shortcut of a message, named by its callback id. `message`: members that replace those of the message in the payload. */
+    messageShortcut: async (target: Message, callbackId: string, how: { message?: Json } = {}) => {
+      const { message } = acts.messageFor(userId, target.channel, target.ts, target)
+      return interactions.messageShortcut(userId, callbackId, message, how.message)
+    },
+    /** Uses a global shortcut, named by its callback id. `channel`: the one that the person is looking at. */
+    globalShortcut: (callbackId: string, how: { channel?: string } = {}) => interactions.globalShortcut(userId, callbackId, how.channel),
+
+    /** Opens the app. The bot receives `app_home_opened`. What it publishes then is not awaited. */
+    openHome: (how: { tab?: 'home' | 'messages' } = {}) => interactions.openHome(userId, how.tab),
+    home(): OpenView | undefined {
+      const home = views.homeOf(userId)
+      return home && views.toOpenView(home)
+    },
+
+    openViews: () => views.stackOf(userId).map((view) => views.toOpenView(view)),
+    topView: () => views.toOpenView(top()),
+
+    /**
+     * Fills inputs, named by label or block id: with text, with the text or value of an option, or with null to empty them. Pickers are
+     * searched first. Elements with `dispatch_action` are delivered to the bot, and the deliveries returned.
+     */
+    async fill(view: ViewRef | undefined, values: Record<string, string | null>): Promise<Delivery[]> {
+      const deliveries: Delivery[] = []
+      const { view: stored } = viewOf(view)
+      for (const [name, input] of Object.entries(values)) {
+        const delivery = await acts.fill(userId, { view: stored }, name, input)
+        if (delivery) deliveries.push(delivery)
+      }
+      return deliveries
+    },
+
+    submit: async (view?: ViewRef) => interactions.submit(userId, modalOf(view)),
+    /** Closes the modal on top, or another one with everything above it. */
+    close: async (view?: ViewRef) => views.close(modalOf(view)),
+
+    /** Types into an external select, named by label, block id or action id. Returns the options of the bot. */
+    async search(target: ViewRef | Message | undefined, element: string, query: string): Promise<Suggestions> {
+      const place = target !== undefined && typeof target !== 'string' && 'ts' in target ? placeOf(target) : viewOf(target)
+      return acts.suggest(userId, place, acts.element(place, element), query)
+    },
+
+    /** Returns the messages at channel level and in threads by ts, with the ephemeral messages of this person. */
+    sees: (channel: string) => messages.seen(directory.channel(channel).id, userId).map((message) => messages.toMessage(message)),
+    /** Returns what Slack's own client showed this person (`operation_timeout` and the like), oldest first. */
+    notices: () => shown.notices.filter((notice) => notice.userId === userId).map(({ text }) => text),
+    /** Returns what this person's phone showed, oldest first. */
+    notifications: () => shown.notifications.filter(({ people }) => people.includes(userId)),
+    /** Sends the same bytes again, with the signature: a repeated or replayed delivery. */
+    redeliver: (delivery: Delivery) => interactions.redeliver(delivery),
+  }
+}
+export type Hands = ReturnType<typeof createHands>

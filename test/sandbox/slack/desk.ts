@@ -2,35 +2,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Place } from './acts.ts'
 import { addressOf, readBody, sendJson } from './http.ts'
 import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
-import type { CommandSuggestion, Message, ShortcutSuggestion } from './slack.ts'
-import type { ActingParts } from './start-slack.ts'
-import type { State } from './state.ts'
+import type { Message, ShortcutSuggestion } from './slack.ts'
+import type { Parts } from './start-slack.ts'
 import type { StoredView } from './view-store.ts'
 
-export interface DeskOptions extends ActingParts {
-  state: State
-  homeTab: boolean
-  commands: CommandSuggestion[]
-  shortcuts: ShortcutSuggestion[]
-}
-
 /** The routes of the web page. Each one acts as the person `as`, with the same functions as the hands of tests. */
-export function createDesk(options: DeskOptions) {
-  const { state, directory, messages, views, interactions, acts, composer } = options
+export function createDesk({ state, directory, messages, views, interactions, acts, app }: Parts) {
   const streams = new Set<ServerResponse>()
 
   function asOf(given: Json): string {
     return directory.person(stringOf(given.as)).id
   }
 
-  /** Returns what was on the person's screen. Slack delivers a press of an old message or view, too. */
   function seenPlace(userId: string, given: Json): Place {
     const { message, view } = objectOf(given.seen)
     const place = placeOf(userId, given, isObject(message) ? (message as unknown as Message) : undefined)
     return 'view' in place && isObject(view) ? { view: { ...place.view, hash: stringOf(view.hash), given: view } } : place
   }
 
-  /** `copy`: the message as it was on the screen. */
   function placeOf(userId: string, given: Json, copy?: Message): Place {
     if (given.viewId) return acts.viewFor(userId, stringOf(given.viewId))
     return acts.messageFor(userId, stringOf(given.channel), stringOf(given.ts), copy)
@@ -49,14 +38,14 @@ export function createDesk(options: DeskOptions) {
         .filter(({ isGroupDirect }) => !isGroupDirect)
         .map(({ id, name, topic, isPrivate = false, isShared = false }) => ({ id, name, topic, isPrivate, isShared })),
       userGroups: workspace.userGroups.map(({ id, handle }) => ({ id, handle })),
-      bot: { id: bot.userId, name: bot.name, homeTab: options.homeTab },
-      commands: options.commands,
+      bot: { id: bot.userId, name: bot.name, homeTab: app.homeTab },
+      commands: app.commands,
       shortcuts: { message: shortcutsOf('message'), global: shortcutsOf('global') },
     }
   }
 
   function shortcutsOf(type: ShortcutSuggestion['type']): Json[] {
-    return options.shortcuts
+    return app.shortcuts
       .filter((each) => each.type === type)
       .map(({ callbackId, name, description }) => ({ callbackId, name, description }))
   }
@@ -87,14 +76,14 @@ export function createDesk(options: DeskOptions) {
   }
 
   async function open(given: Json): Promise<Json> {
-    await options.events.appHomeOpened(asOf(given), given.tab === 'messages' ? 'messages' : 'home')
+    await interactions.openHome(asOf(given), given.tab === 'messages' ? 'messages' : 'home')
     return {}
   }
 
   async function say(given: Json): Promise<Json> {
     const text = stringOf(given.text)
     if (text.trim() === '') throw new Error('There is nothing to send.')
-    const { delivery } = await composer.send(asOf(given), stringOf(given.channel), text, stringOf(given.threadTs) || undefined)
+    const { delivery } = await acts.send(asOf(given), stringOf(given.channel), text, stringOf(given.threadTs) || undefined)
     return { notice: delivery?.notice }
   }
 
@@ -126,7 +115,7 @@ export function createDesk(options: DeskOptions) {
   async function shortcut(given: Json): Promise<Json> {
     const userId = asOf(given)
     const [callbackId, ts] = [stringOf(given.callbackId), stringOf(given.ts)]
-    const found = options.shortcuts.find((each) => each.callbackId === callbackId)
+    const found = app.shortcuts.find((each) => each.callbackId === callbackId)
     if (found === undefined) throw new Error(`The app has no shortcut ${callbackId}.`)
     const delivery =
       found.type === 'message'

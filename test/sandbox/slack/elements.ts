@@ -1,6 +1,5 @@
 import { type Json, objectOf, objectsOf, stringOf, textOf } from './json.ts'
 
-/** An interactive element and its block. */
 export interface Placed {
   block: Json
   blockId: string
@@ -40,7 +39,6 @@ export function elementsOf(blocks: Json[]): Placed[] {
 /** Selects one of several elements with the same name. */
 export interface Which {
   blockId?: string | undefined
-  /** Only for buttons. */
   value?: string | undefined
 }
 
@@ -74,7 +72,6 @@ export function choiceMember(type: string): string | undefined {
 
 export type StateValues = Record<string, Record<string, Json>>
 
-/** Returns `state.values` of untouched blocks. */
 export function initialState(blocks: Json[]): StateValues {
   const values: StateValues = {}
   for (const { blockId, actionId, type, element } of elementsOf(blocks)) {

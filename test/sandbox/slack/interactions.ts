@@ -1,15 +1,13 @@
 import type { StateValues } from './elements.ts'
 import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
-import type { MessageStore, StoredMessage } from './message-store.ts'
-import type { Payloads } from './payloads.ts'
-import type { Delivery, DeliveryKind, HomeTab, Option, Suggestions } from './slack.ts'
-import type { State, Triggers } from './state.ts'
-import type { Transport } from './transport.ts'
+import type { StoredMessage } from './message-store.ts'
+import type { Delivery, DeliveryKind, Option, Suggestions } from './slack.ts'
+import type { Parts } from './start-slack.ts'
 import { problemsWithOptions } from './validate-blocks.ts'
-import { answerSubmission, inputProblems, type StoredView, type ViewStore } from './view-store.ts'
+import { answerSubmission, inputProblems, type StoredView } from './view-store.ts'
 import { Refusal } from './web-api.ts'
-import { contentOf, type ResponseUrls, refuseOtherThanEphemeral } from './web-api-messages.ts'
-import { commandText, type Directory } from './workspace.ts'
+import { contentOf, refuseOtherThanEphemeral } from './web-api-messages.ts'
+import { commandText } from './workspace.ts'
 
 type Outcome = Pick<Delivery, 'outcome' | 'status'>
 
@@ -39,33 +37,18 @@ export function dispatchFailed(name: string): string {
   return `${name} failed with the error "dispatch_failed"`
 }
 
-export interface InteractionOptions {
-  state: State
-  directory: Directory
-  messages: MessageStore
-  views: ViewStore
-  triggers: Triggers
-  responseUrls: ResponseUrls
-  payloads: Payloads
-  transport: Transport
-  /** Whether interactivity is turned on for the app. Otherwise no click and no form is delivered. */
-  interactivity: boolean
-  delivered: (delivery: Delivery) => void
-}
-
 /** What Slack does when a person acts: delivers it to the bot, waits for the acknowledgement, and applies it. */
-export function createInteractions(options: InteractionOptions) {
-  const { state, directory, messages, views, triggers, responseUrls, payloads, transport } = options
+export function createInteractions(parts: Omit<Parts, 'interactions' | 'acts'>) {
+  const { state, directory, messages, views, triggers, responseUrls, payloads, transport, app } = parts
 
   function notify(userId: string, text: string): void {
     state.changed({ visible: false, notice: { userId, text } })
   }
 
-  async function deliver(kind: Exclude<DeliveryKind, 'event'>, payload: Json): Promise<Delivery> {
-    if (kind !== 'command' && !options.interactivity) return notSent(kind)
-    const sent = await transport.send(kind, transport.requestFor(kind, payload), payload)
-    const delivery: Delivery = { kind, payload, ...sent }
-    options.delivered(delivery)
+  async function deliver(kind: DeliveryKind, payload: Json, request = transport.requestFor(kind, payload)): Promise<Delivery> {
+    if (kind !== 'command' && kind !== 'event' && !app.interactivity) return notSent(kind)
+    const delivery: Delivery = { kind, payload, ...(await transport.send(kind, request, payload)) }
+    parts.delivered(delivery)
     return delivery
   }
 
@@ -188,49 +171,17 @@ export function createInteractions(options: InteractionOptions) {
     },
 
     /** Sends the same bytes again. The answer is returned and not applied, because the first answer counted. */
-    async redeliver(earlier: Delivery): Promise<Delivery> {
-      const sent = await transport.send(earlier.kind, earlier.request, earlier.payload)
-      const delivery: Delivery = { kind: earlier.kind, payload: earlier.payload, ...sent }
-      options.delivered(delivery)
-      return delivery
+    redeliver: ({ kind, payload, request }: Delivery): Promise<Delivery> => deliver(kind, payload, request),
+
+    /** A person opens the app. Slack repeats an event without an acknowledgement. No test needs that, so each event is sent once. */
+    async openHome(userId: string, tab: 'home' | 'messages' = 'home'): Promise<Delivery> {
+      const person = directory.person(userId)
+      if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)
+      if (tab === 'home' && !app.homeTab) throw new Error(`${directory.bot.name} has no Home tab.`)
+      const home = views.homeOf(userId)
+      const view = home && views.toSlack(home)
+      return deliver('event', payloads.appHomeOpened({ userId, tab, eventId: state.id('Ev'), eventTs: state.stamp(), view }))
     },
   }
 }
 export type Interactions = ReturnType<typeof createInteractions>
-
-export interface EventOptions {
-  state: State
-  directory: Directory
-  views: ViewStore
-  payloads: Payloads
-  transport: Transport
-  homeTab: boolean
-  delivered: (delivery: Delivery) => void
-}
-
-/** Delivers events to the bot. Slack repeats an event without an acknowledgement. No test needs that, so each event is sent once. */
-export function createEvents(options: EventOptions) {
-  const { state, directory, views, payloads, transport } = options
-
-  return {
-    /** A person opens the app. */
-    async appHomeOpened(userId: string, tab: HomeTab): Promise<Delivery> {
-      const person = directory.person(userId)
-      if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)
-      if (tab === 'home' && !options.homeTab) throw new Error(`${directory.bot.name} has no Home tab.`)
-      const home = views.homeOf(userId)
-      const payload = payloads.appHomeOpened({
-        userId,
-        tab,
-        eventId: state.id('Ev'),
-        eventTs: state.stamp(),
-        view: home && views.toSlack(home),
-      })
-      const sent = await transport.send('event', transport.eventRequest(payload), payload)
-      const delivery: Delivery = { kind: 'event', payload, ...sent }
-      options.delivered(delivery)
-      return delivery
-    },
-  }
-}
-export type Events = ReturnType<typeof createEvents>

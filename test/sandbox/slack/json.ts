@@ -9,7 +9,6 @@ export function objectOf(value: unknown): Json {
   return isObject(value) ? value : {}
 }
 
-/** Returns the objects of an array. Empty if it is no array. */
 export function objectsOf(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
@@ -18,7 +17,6 @@ export function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns the text of a text object. */
 export function textOf(value: unknown): string {
   return stringOf(objectOf(value).text)
 }

@@ -100,12 +100,10 @@ export interface Draft extends Content {
   channel: string
   user: string
   threadTs?: string
-  /** The one person who sees it. Makes the message ephemeral. */
   visibleTo?: string
   subtype?: string
 }
 
-/** A reply that is also shown in the channel. */
 export const broadcastSubtype = 'thread_broadcast'
 
 export interface StoredMessage extends Draft {
@@ -135,12 +133,10 @@ export function createMessageStore(directory: Directory, state: State) {
     return byPlace.get(`${channel} ${ts}`)
   }
 
-  /** Returns the visible replies of a message, oldest first. */
   function repliesTo(parent: StoredMessage): StoredMessage[] {
     return [...(threads.get(`${parent.channel} ${parent.ts}`) ?? [])]
   }
 
-  /** Returns what phones show of a new message. Undefined if it notifies nobody. */
   function notificationOf(message: StoredMessage): Notification | undefined {
     const { channel, ts, user, text, threadTs } = message
     const parent = threadTs === undefined ? undefined : find(channel, threadTs)
@@ -175,7 +171,6 @@ export function createMessageStore(directory: Directory, state: State) {
     return messages.filter((message) => message.channel === channel)
   }
 
-  /** Returns a message as the Web API and interaction payloads show it. */
   function toSlack(message: StoredMessage, options: { metadata?: boolean } = {}): Json {
     const { bot, team } = directory
     const replies = repliesTo(message)

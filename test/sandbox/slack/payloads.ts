@@ -18,7 +18,6 @@ interface ShortcutMembers {
   actionTs: string
 }
 
-/** The place of an interaction: a message, a modal or a Home tab. */
 export type Place = { message: StoredMessage } | { view: Json }
 
 /** Builds what Slack sends to a bot, member by member (docs.slack.dev/reference/interaction-payloads). */
@@ -90,9 +89,7 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
       place: Place
       action: Json
       triggerId: string
-      /** Only for messages. */
       responseUrl?: string
-      /** The choices in the other elements of the message. */
       values?: StateValues
     }): Json {
       const { place } = click

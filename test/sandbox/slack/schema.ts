@@ -17,7 +17,6 @@ export class NotDescribed extends Error {
   }
 }
 
-/** Throws for a member that is not described. */
 export function refuseOthers(given: object, described: readonly string[], where: string): void {
   const other = Object.keys(given).find((name) => !described.includes(name))
   if (other !== undefined) throw new NotDescribed(`"${other}" ${where}`)
@@ -79,7 +78,6 @@ export function object(shape: Shape): Check {
   }
 }
 
-/** Chooses the check by `type`. */
 export function byType(kinds: Record<string, Check>): Check {
   return (value, at, report) => {
     if (!isObject(value)) return report('must be an object', at)

@@ -18,7 +18,6 @@ export const quietLogger: Logger = {
   setName: () => {},
 }
 
-/** Returns Slack's own client for a stand-in, without retries. */
 export function quietClient(slack: { apiUrl: string; botToken: string }, token = slack.botToken): WebClient {
   return new WebClient(token, { slackApiUrl: slack.apiUrl, retryConfig: { retries: 0 }, rejectRateLimitedCalls: true, logger: quietLogger })
 }
@@ -92,7 +91,6 @@ export async function startScripted(options: SlackOptions = {}) {
   return { bot, slack, clock, client: quietClient(slack) }
 }
 
-/** Returns Slack's code for a refused call, or `ok`. */
 export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   return call.then(
     () => 'ok',

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { Json } from './json.ts'
-import type { SlackOptions } from './slack.ts'
 import {
   actions,
   ada,
@@ -113,12 +111,12 @@ test('calls over the rate limit are refused if the limits apply', async () => {
 test('faults happen as often as ordered, for requests that fit; a lost answer leaves the message there', async () => {
   const { slack, client } = await startScripted()
   const late = slack.faults.add({ method: 'chat.postMessage', kind: '429', retryAfter: 7, when: (args) => args.thread_ts !== undefined })
-  const broken = slack.faults.add({ method: '*', kind: 'status', status: 502, skip: 1 })
+  const broken = slack.faults.add({ method: '*', kind: 'status', status: 502, when: ({ text }) => text === 'Broken' })
   slack.faults.add({ method: 'auth.test', kind: 'error', error: 'internal_error' })
 
   const { ts = '' } = await client.chat.postMessage(hello)
   await expect(client.chat.postMessage({ ...hello, thread_ts: ts })).rejects.toMatchObject({ retryAfter: 7 })
-  await expect(client.chat.postMessage(hello)).rejects.toMatchObject({ statusCode: 502 })
+  await expect(client.chat.postMessage({ ...hello, text: 'Broken' })).rejects.toMatchObject({ statusCode: 502 })
   slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after' })
   await expect(client.chat.postMessage({ ...hello, text: 'Lost' })).rejects.toThrow()
 
@@ -131,15 +129,6 @@ test('faults happen as often as ordered, for requests that fit; a lost answer le
     [502, 'status'],
     [0, 'drop-after'],
   ])
-})
-
-test('the journal never contains a token', async () => {
-  const { slack, client } = await startScripted()
-  await client.chat.postMessage(hello)
-  await fetch(`${slack.apiUrl}auth.test`, { method: 'POST', body: new URLSearchParams({ token: slack.botToken }) })
-
-  expect(slack.calls('auth.test')).toMatchObject([{ status: 200, args: {} }])
-  expect(JSON.stringify(slack.journal)).not.toContain(slack.botToken)
 })
 
 test('what the stand-in does not describe is refused with its name, and the test of that bot fails at its end', async () => {
@@ -157,300 +146,121 @@ test('what the stand-in does not describe is refused with its name, and the test
   slack.notDescribed.length = 0
 })
 
-describe('what people do', () => {
-  async function startWithCard(options: SlackOptions = {}, ...blocks: Json[]) {
-    const scripted = await startScripted(options)
-    const shown = blocks.length > 0 ? blocks : [actions(button())]
-    await scripted.client.chat.postMessage({ channel: ops, text: 'Card', blocks: shown as never })
-    const [card] = scripted.slack.messages('ops')
-    if (card === undefined) throw new Error('no card')
-    return { ...scripted, card, asAda: scripted.slack.as(ada), asBen: scripted.slack.as(ben) }
+async function startWithCard() {
+  const scripted = await startScripted()
+  await scripted.client.chat.postMessage({ channel: ops, text: 'Card', blocks: [actions(button())] })
+  const [card] = scripted.slack.messages('ops')
+  if (card === undefined) throw new Error('no card')
+  const asAda = scripted.slack.as(ada)
+  const trigger = async () => String((await asAda.command('/infra', { channel: 'ops' })).payload.trigger_id)
+  const open = async (view: never) => String((await scripted.client.views.open({ trigger_id: await trigger(), view })).view?.id)
+  return { ...scripted, card, asAda, asBen: scripted.slack.as(ben), trigger, open }
+}
+
+test('what the bot receives is as in the documentation of Slack, member by member', async () => {
+  const { bot, client, asAda, asBen, card, open } = await startWithCard()
+  const web2 = { text: plain('web-2 (Madrid)'), value: 'sv_22mUQSvUfeqdv' }
+  bot.answer(({ type }) => (type === 'block_suggestion' ? { body: { options: [web2] } } : {}))
+  const often = input('Often', { type: 'radio_buttons', options: [option('Once'), option('Daily')] })
+  const server = input('Server', { type: 'external_select', min_query_length: 2 }, { dispatch_action: true })
+
+  await asAda.command('/infra @ben #ops @oncall @here https://example.com web.example.com a&b <c>', { channel: 'ops' })
+  await asBen.click(card, 'Go')
+  await open(modal('One', { private_metadata: 'C0OPS00001', blocks: [server, often, input('Note', undefined, { optional: true })] }))
+  const tooShort = await asAda.search(undefined, 'Server', 'w')
+  const refused = await asAda.submit()
+  await expect(asAda.fill(undefined, { Server: 'db' })).rejects.toThrow('"Server" offers no "db"; there is: web-2 (Madrid).')
+  await asAda.fill(undefined, { Server: web2.value, Often: 'Daily' })
+  await asAda.submit()
+  await asAda.openHome()
+  await client.views.publish({ user_id: ada, view: { type: 'home', blocks: [{ type: 'header', text: plain('Lockkeeper') }] } })
+  await asAda.openHome()
+
+  const unfilled = 'Please complete this required field.'
+  expect(tooShort).toMatchObject({ outcome: 'not-sent', options: [] })
+  expect(refused).toMatchObject({ outcome: 'not-sent', errors: { Server: unfilled, Often: unfilled } })
+  const received = bot.received.map(({ headers, payload }) => `${headers['content-type']}\n\n${JSON.stringify(payload, null, 2)}\n`)
+  const text = received.join('\n').replaceAll(/(response|trigger_id": "\d+\.\d+)[/.][\w-]{24,}/g, '$1 …')
+  await expect(text.replaceAll(/127\.0\.0\.1:\d+/g, 'slack')).toMatchFileSnapshot('payloads.md')
+})
+
+test('a click that fails gives the person a warning', async () => {
+  const { bot, slack, card, asBen } = await startWithCard()
+  const noticeOf = async () => {
+    const { outcome, notice } = await asBen.click(card, 'Go')
+    return [outcome, notice]
   }
 
+  bot.answer(() => ({ hold: true }))
+  expect(await noticeOf()).toEqual(['timeout', '⚠️ Operation timed out. Apps need to respond within 3 seconds.'])
+  bot.answer(() => ({ status: 500 }))
+  expect(await noticeOf()).toEqual(['refused', '⚠️ This app responded with Status Code 500.'])
+  bot.answer(() => ({}))
+  slack.faults.add({ method: 'delivery.block_actions', kind: 'drop-after' })
+  expect(await noticeOf()).toEqual(['unreachable', '⚠️ This app did not respond.'])
+  expect(bot.received).toHaveLength(3)
+})
+
+test('a response URL works five times in half an hour, also where the bot is not a member', async () => {
+  const { slack, clock } = await startScripted()
   const post = (url: unknown, body: object) =>
     fetch(String(url), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const issue = async () => (await slack.as(ada).command('/infra', { channel: 'general' })).payload.response_url
+  const [used, late] = [await issue(), await issue()]
+  const statuses: number[] = []
+  for (const text of ['', 'one', 'two', 'three', 'four', 'five', 'six']) statuses.push((await post(used, { text })).status)
+  clock.now += 30 * 60_000 + 1
 
-  describe('a command', () => {
-    test('arrives member by member, as a signed form', async () => {
-      const { bot, slack, clock } = await startScripted()
-      await slack.as(ada).command('/infra ip move', { channel: 'ops' })
-
-      const [{ headers, payload } = { headers: {}, payload: {} }] = bot.received
-      expect({ ...payload, response_url: 'R', trigger_id: 'T' }).toEqual({
-        api_app_id: 'A0LOCKKEEP',
-        channel_id: ops,
-        channel_name: 'ops',
-        command: '/infra',
-        is_enterprise_install: 'false',
-        response_url: 'R',
-        team_domain: 'nimbus-works',
-        team_id: 'T0NIMBUS01',
-        text: 'ip move',
-        token: 'not-verified-by-this',
-        trigger_id: 'T',
-        user_id: ada,
-        user_name: 'ada',
-      })
-      expect(headers).toMatchObject({
-        'content-type': 'application/x-www-form-urlencoded',
-        'x-slack-request-timestamp': String(clock.now / 1000),
-      })
-    })
-
-    test('has its mentions, channels, domain names and signs escaped as Slack escapes them', async () => {
-      const { bot, slack } = await startScripted()
-      await slack.as(ada).command('/infra @ben #ops @oncall @here https://example.com web.example.com a&b <c>', { channel: 'ops' })
-
-      expect(bot.received[0]?.payload.text).toBe(
-        '<@U0BEN00001|ben> <#C0OPS00001|ops> <!subteam^S0ONCALL01|@oncall> <!here> <https://example.com> <http://web.example.com|web.example.com> a&amp;b &lt;c&gt;',
-      )
-    })
-  })
-
-  describe('a click', () => {
-    test('arrives member by member', async () => {
-      const { card, asBen } = await startWithCard()
-
-      const { payload } = await asBen.click(card, 'Go')
-
-      expect(payload).toMatchObject({
-        message: { ts: card.ts, user: 'U0LOCKKEEP', bot_id: 'B0LOCKKEEP', blocks: [{ block_id: 'buttons' }] },
-        container: { type: 'message', message_ts: card.ts, channel_id: ops, is_ephemeral: false },
-      })
-      expect({ ...payload, message: 'M', container: 'C', response_url: 'R', trigger_id: 'T' }).toEqual({
-        actions: [{ action_id: 'go', action_ts: '1763700000.000001', block_id: 'buttons', text: plain('Go'), type: 'button', value: 'r1' }],
-        api_app_id: 'A0LOCKKEEP',
-        channel: { id: ops, name: 'ops' },
-        container: 'C',
-        enterprise: null,
-        is_enterprise_install: false,
-        message: 'M',
-        response_url: 'R',
-        state: { values: {} },
-        team: { domain: 'nimbus-works', id: 'T0NIMBUS01' },
-        token: 'not-verified-by-this',
-        trigger_id: 'T',
-        type: 'block_actions',
-        user: { id: ben, name: 'ben', team_id: 'T0NIMBUS01', username: 'ben' },
-      })
-    })
-
-    test('that fails gives the person a warning', async () => {
-      const { bot, slack, card, asBen } = await startWithCard()
-      const noticeOf = async () => {
-        const { outcome, notice } = await asBen.click(card, 'Go')
-        return [outcome, notice]
-      }
-
-      bot.answer(() => ({ hold: true }))
-      expect(await noticeOf()).toEqual(['timeout', '⚠️ Operation timed out. Apps need to respond within 3 seconds.'])
-      bot.answer(() => ({ status: 500 }))
-      expect(await noticeOf()).toEqual(['refused', '⚠️ This app responded with Status Code 500.'])
-      bot.answer(() => ({}))
-      slack.faults.add({ method: 'delivery.block_actions', kind: 'drop-after' })
-      expect(await noticeOf()).toEqual(['unreachable', '⚠️ This app did not respond.'])
-      expect(bot.received).toHaveLength(3)
-    })
-  })
-
-  describe('a response URL', () => {
-    test('works five times in half an hour, also where the bot is not a member', async () => {
-      const { slack, clock } = await startScripted()
-      const issue = async () => (await slack.as(ada).command('/infra', { channel: 'general' })).payload.response_url
-      const [used, late] = [await issue(), await issue()]
-      const statuses: number[] = []
-      for (const text of ['', 'one', 'two', 'three', 'four', 'five', 'six']) statuses.push((await post(used, { text })).status)
-      clock.now += 30 * 60_000 + 1
-
-      expect(statuses).toEqual([400, 200, 200, 200, 200, 200, 404])
-      expect(await (await post(used, { text: 'seven' })).json()).toMatchObject({ ok: false })
-      expect(await (await post(late, { text: 'late' })).json()).toEqual({ ok: false, error: 'expired_url' })
-      expect(slack.ephemerals(ada).map(({ text }) => text)).toEqual(['one', 'two', 'three', 'four', 'five'])
-    })
-  })
+  expect(statuses).toEqual([400, 200, 200, 200, 200, 200, 404])
+  expect(await (await post(used, { text: 'seven' })).json()).toMatchObject({ ok: false })
+  expect(await (await post(late, { text: 'late' })).json()).toEqual({ ok: false, error: 'expired_url' })
+  expect(slack.ephemerals(ada).map(({ text }) => text)).toEqual(['one', 'two', 'three', 'four', 'five'])
 })
 
-describe('modals and Home tabs', () => {
-  const trouble = 'We had some trouble connecting. Try again?'
+test('a modal opens with a trigger, which is valid for three seconds and for one view', async () => {
+  const { client, asAda, trigger, clock } = await startWithCard()
+  const openWith = (id: string, title = 'Two') => outcomeOf(client.views.open({ trigger_id: id, view: modal(title) }))
+  const [used, late] = [await trigger(), await trigger()]
 
-  async function startWithModals() {
-    const scripted = await startScripted()
-    const asAda = scripted.slack.as(ada)
-    const trigger = async () => String((await asAda.command('/infra', { channel: 'ops' })).payload.trigger_id)
-    const open = async (view: never) => String((await scripted.client.views.open({ trigger_id: await trigger(), view })).view?.id)
-    const titles = () => asAda.openViews().map(({ title }) => title)
-    return { ...scripted, asAda, trigger, open, titles }
-  }
-
-  describe('a modal', () => {
-    test('opens with a trigger, which is valid for three seconds and for one view', async () => {
-      const { client, asAda, trigger, clock } = await startWithModals()
-      const openWith = (id: string, title = 'Two') => outcomeOf(client.views.open({ trigger_id: id, view: modal(title) }))
-      const [used, late] = [await trigger(), await trigger()]
-
-      expect(await openWith(used, 'One')).toBe('ok')
-      expect(await openWith(used)).toBe('exchanged_trigger_id')
-      expect(await openWith('1.2.three')).toBe('invalid_trigger_id')
-      clock.now += 3001
-      expect(await openWith(late)).toBe('expired_trigger_id')
-      expect(await openWith(await trigger(), 'A title that is too long for a modal')).toBe('invalid_arguments')
-      expect(asAda.topView().title).toBe('One')
-    })
-
-    test('sends its submission with the whole view and no channel', async () => {
-      const { asAda, open } = await startWithModals()
-      const often = input('Often', { type: 'radio_buttons', options: [option('Once'), option('Daily')] })
-      await open(
-        modal('One', { private_metadata: 'C0OPS00001', blocks: [input('Name'), often, input('Note', undefined, { optional: true })] }),
-      )
-      const refused = await asAda.submit()
-      await asAda.fill(undefined, { Name: 'web-2', Often: 'Daily' })
-      const { payload } = await asAda.submit()
-
-      const unfilled = 'Please complete this required field.'
-      expect(refused).toMatchObject({ outcome: 'not-sent', errors: { Name: unfilled, Often: unfilled } })
-      expect(Object.keys(payload).sort().join(' ')).toBe(
-        'api_app_id enterprise is_enterprise_install response_urls team token trigger_id type user view',
-      )
-      expect(payload).toMatchObject({ type: 'view_submission', is_enterprise_install: false, user: { id: ada, name: 'ada' } })
-      expect(payload.view).toMatchObject({ callback_id: 'One', private_metadata: 'C0OPS00001' })
-      expect((payload.view as Json).state).toEqual({
-        values: {
-          Name: { a: { type: 'plain_text_input', value: 'web-2' } },
-          Often: { a: { type: 'radio_buttons', selected_option: option('Daily') } },
-          Note: { a: { type: 'plain_text_input', value: null } },
-        },
-      })
-    })
-
-    test('stays, and Slack shows a notice, if the answer is late, an error or one that Slack cannot use', async () => {
-      const { bot, asAda, open, titles } = await startWithModals()
-      await open(modal('One', { blocks: [section()] }))
-      const unusable = [
-        { body: { response_action: 'update', view: modal('A title of more than twenty-four') } },
-        { body: { response_action: 'errors', errors: { Nowhere: 'no such block' } } },
-        { hold: true },
-        { status: 500 },
-      ]
-
-      for (const answer of unusable) {
-        bot.answer(() => answer)
-        expect((await asAda.submit()).notice).toBe(trouble)
-      }
-      expect(titles()).toEqual(['One'])
-    })
-
-    test('requests options from the bot after enough letters, and delivers a choice at once if the block says so', async () => {
-      const { bot, asAda, open } = await startWithModals()
-      const picker = { type: 'external_select', min_query_length: 2 }
-      const id = await open(modal('One', { blocks: [input('Server', picker, { dispatch_action: true })] }))
-      const web2 = { text: plain('web-2 (Madrid)'), value: 'sv_22mUQSvUfeqdv' }
-      bot.answer(({ type }) => (type === 'block_suggestion' ? { body: { options: [web2] } } : {}))
-
-      const tooShort = await asAda.search(undefined, 'Server', 'w')
-      const [click] = await asAda.fill(id, { Server: 'sv_22mUQSvUfeqdv' })
-
-      expect(tooShort).toMatchObject({ outcome: 'not-sent', options: [] })
-      expect(bot.received.at(-2)?.payload).toMatchObject({
-        type: 'block_suggestion',
-        value: 'sv_22mUQSvUfeqdv',
-        view: { state: { values: {} } },
-      })
-      expect(click?.payload).toMatchObject({
-        type: 'block_actions',
-        container: { type: 'view', view_id: id },
-        actions: [{ type: 'external_select', action_id: 'a', block_id: 'Server', selected_option: web2 }],
-        view: { state: { values: { Server: { a: { selected_option: web2 } } } } },
-      })
-      expect(click?.payload).not.toHaveProperty('response_url')
-      await expect(asAda.fill(id, { Server: 'db' })).rejects.toThrow('"Server" offers no "db"; there is: web-2 (Madrid).')
-    })
-  })
-
-  describe('the Home tab', () => {
-    async function startWithHome() {
-      const scripted = await startScripted()
-      const publish = (...blocks: Json[]) => scripted.client.views.publish({ user_id: ada, view: { type: 'home', blocks } as never })
-      const home = () => {
-        const view = scripted.slack.as(ada).home()
-        if (view === undefined) throw new Error('nothing is on the Home tab')
-        return view
-      }
-      return { ...scripted, publish, home, asAda: scripted.slack.as(ada) }
-    }
-
-    test('delivers to the bot who opens it, member by member', async () => {
-      const { bot, asAda, publish } = await startWithHome()
-
-      const delivery = await asAda.openHome()
-      await publish({ type: 'header', text: plain('Lockkeeper') })
-      await asAda.openHome()
-      await asAda.openHome({ tab: 'messages' })
-
-      const [first, second, third] = bot.received.map(({ payload }) => payload)
-      expect(delivery).toMatchObject({ kind: 'event', outcome: 'acknowledged', status: 200 })
-      expect(bot.received[0]?.headers['content-type']).toBe('application/json')
-      expect(first).toEqual({
-        api_app_id: 'A0LOCKKEEP',
-        authorizations: [{ enterprise_id: null, is_bot: true, is_enterprise_install: false, team_id: 'T0NIMBUS01', user_id: 'U0LOCKKEEP' }],
-        event: { channel: 'D0ADA00001', event_ts: '1763700000.000000', tab: 'home', type: 'app_home_opened', user: ada },
-        event_id: 'Ev0000000001',
-        event_time: 1763700000,
-        is_ext_shared_channel: false,
-        team_id: 'T0NIMBUS01',
-        token: 'not-verified-by-this',
-        type: 'event_callback',
-      })
-      expect(second?.event).toMatchObject({ tab: 'home', view: { type: 'home', blocks: [{ type: 'header' }] } })
-      expect(third?.event).not.toHaveProperty('view')
-    })
-  })
+  expect(await openWith(used, 'One')).toBe('ok')
+  expect(await openWith(used)).toBe('exchanged_trigger_id')
+  expect(await openWith('1.2.three')).toBe('invalid_trigger_id')
+  clock.now += 3001
+  expect(await openWith(late)).toBe('expired_trigger_id')
+  expect(await openWith(await trigger(), 'A title that is too long for a modal')).toBe('invalid_arguments')
+  expect(asAda.topView().title).toBe('One')
 })
 
-describe('notifications', () => {
-  async function start() {
-    const { slack, client, ...rest } = await startScripted()
-    const notified = () => [ada, ben, chiara, dov].filter((person) => slack.as(person).notifications().length > 0)
-    return { ...rest, slack, client, notified }
+test('a modal stays, and Slack shows a notice, if the answer is late, an error or one that Slack cannot use', async () => {
+  const { bot, asAda, open } = await startWithCard()
+  await open(modal('One', { blocks: [section()] }))
+  const unusable = [
+    { body: { response_action: 'update', view: modal('A title of more than twenty-four') } },
+    { body: { response_action: 'errors', errors: { Nowhere: 'no such block' } } },
+    { hold: true },
+    { status: 500 },
+  ]
+
+  for (const answer of unusable) {
+    bot.answer(() => answer)
+    expect((await asAda.submit()).notice).toBe('We had some trouble connecting. Try again?')
   }
+  expect(asAda.openViews().map(({ title }) => title)).toEqual(['One'])
+})
 
-  test('a new message notifies the people and the groups that it mentions, with its text', async () => {
-    const { slack, client, notified } = await start()
+test('a new message notifies whom it names and who follows its thread, but not its author, and no edit and no ephemeral message does', async () => {
+  const { slack, client } = await startScripted()
+  const count = () => [ada, ben, chiara, dov].map((person) => slack.as(person).notifications().length)
+  const post = (text: string, threadTs?: string) => client.chat.postMessage({ channel: ops, thread_ts: threadTs, text })
 
-    await client.chat.postMessage({ channel: ops, text: 'Nobody is meant.' })
-    expect(notified()).toEqual([])
-    const { ts } = await client.chat.postMessage({ channel: ops, text: `<@${dov}> or <!subteam^S0ONCALL01>: look.` })
-
-    expect(notified()).toEqual([ben, chiara, dov])
-    expect(slack.as(dov).notifications()).toMatchObject([{ channel: ops, ts, text: `<@${dov}> or <!subteam^S0ONCALL01>: look.` }])
-  })
-
-  test('an ephemeral message and an edit notify nobody', async () => {
-    const { client, notified } = await start()
-    const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'A request' })
-
-    await client.chat.postEphemeral({ channel: ops, user: ada, text: `<@${ada}>: only you see this.` })
-    await client.chat.update({ channel: ops, ts, text: `<@${ada}>: approved.` })
-
-    expect(notified()).toEqual([])
-  })
-
-  test('a reply notifies those who were named in its thread or replied to it, but not its author or the others of a group', async () => {
-    const { slack, client, notified } = await start()
-    const { ts: threadTs = '' } = await client.chat.postMessage({ channel: ops, text: 'A request for <!subteam^S0ONCALL01>' })
-    await slack.as(dov).say('What is this?', { channel: ops, threadTs })
-    await slack.as(ada).say(`<@${dov}>: mine.`, { channel: ops, threadTs })
-    const before = slack.as(ben).notifications().length
-
-    await client.chat.postMessage({ channel: ops, thread_ts: threadTs, text: 'Done.' })
-
-    expect([ada, ben, dov].map((person) => slack.as(person).notifications().at(-1)?.text)).toEqual([
-      'Done.',
-      'A request for <!subteam^S0ONCALL01>',
-      'Done.',
-    ])
-    expect(slack.as(ben).notifications()).toHaveLength(before)
-    expect(slack.as(ada).notifications()).toHaveLength(1)
-    expect(notified()).toEqual([ada, ben, chiara, dov])
-  })
+  const { ts = '' } = await post('A request for <!subteam^S0ONCALL01>')
+  expect(count()).toEqual([0, 1, 1, 0])
+  await client.chat.postEphemeral({ channel: ops, user: ada, text: `<@${ada}>: only you see this.` })
+  await client.chat.update({ channel: ops, ts, text: `<@${ada}>: approved.` })
+  expect(count()).toEqual([0, 1, 1, 0])
+  await slack.as(dov).say('What is this?', { channel: ops, threadTs: ts })
+  await slack.as(ada).say(`<@${dov}>: mine.`, { channel: ops, threadTs: ts })
+  expect(count()).toEqual([0, 1, 1, 1])
+  await post('Done.', ts)
+  expect(count()).toEqual([1, 1, 1, 2])
 })

@@ -1,217 +1,135 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Acts, type Composer, createActs, createComposer, type Place } from './acts.ts'
+import { type Acts, createActs, createHands } from './acts.ts'
 import { createDesk } from './desk.ts'
 import { addressOf, sendText } from './http.ts'
-import { createEvents, createInteractions, type Events, type Interactions } from './interactions.ts'
-import { copyOf } from './json.ts'
+import { createInteractions, type Interactions } from './interactions.ts'
+import { copyOf, type Json } from './json.ts'
 import { createMessageStore, type MessageStore, type Notification } from './message-store.ts'
-import { createPayloads } from './payloads.ts'
-import type { ClickOptions, Delivery, Hands, JournalEntry, Message, OpenView, Slack, SlackOptions, ViewRef } from './slack.ts'
-import { createFaults, createState, createTriggers, until } from './state.ts'
+import { createPayloads, type Payloads } from './payloads.ts'
+import type { CommandSuggestion, Delivery, JournalEntry, Message, ShortcutSuggestion, SlackOptions } from './slack.ts'
+import { createFaults, createState, createTriggers, type Faults, type State, type Triggers, until } from './state.ts'
 import { transcriptOf } from './transcript.ts'
-import { createSocketMode, createTransport } from './transport.ts'
-import { createViewStore, type StoredView, type ViewStore } from './view-store.ts'
+import { createSocketMode, createTransport, type Transport } from './transport.ts'
+import type { TablesAre } from './validate-blocks.ts'
+import { createViewStore, type ViewStore } from './view-store.ts'
 import { appMethods, peopleMethods, serveWebApi, usualScopes, viewMethods } from './web-api.ts'
-import { chatMethods, conversationMethods, createResponseUrls } from './web-api-messages.ts'
+import { chatMethods, conversationMethods, createResponseUrls, type ResponseUrls } from './web-api-messages.ts'
 import { createDirectory, type Directory, nimbusWorks } from './workspace.ts'
 
-/** What people act with: their own hands in tests, and the web page. */
-export interface ActingParts {
+interface SlackApp {
+  baseUrl: () => string
+  signingSecret: string
+  tokens: { bot: string; app: string }
+  scopes: string[]
+  homeTab: boolean
+  interactivity: boolean
+  limits: boolean
+  clockSkewMs: number
+  ackDeadlineMs: number
+  commands: CommandSuggestion[]
+  shortcuts: ShortcutSuggestion[]
+  /** The error of every call to the Web API, as after the removal of the app. */
+  revokedWith: string | null
+}
+
+export interface Parts {
+  app: SlackApp
+  state: State
   directory: Directory
   messages: MessageStore
   views: ViewStore
+  triggers: Triggers
+  faults: Faults
+  payloads: Payloads
+  responseUrls: ResponseUrls
+  transport: Transport
   interactions: Interactions
   acts: Acts
-  composer: Composer
-  events: Events
-}
-
-export interface HandsOptions extends ActingParts {
-  noticesOf: (userId: string) => string[]
-  notificationsOf: (userId: string) => Notification[]
-}
-
-export function createHands(userId: string, options: HandsOptions): Hands {
-  const { directory, messages, views, interactions, acts, composer, events } = options
-  const person = directory.person(userId)
-
-  function top(): StoredView {
-    const view = views.stackOf(userId).at(-1)
-    if (view === undefined) throw new Error(`${person.name} has no modal open.`)
-    return view
-  }
-
-  function viewOf(ref: ViewRef | undefined): { view: StoredView } {
-    if (ref === undefined) return { view: top() }
-    return acts.viewFor(userId, typeof ref === 'string' ? ref : ref.id)
-  }
-
-  function modalOf(ref: ViewRef | undefined): StoredView {
-    return ref === undefined ? top() : acts.modalFor(userId, typeof ref === 'string' ? ref : ref.id).view
-  }
-
-  function placeOf(target: Message | OpenView | string, options: ClickOptions = {}): Place {
-    if (typeof target !== 'string') {
-      if ('ts' in target) return acts.messageFor(userId, target.channel, target.ts, target)
-      return target.view.type === 'home' ? acts.homeFor(userId, target) : viewOf(target)
-    }
-    return options.channel ? acts.messageFor(userId, options.channel, target) : viewOf(target)
-  }
-
-  return {
-    person,
-
-    async command(text, at) {
-      const { delivery } = await composer.send(userId, at.channel, text)
-      if (delivery === undefined) throw new Error(`"${text}" is not a command for the bot.`)
-      return delivery
-    },
-
-    async say(text, at) {
-      const { message } = await composer.send(userId, at.channel, text, at.threadTs)
-      return message && messages.toMessage(message)
-    },
-
-    click: async (target, element, how) => acts.click(userId, placeOf(target, how), element, how),
-
-    messageShortcut: async (target, callbackId, how = {}) => {
-      const { message } = acts.messageFor(userId, target.channel, target.ts, target)
-      return interactions.messageShortcut(userId, callbackId, message, how.message)
-    },
-    globalShortcut: (callbackId, how = {}) => interactions.globalShortcut(userId, callbackId, how.channel),
-
-    openHome: (how) => events.appHomeOpened(userId, how?.tab ?? 'home'),
-    home() {
-      const home = views.homeOf(userId)
-      return home && views.toOpenView(home)
-    },
-
-    openViews: () => views.stackOf(userId).map((view) => views.toOpenView(view)),
-    topView: () => views.toOpenView(top()),
-
-    async fill(view, values) {
-      const deliveries: Delivery[] = []
-      const { view: stored } = viewOf(view)
-      for (const [name, input] of Object.entries(values)) {
-        const delivery = await acts.fill(userId, { view: stored }, name, input)
-        if (delivery) deliveries.push(delivery)
-      }
-      return deliveries
-    },
-
-    submit: async (view) => interactions.submit(userId, modalOf(view)),
-    close: async (view) => views.close(modalOf(view)),
-
-    async search(target, element, query) {
-      const place = target !== undefined && typeof target !== 'string' && 'ts' in target ? placeOf(target) : viewOf(target)
-      return acts.suggest(userId, place, acts.element(place, element), query)
-    },
-
-    sees: (channel) => messages.seen(directory.channel(channel).id, userId).map((message) => messages.toMessage(message)),
-    notices: () => options.noticesOf(userId),
-    notifications: () => options.notificationsOf(userId),
-    redeliver: (delivery) => interactions.redeliver(delivery),
-  }
+  botUrl: () => string | undefined
+  record: (entry: JournalEntry) => void
+  delivered: (delivery: Delivery) => void
+  notDescribed: string[]
+  /** What Slack itself has shown people, and their phones. */
+  shown: { notices: { userId: string; text: string }[]; notifications: Notification[] }
 }
 
 /**
  * Starts a stand-in for Slack on one loopback port: the Web API under `/api/`, response URLs under `/response/`, Socket Mode under
  * `/link/`, the routes of the page under `/desk/`, and functions for what people do. The state is in memory.
  */
-export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
-  const signingSecret = options.signingSecret ?? 'sandbox-signing-secret'
-  const botToken = options.botToken ?? 'xoxb-sandbox-bot-token'
-  const appToken = options.appToken ?? 'xapp-sandbox-app-token'
+export async function startSlack(options: SlackOptions = {}) {
   let url = ''
   let botUrl = options.botUrl
-  let revokedWith: string | null = null
-
+  const app: SlackApp = {
+    baseUrl: () => options.publicUrl ?? url,
+    signingSecret: options.signingSecret ?? 'sandbox-signing-secret',
+    tokens: { bot: options.botToken ?? 'xoxb-sandbox-bot-token', app: options.appToken ?? 'xapp-sandbox-app-token' },
+    scopes: options.scopes ?? usualScopes,
+    homeTab: options.homeTab ?? true,
+    interactivity: options.interactivity ?? true,
+    limits: options.limits ?? false,
+    clockSkewMs: options.clockSkewMs ?? 0,
+    ackDeadlineMs: options.ackDeadlineMs ?? 3_000,
+    commands: options.commands ?? [],
+    shortcuts: options.shortcuts ?? [],
+    revokedWith: null,
+  }
   const state = createState(options.now ?? Date.now)
   const workspace = copyOf(options.workspace ?? nimbusWorks)
   const directory = createDirectory(workspace, state)
   directory.addPeople(options.people ?? [])
   const messages = createMessageStore(directory, state)
   const views = createViewStore(directory, state)
-  const triggers = createTriggers(state, options.triggerLifeMs ?? 3_000)
-  const faults = createFaults()
-  const stores = { state, directory, messages, views, triggers }
 
   const journal: JournalEntry[] = []
-  const record = (entry: JournalEntry) => {
-    journal.push(options.keepAnswers === false ? { ...entry, result: {} } : entry)
-    state.changed({ visible: false })
-  }
-  const notDescribed: string[] = []
   const deliveries: Delivery[] = []
-  const notices: { userId: string; text: string }[] = []
-  const notifications: Notification[] = []
+  const shown: Parts['shown'] = { notices: [], notifications: [] }
   state.subscribe((change) => {
-    if (change.notice) notices.push(change.notice)
-    if (change.notification) notifications.push(change.notification)
+    if (change.notice) shown.notices.push(change.notice)
+    if (change.notification) shown.notifications.push(change.notification)
   })
-
-  const baseUrl = () => options.publicUrl ?? url
-  const responseUrls = createResponseUrls({ baseUrl, state, directory, messages, faults, record, notDescribed })
-  const socketMode = createSocketMode({ baseUrl, appId: directory.bot.appId, changed: () => state.changed({ visible: false }) })
-  const transport = createTransport({
+  const notDescribed: string[] = []
+  const faults = createFaults()
+  const base = {
+    app,
     state,
+    directory,
+    messages,
+    views,
+    triggers: createTriggers(state, options.triggerLifeMs ?? 3_000),
     faults,
-    socketMode,
-    signingSecret,
+    payloads: createPayloads(directory, messages),
     botUrl: () => botUrl,
-    deadlineMs: options.ackDeadlineMs ?? 3000,
-  })
-  const homeTab = options.homeTab ?? true
-  const payloads = createPayloads(directory, messages)
-  const delivered = (delivery: Delivery) => {
-    deliveries.push(delivery)
-    state.changed({ visible: false })
-  }
-  const interactions = createInteractions({
-    ...stores,
-    responseUrls,
-    transport,
-    payloads,
-    interactivity: options.interactivity ?? true,
-    delivered,
-  })
-  const events = createEvents({ ...stores, payloads, transport, homeTab, delivered })
-  const acts = createActs({ ...stores, interactions })
-  const composer = createComposer(directory, messages, interactions)
-  const desk = createDesk({
-    ...stores,
-    interactions,
-    acts,
-    composer,
-    events,
-    homeTab,
-    commands: options.commands ?? [],
-    shortcuts: options.shortcuts ?? [],
-  })
-  const webApi = serveWebApi({
-    stores,
-    methods: {
-      ...appMethods(stores, socketMode.issueUrl),
-      ...chatMethods(stores),
-      ...viewMethods(stores, { homeTab }),
-      ...peopleMethods(stores),
-      ...conversationMethods(stores),
+    record: (entry: JournalEntry) => {
+      journal.push(options.keepAnswers === false ? { ...entry, result: {} } : entry)
+      state.changed({ visible: false })
     },
-    tokens: { bot: botToken, app: appToken },
-    scopes: options.scopes ?? usualScopes,
-    limits: options.limits ?? false,
-    clockSkewMs: options.clockSkewMs ?? 0,
-    faults,
-    record,
+    delivered: (delivery: Delivery) => {
+      deliveries.push(delivery)
+      state.changed({ visible: false })
+    },
     notDescribed,
-    revoked: () => revokedWith,
+    shown,
+  }
+  const socketMode = createSocketMode(base)
+  const transport = createTransport(base, socketMode)
+  const outer = { ...base, transport, responseUrls: createResponseUrls(base) }
+  const interactions = createInteractions(outer)
+  const parts: Parts = { ...outer, interactions, acts: createActs({ ...outer, interactions }) }
+  const desk = createDesk(parts)
+  const webApi = serveWebApi(parts, {
+    ...appMethods(parts, socketMode.issueUrl),
+    ...chatMethods(parts),
+    ...viewMethods(parts),
+    ...peopleMethods(parts),
+    ...conversationMethods(parts),
   })
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = addressOf(request)
     if (pathname.startsWith('/api/')) return webApi(request, response)
-    if (pathname.startsWith('/response/')) return responseUrls.serve(request, response)
+    if (pathname.startsWith('/response/')) return parts.responseUrls.serve(request, response)
     if (pathname.startsWith('/desk/')) return desk.serve(request, response)
     if (!options.serve?.(request, response)) sendText(response, 404, 'Not found')
   }
@@ -229,73 +147,90 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   })
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  const shown = (stored: Parameters<typeof messages.toMessage>[0][]) => stored.map((message) => messages.toMessage(message))
+  const copies = (stored: Parameters<typeof messages.toMessage>[0][]) => stored.map((message) => messages.toMessage(message))
   const level = (channel: string) => messages.levelOf(directory.channel(channel).id).filter((message) => !message.deleted)
-  const noticesOf = (userId: string) => notices.filter((notice) => notice.userId === userId).map((notice) => notice.text)
-  const notificationsOf = (userId: string) => notifications.filter(({ people }) => people.includes(userId))
+  const transcript = (channel: string, how: { as?: string } = {}) =>
+    transcriptOf(copies(messages.seen(directory.channel(channel).id, how.as)), directory)
   const describe = () => {
     const calls = journal.slice(-10).map((entry) => `  ${entry.method} → ${entry.status} ${JSON.stringify(entry.result).slice(0, 160)}`)
-    const channels = workspace.channels.map((channel) => `#${channel.name}\n${transcriptOf(shown(messages.seen(channel.id)), directory)}`)
-    return [...notDescribed, 'The latest calls:', ...calls, ...channels].join('\n')
+    return [...notDescribed, 'The latest calls:', ...calls, ...workspace.channels.map(({ name }) => `#${name}\n${transcript(name)}`)].join(
+      '\n',
+    )
   }
 
   return {
+    /** `http://127.0.0.1:<port>`, without a slash at the end. */
     url,
-    apiUrl: `${baseUrl()}/api/`,
-    signingSecret,
-    botToken,
-    appToken,
+    /** For `SLACK_API_URL`: `<url>/api/`. */
+    apiUrl: `${app.baseUrl()}/api/`,
+    signingSecret: app.signingSecret,
+    botToken: app.tokens.bot,
+    appToken: app.tokens.app,
+    /** The current people, channels and groups. */
     workspace,
-    subscribe: (listener) => state.subscribe((change) => listener(change.rev)),
+    subscribe: (listener: (rev: number) => void) => state.subscribe((change) => listener(change.rev)),
 
-    connectBot: (address) => {
+    connectBot: (address: string): void => {
       botUrl = address
     },
-    as: (userId) => createHands(userId, { directory, messages, views, interactions, acts, composer, events, noticesOf, notificationsOf }),
+    as: (userId: string) => createHands(userId, parts),
 
-    messages: (channel) => shown(level(channel)),
-    texts: (channel) => level(channel).map(({ ts, text, user }) => ({ ts, text, isBot: directory.person(user).isBot === true })),
-    thread(channel, ts) {
+    /** Returns the current messages at channel level, oldest first, with broadcast replies and without ephemeral messages. */
+    messages: (channel: string): Message[] => copies(level(channel)),
+    /** The same in short, for frequent reads. */
+    texts: (channel: string) => level(channel).map(({ ts, text, user }) => ({ ts, text, isBot: directory.person(user).isBot === true })),
+    thread(channel: string, ts: string): Message[] {
       const parent = messages.find(directory.channel(channel).id, ts)
-      return parent ? shown([parent, ...messages.repliesTo(parent)]) : []
+      return parent ? copies([parent, ...messages.repliesTo(parent)]) : []
     },
-    ephemerals: (userId) => shown(messages.ephemeralsOf(userId)),
-    directMessages: (userId) => shown(messages.seen(directory.directChannel(userId).id)),
-    home(userId) {
+    /** Returns the messages that only this person has seen, oldest first. */
+    ephemerals: (userId: string): Message[] => copies(messages.ephemeralsOf(userId)),
+    directMessages: (userId: string): Message[] => copies(messages.seen(directory.directChannel(userId).id)),
+    /** Returns what `views.publish` has put on this person's Home tab. */
+    home(userId: string): Json | undefined {
       const home = views.homeOf(userId)
       return home && views.toSlack(home)
     },
-    transcript: (channel, how) => transcriptOf(shown(messages.seen(directory.channel(channel).id, how?.as)), directory),
-    until: (predicate, how) => until({ subscribe: (listener) => state.subscribe(listener), describe }, predicate, how),
+    /** Returns the channel as text, for inline snapshots. `as`: with the ephemeral messages of that person. Default: with everybody's. */
+    transcript,
+    /** Resolves with the first truthy value. Checks again after every change; a throw means "not yet". Default timeout: 20 s. */
+    until: <T>(predicate: () => T, how?: { timeoutMs?: number; what?: string }) => until(state, describe, predicate, how),
 
-    journal,
+    journal: journal as readonly JournalEntry[],
     notDescribed,
-    calls: (method) => journal.filter((entry) => entry.method === method),
-    faults: faults.control,
-    deliveries,
+    calls: (method: string) => journal.filter((entry) => entry.method === method),
+    faults,
+    /** Everything that was delivered to the bot, oldest first. */
+    deliveries: deliveries as readonly Delivery[],
     sendRaw: transport.sendRaw,
     sendEnvelope: transport.sendEnvelope,
 
-    setTables: (are) => {
+    /** Sets where messages may hold a data table from now on. Default: everywhere. */
+    setTables: (are: TablesAre): void => {
       state.tables = are
     },
-    archive: (channel) => directory.setArchived(channel, true),
-    kickBot: (channel) => directory.leave(channel, directory.bot.userId),
-    invite: (channel, userId) => directory.join(channel, userId ?? directory.bot.userId),
+    archive: (channel: string) => directory.setArchived(channel, true),
+    kickBot: (channel: string) => directory.leave(channel, directory.bot.userId),
+    invite: (channel: string, userId = directory.bot.userId) => directory.join(channel, userId),
     leave: directory.leave,
+    /** Changes the answer of `users.info`: deactivates, restricts, renames, or moves a person to another team. */
     setPerson: directory.setPerson,
+    /** Changes the members of a group (a list of ids is enough), or disables it. */
     setUserGroup: directory.setUserGroup,
-    removeMessage(channel, ts) {
+    /** Removes a message like a workspace admin. The bot is not notified. */
+    removeMessage(channel: string, ts: string): void {
       const found = messages.find(directory.channel(channel).id, ts)
       if (found) messages.remove(found)
     },
     sockets: socketMode.count,
-    disconnectSockets: (reason) => socketMode.disconnect(reason ?? 'refresh_requested'),
-    revoke: (error) => {
-      revokedWith = error
+    disconnectSockets: (reason: 'warning' | 'refresh_requested' | 'link_disabled' = 'refresh_requested') => socketMode.disconnect(reason),
+    /** Sets the error of every call to the Web API: `invalid_auth`, `account_inactive`, `token_revoked`. Null undoes it. */
+    revoke: (error: string | null): void => {
+      app.revokedWith = error
     },
 
-    async close() {
+    /** Throws if the bot has sent anything that the stand-in does not describe. */
+    async close(): Promise<void> {
       desk.close()
       socketMode.close()
       await new Promise<void>((resolve) => {
@@ -306,3 +241,4 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     },
   }
 }
+export type Slack = Awaited<ReturnType<typeof startSlack>>

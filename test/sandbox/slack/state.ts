@@ -1,17 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { type Json, stringOf } from './json.ts'
 import type { Notification } from './message-store.ts'
-import type { Fault, FaultPlan, Faults } from './slack.ts'
+import type { Fault, FaultPlan } from './slack.ts'
 import type { TablesAre } from './validate-blocks.ts'
 
-/** A change, for waits and subscriptions. */
 export interface Change {
   rev: number
   /** Whether people can see it. Otherwise only the journal has grown. */
   visible: boolean
-  /** What Slack's own client shows to one person. */
   notice?: { userId: string; text: string }
-  /** What a new message shows on phones. */
   notification?: Notification
 }
 
@@ -78,7 +75,6 @@ export function createTriggers(state: State, lifeMs: number) {
       return id
     },
 
-    /** Uses up a trigger. Returns it, or Slack's error. */
     exchange(id: string): Trigger | { error: string } {
       const found = triggers.get(id)
       if (found === undefined) return { error: 'invalid_trigger_id' }
@@ -91,59 +87,35 @@ export function createTriggers(state: State, lifeMs: number) {
 }
 export type Triggers = ReturnType<typeof createTriggers>
 
-interface StoredFault extends FaultPlan {
-  fired: number
-  passed: number
-}
-
 /** Keeps the planned faults. A request gets the oldest one that fits. */
 export function createFaults() {
-  let faults: StoredFault[] = []
+  let faults: (FaultPlan & { fired: number })[] = []
 
-  function fits(fault: StoredFault, names: string[], args: Json): boolean {
-    return names.includes(fault.method) && fault.fired < (fault.times ?? 1) && (fault.when?.(args) ?? true)
-  }
-
-  const control: Faults = {
+  return {
     add(plan: FaultPlan): Fault {
-      const stored: StoredFault = { ...plan, fired: 0, passed: 0 }
+      const stored = { ...plan, fired: 0 }
       faults.push(stored)
-      return {
-        ...plan,
-        get fired() {
-          return stored.fired
-        },
-        remove: () => {
-          faults = faults.filter((fault) => fault !== stored)
-        },
+      const remove = () => {
+        faults = faults.filter((fault) => fault !== stored)
       }
+      return Object.assign(stored, { remove })
     },
     clear: () => {
       faults = []
     },
-  }
-
-  return {
-    control,
     /** Returns the fault for a request with one of these names, and counts it as fired. */
     take(names: string[], args: Json): FaultPlan | undefined {
-      const fault = faults.find((one) => fits(one, names, args))
-      if (fault === undefined) return undefined
-      if (fault.passed < (fault.skip ?? 0)) {
-        fault.passed += 1
-        return undefined
-      }
-      fault.fired += 1
+      const fault = faults.find((one) => names.includes(one.method) && one.fired < (one.times ?? 1) && (one.when?.(args) ?? true))
+      if (fault) fault.fired += 1
       return fault
     },
   }
 }
-export type FaultBox = ReturnType<typeof createFaults>
+export type Faults = ReturnType<typeof createFaults>
 
 interface Limit {
   calls: number
   perMs: number
-  /** What is counted separately. */
   by?: string
 }
 
@@ -168,7 +140,6 @@ const limits: Record<string, Limit> = {
   'conversations.replies': perMinute(50),
 }
 
-/** Counts calls in sliding windows. `now` is wall clock in ms. */
 export function createRateLimits(now: () => number) {
   const calls = new Map<string, number[]>()
 
@@ -187,43 +158,33 @@ export function createRateLimits(now: () => number) {
   }
 }
 
-export interface Observed {
-  /** Is called after every change. Returns a function that stops it. */
-  subscribe: (listener: () => void) => () => void
-  /** Returns what has happened so far, for the message of a timeout. */
-  describe: () => string
-}
-
-/** Resolves with the first truthy value of `predicate`, which is called now and after every change. A throw means "not yet". */
+/**
+ * Resolves with the first truthy value of `predicate`, which is called now and after every change. A throw means "not yet". `describe`: what
+ * has happened so far, for the message of a timeout.
+ */
 export function until<T>(
-  observed: Observed,
+  { subscribe }: Pick<State, 'subscribe'>,
+  describe: () => string,
   predicate: () => T,
-  options: { timeoutMs?: number; what?: string } = {},
+  { timeoutMs = 20_000, what = 'the condition' } = {},
 ): Promise<NonNullable<T>> {
-  const timeoutMs = options.timeoutMs ?? 20_000
-  return new Promise((resolve, reject) => {
-    let lastError: unknown
-    let stop = () => {}
-
-    const timer = setTimeout(() => {
-      stop()
-      const what = options.what ?? 'the condition'
-      reject(new Error(`Waited ${timeoutMs} ms without success for ${what}.\n${observed.describe()}`, { cause: lastError }))
-    }, timeoutMs)
-
-    const check = () => {
-      try {
-        const value = predicate()
-        if (!value) return
-        clearTimeout(timer)
-        stop()
-        resolve(value)
-      } catch (error) {
-        lastError = error
-      }
+  const { promise, resolve, reject } = Promise.withResolvers<NonNullable<T>>()
+  let lastError: unknown
+  const timer = setTimeout(() => {
+    reject(new Error(`Waited ${timeoutMs} ms without success for ${what}.\n${describe()}`, { cause: lastError }))
+  }, timeoutMs)
+  const check = () => {
+    try {
+      const value = predicate()
+      if (value) resolve(value)
+    } catch (error) {
+      lastError = error
     }
-
-    stop = observed.subscribe(check)
-    check()
+  }
+  const stop = subscribe(check)
+  check()
+  return promise.finally(() => {
+    clearTimeout(timer)
+    stop()
   })
 }

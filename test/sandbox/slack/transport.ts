@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { addressOf, postToBot } from './http.ts'
 import { isObject, type Json, objectOf, parseJson } from './json.ts'
 import type { Delivery, DeliveryKind, DeliveryRequest, RawRequest } from './slack.ts'
-import type { FaultBox, State } from './state.ts'
+import type { Parts } from './start-slack.ts'
 
 /** Returns `X-Slack-Signature` of a body (docs.slack.dev/authentication/verifying-requests-from-slack). `timestamp` is in seconds. */
 export function signatureOf(secret: string, timestamp: number, body: string): string {
@@ -15,18 +15,12 @@ export function signatureOf(secret: string, timestamp: number, body: string): st
 
 export type Acknowledged = { outcome: 'answered'; payload: unknown } | { outcome: 'timeout' } | { outcome: 'unreachable' }
 
-export interface SocketModeOptions {
-  baseUrl: () => string
-  appId: string
-  /** Is called when a connection was opened or closed. */
-  changed: () => void
-}
-
 /**
  * The server side of Socket Mode: `hello`, envelopes with their acknowledgements, `disconnect`
  * (docs.slack.dev/apis/events-api/using-socket-mode).
  */
-export function createSocketMode(options: SocketModeOptions) {
+export function createSocketMode({ app, state, directory }: Pick<Parts, 'app' | 'state' | 'directory'>) {
+  const { appId } = directory.bot
   const server = new WebSocketServer({ noServer: true })
   const tickets = new Set<string>()
   const open = new Set<WebSocket>()
@@ -44,7 +38,7 @@ export function createSocketMode(options: SocketModeOptions) {
     socket.on('message', (data) => received(data.toString()))
     socket.on('close', () => {
       open.delete(socket)
-      options.changed()
+      state.changed({ visible: false })
     })
     socket.on('error', () => socket.terminate())
     socket.send(
@@ -52,18 +46,17 @@ export function createSocketMode(options: SocketModeOptions) {
         type: 'hello',
         num_connections: open.size,
         debug_info: { host: 'applink-1', build_number: 1, approximate_connection_time: 18_060 },
-        connection_info: { app_id: options.appId },
+        connection_info: { app_id: appId },
       }),
     )
-    options.changed()
+    state.changed({ visible: false })
   }
 
   return {
-    /** Returns a URL for one connection. */
     issueUrl(): string {
       const ticket = randomUUID()
       tickets.add(ticket)
-      return `${options.baseUrl().replace(/^http/, 'ws')}/link/?ticket=${ticket}&app_id=${options.appId}`
+      return `${app.baseUrl().replace(/^http/, 'ws')}/link/?ticket=${ticket}&app_id=${appId}`
     },
 
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -112,15 +105,6 @@ export type SocketMode = ReturnType<typeof createSocketMode>
 // Slack sends this type without a charset, and Bolt accepts nothing else.
 const form = 'application/x-www-form-urlencoded'
 
-export interface TransportOptions {
-  state: State
-  faults: FaultBox
-  socketMode: SocketMode
-  signingSecret: string
-  botUrl: () => string | undefined
-  deadlineMs: number
-}
-
 export type Sent = Pick<Delivery, 'outcome' | 'status' | 'ms' | 'body' | 'request'>
 
 function bodyOf(text: string): unknown {
@@ -128,10 +112,13 @@ function bodyOf(text: string): unknown {
 }
 
 /** Delivers to the bot: over a Socket Mode connection if there is one, otherwise signed over HTTP. */
-export function createTransport(options: TransportOptions) {
-  const { state, faults, socketMode, deadlineMs } = options
+export function createTransport(
+  { state, faults, app, botUrl }: Pick<Parts, 'state' | 'faults' | 'app' | 'botUrl'>,
+  socketMode: SocketMode,
+) {
+  const deadlineMs = app.ackDeadlineMs
 
-  function signedHeaders(body: string, timestamp = Math.floor(state.now() / 1000), secret = options.signingSecret): Record<string, string> {
+  function signedHeaders(body: string, timestamp = Math.floor(state.now() / 1000), secret = app.signingSecret): Record<string, string> {
     return {
       'content-type': form,
       'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
@@ -142,21 +129,16 @@ export function createTransport(options: TransportOptions) {
   }
 
   /** Events are JSON and expect no answer. */
-  function eventRequest(payload: Json): DeliveryRequest {
+  function requestFor(kind: DeliveryKind, payload: Json): DeliveryRequest {
     if (socketMode.count() > 0) {
-      const tries = { retry_attempt: 0, retry_reason: '' }
-      const envelope = { envelope_id: randomUUID(), payload, type: 'events_api', accepts_response_payload: false, ...tries }
+      const type = kind === 'command' ? 'slash_commands' : kind === 'event' ? 'events_api' : 'interactive'
+      const tries = kind === 'event' ? { retry_attempt: 0, retry_reason: '' } : {}
+      const envelope = { envelope_id: randomUUID(), payload, type, accepts_response_payload: kind !== 'event', ...tries }
       return { transport: 'socket', headers: {}, body: JSON.stringify(envelope) }
     }
-    const body = JSON.stringify(payload)
-    return { transport: 'http', headers: { ...signedHeaders(body), 'content-type': 'application/json' }, body }
-  }
-
-  function requestFor(kind: Exclude<DeliveryKind, 'event'>, payload: Json): DeliveryRequest {
-    if (socketMode.count() > 0) {
-      const type = kind === 'command' ? 'slash_commands' : 'interactive'
-      const envelope = { envelope_id: randomUUID(), payload, type, accepts_response_payload: true }
-      return { transport: 'socket', headers: {}, body: JSON.stringify(envelope) }
+    if (kind === 'event') {
+      const body = JSON.stringify(payload)
+      return { transport: 'http', headers: { ...signedHeaders(body), 'content-type': 'application/json' }, body }
     }
     const fields = kind === 'command' ? (payload as Record<string, string>) : { payload: JSON.stringify(payload) }
     const body = new URLSearchParams(fields).toString()
@@ -172,7 +154,7 @@ export function createTransport(options: TransportOptions) {
   }
 
   async function overHttp(request: DeliveryRequest, withinMs: number): Promise<Omit<Sent, 'ms' | 'request'>> {
-    const url = options.botUrl()
+    const url = botUrl()
     if (url === undefined) return { outcome: 'unreachable' }
     const result = await postToBot(url, request.headers, request.body, withinMs)
     if (result.outcome !== 'answered') return { outcome: result.outcome }
@@ -195,11 +177,10 @@ export function createTransport(options: TransportOptions) {
 
   return {
     requestFor,
-    eventRequest,
     send,
 
     async sendRaw(raw: RawRequest): Promise<{ status: number; body: string }> {
-      const url = options.botUrl()
+      const url = botUrl()
       if (url === undefined) throw new Error('No bot is connected over HTTP: there is no address to send to.')
       const headers = { ...signedHeaders(raw.body, raw.timestamp, raw.signingSecret), ...raw.headers }
       if (raw.contentType) headers['content-type'] = raw.contentType

@@ -131,10 +131,8 @@ const option = object({
   optional: { description: plain(75) },
 })
 
-/** The answer to an option load. */
 export const options = array(option, { max: 100 })
 
-/** The other answer to an option load. */
 export const optionGroups = array(object({ required: { label: plain(75), options } }), { max: 100 })
 
 const field = { action_id: id, placeholder: plain(150) }
@@ -205,8 +203,6 @@ function textOrFields(value: Json, at: string, report: Report): void {
 const always = { type }
 const everywhere = { block_id: string({ max: 255 }) }
 
-/** The elements of a `rich_text_section` that the bot sends. */
-/** A block of a message, of a modal or of a Home tab. */
 export const block: Check = byType({
   header: object({ required: { ...always, text: plain(150) }, optional: everywhere }),
   section: object({
@@ -297,7 +293,6 @@ const modal = object({
 })
 const home = object({ required: { type: anything, blocks: blocksOf('home') } })
 
-/** Returns the problems of the blocks of a message. */
 export function problemsWithBlocks(blocks: unknown): string[] {
   return problemsOf(blocksOf('message'), blocks, '/blocks')
 }

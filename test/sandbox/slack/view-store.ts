@@ -92,7 +92,6 @@ export function createViewStore(directory: Directory, state: State) {
   return {
     stackOf,
     update,
-    /** Finds an open modal. */
     find: (id: string): StoredView | undefined => [...stacks.values()].flat().find((view) => view.id === id),
 
     /** `viewing`: the channel that the person is looking at. */
@@ -111,7 +110,6 @@ export function createViewStore(directory: Directory, state: State) {
       return pushed
     },
 
-    /** Removes a view and everything above it. */
     close(stored: StoredView): void {
       const stack = stackOf(stored.userId)
       // It may have been closed before the bot answered.
@@ -142,7 +140,6 @@ export function createViewStore(directory: Directory, state: State) {
 
     homeOf: (userId: string): StoredView | undefined => homes.get(userId),
 
-    /** Returns Slack's view object, as in answers of the Web API and in payloads. */
     toSlack(stored: StoredView): Json {
       const { bot, team } = directory
       const { given } = stored

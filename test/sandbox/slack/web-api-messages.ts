@@ -3,13 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
 import { isObject, isYes, type Json, objectsOf, stringOf } from './json.ts'
-import { broadcastSubtype, type Content, type MessageStore, type StoredMessage } from './message-store.ts'
+import { broadcastSubtype, type Content, type StoredMessage } from './message-store.ts'
 import { NotDescribed, refuseOthers } from './schema.ts'
-import type { JournalEntry } from './slack.ts'
-import type { FaultBox, State } from './state.ts'
+import type { Parts } from './start-slack.ts'
 import { charactersIn, isTable, problemsWithBlocks } from './validate-blocks.ts'
 import { invalidBlocks, type Method, Refusal, required, type Stores } from './web-api.ts'
-import type { Channel, Directory } from './workspace.ts'
+import type { Channel } from './workspace.ts'
 
 const longestText = 4000
 
@@ -266,16 +265,6 @@ interface StoredAddress extends Address {
   uses: number
 }
 
-export interface ResponseUrlOptions {
-  baseUrl: () => string
-  state: State
-  directory: Directory
-  messages: MessageStore
-  faults: FaultBox
-  record: (entry: JournalEntry) => void
-  notDescribed: string[]
-}
-
 export function refuseOtherThanEphemeral(responseType: unknown): void {
   if (responseType !== undefined && responseType !== 'ephemeral') throw new NotDescribed(`the response type "${String(responseType)}"`)
 }
@@ -284,8 +273,8 @@ export function refuseOtherThanEphemeral(responseType: unknown): void {
  * Response URLs: five uses within thirty minutes, ephemeral, also where the bot is not a member
  * (docs.slack.dev/interactivity/handling-user-interaction#message_responses).
  */
-export function createResponseUrls(options: ResponseUrlOptions) {
-  const { state, directory, messages, faults } = options
+export function createResponseUrls(parts: Pick<Parts, 'state' | 'directory' | 'messages' | 'faults' | 'record' | 'notDescribed' | 'app'>) {
+  const { state, directory, messages, faults } = parts
   const addresses = new Map<string, StoredAddress>()
 
   function original(address: StoredAddress): StoredMessage {
@@ -323,7 +312,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
       return { status: 200, body: { ok: true } }
     } catch (error) {
       if (error instanceof NotDescribed) {
-        options.notDescribed.push(error.message)
+        parts.notDescribed.push(error.message)
         return { status: 400, body: { ok: false, error: error.message } }
       }
       if (!(error instanceof Refusal)) throw error
@@ -336,7 +325,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
     const args = parseArguments(request.headers['content-type'] ?? '', await readBody(request))
     const fault = faults.take(['response_url'], args ?? {})
     const record = (status: number, result: Json) =>
-      options.record({ at: state.now(), method: 'response_url', args: args ?? {}, status, result, ...(fault ? { fault: fault.kind } : {}) })
+      parts.record({ at: state.now(), method: 'response_url', args: args ?? {}, status, result, ...(fault ? { fault: fault.kind } : {}) })
 
     if (fault?.kind === 'delay') await wait(fault.delayMs ?? 1000)
     if (fault?.kind === 'drop-before') {
@@ -362,7 +351,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
     issue(address: Address): string {
       const id = randomBytes(18).toString('base64url')
       addresses.set(id, { ...address, madeAt: state.now(), uses: 0 })
-      return `${options.baseUrl()}/response/${id}`
+      return `${parts.app.baseUrl()}/response/${id}`
     },
     /** The acknowledgement of a command made this message. From now on `replace_original` means it. */
     made(url: string, message: StoredMessage): void {

@@ -2,15 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
 import { isObject, type Json, parseJson, stringOf } from './json.ts'
-import type { MessageStore } from './message-store.ts'
 import { NotDescribed, refuseOthers } from './schema.ts'
-import type { FaultPlan, JournalEntry } from './slack.ts'
-import { createRateLimits, type FaultBox, type State, type Triggers } from './state.ts'
+import type { FaultPlan } from './slack.ts'
+import type { Parts } from './start-slack.ts'
+import { createRateLimits } from './state.ts'
 import { problemsWithView } from './validate-blocks.ts'
-import type { ViewStore } from './view-store.ts'
-import type { Directory, Person, UserGroup } from './workspace.ts'
+import type { Person, UserGroup } from './workspace.ts'
 
-/** The Web API's `{ ok: false, error }`, with the other members of the answer. */
 export class Refusal extends Error {
   override name = 'Refusal'
   readonly answer: Json
@@ -33,13 +31,7 @@ export function invalidBlocks(errors: string[]): Refusal {
   return new Refusal('invalid_blocks', { errors, ...messagesOf(errors) })
 }
 
-export interface Stores {
-  state: State
-  directory: Directory
-  messages: MessageStore
-  views: ViewStore
-  triggers: Triggers
-}
+export type Stores = Pick<Parts, 'state' | 'directory' | 'messages' | 'views' | 'triggers' | 'app'>
 
 /** A method of the Web API. `run` returns the answer without `ok`, or throws a `Refusal`. */
 export interface Method {
@@ -49,7 +41,6 @@ export interface Method {
   scopes?: string[]
   /** The scope that these arguments need. Undefined if they do not decide it. */
   scopeFor?(args: Json): string | undefined
-  /** Default: `bot`. */
   token?: 'bot' | 'app' | 'none'
   run(args: Json): Json
 }
@@ -71,21 +62,6 @@ export const usualScopes = [
   'groups:history',
 ]
 
-export interface WebApiOptions {
-  stores: Stores
-  methods: Record<string, Method>
-  tokens: { bot: string; app: string }
-  scopes: string[]
-  limits: boolean
-  /** How far Slack's clock, in its `Date` header, is ahead of this machine. */
-  clockSkewMs: number
-  faults: FaultBox
-  record: (entry: JournalEntry) => void
-  notDescribed: string[]
-  /** Returns the error of every call while the app is revoked. */
-  revoked: () => string | null
-}
-
 interface Answer {
   status: number
   body: Json
@@ -105,14 +81,13 @@ function opened(args: Json): Json {
 }
 
 /** Serves Slack's Web API at `/api/<method>`: tokens, scopes, limits and faults around the methods. */
-export function serveWebApi(options: WebApiOptions) {
-  const { stores, methods, tokens, scopes, faults } = options
-  const limits = createRateLimits(stores.state.now)
+export function serveWebApi({ state, app, faults, record, notDescribed }: Parts, methods: Record<string, Method>) {
+  const { tokens, scopes } = app
+  const limits = createRateLimits(state.now)
 
   function checkToken(method: Method, token: string, args: Json): void {
     if (method.token === 'none') return
-    const revoked = options.revoked()
-    if (revoked !== null) throw new Refusal(revoked)
+    if (app.revokedWith !== null) throw new Refusal(app.revokedWith)
     if (token === '') throw new Refusal('not_authed')
     if (token !== tokens.bot && token !== tokens.app) throw new Refusal('invalid_auth')
     if (token !== tokens[method.token ?? 'bot']) throw new Refusal('not_allowed_token_type')
@@ -133,12 +108,12 @@ export function serveWebApi(options: WebApiOptions) {
       if (method === undefined) throw new NotDescribed(`the method ${name}`)
       refuseOthers(args, method.args, `as an argument of ${name}`)
       checkToken(method, token, args)
-      const retryAfter = options.limits ? limits.retryAfter(name, args) : undefined
+      const retryAfter = app.limits ? limits.retryAfter(name, args) : undefined
       if (retryAfter !== undefined) return tooMany(retryAfter)
       return { status: 200, body: { ok: true, ...method.run(args) }, headers }
     } catch (error) {
       if (error instanceof NotDescribed) {
-        options.notDescribed.push(error.message)
+        notDescribed.push(error.message)
         return { status: 200, body: { ok: false, error: error.message } }
       }
       if (!(error instanceof Refusal)) throw error
@@ -148,7 +123,7 @@ export function serveWebApi(options: WebApiOptions) {
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    response.setHeader('date', new Date(stores.state.now() + options.clockSkewMs).toUTCString())
+    response.setHeader('date', new Date(state.now() + app.clockSkewMs).toUTCString())
     const url = addressOf(request)
     const name = url.pathname.replace(/^\/api\//, '')
     const body = await readBody(request)
@@ -158,23 +133,23 @@ export function serveWebApi(options: WebApiOptions) {
     const { token: tokenArgument, ...rest } = { ...Object.fromEntries(url.searchParams), ...sent } as Json
     const args = opened(rest)
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? stringOf(tokenArgument)
-    const record = (status: number, result: Json, fault?: FaultPlan) =>
-      options.record({ at: stores.state.now(), method: name, args, status, result, ...(fault ? { fault: fault.kind } : {}) })
+    const recordAnswer = (status: number, result: Json, fault?: FaultPlan) =>
+      record({ at: state.now(), method: name, args, status, result, ...(fault ? { fault: fault.kind } : {}) })
 
     const fault = faults.take([name, '*'], args)
     if (fault?.kind === 'drop-before') {
-      record(0, {}, fault)
+      recordAnswer(0, {}, fault)
       request.socket.destroy()
       return
     }
     if (fault?.kind === 'status') {
-      record(fault.status ?? 503, {}, fault)
+      recordAnswer(fault.status ?? 503, {}, fault)
       return sendText(response, fault.status ?? 503, fault.body ?? 'upstream connect error')
     }
     if (fault?.kind === 'delay') await wait(fault.delayMs ?? 1000)
 
     const result = faulty(fault) ?? answer(name, token, args)
-    record(fault?.kind === 'drop-after' ? 0 : result.status, result.body, fault)
+    recordAnswer(fault?.kind === 'drop-after' ? 0 : result.status, result.body, fault)
     if (fault?.kind === 'drop-after') request.socket.destroy()
     else sendJson(response, result.status, result.body, result.headers)
   }
@@ -297,7 +272,7 @@ export function peopleMethods({ directory }: Stores): Record<string, Method> {
 
 const largestView = 250_000
 
-export function viewMethods({ directory, views, triggers }: Stores, app: { homeTab: boolean }): Record<string, Method> {
+export function viewMethods({ directory, views, triggers, app }: Stores): Record<string, Method> {
   function viewOf(args: Json, surface: 'modal' | 'home'): Json {
     required(args, 'view')
     const { view } = args

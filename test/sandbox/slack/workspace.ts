@@ -25,15 +25,12 @@ export interface Channel {
   id: string
   name: string
   topic: string
-  /** User ids, with the bot if it was invited. */
   members: string[]
   isPrivate?: boolean
   isArchived?: boolean
   /** Shared with another organization (Slack Connect). */
   isShared?: boolean
-  /** The direct messages between the bot and one person. */
   isDirect?: boolean
-  /** The direct messages of several people. */
   isGroupDirect?: boolean
 }
 
@@ -41,7 +38,6 @@ export interface UserGroup {
   id: string
   handle: string
   name: string
-  /** User ids. */
   members: string[]
   /** A disabled group still exists, and its member list is empty. */
   disabled?: boolean
@@ -192,7 +188,6 @@ export function createDirectory(workspace: Workspace, state: State) {
       state.changed({ visible: true })
     },
 
-    /** Adds members to the workspace, and to every channel that everybody is in. */
     addPeople(added: Person[]): void {
       people.push(...added.map((one) => ({ ...one })))
       for (const { isGroupDirect, members } of channels) if (!isGroupDirect) members.push(...added.map(({ id }) => id))

@@ -6,15 +6,15 @@ import { newKeyChange } from '../../../../src/features/keys-create.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../../src/messages/refusals.ts'
 import { moveChange } from '../../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { decideWith } from '../../../../src/requests/decide.ts'
 import { createStore, type NewRequest } from '../../../../src/requests/store.ts'
 import { fakeApp } from '../../../fake-app.ts'
 import { accessWith } from '../../access-for-test.ts'
-import { noteOf } from '../../audit-for-test.ts'
-import { owedReports } from '../../owed-reports.ts'
+import { trusting } from '../../audit-for-test.ts'
+import { decideWith } from '../../decide-with.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { minutes, newRequestFor, recordRequest, ruleFor } from '../../request-for-test.ts'
 import { signatures, signedBy } from '../../signatures-for-test.ts'
+import { takingMessages, wording } from '../../slack-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../../take-steps.ts'
 
 const ada: Origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -35,7 +35,7 @@ const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_
  */
 function startDecide(rule: Partial<PolicyRule> = {}) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
   const shown: string[] = []
   const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
@@ -52,7 +52,6 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     homeTeamId: () => 'T0NIMBUS01',
     catalog,
     noteRefusal: async (note) => void attempted.push(note.attempted),
-    noteOf,
   })
   const decide = decideWith(
     fakeApp({
@@ -60,9 +59,12 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
       store,
       access,
       catalog,
-      show: (async (id: string) => void shown.push((await store.find(id))?.state ?? 'missing')) as never,
-      errors: { of: () => expect.fail },
-      wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
+      ...takingMessages((name) => shown.push(name)),
+      config: wording,
+      redis,
+      keys,
+      errors: { of: () => (error) => expect.fail(String(error)) },
+      queues: { wake: async (_, delayMs = 0) => void wakeUps.push(delayMs) },
     }),
   )
 
@@ -79,7 +81,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   /** Changes the record as if its deadline had passed. */
   const letExpire = ({ id }: Request) => redis.hset(keys.record(id), 'expiresAt', '1')
   const remove = ({ id }: Request) => redis.del(keys.record(id))
-  const owed = ({ id }: Request) => owedReports({ redis, keys }, id)
+  const owed = () => shown.filter((name) => name !== 'card')
   return { decide, store, record, now, letExpire, remove, owed, shown, wakeUps, attempted }
 }
 
@@ -92,7 +94,7 @@ describe('an approval', () => {
 
     const decision = { by: ben.userId, rule: 'APPROVERS', via: ben.userId }
     expect(await now(request)).toMatchObject({ state: 'approved', decision, approvals: [{ ...decision, at: expect.any(Number) }] })
-    expect({ shown, wakeUps }).toEqual({ shown: ['approved'], wakeUps: [0] })
+    expect({ shown, wakeUps }).toEqual({ shown: ['card'], wakeUps: [0] })
   })
 
   test('of a key gives the requester the full time to create it', async () => {
@@ -115,8 +117,8 @@ describe('an approval', () => {
 
     await expect(approve).rejects.toThrow(tooLate({ ...request, state: 'expired' }, ben.userId).text)
     expect((await now(request)).state).toBe('expired')
-    expect(await owed(request)).toEqual(['ended'])
-    expect({ shown, wakeUps }).toEqual({ shown: ['expired'], wakeUps: [] })
+    expect(owed()).toEqual(['ended'])
+    expect({ shown, wakeUps }).toEqual({ shown: ['card', 'ended'], wakeUps: [] })
   })
 
   test('of a request that is gone is refused', async () => {
@@ -150,7 +152,7 @@ describe('the first of two decisions on the same record', () => {
 
     expect(refused).toBe(tooLate(await now(request), loserId).text)
     expect((await now(request)).state).toBe(first)
-    expect(shown).toEqual([first])
+    expect(shown[0]).toBe('card')
   })
 })
 
@@ -162,7 +164,7 @@ describe('one of several approvals', () => {
     expect(await decide.approve(request, ben)).toEqual({ missing: 1, needed: 2 })
 
     expect(await now(request)).toMatchObject({ state: 'waiting', missing: 1, approvals: [{ by: ben.userId }] })
-    expect({ shown, wakeUps }).toEqual({ shown: ['waiting'], wakeUps: [] })
+    expect({ shown, wakeUps }).toEqual({ shown: ['card'], wakeUps: [] })
   })
 
   test('is counted together with an approval that another person gave since the record was read', async () => {
@@ -208,8 +210,8 @@ describe('a rejection', () => {
     await decide.reject(request, ben, 'Not today')
 
     expect(await now(request)).toMatchObject({ state: 'rejected', decision: { by: ben.userId, reason: 'Not today' } })
-    expect(await owed(request)).toEqual(['ended'])
-    expect(shown).toEqual(['rejected'])
+    expect(owed()).toEqual(['ended'])
+    expect(shown[0]).toBe('card')
   })
 
   test('counts also if somebody else approved since the record was read', async () => {
@@ -246,8 +248,8 @@ describe('an emergency approval', () => {
       state: 'approved',
       decision: { by: ada.userId, breakGlass: true, reason: 'web-1 is down' },
     })
-    expect(await owed(request)).toEqual(['break-glass'])
-    expect({ shown, wakeUps }).toEqual({ shown: ['approved'], wakeUps: [0] })
+    expect(owed()).toEqual(['break-glass'])
+    expect({ shown, wakeUps }).toEqual({ shown: ['card', 'break-glass'], wakeUps: [0] })
   })
 
   test('is refused if the rule does not allow it', async () => {
@@ -291,8 +293,8 @@ describe('a withdrawal', () => {
     await decide.withdraw(request, ada)
 
     expect((await now(request)).state).toBe('withdrawn')
-    expect(await owed(request)).toEqual([])
-    expect(shown).toEqual(['withdrawn'])
+    expect(owed()).toEqual([])
+    expect(shown).toEqual(['card'])
   })
 
   test('by somebody else is refused', async () => {
@@ -331,7 +333,7 @@ describe('the tracking', () => {
     await decide.stopTracking(request, origin)
 
     expect(await now(request)).toMatchObject({ state: 'untracked', stoppedBy: origin.userId })
-    expect(await owed(request)).toEqual(['stopped'])
+    expect(owed()).toEqual(['stopped'])
   })
 
   test('is not stopped by other people', async () => {
@@ -344,13 +346,11 @@ describe('the tracking', () => {
   })
 
   test('is not stopped if the change is done since the record was read', async () => {
-    const { decide, store, record, now, owed } = startDecide()
+    const { decide, store, record, now } = startDecide()
     const request = await record({}, ...untilTracking)
     await store.take(request, 'finish')
 
     await expect(decide.stopTracking(request, ada)).rejects.toThrow(tooLate(await now(request), ada.userId).text)
-
-    expect(await owed(request)).toEqual(['ended'])
   })
 
   test('starts again at once after a click', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../../../src/domain/change.ts'
 import type { Request } from '../../../../src/domain/request.ts'
-import { createEvacuation } from '../../../../src/features/ip-evacuate.ts'
+import { evacuation as evacuationChange } from '../../../../src/features/ip-evacuate.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { factsOfEarlier, findEarlier } from '../../../../src/requests/history.ts'
 import { fakeApp } from '../../../fake-app.ts'
@@ -65,7 +65,7 @@ describe('a request from the form that undoes an evacuation', () => {
     { id: 'sv_2', name: 'web-2' },
   ]
   const evacuated = (...ids: string[]) => ({ from, to, items: ids.map((elasticIpId) => ({ elasticIpId, from, to })), leftOut: [] })
-  const evacuation = createEvacuation({} as Parameters<typeof createEvacuation>[0]) as unknown as Change
+  const evacuation = evacuationChange(fakeApp({})) as unknown as Change
   const whole = requestFor({
     state: 'done',
     kind: 'ip.evacuate',

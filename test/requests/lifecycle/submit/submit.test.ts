@@ -11,6 +11,7 @@ import { submit } from '../../../../src/requests/submit.ts'
 import { Refusal } from '../../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../../src/slack/text.ts'
 import { fakeApp } from '../../../fake-app.ts'
+import { connectTestRedis } from '../../redis-for-test.ts'
 import { description, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 import { signatures } from '../../signatures-for-test.ts'
 
@@ -81,8 +82,9 @@ function setUp({ mayRequest = true, unchecked = [], holder, earlier }: Setup = {
       },
       ruleOf: () => ruleFor(),
     } as never,
-    deliver: async () => ({ is: 'sent' }) as never,
-    wake: async () => {},
+    // Redis owes no message.
+    ...connectTestRedis(),
+    queues: { wake: async () => {} },
     directory: { names: async () => new Map() },
     slack: {
       identity: { linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1', addressOf: () => undefined, profileOf: () => undefined },

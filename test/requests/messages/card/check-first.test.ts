@@ -13,8 +13,11 @@ const approveOf = (more: Partial<CardView>) => cardActions(cardViewFor(more))[0]
 
 /** The card of an evacuation that leaves out an address for this reason. */
 function leavingOut(...findings: Finding[]) {
-  const causes = findings.map((finding) => ({ address: '203.0.113.12', finding }))
-  const words = warningWords({ warnings: [{ code: 'left-out', causes }], personNames: {} }, { explain: explainEvacuation }, () => [])
+  const words = warningWords(
+    { warnings: [{ code: 'left-out', causes: findings }], personNames: {} },
+    { explain: explainEvacuation },
+    () => [],
+  )
   return cardViewFor(words)
 }
 

@@ -1,0 +1,191 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  addressProblem,
+  countMistakes,
+  formatAge,
+  formatDuration,
+  hostnameProblem,
+  moment,
+  nearestWord,
+  parseDuration,
+  person,
+  phrase,
+  phraseText,
+  serverNameProblem,
+  someOf,
+  suggestNames,
+} from '../../src/domain/text.ts'
+import { mrkdwn, phraseWords, someTexts } from '../../src/slack/text.ts'
+
+describe('an IP address', () => {
+  const broken = `203.0.113.999 203.0.113.1O 203.0.113.010 203.0.113 203.0.113.10.1 203.0.113. 203.0.113.10/33 203.0.113.10/x 203.0.113.10/
+    203.0.113.10/24/24 2001:db8::g1 2001:db8::12345 2001::db8::1 2001:db8:1 1:2:3:4:5:6:7:8:9 1:2:3:4:5:6:7:8: 2001:db8::/129`.split(/\s+/)
+
+  test.each(broken)('is not %s', (text) => {
+    expect(addressProblem(text)).toBe("isn't an IP address.")
+    expect(serverNameProblem(text)).toBe("isn't an IP address.")
+  })
+
+  const fine = '203.0.113.10 203.0.113.0/24 2001:db8::1 2001:db8:40:1::/64 ::ffff:203.0.113.10 web-1 web-1.example 1.2 eip_1'.split(' ')
+
+  test.each([...fine, ''])('can be "%s", or it does not try to be one', (text) => {
+    expect(addressProblem(text)).toBeUndefined()
+    expect(serverNameProblem(text.split('/')[0] ?? '')).toBeUndefined()
+  })
+})
+
+describe('a hostname', () => {
+  const longest = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`
+  test.each(['web-1', 'a', '7', 'Web-EU-1', 'xn--mnchen-3ya', '3com.example', longest, '1.2.3.example'])('can be %s', (text) => {
+    expect(hostnameProblem(text)).toBeUndefined()
+  })
+
+  test('cannot be anything else, and the reason is shown', () => {
+    const broken = ['', 'web_1', 'münchen', 'web\u200b1', '-web', 'web-.example', 'web..eu', '203.0.113.10', 'a.'.repeat(127)]
+    expect(broken.map(hostnameProblem)).toMatchInlineSnapshot(`
+      [
+        "The new name is empty.",
+        "A hostname has only letters (a–z, A–Z), digits, hyphens and dots.",
+        "A hostname has only letters (a–z, A–Z), digits, hyphens and dots.",
+        "A hostname has only letters (a–z, A–Z), digits, hyphens and dots.",
+        "Each part of a hostname has 1 to 63 characters, and begins and ends with a letter or digit.",
+        "Each part of a hostname has 1 to 63 characters, and begins and ends with a letter or digit.",
+        "Each part of a hostname has 1 to 63 characters, and begins and ends with a letter or digit.",
+        "A hostname can't look like an IP address.",
+        "A hostname has at most 253 characters. This one has 254.",
+      ]
+    `)
+    expect(serverNameProblem('web-2..example')).toBe(`isn't a hostname. ${hostnameProblem('web-2..example')}`)
+    expect(serverNameProblem('web_2')).toBeUndefined()
+  })
+
+  test('fits the standard if it is accepted', () => {
+    const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
+    const near = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '.', '_', ' ', 'é'), maxLength: 12 })
+    fc.assert(
+      fc.property(fc.oneof(near, fc.string()), (text) => {
+        const isOne = text.length <= 253 && text.split('.').every((part) => label.test(part)) && !/^\d+(\.\d+){3}$/.test(text)
+        expect(hostnameProblem(text) === undefined).toBe(isOne)
+      }),
+    )
+  })
+})
+
+describe('a duration', () => {
+  test('in the configuration is its number times its unit', () => {
+    const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+    const unit = fc.constantFrom(...(Object.keys(units) as (keyof typeof units)[]))
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 999_999_999 }), unit, (amount, unit) => {
+        expect(parseDuration(`${amount}${unit}`)).toBe(amount * units[unit])
+      }),
+    )
+  })
+
+  test.each(['', '5', 's', '0s', '-5s', '1.5h', '5 s', '5S', '1h30m', '5s\u0000', '٥s', '9999999999ms'])('is not %j', (text) => {
+    expect(parseDuration(text)).toBeUndefined()
+  })
+
+  test.each([
+    [0, '0 s'],
+    [-5, '0 s'],
+    [43_400, '43 s'],
+    [59_600, '1 min'],
+    [125_000, '2 min 05 s'],
+    [3_599_700, '1 h'],
+    [4_320_000, '1 h 12 min'],
+    [86_390_000, '1 d'],
+    [273_600_000, '3 d 4 h'],
+  ])('of %i ms is shown as %s, without a place to break a line between a number and its unit', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text.replaceAll(/(\d) /g, '$1\u00a0'))
+  })
+
+  test('is exact to half of its smallest unit, and never shows 60 seconds, 60 minutes or 24 hours', () => {
+    const parts: Record<string, number> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 }
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 100 * 86_400_000 }), (ms) => {
+        const shown = [...formatDuration(ms).matchAll(/(\d+)\u00a0(s|min|h|d)/g)].map(([, amount, unit = '']) => ({
+          amount: Number(amount),
+          unit,
+        }))
+        const total = shown.reduce((sum, { amount, unit }) => sum + amount * (parts[unit] ?? Number.NaN), 0)
+        const tolerance = ms < 3_600_000 ? 500 : ms < 86_370_000 ? 30_500 : 1_830_500
+        expect(Math.abs(total - ms)).toBeLessThanOrEqual(tolerance)
+        for (const { amount, unit } of shown) expect(amount).toBeLessThan({ s: 60, min: 60, h: 24 }[unit] ?? 1_000)
+      }),
+    )
+  })
+
+  test.each([
+    [-5, 'less than a minute'],
+    [60_000, '1 minute'],
+    [3_599_000, '59 minutes'],
+    [3_600_000, '1 hour'],
+    [23 * 3_600_000, '23 hours'],
+    [281.4 * 24 * 3_600_000, '281 days'],
+  ])('of %i ms is %s as an age', (ms, words) => {
+    expect(formatAge(ms)).toBe(words)
+  })
+})
+
+describe('what was probably meant', () => {
+  test.each([
+    ['chanels', 'channels'],
+    ['CHANNELS', 'channels'],
+    ['requset', 'request'],
+    ['colour', undefined],
+  ])('is a word with at most a third of its letters mistyped: %s', (typed, meant) => {
+    expect(nearestWord(['channels', 'approve', 'request'], typed)).toBe(meant)
+  })
+
+  const keys = ['terraform', 'grafana read', 'laptop of ada', 'laptop of ben', 'laptop 10 of chiara', 'laptop 9 of chiara', 'terraform']
+
+  test.each([
+    ['terra', ['terraform']],
+    ['LAPTOP OF', ['laptop of ada', 'laptop of ben']],
+    ['laptop', ['laptop 9 of chiara', 'laptop 10 of chiara', 'laptop of ada']],
+    ['ada', ['laptop of ada']],
+    ['TERRAFROM', ['terraform']],
+    ['weather', []],
+    [' ', []],
+  ])('is a name with a word that begins with what was typed, or a similar one: %j', (typed, names) => {
+    expect(suggestNames(keys, typed)).toEqual(names)
+  })
+
+  test('is compared by the first 100 letters, because the comparison takes time with the square of the length', () => {
+    expect(countMistakes('x'.repeat(1_000_000), 'name')).toBe(100)
+  })
+})
+
+describe('a phrase', () => {
+  const move = phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'*web* 2'} for ${person('U0ADA00001')} (${4} h)`
+
+  test('shows names as code and people as mentions in a message, and names in quotation marks in plain text if they have spaces', () => {
+    expect(phraseWords(move).text).toBe('Move `203.0.113.10`: `web-1` → `*web* 2` for <@U0ADA00001> (4 h)')
+    expect(phraseText(move)).toBe('Move 203.0.113.10: web-1 → “*web* 2” for U0ADA00001 (4 h)')
+    expect(phraseWords(phrase`Last: ${phrase`Rename ${'a'}`}.`).text).toBe('Last: Rename `a`.')
+  })
+
+  test('has no name that passes for a part of the sentence', () => {
+    expect(phraseText(phrase`Move ${'a: b → c'}: ${'“d”'} → ${'e'}`)).toBe('Move “a: b → c”: “"d"” → e')
+    expect(phraseWords(phrase`Rename ${'<!channel>'} → ${'a`b'}`).text).toBe('Rename `&lt;!channel&gt;` → `a’b`')
+  })
+
+  test('has a time in the time zone of the reader, and in UTC in plain text', () => {
+    const until = phrase`until ${moment(Date.UTC(2026, 11, 1, 9, 30))}`
+    expect(phraseWords(until).text).toBe('until <!date^1796117400^{time} {date_short_pretty}|2026-12-01 09:30 UTC>')
+    expect(phraseText(until)).toBe('until 2026-12-01 09:30 UTC')
+    expect(phraseText(phrase`until ${moment(Number.MAX_VALUE)}`)).toBe('until an unknown time')
+  })
+})
+
+test.each([
+  [[], ''],
+  [['a'], 'a'],
+  [['a', 'b'], 'a, b'],
+  [['a', 'b', 'c', 'd'], 'a, b and 2 more'],
+])('the first two of %j are named, and the others counted', (texts, expected) => {
+  const words = texts.map((text) => mrkdwn`${text}`)
+  expect([someOf(texts, { most: 2 }), someTexts(words, 2).text]).toEqual([expected, expected])
+})

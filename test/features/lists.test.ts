@@ -1,0 +1,197 @@
+import { expect, test } from 'vitest'
+import type { ElasticIp, Server, VirtualMachine } from '../../src/domain/account.ts'
+import { ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
+import { listElasticIps } from '../../src/features/ip-list.ts'
+import { listServers } from '../../src/features/servers.ts'
+import { listVirtualMachines } from '../../src/features/vm-list.ts'
+import type { FeatureDefinition } from '../../src/kit/change-feature.ts'
+import type { Listing } from '../../src/slack/listing.ts'
+import type { Details } from '../../src/slack/table.ts'
+import { fakeApp } from '../fake-app.ts'
+import { expectDocument } from '../messages/documents.ts'
+import { listingOf } from './listing-of.ts'
+
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
+const place = {
+  project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
+  site: { id: 'loc_ash', name: 'Ashburn 74', slug: 'ASH' },
+  regionNames: ['Ashburn', 'United States'],
+}
+
+const web1: Server = {
+  id: 'sv_1WFgWmkF9Mzju',
+  hostname: 'web-1',
+  label: undefined,
+  primaryIpv4: '192.0.2.11',
+  status: 'on',
+  locked: false,
+  ...place,
+}
+const web10: Server = {
+  ...web1,
+  id: 'sv_2vGfTqoYmjY5u',
+  hostname: 'web-10',
+  status: 'off',
+  locked: true,
+  label: 'do not touch <before> the sale',
+}
+const nameless: Server = {
+  ...web1,
+  id: 'sv_37rDaYrmwgNZr',
+  hostname: undefined,
+  primaryIpv4: undefined,
+  status: undefined,
+  project: undefined,
+  site: undefined,
+}
+
+const elasticIp = (address: string, more: Partial<ElasticIp> = {}): ElasticIp => ({
+  id: `eip_${address}`,
+  address,
+  status: 'active',
+  server: { id: web1.id, hostname: 'web-1' },
+  ...place,
+  ...more,
+})
+const some = [elasticIp('203.0.113.11', { status: 'moving' }), elasticIp('203.0.113.2'), elasticIp('203.0.113.3', { server: undefined })]
+const twelve = Array.from({ length: 12 }, (_, index) => elasticIp(`203.0.113.${index + 1}`))
+const pending = elasticIp('203.0.113.12', { status: 'pending', server: undefined, site: undefined })
+const bgp = elasticIp('203.0.113.13', { id: 'ueip_v9BVDaGvdRm1W', server: undefined })
+
+const cache: VirtualMachine = {
+  id: 'vm_7265Xp57xmWdK',
+  name: 'cache-1',
+  status: 'Running',
+  createdAt: '2026-11-20T12:00:00Z',
+  primaryIpv4: '192.0.2.114',
+  site: 'FRA',
+  billing: undefined,
+  operatingSystem: { name: 'Ubuntu', slug: 'ubuntu_24_04_x64_lts', version: '24.04' },
+  plan: { id: 'plan_1', name: 'vm.small', slug: 'vm-small' },
+  specs: { vcpuCount: 2, ram: '4 GB', storage: undefined, nic: undefined, gpu: undefined },
+  project: place.project,
+  pendingRestart: false,
+}
+const restarting: VirtualMachine = { ...cache, id: 'vm_8265Xp57xmWdK', name: 'cache-10', status: 'Stopped', pendingRestart: true }
+const unknown: VirtualMachine = {
+  ...cache,
+  id: 'vm_9265Xp57xmWdK',
+  name: undefined,
+  status: undefined,
+  createdAt: undefined,
+  primaryIpv4: undefined,
+  site: undefined,
+  plan: undefined,
+  project: undefined,
+  operatingSystem: undefined,
+  specs: { vcpuCount: undefined, ram: undefined, storage: undefined, nic: undefined, gpu: undefined },
+}
+
+interface Account {
+  servers?: Server[]
+  elasticIps?: ElasticIp[] | Error
+  virtualMachines?: VirtualMachine[]
+}
+
+function list(feature: FeatureDefinition, { servers = [], elasticIps = [], virtualMachines = [] }: Account, ...words: string[]) {
+  const lists = {
+    servers: async () => servers,
+    elasticIps: async () => (elasticIps instanceof Error ? Promise.reject(elasticIps) : elasticIps),
+    virtualMachines: async () => virtualMachines,
+  }
+  return listingOf(feature.create(fakeApp({ lists })).commands[0], words)
+}
+
+function detailsOf(feature: FeatureDefinition, kind: string, item: { id: string } | ApiError, elasticIps: ElasticIp[] = []) {
+  const get = async () => (item instanceof ApiError ? Promise.reject(item) : item) as never
+  const account = { servers: { get }, elasticIps: { get }, virtualMachines: { get } }
+  const app = fakeApp({ account, lists: { elasticIps: async () => elasticIps } })
+  return feature.create(app).details?.[kind]?.('id' in item ? item.id : 'gone', origin)
+}
+
+const shown = ({ title, rows, empty, notes = [], choices }: Listing) =>
+  [
+    rows.length > 0 ? `*${title}*` : empty,
+    ...rows,
+    ...(choices && rows.length > 0 ? [`[${choices.placeholder}: ${choices.options.map((one) => one?.text.text).join(' | ')}]`] : []),
+    ...notes.map((note) => `(${note})`),
+  ].join('\n')
+
+const details = (found: Details | undefined) =>
+  [
+    found?.title,
+    ...(found?.facts ?? []).map(({ label, words }) => `${label}: ${words}`),
+    ...(found?.notes ?? []).map((note) => `(${note})`),
+  ].join('\n')
+
+test('lists and details as people see them', async () => {
+  const cut = new ListCutError({ operation: 'elasticIps.list', limit: 'pages', items: [elasticIp('203.0.113.2')] })
+  const away = new ApiUnreachableError({ operation: 'elasticIps.list', requestSent: 'no', problem: 'ECONNREFUSED' })
+  const noFeature = new ApiError({ operation: 'elasticIps.list', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
+  const otherProject = { ...web10, id: 'sv_3other', hostname: 'web-1', project: { id: 'proj_2', name: 'Data platform', slug: 'data' } }
+  const onWeb10 = twelve.map((one) => ({ ...one, server: { id: web10.id, hostname: 'web-10' } }))
+
+  await expectDocument('lists.md', 'Lists of the account, and the details of their items', [
+    ['Elastic IPs', shown(await list(listElasticIps, { elasticIps: [bgp, pending, ...some] }))],
+    ['Elastic IPs: none', shown(await list(listElasticIps, {}))],
+    ['Elastic IPs: no match', shown(await list(listElasticIps, { elasticIps: [pending, ...some] }, 'dallas'))],
+    ['An Elastic IP', details(await detailsOf(listElasticIps, 'elastic-ip', elasticIp('203.0.113.2')))],
+    ['An Elastic IP with BGP', details(await detailsOf(listElasticIps, 'elastic-ip', bgp))],
+    ['Servers', shown(await list(listServers, { servers: [web10, nameless, web1], elasticIps: some }))],
+    ['Servers: more addresses than are named', shown(await list(listServers, { servers: [web1], elasticIps: twelve }))],
+    [
+      'Servers of one name',
+      shown(await list(listServers, { servers: [web1, { ...web10, hostname: 'web-1', label: undefined }, otherProject] })),
+    ],
+    ['Servers: the team has no Elastic IPs', shown(await list(listServers, { servers: [web1], elasticIps: noFeature }))],
+    ['Servers: Elastic IPs not read', shown(await list(listServers, { servers: [web1], elasticIps: away }))],
+    ['Servers: not all Elastic IPs read', shown(await list(listServers, { servers: [web1], elasticIps: cut }))],
+    ['Servers: none', shown(await list(listServers, {}))],
+    ['Servers: no match', shown(await list(listServers, { servers: [web1, web10] }, 'dallas'))],
+    ['A server', details(await detailsOf(listServers, 'server', web10, [...onWeb10, elasticIp('203.0.113.99')]))],
+    ['Virtual machines', shown(await list(listVirtualMachines, { virtualMachines: [restarting, unknown, cache] }))],
+    ['Virtual machines: none', shown(await list(listVirtualMachines, {}))],
+    ['Virtual machines: no match', shown(await list(listVirtualMachines, { virtualMachines: [cache] }, 'tyo'))],
+    ['A virtual machine', details(await detailsOf(listVirtualMachines, 'virtual-machine', cache))],
+    ['A virtual machine of which little is known', details(await detailsOf(listVirtualMachines, 'virtual-machine', unknown))],
+  ])
+})
+
+test.each<[feature: FeatureDefinition, words: string[], found: string[]]>([
+  [listElasticIps, ['pending'], ['203.0.113.12']],
+  [listElasticIps, ['bgp'], ['203.0.113.13']],
+  [listElasticIps, ['ashburn', 'states', 'web-1'], ['203.0.113.2', '203.0.113.11']],
+  [listServers, ['off'], ['web-10']],
+  [listServers, ['LOCKED', 'ash'], ['web-10']],
+  [listServers, ['storefront'], ['web-1', 'web-10']],
+  [listServers, ['203.0.113.2'], ['web-1']],
+  [listServers, ['eip_203.0.113.11'], ['web-1']],
+  [listServers, ['192.0.2.11', 'on'], ['web-1', 'web-10']],
+  [listServers, ['sale'], ['web-10']],
+  [listServers, ['203.0.113.3'], []],
+  [listVirtualMachines, ['stopped'], ['cache-10']],
+  [listVirtualMachines, ['fra', 'vm.small'], ['cache-1', 'cache-10']],
+  [listVirtualMachines, ['ubuntu', 'running'], ['cache-1']],
+  [listVirtualMachines, ['restart'], ['cache-10']],
+  [listVirtualMachines, ['vm_7265Xp57xmWdK'], ['cache-1']],
+])('words find things: %#', async (feature, words, found) => {
+  const account = { servers: [web1, web10], elasticIps: [bgp, pending, ...some], virtualMachines: [cache, restarting] }
+  const { rows } = await list(feature, account, ...words)
+  expect(rows.map(({ text }) => /`(.*?)`/.exec(text)?.[1])).toEqual(found)
+})
+
+test('the first columns are those that decide, because a phone shows no more', async () => {
+  expect((await list(listElasticIps, { elasticIps: some })).table?.headers.slice(0, 2)).toEqual(['Address', 'Server'])
+})
+
+test('an Elastic IP that cannot be moved has no button', async () => {
+  const isFixed = async (one: ElasticIp) => (await detailsOf(listElasticIps, 'elastic-ip', one))?.isFixed
+  expect([await isFixed(elasticIp('203.0.113.2')), await isFixed(bgp), await isFixed(pending)]).toEqual([undefined, true, true])
+})
+
+test('what is gone has no details, and an error of the account API or of Lockkeeper is thrown', async () => {
+  const error = (status: number) => new ApiError({ operation: 'servers.get', status, codes: [] })
+  expect(await detailsOf(listServers, 'server', error(404))).toBeUndefined()
+  await expect(detailsOf(listServers, 'server', error(500))).rejects.toThrow(ApiError)
+  await expect(list(listServers, { servers: [web1], elasticIps: new TypeError('broken') })).rejects.toThrow('broken')
+})

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { ApiContractError, ApiError, ApiUnreachableError, CheckFailed, UserError } from '../../src/domain/errors.ts'
+import { submitTyped } from '../../src/kit/change-feature.ts'
+import { type Form, submitForm, text } from '../../src/kit/form.ts'
+import type { SubmitOutcome } from '../../src/messages/forms.ts'
+import { ReasonRequired } from '../../src/requests/access.ts'
+import type { Filling } from '../../src/requests/forms.ts'
+import { modal } from '../../src/slack/blocks.ts'
+import { explain, Refusal } from '../../src/slack/errors.ts'
+import type { Submission } from '../../src/slack/interactions.ts'
+import { readMetadata, writeMetadata } from '../../src/slack/payloads.ts'
+import { mrkdwn, toPlainText } from '../../src/slack/text.ts'
+import { fakeApp } from '../fake-app.ts'
+
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+const change = { kind: 'ip.move' } as never
+const posted: SubmitOutcome = {
+  is: 'posted',
+  requestId: 'r1',
+  title: mrkdwn`Move`,
+  channelId: 'C0OPS00001',
+  asked: undefined,
+  handoverLabel: undefined,
+}
+const typed = { origin, deliveryKey: 'd1', triggerId: 't1', responseUrl: 'https://hooks.slack.com/1', reason: 'OPS-123' }
+const tryForm: Form<{ server: string }, object> = {
+  callbackId: 'try',
+  title: 'Try',
+  fields: { server: text({ label: 'Server' }) },
+  filled: () => ({}),
+}
+
+interface Slack {
+  /** What `submit` throws. Default: the request is posted. */
+  error?: unknown
+  /** What opening a form throws. */
+  openError?: unknown
+}
+
+/** What was submitted, and which forms opened, with what they were filled. */
+function start({ error, openError }: Slack = {}) {
+  const submitted: unknown[] = []
+  const opened: unknown[] = []
+  const app = fakeApp({
+    submit: async (requested) => {
+      submitted.push(requested)
+      if (error) throw error
+      return posted
+    },
+    openForm: async () => {
+      if (openError) throw openError
+    },
+  })
+  const form = (metadata: string, { problem, ...filling }: Filling) => {
+    opened.push({ ...filling, metadata: readMetadata(metadata), problem: problem?.text })
+    return modal({ title: 'Move', blocks: [] })
+  }
+  const command = () => submitTyped(app, typed, { change, input: { server: 'web-2' }, form })
+  const sent = {
+    origin,
+    deliveryKey: 'd1',
+    metadata: writeMetadata({ origin, undoes: { id: 'r0' } }),
+    values: { server: 'web-2', reason: 'maintenance' },
+  }
+  const send = () =>
+    submitForm(app, tryForm, { change, findings: { fieldOf: () => undefined } }, {
+      ...sent,
+      chosen: {},
+      ticked: {},
+      blocks: [],
+    } as unknown as Submission)
+  return { submitted, opened, command, send }
+}
+
+test('a request of a command has its origin and reason, and the requester reads what follows', async () => {
+  const { command, submitted } = start()
+
+  expect(await command()).toEqual(mrkdwn`Request posted in <#C0OPS00001>: “Move”. No approval needed. The result will be in its thread.`)
+  expect(submitted).toEqual([{ change, input: { server: 'web-2' }, origin, deliveryKey: 'd1', reason: 'OPS-123' }])
+})
+
+test('a request of a form names the request that it undoes, and closes the form', async () => {
+  const { send, submitted } = start()
+
+  expect(await send()).toMatchObject({ is: 'accepted', title: 'Request sent' })
+  expect(submitted).toMatchObject([{ input: { server: 'web-2' }, undoes: 'r0', reason: 'maintenance', deliveryKey: 'd1' }])
+})
+
+describe('a command without the reason that is required', () => {
+  const draft = { input: { to: 'sv_2' }, facts: { address: '203.0.113.10' } }
+
+  test.each([
+    ['production', 'The rule “production” requires a reason. Nothing was requested yet.'],
+    [undefined, 'The reason after *because* is missing. Nothing was requested yet.'],
+  ])('opens its form filled (rule: %s)', async (rule, problem) => {
+    const { command, opened } = start({ error: new ReasonRequired(rule, draft) })
+
+    expect(await command()).toBeUndefined()
+    const metadata = { origin, responseUrl: typed.responseUrl, reason: typed.reason, ...(rule && { ruleWithReason: rule }) }
+    expect(opened).toMatchObject([{ metadata, ...draft, reason: undefined, problem }])
+  })
+
+  test('is told what to type if the form cannot open, because the reads took too long', async () => {
+    const openError = new Refusal(mrkdwn`Slack did not open the form in time.`)
+    const { command } = start({ error: new ReasonRequired('production', draft), openError })
+
+    await expect(command()).rejects.toThrow(
+      'The rule “production” requires a reason. Nothing was requested. Add it at the end of the command: *because* and the reason.',
+    )
+  })
+})
+
+const operation = 'elasticIps.get'
+
+describe('a request that is refused', () => {
+  const unreachable = (problem: string) => new ApiUnreachableError({ operation, problem, requestSent: 'unknown' })
+  test.each<[string, UserError | Error, string, string?]>([
+    [
+      'a check',
+      new CheckFailed({ code: 'other-site' }, { why: 'It is in another site.' }),
+      'It is in another site. Nothing was requested.',
+      'It is in another site.',
+    ],
+    [
+      'a check that says it',
+      new CheckFailed({ code: 'x' }, { why: 'It is too large, so nothing was requested.' }),
+      'It is too large, so nothing was requested.',
+    ],
+    ['a look-up', new UserError('No server <web-2>.'), 'No server <web-2>.'],
+    [
+      'an account API that is away',
+      new ApiUnreachableError({ operation, problem: 'ECONNREFUSED', requestSent: 'no' }),
+      "Couldn't reach the account API. Nothing was requested. Try again in a minute. If it lasts, run the doctor command.",
+    ],
+    [
+      'no answer in time',
+      unreachable('UND_ERR_HEADERS_TIMEOUT'),
+      "The account API didn't answer in time. Nothing was requested. Try again in a minute. If it lasts, check the account API's status page, or run the doctor command.",
+    ],
+    [
+      'a lost connection',
+      unreachable('UND_ERR_SOCKET'),
+      "The connection to the account API was lost. Nothing was requested. Try again in a minute. If it lasts, check the account API's status page, or run the doctor command.",
+    ],
+    [
+      'an error of the account API',
+      new ApiError({ operation, status: 503, codes: [] }),
+      'The account API returned an error (503). Nothing was requested. Try again in a minute.',
+    ],
+    [
+      'a rejected key',
+      new ApiError({ operation, status: 401, codes: [] }),
+      "The account API rejects Lockkeeper's API key (401). Nothing was requested. The people who run Lockkeeper must set a valid INFRA_API_KEY.",
+    ],
+    [
+      'an unexpected answer',
+      new ApiContractError({ operation, status: 200, problem: 'id: expected string' }),
+      'The account API returned an unexpected answer. Nothing was requested. Tell the people who run Lockkeeper. The log has the details.',
+    ],
+  ])('by %s says that nothing was requested, once, and why. A form stays open beside it', async (_, error, words, inForm = words) => {
+    const refused = await start({ error })
+      .command()
+      .catch((thrown: unknown) => thrown)
+    expect(toPlainText(explain(fakeApp({ errors: { shownToPerson: () => {} } }), refused, 'command ip move'))).toBe(words)
+
+    const answer = await start({ error }).send()
+    if (answer.is !== 'refused') throw new Error('it was not refused')
+    expect(Object.entries(answer.problems).map(([at, problem]) => [at, toPlainText(problem)])).toEqual([['server', inForm]])
+    expect(JSON.stringify(answer.again(mrkdwn`Not so.`).blocks)).toContain('"initial_value":"web-2"')
+  })
+
+  test('for its missing reason has the problem at that field', async () => {
+    const error = new ReasonRequired('production', { input: {}, facts: {} })
+    expect(await start({ error }).send()).toMatchObject({ problems: { reason: { text: 'The rule “production” requires a reason.' } } })
+  })
+
+  test('for no reason that people can act on throws', async () => {
+    const defect = new TypeError('undefined is not a function')
+    await expect(start({ error: defect }).send()).rejects.toBe(defect)
+  })
+})

@@ -1,0 +1,24 @@
+import type { Posted } from '../../src/slack/web-api.ts'
+
+/** What the messages of requests need of an App, with a Slack that takes them. `onMessage` gets the name of each in the outbox, such as `card`. */
+export function takingMessages(onMessage: (name: string) => void = () => {}) {
+  const named = ({ key }: { key?: string }) => onMessage(key?.split('/')[1] ?? 'direct message')
+  const messenger = {
+    post: async (place: { key?: string }): Promise<Posted> => {
+      named(place)
+      return { is: 'sent', ts: '1.1', channelId: 'C0OPS00001' }
+    },
+    update: async (place: { key?: string }) => {
+      named(place)
+      return { is: 'sent' as const }
+    },
+  }
+  return {
+    slack: { messenger, identity: { addressOf: () => undefined, profileOf: () => undefined, linkTo: () => undefined } },
+    directory: { names: async () => new Map<string, string>() },
+    metrics: { reported: () => {} },
+  }
+}
+
+/** What the words of messages say of the configuration. */
+export const wording = { environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 }

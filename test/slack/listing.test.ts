@@ -1,0 +1,171 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Listing, listAnswer, listingMessage, PageButton, pageActionIds } from '../../src/slack/listing.ts'
+import { escapeMrkdwn, mrkdwn, ownWords } from '../../src/slack/text.ts'
+import { readable } from '../messages/readable.ts'
+import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
+
+const listed = { command: 'ip list', args: ['fra'] }
+const at = { name: '/infra', ...listed, page: 0 }
+
+function addresses(count: number): Listing {
+  return {
+    title: mrkdwn`${count} Elastic IPs`,
+    rows: Array.from({ length: count }, (_, index) => mrkdwn`203.0.113.${index + 1}`),
+    empty: mrkdwn`The account has no Elastic IPs.`,
+  }
+}
+
+/** Returns what the page buttons carry, by their action ids. */
+function pageButtonsOf(message: ReturnType<typeof listingMessage>): Record<string, PageButtonValue> {
+  const buttons = message.blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []))
+  return Object.fromEntries(
+    buttons.map((one) => [one.action_id ?? '', PageButton.parse(JSON.parse('value' in one ? String(one.value) : ''))]),
+  )
+}
+type PageButtonValue = ReturnType<typeof PageButton.parse>
+
+function sectionsOf({ blocks }: ReturnType<typeof listingMessage>): string[] {
+  return blocks.flatMap((block) => (block.type === 'section' ? (block.text?.text ?? []) : []))
+}
+
+/** Returns the first character of each row on a page. */
+function rowsOn(message: ReturnType<typeof listingMessage>): string[] {
+  return sectionsOf(message)
+    .slice(1)
+    .map((words) => words.charAt(0))
+    .filter((mark) => mark !== 'x')
+}
+
+function squeezed(text: string): string {
+  return text.replaceAll(/\s/g, '')
+}
+
+/** Removes this row from the beginning of what is shown. The row is whole there, or cut if it is longer than a page. */
+function withoutRow(shown: string, row: string): string {
+  const whole = squeezed(row)
+  if (shown.startsWith(whole)) return shown.slice(whole.length)
+  const cut = shown.indexOf('…')
+  expect(row.length).toBeGreaterThan(5_000)
+  expect(cut).toBeGreaterThan(0)
+  expect(whole.startsWith(shown.slice(0, cut))).toBe(true)
+  return shown.slice(cut + 1)
+}
+
+describe('a list', () => {
+  it('of one page has no buttons', () => {
+    expect(readable(listingMessage({ ...addresses(2), notes: [mrkdwn`One could not be read.`] }, at))).toMatchInlineSnapshot(`
+      "*2 Elastic IPs*
+      203.0.113.1
+      203.0.113.2
+      (One could not be read.)
+      --- in words ---
+      *2 Elastic IPs*
+      203.0.113.1
+      203.0.113.2
+      One could not be read."
+    `)
+  })
+
+  it('begins with what keeps it from being true, above its table too', () => {
+    const warned: Listing = { ...addresses(2), warning: mrkdwn`Nothing can be moved.`, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
+    const shown = listAnswer(warned, at)
+
+    expect(readable(listingMessage(warned, at)).split('\n')[0]).toBe('Nothing can be moved.')
+    const { table } = 'table' in shown ? shown : { table: undefined }
+    expect(table?.blocks.map(({ type }) => type)).toEqual(['section', 'data_table'])
+    expect(table?.text.split('\n')[0]).toBe('Nothing can be moved.')
+  })
+
+  it('without rows says so once', () => {
+    const { text, blocks } = listingMessage(addresses(0), at)
+
+    expect(text).toBe('The account has no Elastic IPs.')
+    expect(blocks).toHaveLength(1)
+  })
+
+  it('of several pages has buttons to the next and the previous page of the same list', () => {
+    const pages = [0, 1, 2].map((page) => listingMessage(addresses(23), { ...at, page }))
+
+    const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `203.0.113.${from + index}`).join('\n')
+    expect(pages.map(({ text }) => text)).toEqual([
+      `*23 Elastic IPs* (page 1 of 3)\n${rows(1, 10)}`,
+      `*23 Elastic IPs* (page 2 of 3)\n${rows(11, 20)}`,
+      `*23 Elastic IPs* (page 3 of 3)\n${rows(21, 23)}`,
+    ])
+    expect(pages.map(pageButtonsOf)).toEqual([
+      { [pageActionIds.next]: { version: 1, ...listed, page: 1 } },
+      { [pageActionIds.previous]: { version: 1, ...listed, page: 0 }, [pageActionIds.next]: { version: 1, ...listed, page: 2 } },
+      { [pageActionIds.previous]: { version: 1, ...listed, page: 1 } },
+    ])
+  })
+
+  it('shows its last page if the page number is too high, because the list became shorter', () => {
+    expect(listingMessage(addresses(12), { ...at, page: 7 }).text).toContain('(page 2 of 2)')
+    expect(listingMessage(addresses(0), { ...at, page: 7 }).text).toContain('The account has no Elastic IPs.')
+  })
+
+  it('has fewer rows on a page if they are long, and divides them in the same way for every page number', () => {
+    const rows = [4_000, 4_000, 4_000, 100, 9_000, 100].map((length, index) => escapeMrkdwn(`${index}${'x'.repeat(length - 1)}`))
+    const pages = [0, 1, 2, 3].map((page) => listingMessage({ ...addresses(0), rows }, { ...at, page }))
+
+    expect(pages.map(rowsOn)).toEqual([['0'], ['1'], ['2', '3'], ['4']])
+    expect(pages.map(({ text }) => /page \d+ of \d+/.exec(text)?.[0])).toEqual(['page 1 of 5', 'page 2 of 5', 'page 3 of 5', 'page 4 of 5'])
+  })
+
+  it('cuts a row that is longer than a page, and keeps its page buttons', () => {
+    const rows = Array.from({ length: 30 }, () => escapeMrkdwn('web '.repeat(10_000)))
+
+    const page = listingMessage({ ...addresses(0), rows }, { ...at, page: 1 })
+
+    expect(page.text).toContain('(page 2 of 30)')
+    expect(page.blocks.at(-2)).toMatchObject({ type: 'section', text: { text: expect.stringMatching(/[web ]…$/) } })
+    expect(Object.keys(pageButtonsOf(page))).toEqual([pageActionIds.previous, pageActionIds.next])
+  })
+
+  it('shows every row exactly once, on pages of at most 10,000 characters', () => {
+    const filler = fc.constantFrom('x', 'web-1 ', '&amp; ', '<@U0ADA00001> ', '\n', '🔑')
+    const length = fc.oneof(fc.nat(40), fc.nat(600), fc.nat(12_000))
+    const row = fc.tuple(filler, length).map(([unit, size]) => unit.repeat(Math.ceil(size / unit.length)))
+    const frame = fc.record({
+      title: fc.nat(3_000),
+      notes: fc.array(fc.nat(4_000), { maxLength: 12 }),
+      rowsPerPage: fc.integer({ min: 1, max: 20 }),
+    })
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 40 }), frame, (fillers, { title, notes, rowsPerPage }) => {
+        const rows = fillers.map((words, index) => ownWords(`[${index}] ${words}`))
+        const words = (size: number) => ownWords('n'.repeat(size))
+        const listing: Listing = { title: words(title), rows, empty: mrkdwn`None.`, notes: notes.map(words), rowsPerPage }
+
+        const shown: string[] = []
+        for (let page = 0, pages = 1; page < pages; page += 1) {
+          const message = listingMessage(listing, { ...at, page })
+          pages = Number(/\(page \d+ of (\d+)\)/.exec(JSON.stringify(message.blocks[0]))?.[1] ?? 1)
+
+          expect(charactersIn(message.blocks)).toBeLessThanOrEqual(10_000)
+          expect(problemsWithBlocks(message.blocks)).toEqual([])
+          expect(JSON.stringify(message.blocks)).not.toContain('not shown')
+          expect(Object.values(pageButtonsOf(message)).map((turn) => turn.page)).toEqual(
+            [page - 1, page + 1].filter((other) => other >= 0 && other < pages),
+          )
+          shown.push(...sectionsOf(message).slice(rows.length > 0 ? 1 : 0))
+        }
+        const rest = rows.reduce((left, { text }) => withoutRow(left, text), rows.length > 0 ? squeezed(shown.join('')) : '')
+        expect(rest).toBe('')
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('explains why it has no page buttons if its arguments do not fit into one', () => {
+    const args = Array.from({ length: 300 }, () => 'in-stock')
+
+    const page = listingMessage(addresses(23), { ...at, args })
+
+    expect(pageButtonsOf(page)).toEqual({})
+    expect(page.blocks.at(-1)).toMatchObject({
+      elements: [{ text: "The other pages can't be opened: the search has too many words for a button. Use fewer." }],
+    })
+  })
+})

@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseWords, readPair, splitReason, withoutMention } from '../../src/slack/typed-words.ts'
+import { hostileText } from './hostile-text.ts'
+
+describe('the text after a command', () => {
+  it.each([
+    ['', []],
+    [' \t\n ', []],
+    ['ip move  eip_1GijF7NsZe3bN\tweb-2', ['ip', 'move', 'eip_1GijF7NsZe3bN', 'web-2']],
+    ['vm rename web-1 "web 1 (old)"', ['vm', 'rename', 'web-1', 'web 1 (old)']],
+    ['vm rename web-1 “web 1 (old)”', ['vm', 'rename', 'web-1', 'web 1 (old)']],
+    ["vm rename web-1 'web 1'", ['vm', 'rename', 'web-1', 'web 1']],
+    ['vm rename web-1 ‘web 1’', ['vm', 'rename', 'web-1', 'web 1']],
+    ['vm rename web-1 ""', ['vm', 'rename', 'web-1', '']],
+    ["vm rename web-1 ada's-box", ['vm', 'rename', 'web-1', "ada's-box"]],
+    ['keys create "half a name', ['keys', 'create', '"half', 'a', 'name']],
+  ])('is split into words: %j', (text, words) => {
+    expect(parseWords(text)).toEqual(words)
+  })
+
+  it.each([
+    ['ip move 203.0.113.10 <http://web-2.example.com|web-2.example.com>', ['ip', 'move', '203.0.113.10', 'web-2.example.com']],
+    ['ip move <tel:2030113010|203.0.113.10> web-2', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['keys revoke <mailto:ada@example.com|ada@example.com>', ['keys', 'revoke', 'ada@example.com']],
+    ['plans <https://example.com/plans>', ['plans', 'example.com/plans']],
+    ['vm rename web-1 "<http://web-2.example.com|web-2.example.com> old"', ['vm', 'rename', 'web-1', 'web-2.example.com old']],
+  ])('becomes what was typed if Slack turned it into a link: %j', (text, words) => {
+    expect(parseWords(text)).toEqual(words)
+  })
+
+  it.each([
+    ['ip move `203.0.113.10` `web-2`', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move ```203.0.113.10``` web-2', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['keys rotate `laptop of ada`', ['keys', 'rotate', 'laptop of ada']],
+    ['ip move 203.0.113.10, web-2,', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move 203.0.113.10 , web-2', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move "203.0.113.10", ‘web-2’, `web-3`,', ['ip', 'move', '203.0.113.10', 'web-2', 'web-3']],
+    ['ip move `<http://web-1.example|web-1.example>`, web-2', ['ip', 'move', 'web-1.example', 'web-2']],
+    ['vm rename “web 1" ”web 2”', ['vm', 'rename', 'web 1', 'web 2']],
+    ['vm rename „web 1“ «web 2»', ['vm', 'rename', 'web 1', 'web 2']],
+    ['vm rename ‚web 1‘ ‘web 2’', ['vm', 'rename', 'web 1', 'web 2']],
+    ['vm rename "a,b," web-2', ['vm', 'rename', 'a,b,', 'web-2']],
+    ['keys create `half a name', ['keys', 'create', '`half', 'a', 'name']],
+  ])('loses the backticks, quotes and commas around a word, but not those within quotes: %j', (text, words) => {
+    expect(parseWords(text)).toEqual(words)
+  })
+
+  it.each([
+    ['<@U0ADA00001|ada>', 'ada'],
+    ['<@U0ADA00001>', 'U0ADA00001'],
+    ['<#C0OPS00001|ops>', 'ops'],
+    ['<!subteam^S0ONCALL01|@oncall>', 'oncall'],
+    ['<not a mention>', '<not a mention>'],
+    ['web-2', 'web-2'],
+  ])('has mentions, which become the name that was typed: %j', (word, name) => {
+    expect(withoutMention(word)).toBe(name)
+  })
+
+  it.each([
+    ['R&amp;D', ['R&D']],
+    ['&lt;http://web-2.example.com|web-3&gt;', ['<http://web-2.example.com|web-3>']],
+    ['&amp;lt;b&amp;gt;', ['&lt;b&gt;']],
+  ])('is unescaped only once and after the links, so that typed markup stays text: %j', (text, words) => {
+    expect(parseWords(text)).toEqual(words)
+  })
+
+  it('keeps mentions of people and channels as Slack sends them', () => {
+    expect(parseWords('audit <@U0ADA00001|ada> <#C0OPS00001|ops>')).toEqual(['audit', '<@U0ADA00001|ada>', '<#C0OPS00001|ops>'])
+  })
+
+  it('keeps every quoted name unchanged', () => {
+    const name = fc.string({ unit: 'grapheme' }).filter((text) => !/["“”]/.test(text))
+    const asSlackSends = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    fc.assert(
+      fc.property(fc.array(name), (names) => {
+        expect(parseWords(names.map((text) => `"${asSlackSends(text)}"`).join(' '))).toEqual(names)
+      }),
+    )
+  })
+
+  // A pattern that backtracks would take hours here, and the test would not end in its time.
+  it('is parsed, however long and hostile', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(parseWords(text).every((word) => typeof word === 'string')).toBe(true)
+      }),
+    )
+    for (const piece of ['<http://', '"', '“', '<mailto:|', "'", '&amp;', '`', '„', '«', ',']) parseWords(piece.repeat(10_000))
+  })
+})
+
+it.each([
+  [[], undefined, undefined, []],
+  [['web-1'], 'web-1', undefined, []],
+  [['web-1', 'web-2'], 'web-1', 'web-2', []],
+  [['web-1', 'TO', 'web-2'], 'web-1', 'web-2', []],
+  [['web-1', '->', 'web-2'], 'web-1', 'web-2', []],
+  [['web-1', 'to'], 'web-1', undefined, []],
+  [['web-1', 'to', 'to'], 'web-1', 'to', []],
+  [['to', 'to', 'to'], 'to', 'to', []],
+  [['web-1', 'web-2', 'please', 'now'], 'web-1', 'web-2', ['please', 'now']],
+])('two things are read with or without "to", and things that are named so too: %j', (args, first, second, rest) => {
+  expect(readPair(args)).toEqual({ first, second, rest })
+})
+
+describe('the reason of a command', () => {
+  it.each([
+    ['ip move 203.0.113.10 web-2 because OPS-123', 'ip move 203.0.113.10 web-2', 'OPS-123'],
+    ['ip move 203.0.113.10 web-2 because: the disk is full', 'ip move 203.0.113.10 web-2', 'the disk is full'],
+    ['ip move 203.0.113.10 web-2, BECAUSE  it failed', 'ip move 203.0.113.10 web-2', 'it failed'],
+    ["vm rename web-1 web-2 because it's Ada's", 'vm rename web-1 web-2', "it's Ada's"],
+    ['vm rename web-1 web-2 because “the old name is wrong”', 'vm rename web-1 web-2', 'the old name is wrong'],
+    ['keys create ci because it failed because of me', 'keys create ci', 'it failed because of me'],
+    ['ip move because', 'ip move', ''],
+  ])('is what follows the first because: %s', (text, command, reason) => {
+    expect(splitReason(text)).toEqual({ command, reason })
+  })
+
+  it.each(['ip move 203.0.113.10 web-2', 'keys create "because we can"', 'keys create `because`', 'keys create because-ci', ''])(
+    'is not a because in a name: %s',
+    (text) => {
+      expect(splitReason(text)).toBeUndefined()
+    },
+  )
+
+  it('has links and characters as they were typed, and names in place of mentions, which would notify people', () => {
+    const text =
+      'ip list because <https://example.com/OPS-1?a=1&amp;b=2> on <http://web-2.example.com|web-2.example.com>: <@U0BEN00001|ben>, <@U0CHI00001>, <!subteam^S0ONCALL01|@oncall>, <#C0OPS00001|ops>, <!here> &lt;3'
+
+    expect(splitReason(text)?.reason).toBe(
+      'https://example.com/OPS-1?a=1&b=2 on web-2.example.com: @ben, @U0CHI00001, @oncall, #ops, @here <3',
+    )
+  })
+})

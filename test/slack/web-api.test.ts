@@ -1,0 +1,275 @@
+import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError, WebAPIRequestError, WebClient } from '@slack/web-api'
+import { describe, expect, it, test } from 'vitest'
+import { AwayError, StartError } from '../../src/domain/errors.ts'
+import { webClientOptions } from '../../src/slack/app.ts'
+import { notice } from '../../src/slack/blocks.ts'
+import { createResponder } from '../../src/slack/response-url.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
+import { classifySlackFailure, createMessenger, fetchIdentity, measuredFetch, type SlackCall } from '../../src/slack/web-api.ts'
+
+const platform = (error: string) => new WebAPIPlatformError({ ok: false, error })
+
+describe('a call that Slack did not carry out', () => {
+  it.each<[string, Error, object]>([
+    ['a refusal', platform('not_in_channel'), { is: 'refused', error: 'not_in_channel' }],
+    ['a limit', new WebAPIRateLimitedError(30), { is: 'rate-limited', retryInMs: 30_000 }],
+    ...[0, -1, Number.NaN].map(
+      (wait) => ['a limit', new WebAPIRateLimitedError(wait), { is: 'rate-limited', retryInMs: 1_000 }] as [string, Error, object],
+    ),
+    ['a limit by its code', platform('ratelimited'), { is: 'rate-limited', retryInMs: 1_000 }],
+    ['a limit by its other code', platform('rate_limited'), { is: 'rate-limited', retryInMs: 1_000 }],
+  ])('says so: %s', (_, thrown, expected) => {
+    expect(classifySlackFailure(thrown)).toEqual(expected)
+  })
+})
+
+describe('a call with an unknown outcome', () => {
+  it.each([
+    ['an internal error of Slack', platform('internal_error'), 'internal_error'],
+    ['a fatal error of Slack', platform('fatal_error'), 'fatal_error'],
+    ['an unavailable service', platform('service_unavailable'), 'service_unavailable'],
+    ['a page of a proxy', platform('<html>502 Bad Gateway</html>'), 'an answer that is not from Slack'],
+    ['a code that is too long', platform('x'.repeat(61)), 'an answer that is not from Slack'],
+    ['a status of a proxy', new WebAPIHTTPError(502, 'Bad Gateway', {}, 'lk_9f2c1b7e4d'), 'HTTP status 502'],
+    ['no answer', new WebAPIRequestError(new TypeError('fetch failed')), 'no answer'],
+    ['a body that did not end in time', new DOMException('The operation was aborted due to timeout', 'TimeoutError'), 'TimeoutError'],
+  ])('is neither refused nor rate-limited: %s', (_, thrown, problem) => {
+    expect(classifySlackFailure(thrown)).toEqual({ is: 'unknown', problem })
+  })
+
+  it.each([undefined, null, 'timeout', 0, {}, { code: 'slack_webapi_platform_error' }])(
+    'is assumed for anything else that is thrown: %j',
+    (thrown) => {
+      expect(classifySlackFailure(thrown).is).toBe('unknown')
+    },
+  )
+
+  it('passes on no other texts of the error', () => {
+    const thrown = [
+      new WebAPIHTTPError(500, 'Internal Server Error', { 'set-cookie': 'lk_9f2c1b7e4d' }, 'lk_9f2c1b7e4d'),
+      new WebAPIPlatformError({ ok: false, error: 'LK 9f2c1b7e4d', echo: 'lk_9f2c1b7e4d' } as never),
+      new WebAPIRequestError(new Error('lk_9f2c1b7e4d')),
+    ]
+
+    expect(JSON.stringify(thrown.map(classifySlackFailure))).not.toContain('9f2c1b7e4d')
+  })
+})
+
+const apiUrl = new URL('https://slack.com/api/')
+
+const clientThat = (test: () => Promise<unknown>) => ({ auth: { test } }) as unknown as WebClient
+const errorAfter = (error: unknown) =>
+  fetchIdentity(
+    clientThat(() => Promise.reject(error)),
+    apiUrl,
+  ).catch((thrown: unknown) => thrown)
+
+describe("the bot's identity", () => {
+  test('is what auth.test answers', async () => {
+    const answer = { bot_id: 'B1', user_id: 'U1', team_id: 'T1', url: 'https://nimbus.slack.com/' }
+    const identity = await fetchIdentity(
+      clientThat(async () => answer),
+      apiUrl,
+    )
+    expect(identity).toEqual({ botId: 'B1', botUserId: 'U1', teamId: 'T1', workspaceUrl: 'https://nimbus.slack.com/' })
+  })
+
+  test.each(['invalid_auth', 'token_revoked'])('is a StartError if Slack rejects the token: %s', async (code) => {
+    const error = await errorAfter(platform(code))
+    expect(error).toBeInstanceOf(StartError)
+    expect((error as Error).message).toMatch(new RegExp(`^Slack rejects SLACK_BOT_TOKEN \\(${code}\\)\\. `))
+  })
+
+  test.each<[string, unknown]>([
+    ['internal_error', platform('internal_error')],
+    ['no answer', new WebAPIRequestError(new TypeError('fetch failed'))],
+  ])('is an AwayError if Slack does not answer: %s', async (problem, thrown) => {
+    const error = await errorAfter(thrown)
+    expect(error).toBeInstanceOf(AwayError)
+    expect((error as Error).message).toBe(`Slack does not answer at https://slack.com (${problem}). Check that this machine may reach it.`)
+  })
+
+  test('is an AwayError with the wait if Slack limits the calls', async () => {
+    expect(await errorAfter(new WebAPIRateLimitedError(30))).toMatchObject({
+      name: 'AwayError',
+      retryInMs: 30_000,
+      message: 'Slack limits requests at https://slack.com.',
+    })
+  })
+})
+
+const silent = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} }
+
+/** A Web API client whose calls are recorded, with a Slack that always gives this answer. */
+function clientOf(answer: () => Promise<Response>) {
+  const calls: SlackCall[] = []
+  const options = webClientOptions(new URL('https://slack.test/api/'), silent as never)
+  const client = new WebClient('xoxb-1', { ...options, fetch: measuredFetch((call) => calls.push(call), { fetch: answer }) })
+  return { client, calls }
+}
+
+const json = (body: unknown, status = 200, headers = {}) => Response.json(body, { status, headers })
+
+describe('a call of the Web API', () => {
+  it.each<[string, () => Response, SlackCall['status'], error?: string]>([
+    ['as ok', () => json({ ok: true, ts: '1.2' }), 'ok'],
+    ['as ok, however Slack writes it', () => new Response(' { "ts": "1.2", "ok" : true }'), 'ok'],
+    ['as refused, although its HTTP status is 200', () => json({ ok: false, error: 'not_in_channel' }), 'refused', 'not_in_channel'],
+    ['as refused if the token is not valid', () => json({ ok: false, error: 'invalid_auth' }), 'refused', 'invalid_auth'],
+    ['as rate-limited, by the HTTP status', () => json({ ok: false, error: 'ratelimited' }, 429, { 'retry-after': '1' }), 'rate-limited'],
+    ['as rate-limited, by the code', () => json({ ok: false, error: 'rate_limited' }), 'rate-limited'],
+    ['as unknown if Slack has an internal error', () => json({ ok: false, error: 'internal_error' }), 'unknown'],
+    ['as unknown if a web page answers', () => new Response('<html>Log in to the network</html>'), 'unknown'],
+    ['as unknown if the body is null', () => new Response('null'), 'unknown'],
+    ['by any other HTTP status', () => new Response('upstream', { status: 503 }), 503],
+  ])('is reported once, %s', async (_, answer, status, error) => {
+    const { client, calls } = clientOf(async () => answer())
+    await client.chat.postMessage({ channel: 'C1', text: 'x' }).catch(() => {})
+    expect(calls).toEqual([{ method: 'chat.postMessage', status, ...(error ? { error } : {}), ms: expect.any(Number) }])
+  })
+
+  it('is reported as unreachable if no answer or only a part of one comes', async () => {
+    const cut = new ReadableStream({ start: (controller) => controller.error(new DOMException('', 'TimeoutError')) })
+    const ways = [() => Promise.reject(new TypeError('fetch failed')), async () => new Response(cut)]
+    for (const way of ways) {
+      const { client, calls } = clientOf(way)
+      await expect(client.auth.test()).rejects.toThrow()
+      expect(calls).toEqual([{ method: 'auth.test', status: 'unreachable', ms: expect.any(Number) }])
+    }
+  })
+
+  it('returns the answer unchanged', async () => {
+    const { client } = clientOf(async () => json({ ok: true, ts: '1.2', channel: 'C1' }, 200, { 'x-oauth-scopes': 'chat:write' }))
+    const answer = await client.chat.postMessage({ channel: 'C1', text: 'x' })
+    expect(answer).toMatchObject({ ok: true, ts: '1.2', response_metadata: { scopes: ['chat:write'] } })
+  })
+})
+
+describe('an answer through a response_url', () => {
+  it.each<[number, SlackCall['status']]>([
+    [200, 'ok'],
+    [404, 404],
+    [429, 'rate-limited'],
+  ])('is reported with its HTTP status %d, and without the URL', async (httpStatus, status) => {
+    const calls: SlackCall[] = []
+    const fetch = measuredFetch((call) => calls.push(call), {
+      fetch: async () => new Response('ok', { status: httpStatus }),
+      isResponseUrl: true,
+    })
+    const respond = createResponder({ allowedOrigins: ['https://hooks.slack.com'], fetch })
+    await respond('https://hooks.slack.com/commands/T1/397700885554/auth.test', notice(mrkdwn`Done.`))
+    expect(calls).toEqual([{ method: 'response_url', status, ms: expect.any(Number) }])
+  })
+})
+
+/** A messenger for a Slack that limits each method in #ops for 30 s. */
+function limited() {
+  let now = 1_000_000
+  const calls: string[] = []
+  const call =
+    (method: string) =>
+    async ({ channel }: { channel: string }) => {
+      calls.push(`${method} ${channel}`)
+      if (channel === 'C0OPS' && now < 1_030_000)
+        throw Object.assign(new Error('limited'), { code: 'slack_webapi_rate_limited_error', retryAfter: 30 })
+      return { ok: true, ts: '1.1', channel }
+    }
+  const client = { chat: { postMessage: call('post'), update: call('update') } } as unknown as WebClient
+  const messenger = createMessenger({ client, botUserId: () => 'U1', now: () => now })
+  const pass = (ms: number) => {
+    now += ms
+  }
+  return { messenger, calls, pass }
+}
+
+const message = { text: 'x', blocks: [] }
+
+test.each(['post', 'update'] as const)(
+  'if Slack limits %s in a channel, no more are tried there until the wait is over',
+  async (method) => {
+    const { messenger, calls, pass } = limited()
+    const send = (channelId: string) => messenger[method]({ channelId, ts: '1.1' }, message)
+    expect(await send('C0OPS')).toEqual({ is: 'rate-limited', retryInMs: 30_000 })
+    pass(10_000)
+    expect(await send('C0OPS')).toEqual({ is: 'rate-limited', retryInMs: 20_000 })
+    expect(await send('C0DEV')).toMatchObject({ is: 'sent' })
+    pass(20_000)
+    expect(await send('C0OPS')).toMatchObject({ is: 'sent' })
+    expect(calls).toEqual([`${method} C0OPS`, `${method} C0DEV`, `${method} C0OPS`])
+  },
+)
+
+test('a message is sent with the arguments that Slack documents for the method, and no others', async () => {
+  const sent: Record<string, string[]> = {}
+  const record = (method: string) => async (args: object) => {
+    sent[method] = Object.keys(args).toSorted()
+    return { ok: true, ts: '1.1', channel: 'C0OPS' }
+  }
+  const chat = { postMessage: record('post'), update: record('update'), postEphemeral: record('ephemeral') }
+  const messenger = createMessenger({ client: { chat } as unknown as WebClient, botUserId: () => 'U1' })
+
+  await messenger.post({ channelId: 'C0OPS', threadTs: '1.0', broadcast: true, key: 'r1/card' }, message)
+  await messenger.update({ channelId: 'C0OPS', ts: '1.1', key: 'r1/card' }, message)
+  await messenger.postEphemeral({ channelId: 'C0OPS', userId: 'U2' }, message)
+
+  expect(sent).toEqual({
+    post: ['blocks', 'channel', 'link_names', 'metadata', 'parse', 'reply_broadcast', 'text', 'thread_ts', 'unfurl_links', 'unfurl_media'],
+    update: ['blocks', 'channel', 'link_names', 'metadata', 'parse', 'text', 'ts'],
+    ephemeral: ['blocks', 'channel', 'link_names', 'parse', 'text', 'user'],
+  })
+})
+
+describe('the search for a lost message', () => {
+  const own = { ts: '7.1', user: 'U1', metadata: { event_payload: { key: 'r1/card' } } }
+  const where = { channelId: 'C0OPS', key: 'r1/card', oldestMs: 60_900 }
+
+  /** A channel whose history has these pages. */
+  function channelWith(pages: object[][]) {
+    const calls: { cursor?: string }[] = []
+    const history = async (args: { cursor?: string }) => {
+      calls.push(args)
+      const page = Number(args.cursor ?? 0)
+      const has_more = page + 1 < pages.length
+      return { ok: true, messages: pages[page], has_more, response_metadata: { next_cursor: has_more ? String(page + 1) : '' } }
+    }
+    const client = { conversations: { history } } as unknown as WebClient
+    return { messenger: createMessenger({ client, botUserId: () => 'U1' }), calls }
+  }
+
+  test('covers the time when it may have been posted, rounded out to whole seconds', async () => {
+    const { messenger, calls } = channelWith([[own]])
+    expect(await messenger.find({ ...where, latestMs: 120_100 })).toEqual({ is: 'found', ts: '7.1' })
+    expect(await messenger.find(where)).toEqual({ is: 'found', ts: '7.1' })
+    expect(calls).toMatchObject([{ oldest: '60', latest: '121' }, { oldest: '60' }])
+    expect(calls[1]).not.toHaveProperty('latest')
+  })
+
+  test('reads five pages, and never reports the message as absent if there are more', async () => {
+    const [four, five] = [Array.from({ length: 4 }, () => [{ ts: '1.1', user: 'U2' }]), Array.from({ length: 5 }, () => [])]
+    expect(await channelWith([...four, [own]]).messenger.find(where)).toEqual({ is: 'found', ts: '7.1' })
+    expect(await channelWith(four).messenger.find(where)).toEqual({ is: 'absent' })
+    const tooMany = channelWith([...five, [own]])
+    expect(await tooMany.messenger.find(where)).toEqual({ is: 'cannot-search' })
+    expect(tooMany.calls).toHaveLength(5)
+  })
+
+  test('finds only messages of the bot itself', async () => {
+    expect(await channelWith([[{ ...own, user: 'U2' }]]).messenger.find(where)).toEqual({ is: 'absent' })
+  })
+})
+
+test('a lost message is not searched for before the identity is known, because no message would match', async () => {
+  const calls: unknown[] = []
+  const history = async (args: unknown) => {
+    calls.push(args)
+    return { ok: true, messages: [{ ts: '1.1', user: 'U1', metadata: { event_payload: { key: 'k' } } }] }
+  }
+  const client = { conversations: { history } } as unknown as WebClient
+  let self: string | undefined
+  const messenger = createMessenger({ client, botUserId: () => self })
+
+  expect(await messenger.find({ channelId: 'C0OPS', key: 'k', oldestMs: 0 })).toMatchObject({ is: 'unknown' })
+  expect(calls).toEqual([])
+  self = 'U1'
+  expect(await messenger.find({ channelId: 'C0OPS', key: 'k', oldestMs: 0 })).toEqual({ is: 'found', ts: '1.1' })
+})
