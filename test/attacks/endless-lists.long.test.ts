@@ -8,15 +8,7 @@ import { readCommand } from '../../src/features/ip-move.ts'
 import { findOption } from '../../src/kit/thing.ts'
 import { virtualMachines } from '../../src/kit/things.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
-import {
-  jsonType,
-  type Recorded,
-  type Reply,
-  rejection,
-  startClient,
-  startRecordingServer,
-  timings,
-} from '../account-api/recording-server.ts'
+import { jsonType, type Recorded, type Reply, rejection, startClient, startRecordingServer } from '../account-api/recording-server.ts'
 import { fakeApp } from '../fake-app.ts'
 import { ops, people, startWorld, untilShown } from '../journeys/world.ts'
 
@@ -95,18 +87,6 @@ test.each<[string, string, number, (page: number) => unknown[]]>([
 
   expect(error).toMatchObject({ name: 'ListCutError', limit })
   expect((error as ListCutError).items).toHaveLength(count)
-})
-
-test('a server that answers every page slowly is read for as long as a list may take', async () => {
-  const slow =
-    (request: Recorded): Reply =>
-    (response) => {
-      const text = JSON.stringify({ data: addresses(pageOf(request) * 20, 20) })
-      setTimeout(() => response.writeHead(200, { 'content-type': jsonType }).end(text), 30)
-    }
-  const { api } = await startClient(slow, { timings: { ...timings, listMs: 300 } })
-
-  expect(await rejection(api.elasticIps.list())).toMatchObject({ name: 'ListCutError', limit: 'time' })
 })
 
 test('whoever lists sees that the list was cut off, and why', async () => {

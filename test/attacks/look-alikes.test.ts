@@ -4,8 +4,7 @@ import { approvalCard } from '../../src/messages/request-message.ts'
 import { checkMove, moveWords, namesakeWarnings } from '../../src/moves/move.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { cleanText, code, mrkdwn, plain } from '../../src/slack/text.ts'
-import { openRecords } from '../journeys/records.ts'
-import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
+import { ops, startWorld, untilCard, type World } from '../journeys/world.ts'
 import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 
@@ -138,28 +137,5 @@ describe('a reason that looks like a status', () => {
       { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [{ text: 'Reason: ' }, plainText] }] },
     ])
     expect(text).toContain('Reason: `*Approved* by &lt;@U0BEN00001&gt; :white_check_mark: :large_green_circle: *Done.* ’x’ _really_`')
-  })
-
-  test('stays that in the list of what waits, in the thread and in the audit', async () => {
-    const world = await startWorld()
-    const { elasticIp: moved, target } = world.accountApi.world.movable()
-    await world.ada.command('/infra ip move', { channel: ops })
-    const view = await world.slack.until(() => world.ada.topView())
-    await world.ada.fill(view, { 'Elastic IP': moved.id, Server: target.id, Reason: ':white_check_mark: *Approved*' })
-    await world.ada.submit()
-    const card = await untilCard(world.slack, /needs approval from/)
-
-    await world.ben.command('/infra pending', { channel: ops })
-    await world.ben.command('/infra audit', { channel: ops })
-    const pending = await untilShown(world.slack, people.ben, /needs? approval/)
-    const audit = await untilShown(world.slack, people.ben, /Audit:/)
-    const { requestId = '' } = (await openRecords(world).audit())[0] ?? {}
-    await world.ben.click(audit, 'Steps of a request', { choose: requestId })
-    const steps = await untilShown(world.slack, people.ben, /Requested:/)
-
-    const shown = `${JSON.stringify([card, pending, audit, steps])}`.match(/.{12}:white_check_mark: \*Approved\*.{4}/g)
-    // It is code, or rich text.
-    expect(shown?.length).toBeGreaterThan(4)
-    for (const each of shown ?? []) expect(each).toMatch(/eason: `:white.*`|"text":":white/)
   })
 })

@@ -74,7 +74,7 @@ describe('after the end', () => {
     const [, request] = /request (\w{8})>/.exec(back.text) ?? []
     expect(done.text).toContain(request)
     expect(back.text).toMatch(
-      new RegExp(`Move 203\\.0\\.113\\.10: web-2 → web-1\n[sS]*Undoes <.*/p${done.ts.replace('.', '')}\\|request ${request}>`),
+      new RegExp(`Move 203\\.0\\.113\\.10: web-2 → web-1\n[\\s\\S]*Undoes <.*/p${done.ts.replace('.', '')}\\|request ${request}>`),
     )
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
     expect(writesOf(world)).toHaveLength(2)
