@@ -170,12 +170,10 @@ export interface Preflight<Facts, Input = unknown> {
   incomplete: boolean
 }
 
-export interface PreflightOptions<Facts = unknown> {
+export interface PreflightOptions {
   signal?: AbortSignal
   /** True when a change is requested. The check then also makes the reads that only the warnings need. */
   forRequest?: boolean
-  /** What the account showed earlier: at the approval, or for the request that this one repeats or undoes. It names what no longer exists. */
-  earlier?: Facts | undefined
 }
 
 /** Lists the changes under way on the account, with the words for them. */
@@ -211,7 +209,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   /** The project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
   project?(facts: Facts): Project
   /** Reads the account. Throws CheckFailed if the change cannot be made. */
-  preflight(input: Input, options: PreflightOptions<Facts>): Promise<Preflight<Facts, Input>>
+  preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
   /** Finds what has changed since the approval and matters. */
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */

@@ -56,7 +56,6 @@ function operatingSystem({ operatingSystem: slug }: Baseline): Mrkdwn[] {
   return slug === undefined ? [] : [labelled('Operating system', slug ? code(slug) : mrkdwn`any`)]
 }
 
-/** Says what the baseline applies to. An unknown type of target is shown as it is. Without a type, the plans are the target. */
 function target({ targetType, platforms }: Baseline): Mrkdwn {
   const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'an unnamed plan').join(', ')
   const plans = names === '' ? mrkdwn`` : mrkdwn`: ${names}`

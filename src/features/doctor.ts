@@ -37,7 +37,6 @@ function isUnavailable<T>(fact: T | Unavailable): fact is Unavailable {
   return typeof fact === 'object' && fact !== null && 'unavailable' in fact
 }
 
-/** The time limit of each read. One read that hangs neither hides the others nor delays the report. */
 const factTimeoutMs = 1_500
 /** Workers report themselves every 5 s, so a worker that is missing for this long is gone. */
 const workerSeenMs = 15_000
@@ -48,7 +47,6 @@ const clockWrongMs = 30_000
 
 interface Asked {
   app: App
-  /** Who ran the command, and where. */
   viewer: Origin
   setup: Setup
 }
@@ -97,7 +95,6 @@ type Fact<Name extends keyof typeof reads> = Awaited<ReturnType<(typeof reads)[N
 
 export type SetupFacts = { [Name in keyof typeof reads]: Fact<Name> | Unavailable }
 
-/** What a check found. `fix` says what to do. */
 interface Found {
   is: 'ok' | 'wrong' | 'unknown'
   words: Mrkdwn
@@ -158,12 +155,10 @@ const checks: SetupCheck[] = [
   check('Workers', 'workers', judgeWorkers),
 ]
 
-/** Judges the facts of a set-up. */
 export function diagnose(facts: SetupFacts) {
   return checks.flatMap(({ what, judge }) => [judge(facts) ?? []].flat().map((found) => ({ what, ...found })))
 }
 
-/** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
 async function gather(asked: Asked): Promise<SetupFacts> {
   const named = Object.entries(reads as Record<string, (asked: Asked) => Promise<unknown>>)
   return Object.fromEntries(await Promise.all(named.map(async ([name, read]) => [name, await readFact(() => read(asked))])))
@@ -545,7 +540,6 @@ function judgeElasticIps({ all, bgp }: Fact<'elasticIps'>): Found | undefined {
   )
 }
 
-/** The consequence of a wrong clock. */
 const clockMatters = {
   Slack: 'at 5 min, Lockkeeper refuses requests from Slack',
   Redis: 'deadlines use the clock of Redis',
@@ -577,7 +571,6 @@ function judgeWorkers({ seen, lastTickMs, overdue }: Fact<'workers'>, { redis }:
   )
 }
 
-/** Joins parts as in a sentence: `a, b and c`. */
 function listOf(parts: Mrkdwn[]): Mrkdwn {
   return parts.length < 2 ? joinMrkdwn(parts, '') : mrkdwn`${joinMrkdwn(parts.slice(0, -1), ', ')} and ${joinMrkdwn(parts.slice(-1), '')}`
 }

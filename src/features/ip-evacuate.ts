@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { asFarAsRead, leftOutOf, listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { type ElasticIp, freshSeenMs, projectName, type Server, sameProject, sameSite } from '../domain/account.ts'
+import { type ElasticIp, freshSeenMs, projectName, type Server } from '../domain/account.ts'
 import type { Change, Description, Preflight, PreflightOptions } from '../domain/change.ts'
 import { isUnanswered, type Missing } from '../domain/errors.ts'
 import { sendingMs } from '../domain/lane.ts'
@@ -29,7 +29,7 @@ import {
   mostEvacuated,
   movesOf,
 } from '../moves/evacuation.ts'
-import { addressOf, needsAssignedServer, refuseMove, serverNameIn } from '../moves/move.ts'
+import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from '../moves/move.ts'
 import { moveChange, moveKind, noNamesakes, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
 import { context, input, option, wholeSection } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
@@ -86,14 +86,11 @@ export const evacuationForm: Form<EvacuationInput, EvacuationFacts, 'serverId' |
   },
 }
 
-/** Returns which servers the addresses of this one can move to, as far as the list shows it. */
 async function targetsOf(app: App, serverId: string): Promise<(target: Server) => boolean> {
   const { items } = await asFarAsRead(app.lists.servers())
   const source = items.find(({ id }) => id === serverId)
-  return ({ id, project, site }) =>
-    id !== serverId &&
-    sameProject(source?.project, project) !== false &&
-    sameSite({ location: undefined, assigned: source?.site, target: site }) !== false
+  const address = { project: source?.project, site: undefined, server: { id: serverId, hostname: source?.hostname } }
+  return (target) => canMoveTo(address, target, source)
 }
 
 /** How often Lockkeeper lists all Elastic IPs, so that it knows which addresses a server had before it died. */
@@ -186,7 +183,6 @@ export function evacuation(app: App): Change<EvacuationInput, EvacuationFacts> {
       leftOut: addressesLeftOut,
       narrow: (input, elasticIpIds) => ({ ...input, elasticIpIds }),
     },
-    // The outcome is read item by item.
     observe: async () => ({ is: 'unclear' }),
     doneSentence: ({ items, to }) => phrase`${addressOrCount(items)} ${[items.length === 1 ? 'is' : 'are']} assigned to ${to.name}.`,
     reverse: ({ elasticIpIds = [] }, { from, to, project, site, items }) => ({
@@ -209,7 +205,7 @@ export function evacuation(app: App): Change<EvacuationInput, EvacuationFacts> {
 async function preflight(
   app: App,
   input: EvacuationInput,
-  { signal, forRequest = false, earlier }: PreflightOptions<EvacuationFacts>,
+  { signal, forRequest = false }: PreflightOptions,
 ): Promise<Preflight<EvacuationFacts, EvacuationInput>> {
   const { serverId, targetId, elasticIpIds } = input
   const options = { signal, shared: forRequest }
@@ -217,7 +213,7 @@ async function preflight(
     readAddresses(app, serverId, { elasticIpIds, forRequest, signal }),
     readOrRefuse(
       () => readServer(app, targetId, options),
-      () => refuseMove({ code: 'no-server', serverId: targetId, name: serverNameIn(earlier, targetId) }),
+      () => refuseMove({ code: 'no-server', serverId: targetId }),
     ),
     // People evacuate servers that are gone, so the server does not have to be readable.
     forRequest ? readServer(app, serverId, options).catch(() => undefined) : undefined,
@@ -226,8 +222,7 @@ async function preflight(
     !forRequest && addresses.all.some((each) => each.server?.id === serverId && needsAssignedServer({ elasticIp: each, target }))
   const source = isNeeded ? await app.account.servers.get(serverId, { signal }).catch(() => undefined) : shown
   const namesakes = forRequest && target ? await readNamesakes(app, target, signal) : noNamesakes
-  const sourceName = earlier?.from.id === serverId ? earlier.from.name : undefined
-  const checked = checkEvacuation(input, { ...addresses, source, sourceName, target }, forRequest ? 'request' : 'writes')
+  const checked = checkEvacuation(input, { ...addresses, source, target }, forRequest ? 'request' : 'writes')
   return {
     ...checked,
     unchecked: [...checked.unchecked, ...namesakes.unchecked],
@@ -283,7 +278,6 @@ interface OfferedAddresses extends Pick<Missing, 'old'> {
   serverName: string
   offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
   cannotMove: LeftOut[]
-  /** The BGP addresses that the server may announce. */
   bgp: string[]
   /** How long it takes until all of them are sent at the account's limit, in ms, and that limit. */
   sending?: { takesMs: number; perMinute: number }
@@ -296,7 +290,6 @@ interface Wanted {
   targetId?: string | undefined
   /** The addresses that were ticked before. Absent: all that were seen recently are ticked. */
   ticked?: string[]
-  /** Offers no others. */
   only?: string[]
 }
 
@@ -423,7 +416,7 @@ function cannotMoveWords({ cannotMove, serverName, lastChange = [] }: OfferedAdd
 
 /** Whether an address is on another server by now, or is no longer on the account. */
 function isGone({ finding }: LeftOut): boolean {
-  return finding.code === 'not-on-server' || finding.code === 'no-elastic-ip'
+  return finding.code === 'not-on-server' || finding.code === 'gone'
 }
 
 /** Names in the thread what came to the server after the request, and is not moved. */
@@ -450,7 +443,6 @@ function describe({ from, to, toAddress, project, site, items, isBack }: Evacuat
   }
 }
 
-/** Names a single address. Several are counted, and the message lists them. */
 function addressOrCount(items: EvacuationFacts['items']): Phrase {
   const [only, ...others] = items
   return only && others.length === 0 ? phrase`${addressOf(only)}` : [`${items.length} Elastic IPs`]

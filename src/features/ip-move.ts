@@ -1,9 +1,7 @@
-import { isIP } from 'node:net'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isBgp } from '../domain/account.ts'
 import { UnknownName } from '../domain/errors.ts'
-import { addressProblem, serverNameProblem } from '../domain/text.ts'
 import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
 import { findOption, findTyped, optionById, optionOf } from '../kit/thing.ts'
@@ -13,7 +11,7 @@ import { moveChange, moveKind, serversMeant } from '../moves/move-change.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import { preset } from '../slack/pickers.ts'
-import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { code, mrkdwn } from '../slack/text.ts'
 import { isBetween, type Pair, readPair } from '../slack/typed-words.ts'
 
 export const moveForm: Form<MoveInput, MoveFacts> = {
@@ -94,12 +92,9 @@ export function readMove(args: string[]): Pair {
 }
 
 export async function readCommand(app: App, { args, slashCommand }: CommandCall, signal: AbortSignal): Promise<Named<MoveInput>> {
-  const { command } = slashCommand.origin
   const { first, second, rest } = readMove(args)
-  if (first === undefined || second === undefined || rest.length > 0) {
-    const areElasticIps = first !== undefined && second !== undefined && [first, second].every(looksLikeElasticIp)
-    throw new Refusal(areElasticIps ? oneAtATime(command) : pairUsage(command, 'ip move', ['elastic ip', 'server'], rest))
-  }
+  if (first === undefined || second === undefined || rest.length > 0)
+    throw new Refusal(pairUsage(slashCommand.origin.command, 'ip move', ['elastic ip', 'server'], rest))
   // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
   if (elasticIps.isId?.(first) && servers.isId?.(second)) return { input: { elasticIpId: first, serverId: second } }
   // If neither exists, the error names the Elastic IP, because people type it first.
@@ -116,14 +111,6 @@ export async function readCommand(app: App, { args, slashCommand }: CommandCall,
   }
 }
 
-function oneAtATime(command: string): Mrkdwn {
-  return mrkdwn`Nothing was requested. One request moves one Elastic IP. Send a command for each, or move all Elastic IPs of a server with ${code(`${command} evacuate`)}.`
-}
-
-function looksLikeElasticIp(word: string): boolean {
-  return isIP(word.replace(/\/\d{1,3}$/, '')) !== 0 || elasticIps.isId?.(word) || addressProblem(word) !== undefined
-}
-
 /** Fills the form with a single word: an Elastic IP or, if there is none of that name, a server. */
 async function fillWith(app: App, typed: string) {
   // Both lists are needed if it is a server, and a trigger does not wait for one after the other.
@@ -135,11 +122,10 @@ async function fillWith(app: App, typed: string) {
     return { elasticIpId: optionOf(elasticIps, elasticIp) }
   } catch (error) {
     if (!(error instanceof UnknownName)) throw error
+    // People type the Elastic IP first, so a word that names nothing is called one.
+    const asElasticIp = (other: unknown) => {
+      throw other instanceof UnknownName ? error : other
+    }
     return { serverId: await findOption(app, servers, typed).catch(asElasticIp) }
   }
-}
-
-/** People type the Elastic IP first, so a word that names nothing is called one. */
-function asElasticIp(error: unknown): never {
-  throw error instanceof UnknownName ? new UnknownName(elasticIps.one, error.typed, serverNameProblem(error.typed)) : error
 }

@@ -37,8 +37,6 @@ const KeyFacts = z.object({
   readOnly: z.boolean().optional(),
   allowedIps: z.array(z.string()).optional(),
   owner: z.string().optional(),
-  /** Set if other keys have the same name for people. The end of the token then tells them apart. */
-  hasNamesakes: z.literal(true).optional(),
 })
 export type KeyFacts = z.infer<typeof KeyFacts>
 
@@ -52,17 +50,9 @@ const name = z.string()
 const ms = z.number().optional()
 
 export const keyFindings = findings({
-  /** `name`: from an earlier request. Absent if the key was only named by its id. */
-  'no-key': finding(
-    { keyId, name: name.optional(), verb: Verb.optional() },
-    ({ keyId, name, verb }) => {
-      if (name === undefined || verb === undefined) return phrase`No API key ${keyId} on the account.`
-      return verb === 'revoke'
-        ? phrase`API key ${labelOf(name)} was already revoked.`
-        : phrase`API key ${labelOf(name)} was revoked, so it can't be rotated.`
-    },
-    { next: ({ name, verb }) => (name !== undefined && verb === 'rotate' ? requestNew : nothingLeft) },
-  ),
+  'no-key': finding({ keyId, verb: Verb }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, {
+    next: ({ verb }) => (verb === 'rotate' ? requestNew : nothingLeft),
+  }),
   'own-key': finding(
     { verb: Verb, variable: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']) },
     ({ verb, variable }) =>
@@ -95,17 +85,13 @@ export const keyFindings = findings({
     ({ usedAgoMs, ageMs, changedAgoMs, creator }) => {
       // People may read it hours later, so it says what the time counts back from.
       const before = (ago: number) => `${formatAge(ago)} before this request`
-      const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
-      if (usedAgoMs !== undefined && ageMs !== undefined)
-        return phrase`Last used ${[formatAge(usedAgoMs)]} and created ${[before(ageMs)]}${owner}.`
       const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
-      const used = usedAgoMs === undefined ? [`The account shows no use of it${since}.`] : phrase`Last used ${[before(usedAgoMs)]}.`
-      const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[before(ageMs)]}`
-      return phrase`${used} ${created}${owner}.`
+      const used = usedAgoMs === undefined ? `The account shows no use of it${since}.` : `Last used ${before(usedAgoMs)}.`
+      const created = ageMs === undefined ? 'Created at an unknown time' : `Created ${before(ageMs)}`
+      return phrase`${[used]} ${[created]}${creator === undefined ? [] : phrase`, for ${person(creator)}`}.`
     },
   ),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
-  /** `count`: the number of other keys that people know by this name. */
   'same-name': finding({ name, lastSlice: z.string().optional(), count: z.number() }, ({ name, lastSlice, count }) => {
     const own = lastSlice === undefined ? [] : phrase` This one's token ends in ${lastSlice}.`
     return phrase`${count + 1} API keys are called ${name}.${own}`
@@ -273,14 +259,13 @@ async function observeRotation(app: App, { keyId }: KeyInput, { lastSlice }: Key
   return failed({ code: 'rotated-unseen' })
 }
 
-/** The members that the rotation and the revocation of a key share. */
 function membersOf(app: App, verb: Verb) {
   return {
     input: KeyInput,
     facts: KeyFacts,
     resource: ({ keyId }: KeyInput) => `api_key:${keyId}`,
     subject: ({ name, keyId }: KeyFacts) => (name === undefined ? keyId : labelOf(name)),
-    preflight: (input: KeyInput, options: PreflightOptions<KeyFacts>) => preflight(app, verb, input, options),
+    preflight: (input: KeyInput, options: PreflightOptions) => preflight(app, verb, input, options),
     differences,
     explain: keyFindings.explain,
     describe: (facts: KeyFacts) => describe(verb, facts),
@@ -291,13 +276,13 @@ async function preflight(
   app: App,
   verb: Verb,
   { keyId }: KeyInput,
-  { signal, forRequest, earlier }: PreflightOptions<KeyFacts>,
+  { signal, forRequest }: PreflightOptions,
 ): Promise<Preflight<KeyFacts, KeyInput>> {
   try {
     const list = listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
     const key = await findInList(list, ({ id }) => id === keyId)
-    if (!key) return keyFindings.refuse({ code: 'no-key', keyId, ...(earlier?.keyId === keyId && { name: earlier.name, verb }) })
-    const namesakes = namesakesOf(key, (await asFarAsRead(list)).items)
+    if (!key) return keyFindings.refuse({ code: 'no-key', keyId, verb })
+    const { items: all } = await asFarAsRead(list)
     const variable = ownVariableOf(key, app.ownLastSlices)
     if (variable) keyFindings.refuse({ code: 'own-key', verb, variable })
     const perhapsOwn: KeyFinding = { code: 'perhaps-own-key', name: key.name ?? keyId }
@@ -309,11 +294,10 @@ async function preflight(
         readOnly: key.readOnly,
         allowedIps: key.allowedIps,
         owner: key.user?.email,
-        hasNamesakes: namesakes > 0 ? true : undefined,
       },
       input: { keyId: key.id },
       unchecked: key.tokenLastSlice === undefined ? [perhapsOwn] : [],
-      warnings: warningsAbout(key, verb, { namesakes, now: Date.now() }),
+      warnings: warningsAbout(key, verb, { all, now: Date.now() }),
       incomplete: false,
     }
   } catch (error) {
@@ -324,20 +308,12 @@ async function preflight(
   }
 }
 
-/** Counts the other keys that people know by the same name. */
-function namesakesOf({ id, name }: ApiKey, keys: ApiKey[]): number {
-  if (name === undefined) return 0
-  return keys.filter((other) => other.id !== id && other.name !== undefined && looksSame(labelOf(other.name), labelOf(name))).length
-}
-
-/**
- * Lists what approvers should know about a key: how many others have its name, that its token stops working, whether it is in use, its age,
- * its requester, and what its new token could do. `namesakes`: the number of those others. `now`: ms since 1970.
- */
-function warningsAbout(key: ApiKey, verb: Verb, { namesakes, now }: { namesakes: number; now: number }): KeyFinding[] {
+/** Lists what approvers should know about a key. `all`: the keys of the account. `now`: ms since 1970. */
+function warningsAbout(key: ApiKey, verb: Verb, { all, now }: { all: ApiKey[]; now: number }): KeyFinding[] {
   const warnings: KeyFinding[] = [{ code: 'token-stops', verb }, historyOf(key, now)]
-  if (namesakes > 0 && key.name !== undefined)
-    warnings.unshift({ code: 'same-name', name: labelOf(key.name), lastSlice: key.tokenLastSlice, count: namesakes })
+  const name = key.name && labelOf(key.name)
+  const count = name ? all.filter((other) => other.id !== key.id && other.name && looksSame(labelOf(other.name), name)).length : 0
+  if (name && count > 0) warnings.unshift({ code: 'same-name', name, lastSlice: key.tokenLastSlice, count })
   if (verb === 'rotate' && key.readOnly === false && key.allowedIps?.length === 0) warnings.push({ code: 'full-access-from-everywhere' })
   return warnings
 }
@@ -357,7 +333,6 @@ function differences(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
   if (differ(approved.lastSlice, now.lastSlice)) return [{ code: 'token-changed' }]
   if (differ(approved.name, now.name)) return [{ code: 'key-name-changed', before: approved.name ?? '', now: now.name ?? '' }]
   if (differ(approved.readOnly, now.readOnly)) return [{ code: 'access-changed', before: accessOf(approved), now: accessOf(now) }]
-  // The order of the addresses means nothing.
   const [before, today] = [approved, now].map(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted()))
   return differ(before, today) ? [{ code: 'origins-changed', before: originsOf(approved), now: originsOf(now) }] : []
 }
@@ -397,8 +372,7 @@ function originsOf({ allowedIps }: KeyFacts): string {
   return allowedIps === undefined ? 'unknown' : allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP'
 }
 
-/** Names the key as people know it: `ci-deploy, for @Ada`, or `ci-deploy (token ends in 716c9)` among several. Without a name it is the id. */
-function keyOf({ keyId, name, lastSlice, hasNamesakes }: KeyFacts): Phrase {
-  if (name === undefined) return phrase`${keyId}`
-  return hasNamesakes && lastSlice !== undefined ? phrase`${keyPhrase(name)} (token ends in ${lastSlice})` : keyPhrase(name)
+/** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. */
+function keyOf({ keyId, name }: KeyFacts): Phrase {
+  return name === undefined ? phrase`${keyId}` : keyPhrase(name)
 }

@@ -1,5 +1,5 @@
 import { asFarAsRead, findInList } from '../account/resource.ts'
-import { type ApiKey, isFresh, labelOf, type OwnLastSlices, ownVariableOf, remarksOn, requesterOfKey } from '../domain/account.ts'
+import { type ApiKey, labelOf, type OwnLastSlices, ownVariableOf, remarksOn, requesterOfKey } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
 import { listFeature } from '../kit/list.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
@@ -9,12 +9,7 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../sla
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey {
   key: ApiKey
-  /** Whether Lockkeeper itself uses it. */
   isOwn: boolean
-  /** Whether it was made or changed within a day. */
-  isNew: boolean
-  /** Otherwise a key that is new was changed or rotated lately. */
-  isCreatedLately: boolean
   remarks: string[]
   /** In ms since 1970. */
   createdAt: number
@@ -24,7 +19,15 @@ interface ListedKey {
 const columns: Columns<ListedKey> = [
   { header: 'Name', cell: ({ key }) => labelOfKey(key) },
   { header: 'Needs attention', cell: ({ remarks }) => remarks.join(', '), before: 'Needs attention: ', line: 3 },
-  { header: 'For', cell: ({ key }) => requester(key), before: 'for ', ifAny: true },
+  {
+    header: 'For',
+    cell: ({ key }) => {
+      const by = requesterOfKey(key)
+      return by && mention(by)
+    },
+    before: 'for ',
+    ifAny: true,
+  },
   { header: 'Token ends in', cell: ({ key }) => key.tokenLastSlice && code(key.tokenLastSlice), before: 'ends in ' },
   { header: 'Access', cell: ({ key }) => access(key), absent: 'access unknown', line: 2 },
   { header: 'From', cell: ({ key }) => origins(key), before: 'from ', absent: 'allowed addresses unknown', line: 2 },
@@ -68,14 +71,11 @@ function listed(key: ApiKey, { now, ownLastSlices }: Reading): ListedKey {
   return {
     key,
     isOwn,
-    isNew: isFresh(key, now),
-    isCreatedLately: isFresh({ createdAt: key.createdAt, updatedAt: undefined }, now),
     remarks: remarksOn(key, now, { isOwn }),
     createdAt: key.createdAt === undefined ? 0 : Date.parse(key.createdAt),
   }
 }
 
-/** Returns the part of the name that a person chose, or the id of a key without a name. */
 function labelOfKey({ id, name }: ApiKey): string {
   return name === undefined ? id : labelOf(name)
 }
@@ -83,11 +83,6 @@ function labelOfKey({ id, name }: ApiKey): string {
 /** Keys of the same name differ in the last characters of their tokens. */
 function choiceOf(key: ApiKey): string {
   return key.tokenLastSlice === undefined ? labelOfKey(key) : `${labelOfKey(key)} (ends in ${key.tokenLastSlice})`
-}
-
-function requester(key: ApiKey): Mrkdwn | undefined {
-  const by = requesterOfKey(key)
-  return by === undefined ? undefined : mention(by)
 }
 
 function access({ readOnly }: ApiKey): string | undefined {
@@ -99,10 +94,10 @@ function origins({ allowedIps }: ApiKey): Mrkdwn | undefined {
   return allowedIps.length > 0 ? joinMrkdwn(allowedIps.map(code), ', ') : mrkdwn`any IP`
 }
 
-function lastUsed({ key: { lastUsedAt }, isOwn, isNew, isCreatedLately }: ListedKey): Mrkdwn {
+function lastUsed({ key: { lastUsedAt }, isOwn }: ListedKey): Mrkdwn {
   if (isOwn) return mrkdwn`now, by Lockkeeper`
-  if (lastUsedAt === undefined) return mrkdwn`${isNew ? (isCreatedLately ? 'not yet' : 'not since it was changed') : 'never'}`
-  return dateTime(Date.parse(lastUsedAt))
+  // After a rotation the account may show no use of a key that was in use until then.
+  return lastUsedAt === undefined ? mrkdwn`no use shown` : dateTime(Date.parse(lastUsedAt))
 }
 
 function textsOf({ key, isOwn, remarks }: ListedKey): unknown[] {

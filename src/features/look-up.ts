@@ -26,7 +26,6 @@ interface Lists {
   virtualMachines: VirtualMachine[]
 }
 
-/** A thing on the account that a message names. */
 interface Thing {
   kind: ThingKind
   id: string
@@ -70,7 +69,6 @@ interface OpenRequests {
   unread: number
 }
 
-/** Finds the open requests about these things. */
 export async function findOpenRequests(store: Pick<Store, 'findOpen'>, thingIds: string[]): Promise<OpenRequests> {
   if (thingIds.length === 0) return { about: new Map(), unread: 0 }
   const { requests, unreadable } = await store.findOpen()
@@ -106,7 +104,6 @@ export type ThingNow = Thing &
     | { is: 'virtual-machine'; machine: VirtualMachine }
   )
 
-/** The longest time that the person waits for the account. */
 const readMs = 8_000
 
 interface LookUpLists extends Lists {
@@ -182,7 +179,6 @@ function cannotMoveWords(elasticIp: ElasticIp): Mrkdwn | undefined {
 /** The most Elastic IPs of one server that are named. */
 const mostNamed = 10
 
-/** Describes a thing as it is now. */
 function thingLine(now: ThingNow): Mrkdwn {
   switch (now.is) {
     case 'gone':

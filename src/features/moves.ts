@@ -16,7 +16,6 @@ interface ListedMove {
   title: string
   /** `moving` */
   underway: string
-  /** The address of the request message. */
   link: string | undefined
 }
 

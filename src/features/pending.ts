@@ -12,15 +12,10 @@ export interface Pending {
   request: Request
   /** `Move 203.0.113.10: web-1 → web-2` */
   title: string
-  /** Whether the viewer requested it. */
   isMine: boolean
-  /** Whether the viewer can approve or reject it. */
   canDecide: boolean
-  /** How many approvals are missing. */
   missing: number
-  /** How many approvals the rule asks for. */
   needed: number
-  /** The address of the request message. */
   link: string | undefined
 }
 

@@ -64,7 +64,6 @@ const isInStock = (word: string) => word.toLowerCase() === 'in-stock'
 
 const measures: Record<string, Measure> = { cheapest: 'vcpu', 'cheapest-vcpu': 'vcpu', 'cheapest-gb': 'gb', 'cheapest-memory': 'gb' }
 
-/** Finds the plans that fit, cheapest first. Plans without a price in the currency come last. */
 export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
   // The difference of two infinities is NaN, which would leave the list unsorted.
   const order = ({ figure }: PlanOffer) => figure ?? Number.MAX_VALUE
@@ -126,7 +125,6 @@ function stockOf(regions: PlanRegion[]): { inStock: string | undefined; notInSto
   }
 }
 
-/** Names the amount that a unit price is for. */
 const unitNames = { vcpu: 'vCPU', gb: 'GiB of memory' } as const
 
 /** Columns that only depend on the plan have the same words in both lists. */
@@ -269,7 +267,6 @@ function noneMatch(plans: Plan[], words: string[]): Mrkdwn {
   return mrkdwn`${noneFits(plans.length, { ...plansOnly, words })} ${otherWords(words)}${sitesInList(sites)}`
 }
 
-/** Shows a plan with its stock and its prices in each region. */
 export function planDetails(plan: Plan): Details {
   const regions = plan.regions.map((region) => {
     const { inStock, notInStock } = stockOf([region])

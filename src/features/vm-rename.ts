@@ -11,9 +11,8 @@ import { findOption, findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
-import { didYouMean } from '../slack/help.ts'
-import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import { isBetween, readPair } from '../slack/typed-words.ts'
+import { code, mrkdwn } from '../slack/text.ts'
+import { readPair } from '../slack/typed-words.ts'
 
 const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
 type RenameInput = z.infer<typeof RenameInput>
@@ -29,21 +28,11 @@ const RenameFacts = z.object({
 })
 export type RenameFacts = z.infer<typeof RenameFacts>
 
-const virtualMachineId = z.string()
-const name = z.string()
 /** How many other virtual machines have the name, and the ids of up to three of them. */
-const namesakes = { name, others: z.array(z.string()), count: z.number() }
+const namesakes = { name: z.string(), others: z.array(z.string()), count: z.number() }
 
 export const renameFindings = findings({
-  /** `name`: from an earlier request. */
-  'no-virtual-machine': finding(
-    { virtualMachineId, name: name.optional() },
-    ({ virtualMachineId, name }) =>
-      name === undefined
-        ? phrase`No virtual machine ${virtualMachineId} on the account.`
-        : phrase`${name} is no longer on the account, so it can't be renamed.`,
-    { next: 'Check the account.' },
-  ),
+  'no-virtual-machine': finding('No virtual machine {virtualMachineId} on the account.', { next: 'Check the account.' }),
   'not-a-hostname': finding({ problem: z.string() }, ({ problem }) => problem, { next: 'Choose another name.', field: 'name' }),
   'same-name': finding('The virtual machine is already called {name}.', { next: 'There is nothing left to do.', field: 'name' }),
 
@@ -75,7 +64,10 @@ const form: Form<RenameInput, RenameFacts> = {
     name: text({
       label: 'New name',
       hint: 'Also its hostname: letters (a–z, A–Z), digits, hyphens and dots.',
-      problem: wrongName,
+      problem: (name) => {
+        const problem = hostnameProblem(name)
+        return problem === undefined ? undefined : mrkdwn`${problem} Choose another name.`
+      },
     }),
   },
   filled: ({ virtualMachineId: id }, { oldName, address, project, site }) => ({
@@ -108,16 +100,9 @@ export const renameVirtualMachine = changeFeature({
 })
 
 async function readCommand(app: App, { args, slashCommand }: CommandCall, signal: AbortSignal): Promise<Named<RenameInput>> {
-  const { command } = slashCommand.origin
   const { first: typed, second: name, rest } = readPair(args)
-  const usage = () => new Refusal(pairUsage(command, 'vm rename', ['vm', 'new name'], rest))
-  if (typed === undefined || name === undefined) throw usage()
-  const meant = hyphenated(name, rest)
-  if (meant !== undefined) {
-    const whole = { words: 'vm rename', args: [typed, meant], reason: slashCommand.reason }
-    throw new Refusal(mrkdwn`Nothing was requested. A name can't contain spaces. ${didYouMean(command, [whole])}`)
-  }
-  if (rest.length > 0) throw usage()
+  if (typed === undefined || name === undefined || rest.length > 0)
+    throw new Refusal(pairUsage(slashCommand.origin.command, 'vm rename', ['vm', 'new name'], rest))
   requireHostname(name)
   return {
     thing: virtualMachines,
@@ -127,22 +112,6 @@ async function readCommand(app: App, { args, slashCommand }: CommandCall, signal
     ask: mrkdwn`Which one should be renamed to ${code(name)}?`,
     byId: `vm rename <id> ${name}`,
   }
-}
-
-/** Returns the hostname that a name with spaces stands for. Undefined without a space, or if the words do not make a hostname. */
-function hyphenated(name: string, rest: string[] = []): string | undefined {
-  const words = [name, ...rest].flatMap((word) => word.split(/\s+/))
-  const joined = words.filter((word) => word !== '').join('-')
-  // With a `to` among them, the first words are the machine's name without its quotes.
-  const isName = words.length > 1 && !words.some(isBetween) && hostnameProblem(joined) === undefined
-  return isName ? joined : undefined
-}
-
-function wrongName(name: string): Mrkdwn | undefined {
-  const problem = hostnameProblem(name)
-  if (problem === undefined) return undefined
-  const meant = hyphenated(name)
-  return meant === undefined ? mrkdwn`${problem} Choose another name.` : mrkdwn`A name can't contain spaces. Did you mean ${code(meant)}?`
 }
 
 function requireHostname(name: string): void {
@@ -185,17 +154,17 @@ export function renameChange(app: App): Change<RenameInput, RenameFacts> {
 async function preflight(
   app: App,
   input: RenameInput,
-  { signal, forRequest, earlier }: PreflightOptions<RenameFacts>,
+  { signal, forRequest }: PreflightOptions,
 ): Promise<Preflight<RenameFacts, RenameInput>> {
   requireHostname(input.name)
   const { virtualMachineId } = input
-  const named = earlier?.virtualMachineId === virtualMachineId ? earlier.oldName : undefined
+  const { virtualMachines: api } = app.account
   const [machine, list] = await Promise.all([
     readOrRefuse(
-      () => app.account.virtualMachines.get(virtualMachineId, { signal }),
-      () => refuse({ code: 'no-virtual-machine', virtualMachineId, name: named }),
+      () => api.get(virtualMachineId, { signal }),
+      () => refuse({ code: 'no-virtual-machine', virtualMachineId }),
     ),
-    forRequest ? listMachines(app, signal) : undefined,
+    forRequest ? readBriefly(asFarAsRead(listNow(app.lists.virtualMachines, () => api.list({ signal })))) : undefined,
   ])
   const checked = checkRename(input, machine)
   if (!forRequest) return checked
@@ -203,7 +172,7 @@ async function preflight(
   return { ...checked, unchecked: [...checked.unchecked, ...unchecked], warnings }
 }
 
-/** Checks whether the rename can be requested. Throws CheckFailed if it cannot. Lists what could not be read or is not shown. */
+/** Throws CheckFailed if the rename cannot be requested. Lists what could not be read or is not shown. */
 export function checkRename(typed: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts, RenameInput> {
   const { virtualMachineId, name: newName } = typed
   if (!machine) {
@@ -221,14 +190,10 @@ export function checkRename(typed: RenameInput, machine: VirtualMachine | undefi
   }
 }
 
-function listMachines(app: App, signal: AbortSignal | undefined): Promise<ReadList<VirtualMachine> | undefined> {
-  return readBriefly(asFarAsRead(listNow(app.lists.virtualMachines, () => app.account.virtualMachines.list({ signal }))))
-}
-
 /** Finds the other virtual machines whose name looks the same as the new one or the old one. `unchecked`: there may be others. */
 export function namesakesAmong(
   read: ReadList<VirtualMachine> | undefined,
-  { virtualMachineId, oldName, newName }: Pick<RenameFacts, 'virtualMachineId' | 'oldName' | 'newName'>,
+  { virtualMachineId, oldName, newName }: RenameFacts,
 ): { unchecked: RenameFinding[]; warnings: RenameFinding[] } {
   const named = (read?.items ?? []).map(({ id, name = '' }) => ({ id, name }))
   const warnings: RenameFinding[] = []
@@ -240,7 +205,6 @@ export function namesakesAmong(
   return { unchecked: isOpen ? [{ code: 'names-not-compared', name: newName }] : [], warnings }
 }
 
-/** Finds what has changed since the approval. Compares only what both reads show. */
 function differences(approved: RenameFacts, now: RenameFacts): RenameFinding[] {
   const [before, today] = [approved.oldName, now.oldName]
   return [
@@ -264,32 +228,26 @@ function describe({ virtualMachineId, oldName, newName, project, site, address }
   }
 }
 
-/** `from`: undefined if the account API showed no name. */
-interface Rename {
-  id: string
-  from: string | undefined
-  to: string
-}
-
 /**
- * Returns what a read of the virtual machine means for a rename. Only the new name means done. The account API may write it in another
- * case.
+ * Returns what a read of the virtual machine means for a rename. Only the new name means done, and the account API may write it in another
+ * case. `from`: undefined if the account API showed no name.
  */
-export function observeRename({ id, from, to }: Rename, seen: Pick<VirtualMachine, 'name'> | 'gone', moment: Moment): Observation {
-  if (seen === 'gone') return { is: 'failed', cause: { code: 'virtual-machine-gone', name: from ?? id } satisfies RenameFinding }
+export function observeRename(
+  { id, from, to }: { id: string; from: string | undefined; to: string },
+  seen: Pick<VirtualMachine, 'name'> | 'gone',
+  moment: Moment,
+): Observation {
+  const cause = (found: RenameFinding) => found
+  if (seen === 'gone') return { is: 'failed', cause: cause({ code: 'virtual-machine-gone', name: from ?? id }) }
   const { name: now } = seen
   if (now === undefined) return { is: 'unclear' }
   if (now === to) return { is: 'done' }
   if (from !== undefined && now !== from) {
+    const alike = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
     if (alike(now, to) && !alike(from, to)) return { is: 'done' }
-    return { is: 'superseded', cause: { code: 'renamed-by-others', name: from, now } satisfies RenameFinding }
+    return { is: 'superseded', cause: cause({ code: 'renamed-by-others', name: from, now }) }
   }
   if (moment.isUnsettled) return { is: 'unclear' }
-  if (moment.phase === 'accepted') return { is: 'failed', cause: { code: 'accepted-without-effect', now } satisfies RenameFinding }
-  return { is: 'not-started', cause: { code: 'still-called', now } satisfies RenameFinding }
-}
-
-/** Compares hostnames without regard to case. */
-function alike(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase()
+  if (moment.phase === 'accepted') return { is: 'failed', cause: cause({ code: 'accepted-without-effect', now }) }
+  return { is: 'not-started', cause: cause({ code: 'still-called', now }) }
 }

@@ -9,7 +9,6 @@ import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
 import { capitalised, channelMention, code, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 
-/** Whether a person may do something, in a word or two, and why. */
 interface Answer {
   answer: string
   why: Mrkdwn | undefined

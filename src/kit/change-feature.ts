@@ -35,7 +35,6 @@ import {
 } from './form.ts'
 import { type AnyThing, askWhichOne, suggesting } from './thing.ts'
 
-/** One capability of Lockkeeper, with everything that only this capability needs. */
 export interface Feature extends FeatureHandlers {
   changes?: Change[]
   /** What one worker at a time repeats, while the policy permits a kind of change of this feature. */
@@ -64,7 +63,6 @@ export type Named<Input> =
       thing: AnyThing
       typed: string
       found: [{ id: string }, ...{ id: string }[]]
-      /** Returns the input if the one with this id is meant. */
       inputOf: (id: string) => Input
       /** The end of the question: `Which one should be renamed to web-2?` */
       ask: Mrkdwn
@@ -103,7 +101,6 @@ export function pairUsage(command: string, words: string, [first, second]: [stri
   return wrongUsage(usage, rest)
 }
 
-/** How long the requester waits for what a command names. */
 const readMs = 8_000
 
 /** Declares a feature that changes something: its command, its form and its buttons. */

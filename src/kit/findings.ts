@@ -29,7 +29,6 @@ type DataOf<Shape extends z.ZodRawShape> = [keyof Shape] extends [never] ? unkno
 // biome-ignore lint/suspicious/noExplicitAny: each finding has data of its own, and `KnownFinding` names them all.
 type AnyTold = Told<any>
 
-/** The names between braces. */
 type NamesIn<Sentence> = Sentence extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
 type ShapeOf<Sentence> = { [Name in NamesIn<Sentence>]: z.ZodString }
 
@@ -71,7 +70,6 @@ export function findings<All extends Record<string, AnyTold>>(all: All) {
   return {
     schema,
     words,
-    /** Throws CheckFailed with the finding and its words. */
     refuse(finding: Known): never {
       throw new CheckFailed(finding as Finding, words(finding))
     },
@@ -80,14 +78,12 @@ export function findings<All extends Record<string, AnyTold>>(all: All) {
       const known = schema.safeParse(finding)
       return known.success ? words(known.data) : undefined
     },
-    /** Returns the field of the form that shows this error. Undefined if none is named. */
     fieldOf(error: unknown): string | undefined {
       return error instanceof CheckFailed ? all[error.finding.code]?.field : undefined
     },
   }
 }
 
-/** The project of a thing, as the facts of a change hold it. */
 export const ProjectFacts = z.object({ id: z.string(), name: z.string().optional(), slug: z.string().optional() })
 
 /** What can have changed since the approval of every kind of change whose resource has an id and a project. */
@@ -107,5 +103,4 @@ export function projectDifference(approved: ProjectRef | undefined, now: Project
   return [{ code: 'project-changed' as const, before, now: today }]
 }
 
-/** The findings of a kind of change, as its form needs them. */
 export type Findings = Pick<ReturnType<typeof findings>, 'fieldOf'>

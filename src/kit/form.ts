@@ -4,14 +4,14 @@ import type { App } from '../app.ts'
 import type { Change } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { within } from '../domain/within.ts'
-import { purposeOf, reasonField, submittedWords, withPurpose } from '../messages/forms.ts'
+import { reasonField, submittedWords } from '../messages/forms.ts'
 import { ReasonRequired } from '../requests/access.ts'
 import type { Filling } from '../requests/forms.ts'
 import { input, modal, plainTextInput, problemBlocks, reasonBlockId, reasonIn } from '../slack/blocks.ts'
 import { nothingRequested, Refusal, toUserWords } from '../slack/errors.ts'
 import { refuseForm } from '../slack/forms.ts'
 import type { Choices, Click, OptionsQuery, Submission, SubmissionAnswer } from '../slack/interactions.ts'
-import { readMetadata, writeMetadata } from '../slack/payloads.ts'
+import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { externalSelect, isChoice, keepChoice, preset, radioButtons } from '../slack/pickers.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Findings } from './findings.ts'
@@ -24,10 +24,8 @@ type AllEntered = Record<string, Entered>
 /** A field of a form. Its name is that of the member of the change's input, and the id of its block. */
 interface Field {
   label: string
-  /** Small print below the field. */
   hint?: string
   optional?: boolean
-  /** The things that its picker offers. */
   thing?: AnyThing
   /** For a picker that offers only what fits the choice in another one, the name of that field. */
   dependsOn?: string
@@ -40,13 +38,11 @@ interface Field {
 
 type Words = Pick<Field, 'label' | 'hint' | 'optional' | 'problem'>
 
-/** A field for a line of text. */
 export function text({ maxLength, ...words }: Words & { maxLength?: number }): Field {
   const element = (actionId: string, entered: Entered) => plainTextInput({ actionId, maxLength, initialValue: enteredText(entered) })
   return { ...words, element }
 }
 
-/** A picker that searches the things of the account. */
 export function pick<Item extends { id: string }>(
   thing: Thing<Item>,
   words: Words & { dependsOn?: string; fits?: (app: App, chosen: string) => Promise<(item: Item) => boolean> },
@@ -59,7 +55,6 @@ export function pick<Item extends { id: string }>(
   }
 }
 
-/** Radio buttons, of which the first one is chosen at first. */
 export function oneOf(options: [PlainTextOption, ...PlainTextOption[]], words: Words): Field {
   const chosen = (entered: Entered) => options.find(({ value }) => value === enteredText(entered)) ?? options[0]
   return { ...words, element: (actionId, entered) => radioButtons(actionId, options, chosen(entered)) }
@@ -82,7 +77,6 @@ export interface Form<Input, Facts, Name extends string = keyof Input & string> 
   filled(input: Input, facts: Facts): Partial<Record<Name, Entered>>
   /** The field that shows a refusal whose finding names none. Default: the first one. */
   errorsAt?: Name
-  /** What it shows below its fields. */
   boxes?: Boxes<Input, Facts>
 }
 
@@ -127,8 +121,6 @@ export function actionIdOf({ callbackId }: Pick<AnyForm, 'callbackId'>, name: st
 
 export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {}, boxes = [], reason, problem }: View): ModalView {
   const fields = fieldsOf(form)
-  const purpose = purposeOf(metadata, choiceIn(form, entered), form.title)
-  const isFilled = readMetadata(metadata)?.filled !== undefined
   const leading = fields.find(([, { dependsOn }]) => dependsOn !== undefined)?.[1].dependsOn
   const block = ([name, { label, hint, optional, thing, element }]: [string, Field]): KnownBlock =>
     input({
@@ -136,20 +128,18 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
       label,
       hint,
       optional,
-      // Another picker or the boxes depend on the choice, or the title does, because an earlier request filled the form.
-      dispatchAction: name === leading || (thing !== undefined && (isFilled || form.boxes !== undefined)),
+      dispatchAction: name === leading || (thing !== undefined && form.boxes !== undefined),
       element: element(actionIdOf(form, name), entered[name]),
     })
   return modal({
     callbackId: form.callbackId,
-    title: purpose.title,
+    title: readMetadata(metadata)?.title ?? form.title,
     submit: 'Request approval',
-    metadata: leading === undefined ? metadata : withLeading(metadata, enteredText(entered[leading])),
-    blocks: [...problemBlocks(problem), ...fields.map(block), ...boxes, ...reasonField(metadata, reason, purpose)],
+    metadata: leading === undefined ? metadata : noted(metadata, { extra: enteredText(entered[leading]) }),
+    blocks: [...problemBlocks(problem), ...fields.map(block), ...boxes, ...reasonField(metadata, reason)],
   })
 }
 
-/** How long a form waits for its boxes. */
 const boxesMs = 1_200
 
 /** Renders the form with the boxes for what is chosen. If they can't be read, it shows those that `view` has, or says why. */
@@ -180,7 +170,6 @@ export function filledForm<Input, Facts>(
   return formView(form, filledView(form, change, metadata, filling).view)
 }
 
-/** Renders the same with the boxes as the account has them now. */
 export function freshForm<Input, Facts>(
   app: App,
   form: Form<Input, Facts, string>,
@@ -202,7 +191,7 @@ function filledView<Input, Facts>(
   const texts = Object.entries(input as object).filter(([, value]) => typeof value === 'string')
   const entered = { ...Object.fromEntries(texts), ...form.filled(input, facts) }
   const boxes = form.boxes?.filled(input, facts)
-  const view = { metadata: withPurpose(metadata, choiceIn(form, entered), title), entered, boxes: boxes?.blocks, reason, problem }
+  const view = { metadata: noted(metadata, { title }), entered, boxes: boxes?.blocks, reason, problem }
   return { view, asked: boxes?.asked }
 }
 
@@ -287,11 +276,11 @@ const fitsWithinMs = 1_000
 export async function updateForm(app: App, form: AnyForm, name: string, { view }: Click): Promise<void> {
   if (!view) return
   const { entered, blockIds, ticked } = readForm(form, view)
-  const [dependent, field] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
+  const [dependent = '', field] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
   const [before, chosen] = [readMetadata(view.metadata)?.extra, enteredText(entered[name])]
   const shown = { metadata: view.metadata, reason: reasonIn(view.values) }
-  if (dependent === undefined || !field || chosen === before) {
-    if (field && !form.boxes) return
+  if (!field || chosen === before) {
+    if (!form.boxes) return
     return view.update(await formWithBoxes(app, form, { ...shown, entered, blockIds }, ticked && { ticked }))
   }
   const kept = entered[dependent]
@@ -337,11 +326,6 @@ export function fieldsOf(form: AnyForm): [string, Field][] {
   return Object.entries(form.fields as Record<string, Field>)
 }
 
-/** What identifies the change in the form. */
-function choiceIn(form: AnyForm, entered: AllEntered): (string | undefined)[] {
-  return fieldsOf(form).map(([name]) => enteredText(entered[name]))
-}
-
 function enteredText(entered: Entered): string | undefined {
   return typeof entered === 'string' ? entered : entered?.value
 }
@@ -350,7 +334,7 @@ function optionIn(entered: Entered): PlainTextOption | undefined {
   return typeof entered === 'string' ? undefined : entered
 }
 
-function withLeading(metadata: string, chosen: string | undefined): string {
+function noted(metadata: string, more: Pick<Metadata, 'extra' | 'title'>): string {
   const known = readMetadata(metadata)
-  return known ? writeMetadata({ ...known, extra: chosen }) : metadata
+  return known ? writeMetadata({ ...known, ...more }) : metadata
 }

@@ -1,7 +1,7 @@
 import type { PlainTextOption } from '@slack/web-api'
 import { asFarAsRead, findInList, leftOutOf, nothingIfAbsent, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isUnanswered, ListCutError, type Missing, UnknownName, UserError } from '../domain/errors.ts'
+import { isUnanswered, ListCutError, UnknownName, UserError } from '../domain/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -28,9 +28,7 @@ export interface Thing<Item extends { id: string }> {
   nameOf(item: Known<Item>): string | undefined
   /** Whether people may mean it by what they typed. Default: its name, in upper or lower case. */
   isCalled?(item: Item, typed: string): boolean
-  /** How a picker shows it. */
   candidate(item: Known<Item>): Candidate
-  /** Whether pickers offer it. Default: every item. */
   isOffered?(app: App, item: Item): boolean
   /** What differs between two of one name. */
   details(item: Known<Item>): (string | undefined)[]
@@ -96,7 +94,6 @@ async function readById<Item extends { id: string }>(
   }
 }
 
-/** Returns the item with this id, or else those of this name. */
 function namedIn<Item extends { id: string }>(thing: Thing<Item>, all: Item[], typed: string): Item[] {
   const byId = all.filter(({ id }) => id === typed)
   const wanted = typed.trim().toLowerCase()
@@ -130,28 +127,12 @@ export async function offerThings<Item extends { id: string }>(
   app: App,
   thing: Thing<Item>,
   typed: string,
-  fits?: (item: Item) => boolean,
+  fits: (item: Item) => boolean = () => true,
 ): Promise<Choices> {
   const { items, ...missing } = await asFarAsRead(thing.list(app))
-  return thingChoices(app, thing, { items, missing, typed, fits })
-}
-
-function thingChoices<Item extends { id: string }>(
-  app: App,
-  thing: Thing<Item>,
-  {
-    items,
-    missing,
-    typed,
-    fits = () => true,
-  }: { items: Item[]; missing?: Missing; typed: string; fits?: ((item: Item) => boolean) | undefined },
-): Choices {
   const offered = [...candidatesOf(items, thing.candidate)].filter(([item]) => fits(item) && thing.isOffered?.(app, item) !== false)
-  return offer(
-    offered.map(([, candidate]) => candidate),
-    typed,
-    missing,
-  )
+  const candidates = offered.map(([, candidate]) => candidate)
+  return offer(candidates, typed, missing)
 }
 
 /** Returns the option of a picker for an item that is chosen already. Undefined if its id is too long for Slack. */
@@ -171,7 +152,6 @@ interface Namesakes<Item> extends TypedChoice {
   byId: string
 }
 
-/** Asks which of several things of one name is meant, with a button for each. */
 export function askWhichOne<Item extends { id: string }>(thing: Thing<Item>, asked: Namesakes<Item>): Message {
   const { typed, found, ask, input, ...rest } = asked
   return whichOne({
@@ -198,7 +178,6 @@ export async function findOption<Item extends { id: string }>(
 /** How long a form waits for the name of a thing that it is filled with. Without it the form shows the id. */
 const nameMs = 1_500
 
-/** Returns the option for the thing with this id, by its name. */
 export async function optionById<Item extends { id: string }>(app: App, thing: Thing<Item>, id: string) {
   const listed = findInList(thing.list(app), (item) => item.id === id).catch(() => undefined)
   const item = await withinOr(nameMs, listed, undefined)

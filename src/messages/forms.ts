@@ -79,34 +79,6 @@ function decisionReason(hint: string, entered: string | undefined) {
   return reasonInput({ entered, hint, optional: false, multiline: true })
 }
 
-/** What identifies the change in a form: the values of its fields, such as both servers. */
-type ChoicePurpose = (string | undefined)[]
-
-/** The purpose of a form. `isOther`: the person chose another change than the one that an earlier request filled in. */
-interface Purpose {
-  title: string
-  isOther: boolean
-}
-
-/** Returns the title of a form. A form that was opened to undo a request has another one only while its fields still do that. */
-export function purposeOf(metadata: string, choice: ChoicePurpose, usualTitle: string): Purpose {
-  const { filled } = readMetadata(metadata) ?? {}
-  const isOther = filled !== undefined && filled.choice !== textOf(choice)
-  return { title: (isOther ? undefined : filled?.title) ?? usualTitle, isOther }
-}
-
-/** Notes in the metadata of a form what an earlier request filled in, and what the form is called while that stays. */
-export function withPurpose(metadata: string, choice: ChoicePurpose, title: string | undefined): string {
-  const known = readMetadata(metadata)
-  if (!known?.undoes && !known?.repeats) return metadata
-  return writeMetadata({ ...known, filled: { choice: textOf(choice), title } })
-}
-
-/** No value contains a line break. */
-function textOf(choice: ChoicePurpose): string {
-  return choice.map((value) => value ?? '').join('\n')
-}
-
 /** Says why a reason is needed. `rule`: the name of the rule. */
 export function reasonRequired(rule: string): Mrkdwn {
   return mrkdwn`The rule “${rule}” requires a reason.`
@@ -116,17 +88,13 @@ const forApprovers = 'Approvers will see this.'
 
 /**
  * Makes the field for the reason of a request, by what the form's metadata knows: whether a rule requires one, what was typed before the form
- * opened, and the requests that it undoes or repeats, unless the person chose another change. `entered`: what was entered so far.
+ * opened, and the requests that it undoes or repeats. `entered`: what was entered so far.
  */
-export function reasonField(
-  metadata: string,
-  entered: string | undefined,
-  { isOther }: Pick<Purpose, 'isOther'> = { isOther: false },
-): KnownBlock[] {
+export function reasonField(metadata: string, entered: string | undefined): KnownBlock[] {
   const { reason, ruleWithReason, ...earlier } = readMetadata(metadata) ?? {}
   const hint = ruleWithReason === undefined ? forApprovers : `${toPlainText(reasonRequired(ruleWithReason))} ${forApprovers}`
   return [
-    ...(isOther ? [] : relatedSentences(earlier)).flatMap((words) => context([words])),
+    ...relatedSentences(earlier).flatMap((words) => context([words])),
     reasonInput({ entered: entered ?? reason, hint, optional: ruleWithReason === undefined }),
   ]
 }
@@ -135,9 +103,7 @@ export function reasonField(
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
-  /** What it changes. */
   title: Mrkdwn
-  /** Where its message is posted. */
   channelId: string
   /** Who is asked for approval, and until when. Undefined if no approval is needed. */
   asked: { approvers: Mrkdwn; until: Mrkdwn } | undefined
@@ -145,7 +111,6 @@ export interface SubmitOutcome {
   handoverLabel: string | undefined
 }
 
-/** Says to the requester that the request is recorded, and what follows. */
 export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
   return outcome.is === 'posted'
     ? mrkdwn`Request posted in ${channelMention(outcome.channelId)}: “${outcome.title}”. ${whatFollows(outcome)}`
@@ -169,7 +134,6 @@ interface OpenRequest {
   /** What people call the resource that both requests change. */
   subject: string
   link: string | undefined
-  /** What the open request changes. */
   title: Phrase
 }
 
@@ -242,13 +206,10 @@ export const ChoiceButton = z.object({
 })
 type ChoiceButton = z.infer<typeof ChoiceButton>
 
-/** What a person typed that fits several things of one name. */
 export type TypedChoice = Pick<ChoiceButton, 'command' | 'reason'>
 
-/** One of several things of the same name. */
 interface Choice {
   words: Mrkdwn
-  /** The input of the change if this one is meant. */
   input: unknown
 }
 
@@ -263,7 +224,6 @@ interface Question extends TypedChoice {
 /** Each choice takes one of the 50 blocks of a message, and a line of its 4,000 characters of text. */
 const mostChoices = 30
 
-/** Asks which of several things of one name is meant, with a button for each. */
 export function whichOne({ question, choices, actionId, byId, command, reason }: Question): Message {
   const shown = choices
     .map(({ words, input }) => ({ words, value: JSON.stringify({ version: 2, input, command, reason } satisfies ChoiceButton) }))

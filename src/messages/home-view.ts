@@ -25,12 +25,10 @@ export interface HomeContent {
   unread: { waiting: number; mine: number; underway: number }
   /** How many requests are left out because this version cannot read them. */
   unreadable: number
-  /** The buttons that open forms. */
   buttons: Button[]
   now: number
 }
 
-/** The most blocks that a Home tab can have. */
 const mostBlocks = 100
 
 /** A part of the page. It is left out if it has nothing to show. */
@@ -83,7 +81,6 @@ export function homeBlocks({
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }
 
-/** Renders the Home tab of a person who may not use Lockkeeper. */
 export function refusedHome(words: Mrkdwn): KnownBlock[] {
   return [header('Lockkeeper'), ...wholeSection(words)]
 }

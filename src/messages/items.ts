@@ -27,23 +27,14 @@ export function itemViews(request: Request, opened: Opened, { itemsOf }: Pick<Ca
   return all.map(({ id, name, lastSeen }) => {
     const item = stored.get(id)
     const { state = 'waiting', sentAt, lateAt, endedAt, causes = [] } = item ?? {}
-    return {
-      id,
-      name,
-      lastSeen,
-      state,
-      sentAt,
-      lateAt,
-      endedAt,
-      ending: explainAll(opened.change, causes, all.length > 1 ? name : undefined),
-    }
+    const ending = explainAll(opened.change, causes, all.length > 1 ? name : undefined)
+    return { id, name, lastSeen, state, sentAt, lateAt, endedAt, ending }
   })
 }
 
-/** The most reasons beside the items. A message has room for few, and the report has them all. */
+/** The most reasons beside the items, or above the table. A message has room for few, and the table has them all. */
 const mostReasons = 5
 
-/** The mark and the words of each state of an item. */
 const states: Record<ItemView['state'], { mark: string; words: string }> = {
   waiting: { mark: ':white_circle:', words: 'waiting' },
   starting: { mark: ':arrow_forward:', words: 'sending' },
@@ -60,11 +51,6 @@ const states: Record<ItemView['state'], { mark: string; words: string }> = {
 const inDoubt = {
   untracked: states.untracked,
   unanswered: { mark: ':grey_question:', words: 'sent, status unknown' },
-}
-
-/** Returns the words for the state of an item: `not started`. */
-function itemStateWords(state: ItemView['state']): string {
-  return states[state].words
 }
 
 /** A request by its state and those of its items. */
@@ -108,7 +94,6 @@ export function othersMayFinish(items: Pick<ItemView, 'state'>[]): string {
   return items.some(isItemUnderway) ? ' The others may still finish.' : ''
 }
 
-/** Whether some items are done, and others are not. */
 export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
   const done = items.filter(({ state }) => state === 'done').length
   return done > 0 && done < items.length
@@ -122,20 +107,15 @@ interface ShownItems {
 }
 
 /** Lists every item: for approvers with its id and what is known of it, and with its state once the first may have been sent. */
-export function itemBlocks(items: ItemView[], shown: ShownItems): KnownBlock[] {
-  return items.length === 0 ? [] : wholeSection(itemLines(items, shown))
-}
-
-/** Says the same without blocks. */
-function itemLines(items: ItemView[], { hasBegun, doubt }: ShownItems): Mrkdwn {
+export function itemBlocks(items: ItemView[], { hasBegun, doubt }: ShownItems): KnownBlock[] {
   const seen = items.map(seenWords)
   // What holds for all of them is said once, under *Check first*.
   const isSame = new Set(seen.map(String)).size === 1
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
-  return joinMrkdwn(
-    items.map((item, index) => (hasBegun ? stateLine(item, { tellsWhy, doubt }) : requestedLine(item, isSame ? undefined : seen[index]))),
-    '\n',
+  const lines = items.map((item, index) =>
+    hasBegun ? stateLine(item, { tellsWhy, doubt }) : requestedLine(item, isSame ? undefined : seen[index]),
   )
+  return lines.length === 0 ? [] : wholeSection(joinMrkdwn(lines, '\n'))
 }
 
 /** Names the items that are still under way: `203.0.113.10, 203.0.113.11`. */
@@ -161,7 +141,7 @@ export function doubtOf(request: Pick<Request, 'state' | 'unansweredSince'>): Sh
   return request.unansweredSince === undefined || !isOpen(request.state) ? undefined : 'unanswered'
 }
 
-function stateLine(item: ItemView, { tellsWhy = false, doubt }: { tellsWhy?: boolean; doubt?: ShownItems['doubt'] } = {}): Mrkdwn {
+function stateLine(item: ItemView, { tellsWhy, doubt }: { tellsWhy: boolean; doubt?: ShownItems['doubt'] }): Mrkdwn {
   const { name, state, lateAt, endedAt } = item
   const { mark, words } = doubt !== undefined && isItemUnderway(item) ? inDoubt[doubt] : states[state]
   const late = lateAt !== undefined && endedAt === undefined ? ', late' : ''
@@ -169,7 +149,6 @@ function stateLine(item: ItemView, { tellsWhy = false, doubt }: { tellsWhy?: boo
   return mrkdwn`${ownWords(mark)} ${code(name)}  ${words}${late}${why ? mrkdwn`. ${why}` : ''}`
 }
 
-/** Says why an item ended otherwise than it should. */
 function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
   const words = state === 'done' ? mrkdwn`` : whyWords(ending)
   return words.text === '' ? undefined : words
@@ -177,33 +156,24 @@ function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
 
 const columns: Columns<ItemView> = [
   { header: 'Address', cell: ({ name }) => code(name) },
-  { header: 'Outcome', cell: ({ state }) => itemStateWords(state) },
+  { header: 'Outcome', cell: ({ state }) => states[state].words },
   { header: 'Took', cell: timeTaken, ifAny: true },
 ]
 
 /** A narrow screen cuts this column off. */
 const why: Columns<ItemView>[number] = { header: 'Why', cell: whyNotDone, ifAny: true }
 
-/** The most reasons that are listed above the table, where a phone shows them whole. Further ones are only in the table. */
-const mostReasonsAbove = 5
-
 /** Shows the outcome of every item as a table, those that are not done first. Returns undefined if the table exceeds a limit of Slack. */
 export function outcomeTable(items: ItemView[]): KnownBlock[] | undefined {
   const notDone = items.filter(({ state }) => state !== 'done')
-  const areAbove = notDone.length <= mostReasonsAbove
+  const areAbove = notDone.length <= mostReasons
   const { table } = itemRows(worstFirst(items), { columns: areAbove ? columns : [...columns, why] })
   const block = table && dataTable('What became of each address', table)
   return block && [...(areAbove ? outcomeBlocks(notDone) : []), block]
 }
 
-/** Shows the same as text. */
 export function outcomeBlocks(items: ItemView[]): KnownBlock[] {
-  return items.length === 0 ? [] : wholeSection(outcomeLines(items))
-}
-
-/** Says the same without blocks. Does not repeat words that apply to all items. */
-function outcomeLines(items: ItemView[]): Mrkdwn {
-  return joinMrkdwn(worstFirst(items).map(outcomeLine), '\n')
+  return items.length === 0 ? [] : wholeSection(joinMrkdwn(worstFirst(items).map(outcomeLine), '\n'))
 }
 
 /** Says once what people should know of the items that are done. */
@@ -215,8 +185,7 @@ export function notesOnDone(items: ItemView[]): Mrkdwn {
 
 function outcomeLine(item: ItemView): Mrkdwn {
   const took = item.state === 'done' ? timeTaken(item) : undefined
-  const reason = whyNotDone(item)
-  return mrkdwn`${stateLine(item)}${took === undefined ? '' : ` in ${took}`}${reason ? mrkdwn`. ${reason}` : ''}`
+  return mrkdwn`${stateLine(item, { tellsWhy: true })}${took === undefined ? '' : ` in ${took}`}`
 }
 
 function worstFirst(items: ItemView[]): ItemView[] {

@@ -26,7 +26,6 @@ export function unannounced({ id, origin }: Request, { error, command, profile }
   return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${profileLink(origin.userId, profile, 'The requester')} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
 }
 
-/** Says that the record of an open request is gone. */
 export function lostRecord(id: string, command: string): Mrkdwn {
   return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
 }
@@ -63,7 +62,6 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost its data or went back to an older state, or who can write to it.`
 }
 
-/** Says that the audit has old entries that were damaged. `fault` is a sentence. */
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
   const what = areRemoved
     ? 'They were removed because of their age, and the audit has an entry that says this.'
@@ -81,10 +79,8 @@ export function refusingRedis(faults: string[]): Mrkdwn {
   return mrkdwn`:rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* ${faults.join(' ')} Another notice follows when it stores again.`
 }
 
-/** Says that Redis keeps requests safe again. */
 export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.* It takes writes, and its settings are correct.`
 
-/** Says that a request cannot be trusted, and what to do. */
 export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {
   switch (problem.code) {
     case 'unknown-key':

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { alertsRequester, Denial, type DeniedAction, isMachine } from '../domain/approval.ts'
 import { type Change, type Description, explainer, type Finding, type Words } from '../domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
-import { type ApproveTerms, approversOf, type Group } from '../domain/policy.ts'
+import { type ApproveTerms, approversOf } from '../domain/policy.ts'
 import { isOpen, type Request, unverifiedRecord } from '../domain/request.ts'
 import type { Phrase } from '../domain/text.ts'
 import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
@@ -19,28 +19,56 @@ type Effect = keyof typeof effects
 
 const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
 
+/** The next step where somebody may have changed Redis: requesting the same again would hide it. */
+const tellOperators = 'Tell the people who run Lockkeeper before you request it again.'
+
+/** What can end a request of any kind, or remain unchecked before it, and needs no data. */
+const constant = {
+  'approved-too-long-ago': { why: 'Approved, but not sent within 30 minutes. Nothing was changed.' },
+  'record-changed': {
+    why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
+    next: tellOperators,
+  },
+  'record-unverified': { why: "Its record in Redis doesn't match what was requested. Someone may have changed Redis." },
+  'unknown-key': { why: "The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed." },
+  'approvals-not-genuine': {
+    why: "Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis.",
+    next: tellOperators,
+  },
+  'already-sent': {
+    why: 'The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.',
+    next: tellOperators,
+  },
+  'already-ended': {
+    why: 'The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.',
+    next: tellOperators,
+  },
+  'approval-needed-now': { why: 'The policy now requires approval for it. Nothing was sent or changed.' },
+  'rule-gone': {
+    why: 'No policy rule covers it anymore. Nothing was sent or changed.',
+    next: 'The people who run Lockkeeper can add a rule.',
+  },
+  suspended: { why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.' },
+  'not-used': { why: "Approved, but the requester didn't press the button before the deadline." },
+  'alert-resolved': { why: 'The alert resolved. Nothing was done.' },
+  'approvers-unknown': { why: "whether enough people can approve it (Slack didn't return the members of the user group)" },
+  'channel-unreadable': {
+    why: 'whether this channel is shared with another organization (the Slack scope channels:read or groups:read is missing)',
+  },
+} satisfies Record<string, Words>
+
+const effectOfWrite = z.enum(['not-sent', 'not-changed', 'not-made'])
+
 /** Everything that can end a request of any kind, or remain unchecked before it. Each kind of change has further findings. */
 export const CommonFinding = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('api-refused'), ...refusal, effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
-  z.object({ code: z.literal('api-unreachable'), effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
+  z.object({ code: z.literal('api-refused'), ...refusal, effect: effectOfWrite }),
+  z.object({ code: z.literal('api-unreachable'), effect: effectOfWrite }),
   /** The reads before the write got no answer. `refusal`: the account API rejected the key. */
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
-  z.object({ code: z.literal('approved-too-long-ago') }),
-  /** The account's limit of calls a minute left no room for it. */
   z.object({ code: z.literal('limit-used-up'), perMinute: z.number().optional() }),
-  z.object({ code: z.literal('record-changed') }),
-  z.object({ code: z.literal('record-unverified') }),
-  z.object({
-    code: z.literal(['unknown-key', 'approvals-not-genuine', 'already-sent', 'already-ended', 'approval-needed-now', 'rule-gone']),
-  }),
-  z.object({ code: z.literal('suspended') }),
-  z.object({ code: z.literal('not-used') }),
   /** `error`: Slack's code. */
   z.object({ code: z.literal('not-posted'), error: z.string() }),
-
-  z.object({ code: z.literal('alert-resolved') }),
-  z.object({ code: z.literal('approvers-unknown') }),
-  z.object({ code: z.literal('channel-unreadable') }),
+  z.object({ code: z.literal(Object.keys(constant) as (keyof typeof constant)[]) }),
 ])
 export type CommonFinding = z.infer<typeof CommonFinding>
 
@@ -65,7 +93,7 @@ export function explain(change: Pick<Change, 'explain'> | undefined, finding: Fi
 function explainItem(finding: Finding, name: string | undefined): Words | undefined {
   const { data } = CommonFinding.safeParse(finding)
   if (name === undefined || data?.code !== 'api-refused' || data.effect === 'not-made') return undefined
-  return refusedWrite(new ApiError(withoutAbsent(data)), `${name} wasn't changed.`)
+  return refusedWrite(new ApiError(data), `${name} wasn't changed.`)
 }
 
 /** Says why a request ended. `next` says what to do if the same request would fail again. `oneOfSeveral`: the name of the item. */
@@ -77,7 +105,6 @@ export function explainAll(change: Pick<Change, 'explain'> | undefined, findings
   return { why: words.map(({ why }) => why).join(' '), ...(isMarked ? { phrase } : {}), next }
 }
 
-/** Shows why something is so. */
 export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {
   return phraseWords(phraseOf(words), showPerson)
 }
@@ -88,84 +115,29 @@ export function endingWords(words: Words): Mrkdwn {
   return words.next === undefined ? why : mrkdwn`${why} ${words.next}`
 }
 
-/** Returns the words as a phrase. */
 export function phraseOf({ why, phrase }: Words): Phrase {
   return phrase ?? (why === '' ? [] : [why])
 }
 
-/** The next step where somebody may have changed Redis: requesting the same again would hide it. */
-const tellOperators = 'Tell the people who run Lockkeeper before you request it again.'
-
 function commonWords(finding: CommonFinding): Words {
   switch (finding.code) {
     case 'api-refused':
-      return refusedWrite(new ApiError(withoutAbsent(finding)), effects[finding.effect])
+      return refusedWrite(new ApiError(finding), effects[finding.effect])
     case 'api-unreachable':
-      return finding.effect === 'not-made'
-        ? { why: "Couldn't reach the account API. Nothing was created." }
-        : { why: "Couldn't reach the account API. Nothing was sent or changed." }
-    case 'account-unread':
-      return { why: unreadWords(finding.refusal) }
-    case 'approved-too-long-ago':
-      return { why: 'Approved, but not sent within 30 minutes. Nothing was changed.' }
+      return { why: `Couldn't reach the account API. ${effects[finding.effect === 'not-made' ? 'not-made' : 'not-sent']}` }
+    case 'account-unread': {
+      const why = "Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed."
+      return { why: finding.refusal ? `${why} ${apiErrorSentence(new ApiError(finding.refusal))}` : why }
+    }
     case 'limit-used-up':
       return {
         why: "The account's limit of calls a minute left no room for it within 30 minutes after the approval. Nothing was sent or changed.",
       }
-    case 'record-changed':
-      return {
-        why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
-        next: tellOperators,
-      }
-    case 'record-unverified':
-      return { why: "Its record in Redis doesn't match what was requested. Someone may have changed Redis." }
-    case 'unknown-key':
-      return { why: "The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed." }
-    case 'approvals-not-genuine':
-      return {
-        why: "Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis.",
-        next: tellOperators,
-      }
-    case 'already-sent':
-      return {
-        why: 'The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.',
-        next: tellOperators,
-      }
-    case 'already-ended':
-      return { why: 'The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.', next: tellOperators }
-    case 'approval-needed-now':
-      return { why: 'The policy now requires approval for it. Nothing was sent or changed.' }
-    case 'rule-gone':
-      return {
-        why: 'No policy rule covers it anymore. Nothing was sent or changed.',
-        next: 'The people who run Lockkeeper can add a rule.',
-      }
-    case 'suspended':
-      return {
-        why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.',
-      }
-    case 'not-used':
-      return { why: "Approved, but the requester didn't press the button before the deadline." }
     case 'not-posted':
       return { why: `Couldn't post the request message: ${finding.error}.` }
-    case 'alert-resolved':
-      return { why: 'The alert resolved. Nothing was done.' }
-    case 'approvers-unknown':
-      return { why: "whether enough people can approve it (Slack didn't return the members of the user group)" }
-    case 'channel-unreadable':
-      return {
-        why: 'whether this channel is shared with another organization (the Slack scope channels:read or groups:read is missing)',
-      }
+    default:
+      return constant[finding.code]
   }
-}
-
-function unreadWords(refused: z.infer<z.ZodObject<typeof refusal>> | undefined): string {
-  const unread = "Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed."
-  return refused ? `${unread} ${apiErrorSentence(new ApiError(withoutAbsent(refused)))}` : unread
-}
-
-function withoutAbsent({ operation, status, codes, detail }: z.infer<z.ZodObject<typeof refusal>>) {
-  return { operation, status, codes, detail }
 }
 
 const changedNothing = mrkdwn`No change made.`
@@ -173,7 +145,6 @@ const changedNothing = mrkdwn`No change made.`
 /** Says it where the request is being carried out, because there *No change made* would read as a word on the account. */
 const clickedInVain = mrkdwn`Your click had no effect.`
 
-/** Explains a click that comes too late, by the current state of the request. */
 export function tooLate(request: Request, clickerId: string): Mrkdwn {
   const by = request.decision?.by
   const who = by === undefined ? mrkdwn`` : by === clickerId ? mrkdwn` by you` : mrkdwn` by ${mention(by)}`
@@ -199,12 +170,10 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
   }
 }
 
-/** Answers a second approval of the same person. */
 export function approvedByYou(missing: number): Mrkdwn {
   return mrkdwn`You already approved this. ${moreNeeded(missing)} ${changedNothing}`
 }
 
-/** Answers an approval that counts, while more are missing. */
 export function counted({ missing, needed }: { missing: number; needed: number }): Mrkdwn {
   return mrkdwn`Approved (${needed - missing} of ${needed}). ${moreNeeded(missing)}`
 }
@@ -270,7 +239,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'alerts-need-approval':
       return mrkdwn`The ${ruleWords(denial.rule)} needs no approval, and what alerts request always needs one. Nothing was requested.`
     case 'not-a-requester':
-      if (isEmpty(denial.requesters)) return mrkdwn`Only alerts can request this here. Ask the people who run Lockkeeper.`
+      if (whoIsIn(denial.requesters).text === '') return mrkdwn`Only alerts can request this here. Ask the people who run Lockkeeper.`
       return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
@@ -308,7 +277,6 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
   }
 }
 
-/** Names the requester and the approvers of a request. */
 function whoIsInvolved({ requester, approvers }: { requester: string; approvers: ApproveTerms }): Mrkdwn {
   const person = requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(requester)}, who requested this, and `
   return mrkdwn`${person}its approvers (${whoIsIn(approversOf(approvers))})`
@@ -318,10 +286,6 @@ function whoIsInvolved({ requester, approvers }: { requester: string; approvers:
 export function storedDenialWords(cause: Finding, labelOf: LabelOf): Mrkdwn {
   const { success, data } = Denial.safeParse(cause)
   return success ? denialWords(data, labelOf) : code(cause.code)
-}
-
-function isEmpty({ users, userGroups }: Group): boolean {
-  return users.length + userGroups.length === 0
 }
 
 function whereElse(channels: string[]): Mrkdwn {

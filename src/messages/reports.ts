@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import type { Description, Handover, Words } from '../domain/change.ts'
+import type { Handover } from '../domain/change.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../domain/policy.ts'
 import { isOpen, type Request, restOf } from '../domain/request.ts'
 import { formatDuration, type Phrase } from '../domain/text.ts'
@@ -35,21 +35,21 @@ import {
   unsentWords,
 } from './items.ts'
 import { isDistrusted, whyWords } from './refusals.ts'
+import type { CardView } from './request-message.ts'
 import { endMarks, mayHaveEndedBefore, shortId, stateWords, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
 
-interface EndView {
-  request: Request
-  description: Description
-  /** Why the request ended, and what to do next. */
-  ending: Words
+export interface ReportView extends Pick<CardView, 'request' | 'description' | 'ending' | 'items' | 'leaves' | 'reverseLabel' | 'rule'> {
   /** The sentence for a change that is done. */
   done: Phrase
-  /** Each item of a change of several. */
-  items: ItemView[]
-  /** What the change leaves as it is although people may expect otherwise. */
-  leaves?: Phrase | undefined
+  /** An unexpected fact about the account at the write, which did not prevent it. */
+  remark: string | undefined
+  /** The words of a change whose result only the requester gets. */
+  handover: Pick<Handover<unknown, unknown>, 'label'> | undefined
   /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
   showActor: (userId: string, words?: string) => Mrkdwn
+  /** The longest time that the change should take, in words: `15 min`. */
+  lateAfter: string
+  now: number
 }
 
 const checkTheAccount = 'Check the account before you request it again.'
@@ -57,7 +57,7 @@ const checkTheAccount = 'Check the account before you request it again.'
 const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
 
 /** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
-function endSentence({ request, description, done, ending, items, showActor }: EndView): Mrkdwn {
+function endSentence({ request, description, done, ending, items, showActor }: ReportView): Mrkdwn {
   const { state, decision, withdrawnBy } = request
   const why = whyWords(ending)
   if (state === 'done') return doneSentence(request, done, request.items ? notesOnDone(items) : why)
@@ -120,24 +120,8 @@ function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
   return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkTheAccount}`
 }
 
-export interface ReportView extends EndView {
-  /** An unexpected fact about the account at the write, which did not prevent it. */
-  remark: string | undefined
-  /** The words of a change whose result only the requester gets. */
-  handover: Pick<Handover<unknown, unknown>, 'label'> | undefined
-  /** The label of the button that undoes the change, if it can be undone. */
-  reverseLabel: string | undefined
-  /** The current rule of the policy for the request, if any. */
-  rule: PolicyRule | undefined
-  /** The longest time that the change should take, in words: `15 min`. */
-  lateAfter: string
-  /** In ms since 1970. */
-  now: number
-}
-
 // Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
 
-/** Reminds the approvers. Undefined if the request was decided meanwhile. */
 function approversReminder({ request, description, rule, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'waiting' || !rule?.approve) return undefined
   const { approvals, origin, expiresAt } = request
@@ -171,14 +155,12 @@ function handoverCall({ request, description, handover, showActor }: ReportView)
   )}: ${quotedTitle(description.title)}. Press *${handover.label}* above by ${dateTime(request.expiresAt)}.`
 }
 
-/** Reminds the requester of a secret. Undefined if it was issued, or the request ended. */
 function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const left = timeLeft(request.expiresAt - now)
   return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, ${quotedTitle(description.title)} is approved. Press *${handover.label}* above by ${dateTime(request.expiresAt)} (${left} left).`
 }
 
-/** Returns the people who approved a request. */
 export function approvedBy({ approvals, decision }: Request): string[] {
   return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
 }
@@ -310,7 +292,6 @@ function unseenSentence({ request, description, items, now }: ReportView, since:
   return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't answered since ${dateTime(since)}. ${before} Still checking. The result will appear here. If it's urgent, check the provider's dashboard.`
 }
 
-/** Says what the account showed when the change was reported as late. */
 function lastSeenWords({ lastSeen }: Request): Mrkdwn {
   if (!lastSeen) return mrkdwn`The last check of the account didn't show its status.`
   const where =
@@ -318,13 +299,11 @@ function lastSeenWords({ lastSeen }: Request): Mrkdwn {
   return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
 }
 
-/** Returns the reason that a report shows: of a rejection, or of an emergency approval. */
 function reasonOf({ request: { state, decision } }: ReportView, name: ReportName): string | undefined {
   if (name === 'break-glass') return decision?.reason ?? 'none given'
   return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
 }
 
-/** Returns the items that a report lists: all of them, at the end. A single item is in the sentence. */
 function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
   if (name !== 'ended' || !request.items || isOne(items)) return []
   // While it was not tracked, or the account API did not answer, nobody knows when each item ended.
@@ -341,7 +320,6 @@ function say(text: Mrkdwn, { reason, items, below }: { reason: string | undefine
   return { table: { ...withOutcomes(table), text: instead.text }, instead }
 }
 
-/** Adds to a message that it may have been sent before. */
 export function asRepeat(original: Answerable): Answerable {
   return withNote(original, mrkdwn`Possible duplicate: Slack didn't confirm the first one.`)
 }

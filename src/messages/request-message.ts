@@ -56,7 +56,6 @@ import {
   whoIsIn,
 } from './words.ts'
 
-/** The content of a card. */
 export interface CardView {
   request: Request
   description: Description
@@ -70,9 +69,7 @@ export interface CardView {
   unchecked: Mrkdwn[]
   /** What approvers should check before they approve, each as one or two sentences. */
   checks: Mrkdwn[]
-  /** Facts for the small print. */
   notes: Mrkdwn[]
-  /** Why the request ended, and what to do next. */
   ending: Words
   /** False if another version of Lockkeeper wrote the request and this one cannot read its kind or state. The card then has no buttons. */
   isKnown: boolean
@@ -80,13 +77,11 @@ export interface CardView {
   handoverLabel: string | undefined
   /** The sentence that a person must confirm after pressing that button. */
   handoverWarning?: string | undefined
-  /** The label of the button that undoes the change, if it can be undone. */
   reverseLabel: string | undefined
   /** The request that this one undoes. */
   undoes: LinkedRequest | undefined
   /** The ended request that this one repeats. */
   repeats?: LinkedRequest | undefined
-  /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined
   /** How long it takes until the last write of several is sent, in ms: all of them, or those that are left. */
@@ -241,7 +236,6 @@ function countOf({ request, rule }: CardView): string | undefined {
   return `${missing === undefined ? approvals.length : needed - missing} of ${needed} approvals`
 }
 
-/** Says who requested and who decided, each with the time. */
 function history({ request }: Pick<CardView, 'request'>, showTime = dateTime): Mrkdwn[] {
   const approvedBy = ({ by, at }: Approval) => mrkdwn`Approved by ${mention(by)}, ${showTime(at)}`
   const requested = mrkdwn`Requested by ${mention(request.origin.userId)}, ${showTime(request.createdAt)}`
@@ -314,7 +308,6 @@ function unseenStatus(request: Request, items: ItemView[]): Mrkdwn | undefined {
   return mrkdwn`:grey_question: *Status unknown:* the account API hasn't answered since ${dateTime(since)}. ${before} Still checking.`
 }
 
-/** Says what an approved request waits for. */
 function waitWords(waits: Waits | undefined): string {
   if (waits === undefined) return 'Starting.'
   if (waits.for === 'account')
@@ -361,7 +354,6 @@ function titleBlocks({ description, environment }: CardView): KnownBlock[] {
   return [header(title), ...(title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
 }
 
-/** Renders a request without its title and its buttons. */
 export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): KnownBlock[] {
   return [...wholeSection(status), ...approvalLines(view), ...contentBlocks(view), ...context([smallPrint(view)]), ...checkBlocks(view)]
 }
@@ -446,7 +438,6 @@ function when({ state, endedAt, createdAt, expiresAt, decidedAt, stoppedBy }: Re
   return state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended
 }
 
-/** Whether only the outcome of a request has to be shown. */
 export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
   return Object.hasOwn(endMarks, request.state)
 }
@@ -485,12 +476,10 @@ function endOf(view: CardView): { mark: string; name: string } {
   return { mark: isOfUse ? endMarks[request.state as keyof typeof endMarks] : ':warning:', name: capitalised(stateWords(request)) }
 }
 
-/** What people should know of a change that is done. */
 function notesOf({ request, items, ending }: CardView): Mrkdwn {
   return request.items === undefined ? endingWords(ending) : notesOnDone(items)
 }
 
-/** Says why it ended, and what that means for the account. */
 function consequence({ request, items, ending }: CardView): Mrkdwn {
   const why = endingWords(ending)
   if (request.items !== undefined && (request.state === 'done' || request.state === 'failed')) return consequenceForItems(items)
@@ -537,7 +526,6 @@ function reasonLines(request: Request): Mrkdwn[] {
   return [...line(label, request.reason), ...line(emergencyLabel, emergencyReason(request))]
 }
 
-/** Shows everything about a request, for the person who pressed *Details*. */
 export function requestDetails(view: CardView): Message {
   return message(detailsBlocks(view))
 }
@@ -555,7 +543,6 @@ function detailsBlocks(view: CardView): KnownBlock[] {
   ]
 }
 
-/** Lists what happened, in the order of time. */
 function timeline({ request }: CardView): Mrkdwn[] {
   const isSeveral = (request.items ?? []).length > 1
   const { sentAt, lateAt, endedAt, stoppedBy, pauses, state, unansweredSince } = request
@@ -610,7 +597,7 @@ function cardBlocks(view: CardView): KnownBlock[] {
 /** Returns whether one message can show the whole request, now and in every later state. A request that does not fit is refused. */
 export function fitsOnCard(view: CardView): boolean {
   return [cardBlocks(view), detailsBlocks(view)].every(
-    (blocks) => blocks.length <= mostBlocks - laterBlocks && charactersIn(blocks) <= mostCharacters - laterCharacters,
+    (blocks) => charactersIn(blocks) <= mostCharacters - laterCharacters && message(blocks).blocks.length <= mostBlocks - laterBlocks,
   )
 }
 

@@ -98,7 +98,6 @@ export function isRecent({ agoMs }: LastChange): boolean {
   return agoMs < recentMs
 }
 
-/** Builds the finding. `now`: ms since 1970 by Redis' clock. */
 export function lastChangeOf(
   { id, kind, resource, facts, origin, endedAt = 0 }: Request,
   now: number,

@@ -47,7 +47,6 @@ export function timeTaken(request: Request, now: number = request.endedAt ?? Dat
   return span(now - (request.sentAt ?? request.createdAt))
 }
 
-/** Says how long ago a request was approved. `now`: ms since 1970. */
 export function timeApproved(request: Request, now: number): string {
   return span(now - (request.decidedAt ?? request.createdAt))
 }
@@ -112,7 +111,6 @@ export function alertWords({ name, link }: SourceAlert): Mrkdwn {
   return linked ? mrkdwn`Alert ${code(name)}, ${linked}` : mrkdwn`Alert ${code(name)}`
 }
 
-/** Mentions a person or a user group by its id. */
 function mentionOf(id: string): Mrkdwn {
   return isUserGroup(id) ? userGroupMention(id) : mention(id)
 }
@@ -250,13 +248,10 @@ function viaWords(via: string): Mrkdwn {
   }
 }
 
-/** Answers a requester who was shown the secret too late to record it. */
 export const tookTooLong = mrkdwn`This took too long, so I'm deleting the key. Don't use it. The thread will say when it's deleted and what to do next.`
 
-/** Answers a requester who was shown the secret while Redis was away. */
 export const notRecorded = mrkdwn`Lockkeeper's database (Redis) isn't responding, so it may not be recorded that you saw this key. If it isn't, the key will be deleted. Don't use it unless the thread says *Done*.`
 
-/** Answers a requester whose write got no answer. */
 export const notConfirmed = mrkdwn`The account API hasn't confirmed this. If the key was created or rotated, I'll delete it and post in the thread.`
 
 /** What a refused write means, for the requester. */
@@ -267,13 +262,11 @@ export function pressAgain(limit: AccountLimit): Mrkdwn {
   return mrkdwn`${limitWords(limit).why} Press again in ${formatDuration(Math.max(1_000, limit.waitMs))}.`
 }
 
-/** Another request, with the address of its message. */
 export interface LinkedRequest {
   id: string
   link?: string | undefined
 }
 
-/** The earlier requests that a request belongs to. */
 interface RelatedRequests {
   undoes?: LinkedRequest | undefined
   repeats?: LinkedRequest | undefined

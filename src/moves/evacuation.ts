@@ -66,6 +66,8 @@ export const evacuationFindings = findings({
     ({ address, server, agoMs }) =>
       phrase`The account shows no server for ${address}. Lockkeeper saw it on ${server} ${[formatAge(agoMs)]} ago.`,
   ),
+  /** `address`: its id, if nothing more is known of it. */
+  gone: finding("{address} isn't on the account."),
   'not-on-server': finding('{address} is on {now}, not on {server}.'),
   'project-of-others': finding('{address} is in project {project}. An evacuation moves addresses of one project only.'),
   /** Neither the account nor Lockkeeper's own list of seen addresses has it on the server. */
@@ -90,7 +92,7 @@ export function explainEvacuation(finding: Finding): Words | undefined {
 
 /** Whether an address is left out as somebody wants it, or is not on the server anyway. Any other stays on the server against expectation. */
 function isHarmless({ code }: Finding): boolean {
-  return code === 'not-chosen' || code === 'not-on-server' || code === 'no-elastic-ip'
+  return code === 'not-chosen' || code === 'not-on-server' || code === 'gone'
 }
 
 /** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */
@@ -253,8 +255,6 @@ export interface EvacuationReads {
   /** The addresses that Lockkeeper saw on the server before. Used only where the account shows none there. */
   seen: SeenAssignment[]
   source: Server | undefined
-  /** What the server was called at the request. */
-  sourceName?: string | undefined
   target: Server | undefined
 }
 
@@ -273,9 +273,9 @@ export function checkAddresses(
   reads: EvacuationReads,
   checkFor: CheckFor,
 ): { from: NamedServer; checked: CheckedAddress[]; bgp: string[] } {
-  const { all, seen, source, sourceName } = reads
+  const { all, seen, source } = reads
   const shown = all.find(({ server }) => server?.id === input.serverId)?.server?.hostname
-  const name = source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? sourceName ?? input.serverId
+  const name = source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? input.serverId
   const from = { id: source?.id ?? input.serverId, name }
   const checked = withinOneProject(checkEach(input, reads, from, checkFor), reads.target)
   // The target is in the same project and site as a server that is gone.
@@ -306,8 +306,8 @@ function checkEach(input: EvacuationInput, reads: EvacuationReads, from: NamedSe
   const single = [...reads.single].flatMap(([id, read]): CheckedAddress[] => {
     const seen = seenById.get(id)
     if (read === 'gone') {
-      const gone = { code: 'no-elastic-ip', elasticIpId: id, address: seen?.address }
-      return [{ elasticIpId: id, address: seen?.address ?? id, finding: gone }]
+      const address = seen?.address ?? id
+      return [{ elasticIpId: id, address, finding: { code: 'gone', address } satisfies EvacuationFinding }]
     }
     const { address } = read
     // An address that was only seen there before, and is on another server now, does not belong to this server.

@@ -21,7 +21,6 @@ import {
   needsAssignedServer,
   observeMove,
   refuseMove,
-  serverNameIn,
 } from './move.ts'
 
 /** What a move needs of App. */
@@ -87,18 +86,18 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
 async function preflight(
   app: MoveNeeds,
   input: MoveInput,
-  { signal, forRequest = false, earlier }: PreflightOptions<MoveFacts>,
+  { signal, forRequest = false }: PreflightOptions,
 ): Promise<Preflight<MoveFacts, MoveInput>> {
   const { elasticIpId, serverId } = input
   const options = { signal, shared: forRequest }
   const [elasticIp, target] = await Promise.all([
     readOrRefuse(
       () => app.account.elasticIps.get(elasticIpId, { signal }),
-      () => refuseMove({ code: 'no-elastic-ip', elasticIpId, address: earlier?.elasticIpId === elasticIpId ? earlier.address : undefined }),
+      () => refuseMove({ code: 'no-elastic-ip', elasticIpId }),
     ),
     readOrRefuse(
       () => readServer(app, serverId, options),
-      () => refuseMove({ code: 'no-server', serverId, name: serverNameIn(earlier, serverId) }),
+      () => refuseMove({ code: 'no-server', serverId }),
     ),
   ])
   const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined

@@ -4,35 +4,21 @@ import {
   type ElasticIp,
   findNamesakes,
   isBgp,
-  looksSame,
-  type Named,
   namesakesAre,
-  projectName,
   type Server,
   sameProject,
   sameSite,
   statusNotShown,
 } from '../domain/account.ts'
 import type { Moment, Observation, Preflight } from '../domain/change.ts'
-import { hasInvisible, moment, type Phrase, phrase } from '../domain/text.ts'
+import { hasInvisible, moment, phrase } from '../domain/text.ts'
 import { changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../kit/findings.ts'
 import { sameAddress, servers } from '../kit/things.ts'
-
-/**
- * Whether the server is another one in the same project and site, as far as they are known. `assigned` is the server that the Elastic IP is
- * on.
- */
-export function canMoveTo(elasticIp: ElasticIp, target: Server, assigned: Server | undefined): boolean {
-  const sites = { location: elasticIp.site, assigned: assigned?.site, target: target.site }
-  if (target.id === elasticIp.server?.id) return false
-  return sameProject(elasticIp.project, target.project) !== false && sameSite(sites) !== false
-}
 
 const address = z.string()
 const status = z.string()
 /** A server by hostname, or by id if it has no hostname. */
 const server = z.string()
-const place = z.object({ site: z.string(), project: z.string() })
 
 const checkAccount = 'Check the account.'
 const supportNeeded = "Contact the provider's support."
@@ -42,30 +28,13 @@ const ofElasticIp = { field: 'elasticIpId' }
 
 /** Everything that can prevent a move, stay unchecked before it, or end it. */
 export const moveFindings = findings({
-  'no-elastic-ip': finding(
-    { elasticIpId: z.string(), address: address.optional() },
-    ({ elasticIpId, address }) =>
-      address === undefined
-        ? phrase`No Elastic IP ${elasticIpId} on the account.`
-        : phrase`${address} is no longer on the account, so it can't be moved.`,
-    { next: checkAccount, ...ofElasticIp },
-  ),
-  'no-server': finding(
-    { serverId: z.string(), name: z.string().optional() },
-    ({ serverId, name }) =>
-      name === undefined ? phrase`No server ${serverId} on the account.` : phrase`Server ${name} is no longer on the account.`,
-    { next: ({ name }) => (name === undefined ? checkAccount : chooseAnother) },
-  ),
+  'no-elastic-ip': finding('No Elastic IP {elasticIpId} on the account.', { next: checkAccount, ...ofElasticIp }),
+  'no-server': finding('No server {serverId} on the account.', { next: checkAccount }),
   'bgp-address': finding("{address} is a BGP address: several servers can announce it, so it isn't moved.", {
     next: 'Close or open its BGP sessions in the dashboard.',
     ...ofElasticIp,
   }),
-  'already-moving': finding(
-    { address, server: server.optional() },
-    ({ address, server }) =>
-      phrase`${address} is already moving${server ? phrase` to ${server}` : []}. Wait until that move has ended, then request again.`,
-    ofElasticIp,
-  ),
+  'already-moving': finding('{address} is already moving. Wait until that move has ended, then request again.', ofElasticIp),
   'not-active': finding(
     { address, status },
     ({ address, status }) => phrase`${address} has status ${status}. Only active Elastic IPs can be moved.`,
@@ -76,27 +45,17 @@ export const moveFindings = findings({
     '{server} is in project {serverProject}, and {address} is in {project}. An Elastic IP can only be moved within its project.',
     { next: chooseAnother },
   ),
-  /** `holder`: the server that has the address, if the sites of two servers were compared. */
-  'other-site': finding(
-    { address, site: z.string(), server, serverSite: z.string(), holder: server.optional() },
-    ({ address, site, server, serverSite, holder }) =>
-      phrase`${server} is in site ${serverSite}, and ${holder ? phrase`${holder}, which has ${address},` : address} is in ${site}. An Elastic IP can only be moved within its site.`,
-    { next: chooseAnother },
-  ),
+  'other-site': finding('{server} is in site {serverSite}, and {address} is in {site}. An Elastic IP can only be moved within its site.', {
+    next: chooseAnother,
+  }),
 
   'elastic-ip-unread': finding("whether Elastic IP {elasticIpId} exists and is active (the account API didn't answer)"),
   'server-unread': finding("whether server {serverId} exists (the account API didn't answer)"),
   'status-not-shown': finding("whether {address} is active (the account API doesn't show its status)"),
   'server-not-shown': finding("The account shows no server for {address}. It is unassigned, or its server isn't active."),
-  /** `slug`: both have this slug, but different ids. */
-  'project-not-compared': finding(
-    { server, slug: z.string().optional() },
-    ({ server, slug }) => phrase`whether ${server} is in the same project (${whyOpen(slug)})`,
-  ),
-  'site-not-compared': finding(
-    { server, slug: z.string().optional() },
-    ({ server, slug }) => phrase`whether ${server} is in the same site (${whyOpen(slug)})`,
-  ),
+  // The account shows none, or two with one slug and different ids.
+  'project-not-compared': finding("whether {server} is in the same project (the account API doesn't show it clearly)"),
+  'site-not-compared': finding("whether {server} is in the same site (the account API doesn't show it clearly)"),
   'names-not-compared': finding("whether another server is called {server} (couldn't read all servers)"),
 
   'server-not-on': finding('{server} has status {status}. Addresses on it answer only once it is on.'),
@@ -107,22 +66,10 @@ export const moveFindings = findings({
     ({ server, at }) => phrase`${server} is scheduled for deletion at ${moment(at)}.`,
   ),
   'server-label': finding('{server} has the label {label}.'),
-  /**
-   * `count`: how many other servers have the name. `others`: the ids of up to three of them. `places`: where the only other one and the target
-   * are, if people can tell these apart.
-   */
+  /** `count`: how many other servers have the name. `others`: the ids of up to three of them. */
   'same-name': finding(
-    {
-      server,
-      serverId: z.string(),
-      others: z.array(z.string()),
-      count: z.number(),
-      places: z.object({ other: place, own: place }).optional(),
-    },
-    ({ server, serverId, places, ...found }) =>
-      places
-        ? phrase`There is also a ${server} in ${places.other.site} (${places.other.project}). This move goes to the one in ${places.own.site} (${places.own.project}).`
-        : phrase`${namesakesAre(found, servers)} also called ${server}. This move goes to ${serverId}.`,
+    { server, serverId: z.string(), others: z.array(z.string()), count: z.number() },
+    ({ server, serverId, ...found }) => phrase`${namesakesAre(found, servers)} also called ${server}. This move goes to ${serverId}.`,
   ),
   'hidden-characters': finding('The name of server {serverId} contains characters that cannot be seen. Compare its id.'),
 
@@ -150,10 +97,6 @@ export const moveFindings = findings({
 export const { words: moveWords, refuse: refuseMove } = moveFindings
 export type MoveFinding = z.infer<typeof moveFindings.schema>
 
-function whyOpen(slug: string | undefined): Phrase {
-  return slug === undefined ? ["the account API doesn't show it"] : phrase`both are called ${slug}, but their ids differ`
-}
-
 export const MoveInput = z.object({ elasticIpId: z.string(), serverId: z.string() })
 export type MoveInput = z.infer<typeof MoveInput>
 
@@ -175,12 +118,6 @@ export const MoveFacts = z.object({
   site: z.string().optional(),
 })
 export type MoveFacts = z.infer<typeof MoveFacts>
-
-/** Returns the name of a server among those that an earlier request names. */
-export function serverNameIn(earlier: Pick<MoveFacts, 'from' | 'to'> | undefined, serverId: string): string | undefined {
-  const name = [earlier?.from, earlier?.to].find((each) => each?.id === serverId)?.name
-  return name === serverId ? undefined : name
-}
 
 /**
  * Finds what has changed since the approval. Compares only what both reads show. A server that is no longer shown is no difference: the
@@ -253,21 +190,7 @@ export function namesakeWarnings(target: Server, listed: Server[]): MoveFinding[
   const [server, serverId] = [nameOf(target), target.id]
   const named = listed.map((other) => ({ id: other.id, name: nameOf(other) }))
   const found = findNamesakes(server, named, serverId)
-  if (!found) return []
-  const only = found.count === 1 ? listed.find(({ id }) => id === found.others[0]) : undefined
-  const places = only && differentPlaces(only, target)
-  return [{ code: 'same-name', server, serverId, ...found, places }]
-}
-
-/** Returns the places of two servers, if both are known and people can tell one from the other. */
-function differentPlaces(otherServer: Server, target: Server) {
-  const [other, own] = [placeOf(otherServer), placeOf(target)]
-  if (!other || !own) return undefined
-  return looksSame(other.site, own.site) && looksSame(other.project, own.project) ? undefined : { other, own }
-}
-
-function placeOf({ site, project }: Server): { site: string; project: string } | undefined {
-  return site?.slug && project ? { site: site.slug, project: projectName(project) } : undefined
+  return found ? [{ code: 'same-name', server, serverId, ...found }] : []
 }
 
 function nameOf({ id, hostname, label }: Server): string {
@@ -323,10 +246,24 @@ function factsOf({ elasticIpId, serverId }: MoveInput, { elasticIp, target, assi
   }
 }
 
+/**
+ * Whether the server is another one in the same project and site, as far as they are known. `assigned` is the server that the Elastic IP is
+ * on.
+ */
+export function canMoveTo(
+  { site, project, server }: Pick<ElasticIp, 'site' | 'project' | 'server'>,
+  target: Server,
+  assigned: Server | undefined,
+): boolean {
+  if (target.id === server?.id) return false
+  const sites = { location: site, assigned: assigned?.site, target: target.site }
+  return sameProject(project, target.project) !== false && sameSite(sites) !== false
+}
+
 /** Returns why an Elastic IP can't be moved, wherever to. Undefined if neither its mode nor its status prevents it. */
-export function whyNotMovable({ id, mode, address, status, server }: ElasticIp): MoveFinding | undefined {
+export function whyNotMovable({ id, mode, address, status }: ElasticIp): MoveFinding | undefined {
   if (isBgp({ id, mode })) return { code: 'bgp-address', address }
-  if (status === 'moving') return { code: 'already-moving', address, server: server && (server.hostname ?? server.id) }
+  if (status === 'moving') return { code: 'already-moving', address }
   return status === 'active' || status === statusNotShown ? undefined : { code: 'not-active', address, status }
 }
 
@@ -335,34 +272,21 @@ function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target
   const server = target.hostname ?? target.id
   const { address } = elasticIp
   if (elasticIp.server?.id === target.id) refuseMove({ code: 'already-there', address, server })
-
   const inProject = sameProject(elasticIp.project, target.project)
   if (inProject === false && elasticIp.project && target.project) {
     const [serverProject, project] = distinctLabels(target.project, elasticIp.project, ['name', 'slug'])
     refuseMove({ code: 'other-project', address, project, server, serverProject })
   }
   const inSite = sameSite({ location: elasticIp.site, assigned: assigned?.site, target: target.site })
-  if (inSite === false) refuseMove(otherSite({ elasticIp, target, assigned }))
-
-  const unchecked: MoveFinding[] = []
-  if (inProject === undefined) unchecked.push({ code: 'project-not-compared', server, slug: sharedSlug(elasticIp.project, target.project) })
-  if (inSite === undefined) {
-    unchecked.push({ code: 'site-not-compared', server, slug: sharedSlug(assigned?.site ?? elasticIp.site, target.site) })
+  if (inSite === false) {
+    const serversDiffer = sameSite({ location: undefined, assigned: assigned?.site, target: target.site }) === false
+    const [serverSite, site] = distinctLabels(target.site ?? {}, (serversDiffer ? assigned?.site : elasticIp.site) ?? {}, ['slug'])
+    refuseMove({ code: 'other-site', address, site, server, serverSite })
   }
-  return unchecked
-}
-
-/** Names the two objects whose sites differ, so that a person can check both. */
-function otherSite({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): MoveFinding {
-  const serversDiffer = sameSite({ location: undefined, assigned: assigned?.site, target: target.site }) === false
-  const [serverSite, site] = distinctLabels(target.site ?? {}, (serversDiffer ? assigned?.site : elasticIp.site) ?? {}, ['slug'])
-  const holder = assigned && serversDiffer ? (assigned.hostname ?? assigned.id) : undefined
-  return { code: 'other-site', address: elasticIp.address, site, server: target.hostname ?? target.id, serverSite, holder }
-}
-
-/** Returns the slug if both have the same one. Their ids differ then, because equal ids would have settled the comparison. */
-function sharedSlug(a: Named | undefined, b: Named | undefined): string | undefined {
-  return a?.slug && a.slug.toLowerCase() === b?.slug?.toLowerCase() ? b.slug : undefined
+  return [
+    ...(inProject === undefined ? [{ code: 'project-not-compared' as const, server }] : []),
+    ...(inSite === undefined ? [{ code: 'site-not-compared' as const, server }] : []),
+  ]
 }
 
 /** The facts of a move that a read is compared with. `from` is undefined if the account showed no server at the request. */
@@ -405,7 +329,7 @@ function observeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Observatio
   return { is: 'not-started', cause: { code: 'still-on-old-server', address, server } satisfies MoveFinding }
 }
 
-function failed(cause: MoveFinding): Extract<Observation, { is: 'failed' }> {
+function failed(cause: MoveFinding): Observation {
   return { is: 'failed', cause }
 }
 

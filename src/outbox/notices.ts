@@ -26,7 +26,6 @@ import {
 
 const run = scriptsOf(import.meta.url, ['owe'])
 
-/** A message of the outbox that is about no request. */
 interface OwedText extends Owed {
   name: TextName
 }
@@ -94,7 +93,6 @@ function channelOfAlerts({ config }: App, channelId: string | undefined): string
 
 /** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
 interface Draft {
-  /** The message and the outbox. */
   keys: [message: string, outbox: string]
   /** `member` is '' if nobody gets the message. */
   values: [member: string, facts: string, keepMs: string]
@@ -120,7 +118,6 @@ export interface NoticeOptions {
   requestId?: string
   /** What the problem is about: a second notice with the same code and subject within an hour is a repeat. By default the request. */
   about?: string
-  /** The level of the log line. */
   level?: NoticeLevel
 }
 

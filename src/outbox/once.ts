@@ -93,7 +93,6 @@ export async function lease(app: App, owed: Owed, { early = false, facts }: Leas
   return { is: 'leased', lease: held, fields, leasedAtMs: Number(leasedAtMs) }
 }
 
-/** The result of a try. */
 export type Settlement =
   /**
    * Slack has it, or refuses it for good. `shownRevision`: for a card, the revision of the record that Slack shows now, or refused. `owes`: a
@@ -102,7 +101,6 @@ export type Settlement =
   | { status: 'settled'; cardTs?: string; shownRevision?: number; owes?: ReportName }
   /** This try certainly sent nothing. If an earlier one may have sent it, the next lease is `unsure` again. */
   | { status: 'queued'; retryInMs: number }
-  /** This try may have sent it. */
   | { status: 'unsure'; retryInMs: number }
   /** A message about no request that is forgotten, so that it can be owed again. */
   | { status: 'dropped' }

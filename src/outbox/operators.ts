@@ -54,7 +54,6 @@ function undeliverableWords({ config, slack }: App, request: Request, error: str
   return unannounced(request, { error, command, profile: slack.identity.profileOf(request.origin.userId) })
 }
 
-/** Handles a request whose record, approvals or history cannot be trusted. */
 export function onDistrusted(app: App, request: Request, problem: AuthorityProblem): Promise<void> {
   const { code } = problem
   if (isForgery(code)) app.metrics.notGenuine(code)
@@ -77,7 +76,6 @@ function isForgery(code: string): code is Forgery {
   return (forgeries as readonly string[]).includes(code)
 }
 
-/** Handles a request that is due and whose record is gone. */
 export function onLostRecord(app: App, requestId: string): Promise<void> {
   app.metrics.requestsLost('one-record')
   return notifyOperators(app, 'request-lost', lostRecord(requestId, app.config.slack.command), { requestId })
@@ -91,7 +89,6 @@ const problems: Record<ChannelMembership['is'], string | undefined> = {
   unreadable: undefined,
 }
 
-/** The channel of the operators, if there is one. */
 export interface OpsChannel {
   id: string
   check: () => Promise<ChannelMembership>

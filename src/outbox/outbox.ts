@@ -157,7 +157,6 @@ const updateRetryMs = 3_000
 /** Slack's codes for a card that is gone, or whose channel is. `is_inactive`: the channel is frozen, archived or deleted (docs.slack.dev, "chat.update"). */
 const goneErrors = new Set(['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive'])
 
-/** Posts the card of a request, or updates it if Slack has it. */
 async function sendCard(app: App, request: Request, held: Lease, fields: Record<string, string>): Promise<SendResult> {
   const place = { channelId: request.origin.channelId, key: `${request.id}/card` }
   const message = renderCard(app, request)

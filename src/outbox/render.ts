@@ -26,7 +26,6 @@ export function renderCard(app: App, request: Request): Message {
   return approvalCard(viewOf(app, request))
 }
 
-/** Shows everything about a request, for the person who presses *Details*. */
 export function renderDetails(app: App, request: Request): Message {
   return requestDetails(viewOf(app, request))
 }
@@ -53,7 +52,6 @@ export function renderReport(app: App, request: Request, name: ReportName, names
   )
 }
 
-/** What messages show of a request besides its record. */
 interface Known {
   /** Undefined if another version of Lockkeeper wrote the request, and this one can only show what it says of every request. */
   opened: Opened | undefined
@@ -63,7 +61,6 @@ interface Known {
   /** How long it takes until all writes of several are sent, or those that are left, in ms. */
   sendingMs: number
   warnings: WarningWords
-  /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined
   undoes: LinkedRequest | undefined

@@ -47,10 +47,8 @@ import type { MembersFor } from '../slack/people.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { noteOf } from './store.ts'
 
-/** What the checks use. */
 type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'signatures' | 'audit' | 'metrics' | 'errors'>
 
-/** What a person wants to do. */
 type Intent =
   /** Use Lockkeeper at all: every command, click, submission and option load. `what` names it for the audit. */
   | { to: 'read'; what?: string }
@@ -60,20 +58,17 @@ type Intent =
 type IntentOnRequest =
   /** `button`: the id of the button that was pressed, for the audit. One right covers several buttons. */
   | { to: 'decide' | 'break-glass'; request: Request; button?: CardButtonId }
-  /** Have the secret of a request issued. */
   | { to: 'issue'; request: Request }
   | { to: 'withdraw'; request: Request }
-  /** Stop the tracking or start it again. */
   | { to: 'track'; request: Request }
 
 /** Returns what allows an intent. Throws a Refusal and notes it if the person may not. */
 async function authorize(app: Judging, origin: Origin, intent: Intent): Promise<Grant> {
-  const ruling = await judge(app, origin, intent, { fresh: intent.to !== 'read' })
+  const ruling = await judge(app, origin, intent, intent.to !== 'read')
   if (!ruling.allowed) throw await refuse(app, origin, intent, ruling.denial)
   return ruling.grant
 }
 
-/** Returns the needs for which the person has the right. */
 async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]> {
   const unique = [...new Set(needs)]
   const intents = unique.map((need): Intent => (need === 'read' ? { to: 'read' } : { to: 'request', kind: need }))
@@ -82,34 +77,29 @@ async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]>
 }
 
 /** `fresh`: something is allowed by it, so Slack is read again unless it was read just now. */
-interface Freshness {
-  fresh: boolean
-}
-
-/** Judges an intent by the policy, and by Slack's data on the person, the place and the user groups. */
-async function judge(app: Judging, origin: Origin, intent: Intent, freshness: Freshness = { fresh: false }): Promise<Ruling> {
-  if (intent.to === 'request') return (await judgeRequesting(app, origin, intent.kind, freshness)).ruling
-  if (intent.to !== 'read') return judgeOnRequest(app, origin, intent, freshness)
-  const { person, place } = await personAndPlace(app, origin, origin.channelId, freshness)
+async function judge(app: Judging, origin: Origin, intent: Intent, fresh = false): Promise<Ruling> {
+  if (intent.to === 'request') return (await judgeRequesting(app, origin, intent.kind, fresh)).ruling
+  if (intent.to !== 'read') return judgeOnRequest(app, origin, intent, fresh)
+  const { person, place } = await personAndPlace(app, origin, origin.channelId, fresh)
   return readerRuling(person, place)
 }
 
 /** Also returns the facts behind the ruling, so that `admit` judges the rule of the project by the same facts. */
-async function judgeRequesting(app: Judging, origin: Origin, kind: ChangeKind, freshness: Freshness) {
+async function judgeRequesting(app: Judging, origin: Origin, kind: ChangeKind, fresh: boolean) {
   const { policy } = app.config
   const change = { kind, hasProject: app.catalog.hasProject(kind) }
   const groups = rulesOfKind(policy, { ...change, channelId: origin.channelId }).flatMap((rule) => rule.request?.userGroups ?? [])
-  const { person, place } = await personAndPlace(app, origin, origin.channelId, freshness)
-  const judged = await judgeMembers(app, groups, freshness.fresh ? 'request' : 'refusal', (membership) =>
+  const { person, place } = await personAndPlace(app, origin, origin.channelId, fresh)
+  const judged = await judgeMembers(app, groups, fresh ? 'request' : 'refusal', (membership) =>
     requesterOfKindRuling({ person, place, membership }, change, policy),
   )
   return { ruling: judged.ruling, requester: { person, place, membership: judged.membership } }
 }
 
 /** Judges by the channel of the request, because the button can also be on the Home tab. */
-async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequest, freshness: Freshness): Promise<Ruling> {
+async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequest, fresh: boolean): Promise<Ruling> {
   const { channelId, userId: requesterId } = intent.request.origin
-  const actor = { ...(await personAndPlace(app, origin, channelId, freshness)), requesterId }
+  const actor = { ...(await personAndPlace(app, origin, channelId, fresh)), requesterId }
   // While a request waits, approvers reject it, and say why.
   const isForRequester = intent.to === 'issue' || (intent.to === 'withdraw' && isUndecided(intent.request))
   if (isForRequester) return ownerRuling(actor, intent.to)
@@ -118,9 +108,7 @@ async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequ
   // Requesters need the groups only to approve alone.
   const needsGroups = origin.userId !== requesterId || intent.to === 'break-glass'
   const groups = rule && needsGroups ? approverGroupsOf(rule) : []
-  const judged = await judgeMembers(app, groups, freshness.fresh ? 'decision' : 'refusal', (membership) =>
-    rulingOn({ ...actor, rule, membership }),
-  )
+  const judged = await judgeMembers(app, groups, fresh ? 'decision' : 'refusal', (membership) => rulingOn({ ...actor, rule, membership }))
   return judged.ruling
 }
 
@@ -142,18 +130,13 @@ async function members({ directory }: Judging, groupIds: string[], purpose: Memb
   return directory.members([...new Set(groupIds)], purpose)
 }
 
-async function personAndPlace(
-  app: Judging,
-  origin: Origin,
-  channelId: string,
-  freshness: Freshness,
-): Promise<{ person: Person; place: Place }> {
+async function personAndPlace(app: Judging, origin: Origin, channelId: string, fresh: boolean): Promise<{ person: Person; place: Place }> {
   const { directory } = app
   const teamId = teamIdFor(app, origin)
   const machine: Person = { userId: origin.userId, standing: 'machine', teamId }
   const [person, standing] = await Promise.all([
     // Slack knows nothing about alerts.
-    isMachine(origin) ? machine : directory.person(origin.userId, freshness),
+    isMachine(origin) ? machine : directory.person(origin.userId, { fresh }),
     // The Home tab has no channel.
     channelId === '' ? ('none' as const) : directory.channel(channelId),
   ])
@@ -167,7 +150,7 @@ function teamIdFor({ slack }: Judging, { teamId }: Origin): string | undefined {
 
 /** Throws a Refusal if no rule lets the person request this kind of change here. `admit` takes the result. */
 async function gate(app: Judging, origin: Origin, kind: ChangeKind): Promise<Requester> {
-  const { ruling, requester } = await judgeRequesting(app, origin, kind, { fresh: true })
+  const { ruling, requester } = await judgeRequesting(app, origin, kind, true)
   if (!ruling.allowed) throw await refuse(app, origin, { to: 'request', kind }, ruling.denial)
   return requester
 }
@@ -225,7 +208,6 @@ export class ReasonRequired extends Refusal {
   }
 }
 
-/** A change that a person requests, after its project was read. */
 interface Requested {
   kind: ChangeKind
   project: Project
@@ -309,7 +291,6 @@ async function tally(
   }
 }
 
-/** Returns the current rule of the policy for a request, if any. */
 function ruleOf({ catalog, config }: Judging, request: Request): PolicyRule | undefined {
   const project = catalog.projectOf(request)
   const found = decidingRule(config.policy, { kind: request.kind, channelId: request.origin.channelId, project })
@@ -332,7 +313,6 @@ export interface KindRights {
   rules: { rule: PolicyRule; request: Ruling; approve: Ruling }[]
 }
 
-/** What a person may request and approve in a channel. */
 export interface Rights {
   person: Person
   kinds: KindRights[]
@@ -340,13 +320,12 @@ export interface Rights {
   hasBot: boolean | 'unknown'
 }
 
-/** Lists what a person may request and approve in a channel, by kind and rule. */
 async function rights(app: Judging, origin: Origin): Promise<Rights> {
   const { directory, catalog, config } = app
   const { channelId } = origin
   const kinds = catalog.kinds().map((kind) => ({ kind, hasProject: catalog.hasProject(kind) }))
   const groups = kinds.flatMap((change) => rulesOfKind(config.policy, { ...change, channelId }).flatMap(groupsNamedIn))
-  const { person, place } = await personAndPlace(app, origin, channelId, { fresh: true })
+  const { person, place } = await personAndPlace(app, origin, channelId, true)
   const membership = await members(app, groups, 'refusal')
   // The read of the place has just cached the channel, so this costs a call only where Lockkeeper is not a member.
   const hasBot = await directory.hasBot(channelId)
@@ -367,7 +346,6 @@ function groupsNamedIn(rule: PolicyRule): string[] {
   return [...(rule.request?.userGroups ?? []), ...approverGroupsOf(rule)]
 }
 
-/** A refusal because of a right. */
 export class Denied extends Refusal {
   readonly denial: Denial
 
@@ -377,12 +355,10 @@ export class Denied extends Refusal {
   }
 }
 
-/** What a person tried: an intent, or the id of a button. */
 interface Attempt {
   to: string
   /** The id of the button, if several buttons need the same right. */
   button?: string
-  /** The command, click, submission or option load. */
   what?: string
   kind?: string
   request?: Request | undefined

@@ -30,11 +30,23 @@ const clockMarginMs = 60_000
 /**
  * Checks, right before a write is sent, that people allowed it: the request is as it was requested, its approvals are genuine and were enough
  * when the last one was given, the policy still allows that number, and it was neither sent before nor has it ended. Nobody who writes to
- * Redis can make these true. `now` is in ms by Redis' clock. `holdsMs` is how long after the last approval it may be sent.
+ * Redis can make these true. `now` is in ms by Redis' clock.
  */
-export async function checkAuthority(app: App, request: Request, now: number, holdsMs?: number): Promise<AuthorityProblem | undefined> {
-  if (request.parent) return checkAuthorityOfChild(app, request, now)
-  return authorityProblem(app, request, await findSendsAndEnds(app, request), now, holdsMs)
+export async function checkAuthority(
+  app: App,
+  request: Request,
+  now: number,
+  { holdsMs, earlier }: AuthorityOptions = {},
+): Promise<AuthorityProblem | undefined> {
+  if (request.parent) return checkAuthorityOfChild(app, request, now, earlier)
+  return authorityProblem(app, request, await (earlier ?? findSendsAndEnds(app, request)), now, holdsMs)
+}
+
+interface AuthorityOptions {
+  /** How long after the last approval it may be sent, in ms. */
+  holdsMs?: number
+  /** What `findSendsAndEnds` has just found of the request, or of its parent. Never give it right before a write. */
+  earlier?: Promise<FoundEntry[]> | undefined
 }
 
 /** `earlier`: what the audit has of it that decides whether it may still be sent, the newest first. */
@@ -52,13 +64,18 @@ export function authorityProblem(
  * The approval of its parent allows a child, if the parent lists it and is tracked. What the audit shows as sent or ended is not sent again, whatever the
  * record of the child says.
  */
-async function checkAuthorityOfChild(app: App, child: Request, now: number): Promise<AuthorityProblem | undefined> {
+async function checkAuthorityOfChild(
+  app: App,
+  child: Request,
+  now: number,
+  earlier: Promise<FoundEntry[]> | undefined,
+): Promise<AuthorityProblem | undefined> {
   const parent = await app.store.find(child.parent?.id ?? '')
   if (!parent) return { code: 'record-changed' }
   const problem = problemOf(app.signatures.verifyRequest(child)) ?? whyNotAllowed(app, parent, now, approvalHoldsMs)
   if (problem) return problem
   if (!isChildOf(app, child, parent)) return { code: 'record-changed' }
-  const entries = await findSendsAndEnds(app, parent)
+  const entries = await (earlier ?? findSendsAndEnds(app, parent))
   const last = entries.find(({ item }) => item === undefined)
   if (!last || stateOfAct(last.act) !== 'tracking') return { code: 'already-ended' }
   return pastOf(entries.filter(({ item }) => item === idOfResource(child.resource)))
@@ -119,7 +136,7 @@ function emergencyApproval(
  * Finds the entries that decide whether this request or a child of it may still be sent, the newest first. Entries that cannot be verified are
  * found too, because somebody who breaks a signature must not cause a second write.
  */
-function findSendsAndEnds(app: App, request: Request): Promise<FoundEntry[]> {
+export function findSendsAndEnds(app: App, request: Request): Promise<FoundEntry[]> {
   return findEntries(app, ({ act }) => sendsOrEnds(act), { since: searchedSince(request), requestId: request.id })
 }
 

@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import { childIdOf, idOfResource, isItemOpen, isItemUnderway, type Request } from '../domain/request.ts'
 import { show } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
-import { checkRecord, distrust } from './authority.ts'
+import { checkRecord, distrust, findSendsAndEnds } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { createChildren } from './children.ts'
 import { execute, type ForChild, type PreflightResult, preflightValidMs, readAgain, repeatPreflight } from './send.ts'
@@ -66,6 +66,9 @@ async function sendWaiting(app: App, parent: Request, beganAt: number | undefine
   if (waiting.size === 0) return
   const read = createRead(app, app.catalog.open(parent), waiting, beganAt)
   const siblings = parent.moreResources.map((resource) => childIdOf(parent.id, resource))
+  const earlier = findSendsAndEnds(app, parent)
+  // Each child that is sent reports an error of it.
+  earlier.catch(() => {})
   const limit = pLimit(parallelWrites)
   let mustWait = false
 
@@ -78,6 +81,7 @@ async function sendWaiting(app: App, parent: Request, beganAt: number | undefine
       const asChild: ForChild = {
         read: () => read(item, app.catalog.open(child)),
         isFull: () => isFull(app, siblings),
+        earlier,
         beside: { ids: siblings.filter((each) => each !== childId), most: parallelWrites, withinMs: preflightValidMs },
       }
       const executed = await execute(app, child, asChild)
@@ -133,7 +137,7 @@ function createRead(app: App, opened: Opened, waiting: ReadonlySet<string>, bega
 
   async function readAll(startedAt: number): Promise<Reading> {
     const input = change.items?.narrow(opened.input, [...waiting])
-    const result = await readAgain(app, { change, input, facts })
+    const result = await readAgain(app, { change, input })
     if (result.is !== 'unchanged') return { startedAt, of: () => result }
     return { startedAt, of: comparing(change.complete?.(facts, result.facts) ?? result.facts) }
   }

@@ -41,13 +41,10 @@ export interface FeatureHandlers {
   submissions?: InteractionHandlers['submissions']
   shortcuts?: InteractionHandlers['shortcuts']
   options?: InteractionHandlers['options']
-  /** Reads the details of an item of a list, by the kind of item. */
   details?: Record<string, ReadDetails>
-  /** The changes that are offered below the details of an item. */
   itemActions?: ItemAction[]
 }
 
-/** Gathers what people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): InteractionHandlers & { commands: Command[] } {
   const commands = features.flatMap((feature) => feature.commands)
   const openers = formOpeners(app, commands)
@@ -156,7 +153,6 @@ type ListedItem = z.infer<typeof ListedItem>
 
 /** A change that can be requested for an item from its details: a button, which opens the form filled with the item. */
 export interface ItemAction {
-  /** The kind of the items: `elastic-ip`. */
   of: string
   kind: ChangeKind
   label: string

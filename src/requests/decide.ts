@@ -7,7 +7,7 @@ import { type CardButtonId, cardButtons } from '../messages/words.ts'
 import { show } from '../outbox/outbox.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { StepName } from './steps.ts'
-import { firstReminderAt, type StepData } from './store.ts'
+import { firstReminderAt, type StepData, type StepResult } from './store.ts'
 
 /** Is called once a decision is taken. What follows only shows it. */
 type OnTaken = () => void
@@ -36,16 +36,16 @@ export async function approve(app: App, read: Request, origin: Origin, onTaken?:
     const approvals = [...earlier, approval]
     const { enough, missing, needed, allOf, counted } = await tallyOf(app, request, approvals)
     const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf, counted })
-    const changed = enough
-      ? await tryStep(app, { request, userId: by, onTaken, ...lastApproval(app, 'approve', request, signed, { approvals }) })
-      : await tryStep(app, {
-          request,
-          userId: by,
-          onTaken,
-          name: 'count-approval',
-          data: { set: { approvals, missing }, audit: { by, ...grant, missing, needed } },
-        })
-    if (changed === undefined) return { missing, needed }
+    const step: TakenAs = enough
+      ? lastApproval(app, 'approve', request, signed, { approvals })
+      : { name: 'count-approval', data: { set: { approvals, missing }, audit: { by, ...grant, missing, needed } } }
+    const { outcome } = await store.take(request, step.name, step.data)
+    const changed = await newerRecord(app, request, by, outcome)
+    if (!changed) {
+      onTaken?.()
+      await Promise.all([step.wakeUp?.(), showTaken(app, request)])
+      return { missing, needed }
+    }
     request = changed
   }
   throw new Error(`request ${read.id} kept changing while it was approved`)
@@ -65,7 +65,7 @@ function lastApproval(
   request: Request,
   decision: Decision,
   more: StepData['set'] = {},
-) {
+): TakenAs {
   const { change } = catalog.open(request)
   const data = approvalData(change, request, decision)
   return { name, data: { ...data, set: { ...data.set, ...more } }, wakeUp: () => queues.wake(request, wakeInMs(change, request)) }
@@ -156,48 +156,47 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   await takeStep(app, { request, userId, name: 'track-again', data, wakeUp: () => queues.wake(request), onTaken })
 }
 
-/** Whether a newer request for this resource was made, or holds it. */
 async function isTakenOver({ store }: App, { id }: Request, resource: string): Promise<boolean> {
   const holder = await store.holderOf(resource)
   return (holder !== undefined && holder !== id) || !(await store.isLatest({ id, resource }))
 }
 
-/** A step that a person takes, and who it is. */
-interface PersonalStep {
-  request: Request
-  userId: string
+interface TakenAs {
   name: StepName
   data: StepData
   /** Called once the step is taken, while Slack shows it. */
   wakeUp?: () => Promise<void>
+}
+
+interface PersonalStep extends TakenAs {
+  request: Request
+  userId: string
   /** Called once the step is taken, before Slack shows it. */
   onTaken?: OnTaken | undefined
 }
 
+/** Takes a step that does not depend on the content of the record, and shows it. Throws a Refusal if it comes too late. */
+async function takeStep(app: App, { request, userId, name, data, wakeUp, onTaken }: PersonalStep): Promise<void> {
+  const { outcome } = await app.store.take(request, name, data)
+  if (await newerRecord(app, request, userId, outcome))
+    throw new Error(`request ${request.id} moved under a step that does not depend on it`)
+  onTaken?.()
+  await Promise.all([wakeUp?.(), showTaken(app, request)])
+}
+
 /**
- * Takes a step, and shows the request. It is one compare-and-set, so the first of several people wins over all replicas. Returns the current record
- * if the record changed. Throws a Refusal if the step comes too late.
+ * Says what became of a step: the first of several people wins over all replicas. Returns the current record if it changed, and undefined if the
+ * step is taken. Throws a Refusal if the step comes too late.
  */
-async function tryStep(app: App, { request, userId, name, data, wakeUp, onTaken }: PersonalStep): Promise<Request | undefined> {
-  const { store } = app
-  const { outcome } = await store.take(request, name, data)
+async function newerRecord(app: App, request: Request, userId: string, outcome: StepResult['outcome']): Promise<Request | undefined> {
   if (outcome === 'missing') throw new Refusal(unknownRequest(request.origin.command))
   if (outcome === 'expired') {
-    await store.take(request, 'expire')
+    await app.store.take(request, 'expire')
     await showTaken(app, request)
     throw new Refusal(tooLate({ ...request, state: 'expired' }, userId))
   }
   if (outcome === 'lost') throw new Refusal(tooLate(await readAgain(app, request), userId))
-  if (outcome === 'changed') return readAgain(app, request)
-  onTaken?.()
-  await Promise.all([wakeUp?.(), showTaken(app, request)])
-  return undefined
-}
-
-/** Takes a step that does not depend on the content of the record. Throws a Refusal if it comes too late. */
-async function takeStep(app: App, step: PersonalStep): Promise<void> {
-  const changed = await tryStep(app, step)
-  if (changed) throw new Error(`request ${step.request.id} moved under a step that does not depend on it`)
+  return outcome === 'changed' ? readAgain(app, request) : undefined
 }
 
 /** Shows a step at once. It stays taken if that fails: the outbox shows it later. */
@@ -211,7 +210,6 @@ async function readAgain({ store }: App, { id, origin }: Request): Promise<Reque
   return request
 }
 
-/** The right that a decision needs, and the button that was pressed for it. */
 interface DecisionRight {
   to: 'decide' | 'break-glass'
   button: CardButtonId

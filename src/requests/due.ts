@@ -27,7 +27,6 @@ async function now({ run, keys }: Database): Promise<number> {
 /** The most requests, and the most messages, that one tick takes. The next tick takes the rest. */
 export const dueAtOnce = 2_000
 
-/** Returns the ids of requests that are due now, the oldest due time first. */
 function due({ run, keys }: Database, limit = dueAtOnce): Promise<string[]> {
   return run('due', [keys.due], ['0', String(limit)])
 }
@@ -38,7 +37,6 @@ async function isBusy({ run, keys }: Database, withinMs: number): Promise<boolea
   return found.flat().length > 0
 }
 
-/** Counts the messages that Slack has not received yet. */
 function countUnsent({ redis, keys }: Database): Promise<number> {
   return guardStore(() => redis.zcard(keys.outbox))
 }
@@ -53,7 +51,6 @@ function postponeIfUnchanged(db: Database, { id, revision }: Request, inMs: numb
   return postpone(db, id, inMs, revision)
 }
 
-/** Clears the due time of a request, unless its record changed since `revision`. */
 async function clearDueIfUnchanged({ run, keys }: Database, id: string, revision: number): Promise<void> {
   await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, String(revision)])
 }
@@ -136,14 +133,12 @@ async function noteWorker(db: Database, name: string): Promise<void> {
   await guardStore(() => noted.exec())
 }
 
-/** Takes a worker that has stopped from the list. */
 async function noteWorkerEnd(db: Database, name: string): Promise<void> {
   const at = await now(db)
   const { workers } = db.keys
   await guardStore(() => db.redis.multi().zadd(workers, String(at), ended).zrem(workers, name).exec())
 }
 
-/** Counts the workers that were noted within the last `withinMs`. */
 function workersSeen(db: Database, withinMs: number): Promise<number> {
   return guardStore(async () => db.redis.zcount(db.keys.workers, String((await now(db)) - withinMs), '+inf'))
 }
@@ -173,7 +168,6 @@ async function endRetraction({ run, keys }: Database, id: string, token: string)
   await run('release', [keys.retraction(id)], [token])
 }
 
-/** The functions of this file that belong to the store. */
 export const ofDueTimes = {
   now,
   due,

@@ -22,7 +22,7 @@ export interface Filling {
   input: unknown
   facts: unknown
   reason: string | undefined
-  /** The title of the form while its fields stay as they are filled. Default: that of an empty form. */
+  /** Default: the title of an empty form. */
   title?: string | undefined
   /** Shown on top: why the form opened. */
   problem?: Mrkdwn | undefined

@@ -25,7 +25,6 @@ const preflightMs = 5_000
 
 const notOnHome = mrkdwn`Nothing was created. The Home tab can't show the token to you alone. Press the button on the request message in the channel.`
 
-/** A request whose step `issue` this process took. */
 interface Claimed {
   request: Request
   opened: Opened
@@ -79,7 +78,7 @@ function requireTurn({ budget }: App, waitMs: number): void {
 
 /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
 async function repeatPreflight(app: App, request: Request, { change, input, facts }: Opened): Promise<unknown> {
-  const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts }).catch(async (error: unknown) => {
+  const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) }).catch(async (error: unknown) => {
     if (error instanceof CheckFailed) await voidRequest(app, request, [error.finding])
     if (error instanceof AccountLimitError) throw new Refusal(pressAgain(error))
     throw error
@@ -100,7 +99,7 @@ async function voidRequest(app: App, request: Request, causes: Finding[]): Promi
 /** Refuses a request whose present content nobody allowed. An approved key can be created for as long as it could be approved. */
 async function requireAuthority(app: App, request: Request): Promise<void> {
   const { store } = app
-  const problem = await checkAuthority(app, request, await store.now(), request.ttlMs)
+  const problem = await checkAuthority(app, request, await store.now(), { holdsMs: request.ttlMs })
   if (!problem) return
   // Another click may have taken a step since the request was read. Then the audit shows a newer state.
   const current = await store.find(request.id)
@@ -111,7 +110,6 @@ async function requireAuthority(app: App, request: Request): Promise<void> {
   throw new UserError(explainAll(undefined, [problem]).why)
 }
 
-/** Ends a request whose deadline has passed before a worker saw that. */
 async function expire(app: App, request: Request, click: Click): Promise<never> {
   const set = { causes: [{ code: 'not-used' } satisfies CommonFinding] }
   await app.store.take(request, 'expire-approved', { set })
@@ -162,7 +160,6 @@ async function issue(app: App, request: Request, write: () => Promise<Issued>, c
   }
 }
 
-/** The facts that the audit notes about a shown secret. */
 type ShownResult = Pick<AuditNote, 'answer' | 'resourceId'>
 
 /** Ends a request whose secret was shown. Warns the requester if it is made worthless, or may be. */
@@ -183,7 +180,6 @@ interface RecordDeadline {
   here: number
 }
 
-/** The wait before the step is sent again. */
 const retryMs = 250
 
 /**

@@ -11,7 +11,6 @@ export function doneInput({ items }: Pick<Request, 'items'>, change: Change, inp
   return items && change.items ? change.items.narrow(input, done) : input
 }
 
-/** A change that a command, a form or an alert requests, before it is checked. */
 export interface RequestedChange<Input, Facts> {
   change: Change<Input, Facts>
   input: Input
@@ -23,26 +22,21 @@ export interface RequestedChange<Input, Facts> {
   undoes?: string | undefined
   /** The id of the ended request that the form was opened to repeat. */
   repeats?: string | undefined
-  /** The message that the change is requested from. */
   fromMessage?: MessageRef | undefined
-  /** The alert that requests the change. */
   alert?: SourceAlert | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string
 }
 
-/** What changes, and what the account showed of it. */
 interface Content<Input, Facts> {
   input: Input
   facts: Facts
 }
 
-/** A new request, before it is recorded. */
 interface Requested<Input, Facts> extends Content<Input, Facts> {
   change: Pick<Change<Input, Facts>, 'kind' | 'items'>
 }
 
-/** The earlier requests that a new one belongs to. */
 export interface Earlier {
   undone?: Request | undefined
   repeated?: Request | undefined
@@ -82,17 +76,6 @@ function backOf({ catalog }: App, request: Request): Content<unknown, unknown> |
   return opened?.change.reverse?.(doneInput(request, opened.change, opened.input), opened.latest)
 }
 
-/** Returns what the account showed for the request that the form was opened for. The new request may still do something else. */
-export async function factsOfEarlier<Input, Facts>(
-  { store, catalog }: App,
-  { change, undoes, repeats }: Pick<RequestedChange<Input, Facts>, 'change' | 'undoes' | 'repeats'>,
-): Promise<Facts | undefined> {
-  const id = repeats ?? undoes
-  const request = id === undefined ? undefined : await store.find(id)
-  const opened = request?.kind === change.kind ? catalog.openIfFit(request) : undefined
-  return opened ? change.facts.parse(opened.latest) : undefined
-}
-
 function isPartOf<Input, Facts>(whole: Content<Input, Facts>, { change: { items }, input, facts }: Requested<Input, Facts>): boolean {
   if (!items) return canonicalJson(whole.input) === canonicalJson(input)
   const known = new Set(items.of(whole.facts).map(({ id }) => id))
@@ -101,12 +84,9 @@ function isPartOf<Input, Facts>(whole: Content<Input, Facts>, { change: { items 
   return ids.every((id) => known.has(id)) && narrowed(whole.input) === narrowed(input)
 }
 
-/** What a new request changes. */
 interface ToChange {
   resource: string
-  /** What people call it. */
   subject: string
-  /** Its other resources. */
   others: string[]
   /** What people call those, by resource. */
   names: ReadonlyMap<string, string>
@@ -155,7 +135,6 @@ function namesOf(resources: string[], { subject, names }: Pick<ToChange, 'subjec
   return [...new Set(resources.map((each) => names.get(each) ?? subject))]
 }
 
-/** The most recent changes that are listed. The others are counted. */
 const mostListed = 3
 
 function listed(changes: LastChange[]): Finding[] {

@@ -33,10 +33,8 @@ interface Turn {
 
 /** Publishes the Home tab of a person: when they open or refresh it, and after what they did. `buttons` open forms. */
 export function createHome(app: App, buttons: () => Button[]) {
-  /** The last turn of each person. */
   const turns = new Map<string, Turn>()
 
-  /** Publishes the Home tab that a person opens or refreshes. */
   async function open(viewer: Origin, refused?: Mrkdwn): Promise<void> {
     await publishNext({ viewer, refused, isNew: true })
   }
@@ -69,7 +67,6 @@ export function createHome(app: App, buttons: () => Button[]) {
     return published
   }
 
-  /** Waits for the tabs that are being published. */
   async function stop(): Promise<void> {
     await Promise.allSettled([...turns.values()].map(({ published }) => published))
   }

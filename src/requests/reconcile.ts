@@ -154,7 +154,6 @@ export function remindersOf(request: Request, now: number): { due: Reminder | un
   return { due, passed, nextAt: times[passed]?.at ?? request.expiresAt }
 }
 
-/** The wait before a request that changed at the same moment is reconciled again. */
 const changedRetryMs = 500
 
 /** Takes the step of a reminder that is due, and makes the request due again at its next reminder or its deadline. */

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import type { ApiAnswer } from '../audit/chain.ts'
+import type { FoundEntry } from '../audit/find.ts'
 import type { Finding, OnAnswer } from '../domain/change.ts'
 import {
   AccountLimitError,
@@ -36,6 +37,8 @@ export interface ForChild {
   /** Returns what the read says of this child, and when it began, in ms by Redis' clock. */
   read(): Promise<{ result: PreflightResult; at: number }>
   isFull(): Promise<boolean>
+  /** What the audit had of its parent when the pass began: the check right before the write reads it again. */
+  earlier: Promise<FoundEntry[]>
   beside: StepData['beside']
 }
 
@@ -77,7 +80,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   // A request that has waited too long for the account API ends with what that API answered.
   if (sinceApprovalMs(request, now) >= request.ttlMs + approvalHoldsMs) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
   // Without this, a record that somebody changed in Redis would be reported as a change of the account.
-  const early = await checkAuthority(app, request, now)
+  const early = await checkAuthority(app, request, now, { earlier: child?.earlier })
   if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(app, request, early)
   // Without a turn, the reads would be in vain. Each child waits for its own.
   const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
@@ -113,7 +116,6 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   return { facts }
 }
 
-/** The wait before a request that was signed with an unknown key is tried again, because a deployment may bring the key. */
 const retryUnknownKeyMs = 30_000
 
 /** Ends a request whose present content nobody allowed. A request that was signed with an unknown key waits until this process has that key. */
@@ -215,7 +217,6 @@ export function createAnswerRecorder() {
   const onAnswer: OnAnswer = ({ operation, status }) => {
     last = typeof status === 'number' ? { operation, status } : { operation, problem: status }
   }
-  /** Returns the last answer, or undefined if nothing was sent. */
   const answer = () => last
   return { onAnswer, answer }
 }
@@ -254,7 +255,7 @@ export type PreflightResult =
  * unexpected errors.
  */
 export async function repeatPreflight(app: App, { change, input, facts }: Opened): Promise<PreflightResult> {
-  const now = await readAgain(app, { change, input, facts })
+  const now = await readAgain(app, { change, input })
   if (now.is !== 'unchanged') return now
   const differences = change.differences(facts, now.facts)
   if (differences.length > 0) return { is: 'changed', causes: differences }
@@ -262,9 +263,9 @@ export async function repeatPreflight(app: App, { change, input, facts }: Opened
 }
 
 /** Repeats the reads of a preflight check without comparing them with what was approved. Throws unexpected errors. */
-export async function readAgain(app: App, { change, input, facts }: Pick<Opened, 'change' | 'input' | 'facts'>): Promise<PreflightResult> {
+export async function readAgain(app: App, { change, input }: Pick<Opened, 'change' | 'input'>): Promise<PreflightResult> {
   try {
-    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts })
+    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
     return now.incomplete ? unread() : { is: 'unchanged', facts: now.facts }
   } catch (error) {
     if (error instanceof CheckFailed) return { is: 'changed', causes: [error.finding] }

@@ -40,19 +40,15 @@ export interface Step {
   decision?: StepDecision
   /** `sentAt`: the step with which a write is sent. `endedAt`: the step that ends a request. The audit is searched by both. */
   stamps?: readonly Stamp[]
-  /** Fields that it removes. */
   clears?: readonly Stamp[]
   /** The write was certainly not carried out, so another one may be sent. */
   unsends?: true
-  /** Messages that the thread is owed after the step. */
   reports?: readonly ReportName[]
-  /** Messages that the thread is owed if the taker asks for them. */
   mayReport?: readonly ReportName[]
   /** Possible only until the deadline of the request, by Redis' clock. */
   beforeDeadline?: true
   /** Possible only while the record has the revision that was read, because the step depends on its content. */
   ifUnchanged?: true
-  /** Keeps the time at which the request is due. */
   keepsDue?: true
 }
 
@@ -364,7 +360,6 @@ export function decisionOf(name: string): StepDecision | undefined {
   return stepOfAct(name)?.decision
 }
 
-/** Returns the state after a step. */
 export function stateAfter(name: StepName, before: RequestState): RequestState {
   const { to } = stepOf(name)
   return to === 'same' ? before : to
@@ -376,18 +371,14 @@ export function stateOfAct(act: string): RequestState | undefined {
   return to === 'same' ? undefined : to
 }
 
-/** Whether an act of the audit is a step with which a write is sent. Such a step sets `sentAt`. */
+/** Whether an act of the audit is a step with which a write is sent. */
 export function isSend(act: string): boolean {
-  return setsStamp(act, 'sentAt')
+  return stepOfAct(act)?.stamps?.includes('sentAt') ?? false
 }
 
 /** Whether an act of the audit says that a write was certainly not carried out, so that another one may be sent. */
 export function isUnsend(act: string): boolean {
   return stepOfAct(act)?.unsends === true
-}
-
-function setsStamp(act: string, stamp: Stamp): boolean {
-  return stepOfAct(act)?.stamps?.includes(stamp) ?? false
 }
 
 /** Whether an act of the audit decides whether a request may still be sent. */

@@ -32,7 +32,6 @@ import { isSend, type ReportName, type StepName, stateAfter, stepOf } from './st
  */
 type RecordHash = Record<string, string>
 
-/** Encodes each field as JSON, and leaves out those that are undefined. */
 export function encodeFields(fields: Record<string, unknown>): RecordHash {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(present.map(([name, value]) => [name, JSON.stringify(value)]))
@@ -94,7 +93,7 @@ function subjectOf({ id, parent, resource }: Pick<Request, 'id' | 'parent' | 're
  * Builds the audit note of an act on a request that was read from Redis. Every note is signed, so it says nothing of a record that cannot be
  * verified: only the act, who did it, and what the account API answered.
  */
-export function noteOf({ signatures }: Signing, request: Request, act: string, more: Partial<AuditNote>): AuditNote {
+export function noteOf({ signatures }: Pick<Records, 'signatures'>, request: Request, act: string, more: Partial<AuditNote>): AuditNote {
   const problem = problemOf(signatures.verifyRecord(request))
   if (!problem) return noteOfVerified(request, act, more)
   const { by, attempted, reason, answer, resourceId, causes = [] } = more
@@ -103,20 +102,12 @@ export function noteOf({ signatures }: Signing, request: Request, act: string, m
   return { act, requestId, item, by, attempted, reason, answer, resourceId, causes: causes.length > 0 ? causes : [why] }
 }
 
-/** What verifies a record. */
-interface Signing {
-  signatures: Pick<App['signatures'], 'verifyRecord'>
-}
-
-/** What the store uses. */
-interface StoreParts extends Pick<App, 'redis' | 'keys'> {
+interface Records extends Database {
   audit: Pick<App['audit'], 'noteWith'>
-  signatures: Signing['signatures']
-  /** Receives every step that this process took. */
-  onStep?: (step: TakenStep) => void
+  signatures: Pick<App['signatures'], 'verifyRecord'>
+  /** Gets every step that this process took. */
+  onStep: (step: TakenStep) => void
 }
-
-interface Records extends Database, Required<StoreParts> {}
 
 /** Reads a request by its id. Throws an UnreadableRecordError if its record does not fit this version. */
 async function find(records: Records, id: string): Promise<Request | undefined> {
@@ -194,12 +185,10 @@ async function orderOnHome({ redis, keys }: Records, userId: string, ids: string
   return [...new Set([...shown, ...added])]
 }
 
-/** Returns the id of the request that holds a resource, if any. */
 async function holderOf({ redis, keys }: Records, resource: string): Promise<string | undefined> {
   return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
 }
 
-/** Returns whether no other request for the same resource was made after this one. */
 async function isLatest({ redis, keys }: Records, { id, resource }: Pick<Request, 'id' | 'resource'>): Promise<boolean> {
   const latest = await guardStore(() => redis.get(keys.latest(resource)))
   return latest === null || latest === id
@@ -224,7 +213,6 @@ const keepLatestMs = 3_600_000
 /** Longer than any request can wait for an approval. */
 const keepUndecidedMs = 30 * 24 * 3_600_000
 
-/** How long a request counts for how many its requester may make. */
 const latelyMs = 10 * 60_000
 
 /** How many requests one person may make in 10 minutes, whatever becomes of them: as many as may wait for an approval, and at least 20. */
@@ -331,7 +319,6 @@ export function asRecorded(request: NewRequest): Request {
   return Request.parse({ ...request, version: requestVersion, state: 'waiting', revision: 1, expiresAt: createdAt + ttlMs })
 }
 
-/** What a step carries besides its name. */
 export interface StepData {
   set?: Partial<
     Pick<
@@ -356,7 +343,6 @@ export interface StepData {
   >
   /** What the audit notes of the step, beyond the request itself. */
   audit?: Pick<AuditNote, 'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'causes'>
-  /** The reports that the thread is owed, among those that the step may report. */
   reports?: readonly ReportName[]
   /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
   notAfter?: number
@@ -416,17 +402,12 @@ async function take(
   const hasEnded = stepOf(name).stamps?.includes('endedAt') && sentAt !== undefined
   const tookMs = hasEnded ? at - sentAt - untrackedMs : undefined
   if (to === 'done' && tookMs !== undefined) await noteDuration(records, kind, tookMs)
+  const sinceApprovalMs = name === 'send' && request.decidedAt !== undefined ? at - request.decidedAt : undefined
   const of = parent ? { requestId: parent.id, item: idOfResource(resource), requestKind: parent.kind } : { requestId: id }
-  records.onStep({ step: name, ...of, kind, to, ...(name === 'send' && sinceApproval(request, at)), tookMs })
+  records.onStep({ step: name, ...of, kind, to, sinceApprovalMs, tookMs })
   return { outcome, state }
 }
 
-/** Returns the time since the last approval, for a step with which a write is sent. `at`: the time of the step, in ms since 1970. */
-function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenStep, 'sinceApprovalMs'> {
-  return decidedAt === undefined ? {} : { sinceApprovalMs: at - decidedAt }
-}
-
-/** How long Redis keeps the record of an ended request. */
 const keepEndedMs = 30 * 24 * 3_600_000
 
 /** The number of the first key of a resource in the script. */
@@ -493,7 +474,7 @@ export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes>
  * Creates the store of requests over one connection to Redis. `take` is the only function that changes a record. All throw StoreUnavailableError
  * if Redis does not answer.
  */
-export function createStore({ onStep = () => {}, ...parts }: StoreParts): Store {
+export function createStore({ onStep = () => {}, ...parts }: Omit<Records, 'run' | 'onStep'> & Partial<Pick<Records, 'onStep'>>): Store {
   const records: Records = { ...parts, onStep, run: withScripts(parts.redis) }
   return { ...bind(records, ofRecords), ...bind(records, ofDueTimes) }
 }

@@ -23,7 +23,7 @@ import { viewOf } from '../outbox/render.ts'
 import { Refusal } from '../slack/errors.ts'
 import { dateTime, mrkdwn, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
-import { factsOfEarlier, findEarlier, historyBefore, type RequestedChange } from './history.ts'
+import { findEarlier, historyBefore, type RequestedChange } from './history.ts'
 import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest, UnreadableRecordError } from './store.ts'
 
 /** The longest preflight check, because the requester waits for it. */
@@ -70,9 +70,8 @@ async function check<Input, Facts>(
   if (reason !== undefined && reason.length > longestReason)
     throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
   const requester = requested.requester ?? (await app.access.gateSent(origin, kind))
-  const seenEarlier = await factsOfEarlier(app, requested)
   const signal = AbortSignal.timeout(preflightMs)
-  const preflight = await change.preflight(requested.input, { signal, forRequest: true, earlier: seenEarlier })
+  const preflight = await change.preflight(requested.input, { signal, forRequest: true })
   const { input = requested.input } = preflight
   const earlier = await findEarlier(app, requested, { change, input, facts: preflight.facts })
   const facts = earlier.undone && change.undoing ? change.undoing(preflight.facts) : preflight.facts

@@ -76,7 +76,6 @@ type Observed = 'read' | 'unread' | 'skipped'
 /** The wait before a request whose record does not fit this version of Lockkeeper is observed again. */
 const unfitMs = 10 * 60_000
 
-/** Reads the outcome of one request from the account, and takes the step that follows from it. */
 async function observe(app: App, request: Request, now: number, options: ObserveOptions): Promise<Observed> {
   const { store, config } = app
   // What is left when the time is over stays due, and is among the first at the next tick.

@@ -19,12 +19,10 @@ import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
 const scripts = readScripts(import.meta.url, ['data-loss-mark', 'replace-faults'])
 
-/** A check that one process repeats, with what it has seen so far. */
 export interface Watch {
   check(): Promise<void>
 }
 
-/** How long the account API may take to list what is under way. */
 const readMs = 10_000
 
 /**
@@ -94,7 +92,6 @@ const newWords = mrkdwn`:information_source: *Redis has no data of Lockkeeper ye
 
 const olderStateWords = mrkdwn`:rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out.`
 
-/** The most changes under way that a notice names. */
 const mostUnderway = 50
 
 const notTracked = 'not tracked by Lockkeeper'
@@ -109,7 +106,6 @@ const dataNew: Loss = { code: 'redis-data-new', words: newWords, andWhich: notTr
 const setBack: Loss = { how: 'set-back', code: 'redis-set-back', words: olderStateWords, andWhich: perhapsNotTracked, level: 'error' }
 
 interface Found {
-  /** The mark that this process knew. */
   before: string | undefined
   current: string
   isNew: boolean
@@ -152,7 +148,6 @@ export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch
   let unreplaced: string | undefined
   let lastRefusedAt = Number.NEGATIVE_INFINITY
 
-  /** Checks Redis. Throws StoreUnavailableError if it does not answer. */
   async function check(): Promise<void> {
     const faults = await app.connections.faultsToReport()
     app.metrics.redisFaults(faults)

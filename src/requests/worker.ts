@@ -10,7 +10,6 @@ import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
 import { createWatchdog, type Watch } from './watches.ts'
 
-/** What the worker does, and how long it may take. */
 interface WorkerOptions {
   reconcile: (id: string) => Promise<void>
   track: (requests: Request[]) => Promise<void>
@@ -133,7 +132,6 @@ const longestMs = 60_000
 
 /** Work that one process at a time repeats. */
 export interface Work {
-  /** Unique in Lockkeeper. */
   name: string
   everyMs: number
   run(signal: AbortSignal): Promise<void>

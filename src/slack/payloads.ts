@@ -21,8 +21,8 @@ const Metadata = z.object({
   undoes: LinkedRequest.optional(),
   /** The ended request that the form repeats. */
   repeats: LinkedRequest.optional(),
-  /** What that request filled in, and the title of the form while it stays. */
-  filled: z.object({ choice: z.string(), title: z.string().optional() }).optional(),
+  /** The title of the form. Default: that of an empty one. */
+  title: z.string().optional(),
 })
 export type Metadata = z.infer<typeof Metadata>
 const StoredMetadata = Metadata.extend({ version: z.literal(1) })

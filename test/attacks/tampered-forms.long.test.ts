@@ -45,10 +45,10 @@ describe('a requester who sends addresses that the form of an evacuation does no
 
   test.each<[string, (world: World) => string, RegExp]>([
     ['of another server', ({ accountApi }) => otherAddress(accountApi).id, /is on .*, not on/],
-    ['that does not exist', () => 'eip_nowhere', /No Elastic IP/],
+    ['that does not exist', () => 'eip_nowhere', /isn't on the account/],
     ['with a path in its id', () => '../servers', /Not a valid id/],
     ['without an id', () => '', /Not a valid id/],
-    ['called like a member of every object', () => 'constructor', /No Elastic IP/],
+    ['called like a member of every object', () => 'constructor', /isn't on the account/],
   ])('gets no request for one %s', async (_, idIn, words) => {
     const own = addresses(3)
     const world = await startWorld(withAddresses(own))

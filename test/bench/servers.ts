@@ -1,8 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { accountData, type ElasticIpState } from '../sandbox/account-api/data.ts'
+import { elasticIpOnWire } from '../sandbox/account-api/wire.ts'
 
 // The servers of the benchmarks, each in its own process: `node servers.ts <name>` prints the port that it listens on.
+
+/** What the answers of the account API are made from. */
+const data = accountData('')
 
 const secret = process.env.SLACK_SIGNING_SECRET ?? ''
 
@@ -48,7 +53,7 @@ async function startBoltEcho() {
 
 /** An account API with prepared answers: 1,000 Elastic IPs in pages of 100, and 500 plans, each with every field of the interface specification. */
 function accountApi(): { serve: RequestListener; sizes: object } {
-  const text = (data: unknown[]) => Buffer.from(JSON.stringify({ data, meta: {} }))
+  const text = (items: unknown[]) => Buffer.from(JSON.stringify({ data: items, meta: {} }))
   const many = (count: number, one: (index: number) => unknown) => Array.from({ length: count }, (_, index) => one(index))
   const pages = many(10, (page) => text(many(100, (index) => elasticIp(page * 100 + index)))) as Buffer[]
   const [plans, empty] = [text(many(500, plan)), text([])]
@@ -63,56 +68,13 @@ function accountApi(): { serve: RequestListener; sizes: object } {
 }
 
 function elasticIp(index: number) {
-  return {
-    id: `eip_${String(index).padStart(10, '0')}`,
-    type: 'elastic_ips',
-    attributes: {
-      address: `203.0.${Math.floor(index / 250)}.${(index % 250) + 1}`,
-      family: 'IPv4',
-      prefix_length: 32,
-      mode: 'routed',
-      status: 'moving',
-      created_at: '2026-03-02T09:30:00Z',
-      server: { id: 'sv_81q8LGGQnFEm5', hostname: 'web-2', primary_ipv4: '198.51.100.22', operating_system: 'ubuntu_24_04_x64_lts' },
-      project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
-      region: { id: 'reg_usnDPAAF373Hs', name: 'United States', location: { id: 'site_ash', name: 'Ashburn', slug: 'ASH' } },
-    },
-  }
+  const address = `203.0.${Math.floor(index / 250)}.${(index % 250) + 1}`
+  const state = { ...(data.elasticIps[0] as ElasticIpState), id: `eip_${String(index).padStart(10, '0')}`, address }
+  return elasticIpOnWire(data, state, { status: 'moving', serverId: state.serverId })
 }
 
 function plan(index: number) {
-  const prices = { USD: { hour: 0.054, month: 39.42, year: 425.74 }, EUR: { hour: 0.05, month: 36.5, year: 394.2 } }
-  return {
-    id: `plan_${String(index).padStart(10, '0')}`,
-    type: 'virtual_machine_plans',
-    attributes: {
-      name: `vm.${index}`,
-      specs: {
-        memory: 8,
-        gpu: 'NVIDIA L40S',
-        vram_per_gpu: 48,
-        vcpus: 4,
-        vcpu: { count: 4, clock: 2.9, type: 'shared' },
-        nics: [{ type: '10 Gbps', count: '1' }],
-        disk: { type: 'nvme', size: { amount: 160, unit: 'gib' } },
-      },
-      regions: ['United States', 'Germany', 'Japan', 'Brazil'].map((name) => ({
-        name,
-        locations: { available: ['ASH', 'DAL'], in_stock: ['ASH'] },
-        stock_level: 'low',
-        pricing: prices,
-      })),
-      stock_level: 'low',
-      available_operating_systems: [
-        'ubuntu_24_04_x64_lts',
-        'ubuntu_22_04_x64_lts',
-        'debian_12',
-        'rocky_9',
-        'almalinux_9',
-        'flatcar_stable',
-      ],
-    },
-  }
+  return { ...data.plans[index % data.plans.length], id: `plan_${String(index).padStart(10, '0')}` }
 }
 
 const print = (line: object) => console.log(JSON.stringify(line))

@@ -1,69 +1,41 @@
 import { describe, expect, test } from 'vitest'
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
-import { approveMove, patchesOf } from './moves.ts'
+import { approveMove, moveInto, patchesOf, patient } from './moves.ts'
 
-/** Changes on the account cause no event at the stand-in Slack, so they are polled. */
-const patient = { timeout: 15_000, interval: 20 }
-const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
-const thePatch = { method: 'PATCH', path: /^\/elastic_ips\// }
+const timings = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
 
-describe('a write that took effect, with a misleading answer', () => {
-  test.each<[string, FaultOrder]>([
-    ['a 500', { kind: 'status', status: 500, applied: true }],
-    ['a 502 with a web page', { kind: 'instead', instead: () => ({ status: 502, type: 'text/html', text: '<h1>Bad gateway</h1>' }) }],
-    ['a 202 with a web page', { kind: 'instead', instead: () => ({ status: 202, type: 'text/html', text: '<h1>Welcome</h1>' }) }],
-    ['a 202 that ends in the middle', { kind: 'truncate' }],
-    ['a 202 with another shape', { kind: 'instead', instead: () => ({ status: 202, body: { ok: true } }) }],
-    ['a 429', { kind: 'status', status: 429, applied: true, headers: { 'retry-after': '1' } }],
-    ['a 408', { kind: 'status', status: 408, applied: true }],
-  ])('%s: it is tracked to its end, and written once', async (_, order) => {
-    const world = await startWorld({ timings: quick })
-    const fault = world.accountApi.faults.add({ ...thePatch, ...order })
+test.each<[string, FaultOrder]>([
+  ['a 500', { kind: 'status', status: 500, applied: true }],
+  ['a 502 with a web page', { kind: 'instead', instead: () => ({ status: 502, type: 'text/html', text: '<h1>Bad gateway</h1>' }) }],
+  ['a 202 with a web page', { kind: 'instead', instead: () => ({ status: 202, type: 'text/html', text: '<h1>Welcome</h1>' }) }],
+  ['a 202 that ends in the middle', { kind: 'truncate' }],
+  ['a 202 with another shape', { kind: 'instead', instead: () => ({ status: 202, body: { ok: true } }) }],
+  ['a 429', { kind: 'status', status: 429, applied: true, headers: { 'retry-after': '1' } }],
+  ['a 408', { kind: 'status', status: 408, applied: true }],
+])('a write that took effect, with %s as its answer, is tracked to its end, and written once', async (_, order) => {
+  const { slack, accountApi, card, elasticIp, target } = await moveInto(order, /Done/, { timings })
 
-    const { card, elasticIp, target: to } = await approveMove(world)
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(fault.fired).toBe(1)
-    expect(patchesOf(world)).toHaveLength(1)
-    expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: to.id })
-    expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
-  })
+  expect(accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: target.id })
+  expect(slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
 })
 
 test.each<[string, FaultOrder]>([
   ['its connection closes', { kind: 'drop-before' }],
   ['its connection is reset', { kind: 'reset' }],
-])('a write that has no effect, because %s, is reported as not started after a while, and not sent again', async (_, order) => {
-  const world = await startWorld({ timings: quick })
-  const fault = world.accountApi.faults.add({ ...thePatch, ...order })
+  ['it is answered with 429', { kind: 'status', status: 429, headers: { 'retry-after': '1' } }],
+])('a write that has no effect, because %s, is reported as not started once a read shows it, and not sent again', async (_, order) => {
+  const { accountApi, elasticIp, report } = await moveInto(order, /Not started/, { timings })
 
-  const { card, elasticIp } = await approveMove(world)
-  const report = await untilReport(world.slack, card.ts, /Not started/)
-
-  expect(fault.fired).toBe(1)
   expect(report.text).toContain("The move didn't start and nothing was changed")
-  expect(patchesOf(world)).toHaveLength(1)
-  expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: elasticIp.serverId })
+  expect(accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: elasticIp.serverId })
 })
 
 describe('a write that is answered with 429', () => {
-  test('is reported as not started once a read shows that it had no effect', async () => {
-    const world = await startWorld({ timings: quick })
-    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 429, headers: { 'retry-after': '1' } })
-
-    const { card } = await approveMove(world)
-    const report = await untilReport(world.slack, card.ts, /Not started/)
-
-    expect(fault.fired).toBe(1)
-    expect(report.text).toContain('nothing was changed')
-    expect(patchesOf(world)).toHaveLength(1)
-  })
-
   test('with a pause of two minutes holds all writes back and no reads: they settle it, and people get their answers', async () => {
-    const world = await startWorld({ timings: quick })
+    const world = await startWorld({ timings })
     const fault = world.accountApi.faults.add({
-      ...thePatch,
+      method: 'PATCH',
       kind: 'status',
       status: 429,
       applied: true,

@@ -1,78 +1,51 @@
 import { describe, expect, test } from 'vitest'
-import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
-import { approveMove, patchesOf } from './moves.ts'
+import { approveMove, moveInto, patchesOf, patient } from './moves.ts'
 
-/** Changes on the account cause no event at the stand-in Slack, so they are polled. */
-const patient = { timeout: 15_000, interval: 20 }
-const thePatch = { method: 'PATCH', path: /^\/elastic_ips\// }
+const withOperators = { env: { OPS_CHANNEL: general } }
+const inviteBot = ({ slack }: Pick<World, 'slack'>) => slack.invite(general)
+const alarmsOf = ({ slack }: Pick<World, 'slack'>) => slack.messages(general).filter(({ isBot }) => isBot)
 
-describe('a write that is refused', () => {
-  test.each([
-    ['ELASTIC_IP_NOT_ACTIVE', "The Elastic IP isn't active, so it can't be moved now. Nothing was changed."],
-    ['SERVER_NOT_IN_PROJECT', "Nothing was changed. The server isn't in the same project as the Elastic IP. Choose another server."],
-    ['SITE_NOT_SUPPORTED', "Nothing was changed. The site doesn't support Elastic IPs. Ask the provider's support which sites do."],
-    ['SERVER_NETWORK_INCOMPATIBLE', "Nothing was changed. The target's network configuration is outdated. Contact the provider's support."],
-    ['SITE_MISMATCH', "Nothing was changed. The server isn't in the same site as the Elastic IP. Choose another server."],
-  ])('with %s is explained, ends as failed, and is not sent again', async (code, words) => {
-    const world = await startWorld()
-    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 422, body: { errors: [{ code, message: 'no' }] } })
+test.each([
+  [422, 'ELASTIC_IP_NOT_ACTIVE', "The Elastic IP isn't active, so it can't be moved now. Nothing was changed."],
+  [422, 'SERVER_NOT_IN_PROJECT', "Nothing was changed. The server isn't in the same project as the Elastic IP. Choose another server."],
+  [422, 'SITE_NOT_SUPPORTED', "Nothing was changed. The site doesn't support Elastic IPs. Ask the provider's support which sites do."],
+  [
+    422,
+    'SERVER_NETWORK_INCOMPATIBLE',
+    "Nothing was changed. The target's network configuration is outdated. Contact the provider's support.",
+  ],
+  [422, 'SITE_MISMATCH', "Nothing was changed. The server isn't in the same site as the Elastic IP. Choose another server."],
+  // It was deleted after the preflight check.
+  [404, 'not_found', "The account API couldn't find this (404). It says: “no”. Nothing was changed."],
+])('a write that is refused with %i %s is explained, ends as failed, and is not sent again', async (status, code, words) => {
+  const { slack, report } = await moveInto({ kind: 'status', status, body: { errors: [{ code, detail: 'no' }] } }, /Failed/)
 
-    const { card } = await approveMove(world)
-    const report = await untilReport(world.slack, card.ts, /Failed/)
+  expect(report.text).toContain(words)
+  await untilCard(slack, /\*Failed/)
+})
 
-    expect(fault.fired).toBe(1)
-    expect(report.text).toContain(words)
-    await untilCard(world.slack, /\*Failed/)
-    expect(patchesOf(world)).toHaveLength(1)
-  })
+test.each([
+  [
+    401,
+    "The account API rejects Lockkeeper's API key (401).",
+    /rejects Lockkeeper's API key \(401, elasticIps\.move\).*must be requested again/,
+  ],
+  // A key with fewer rights: the other operations go on, and the message does not say that nothing works.
+  [
+    403,
+    "Lockkeeper's API key isn't allowed to do this (403)",
+    /doesn't let Lockkeeper's API key do this \(403, elasticIps\.move\).*Everything else works/,
+  ],
+])('a write that is refused with %i is reported to the requester, and once to the channel of operators', async (status, shown, alert) => {
+  const refusal = { kind: 'status', status, body: { errors: [{ code: 'of_the_key' }] } } as const
+  const { slack, report } = await moveInto(refusal, /Failed/, withOperators, inviteBot)
 
-  test('with 404, because the Elastic IP was deleted after the preflight check, says so', async () => {
-    const world = await startWorld()
-    const fault = world.accountApi.faults.add({
-      ...thePatch,
-      kind: 'status',
-      status: 404,
-      body: { errors: [{ code: 'not_found', detail: 'The Elastic IP does not exist' }] },
-    })
-
-    const { card } = await approveMove(world)
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(fault.fired).toBe(1)
-    expect(report.text).toContain(
-      "The account API couldn't find this (404). It says: “The Elastic IP does not exist”. Nothing was changed.",
-    )
-    expect(patchesOf(world)).toHaveLength(1)
-  })
-
-  test.each([
-    [
-      401,
-      "The account API rejects Lockkeeper's API key (401).",
-      /rejects Lockkeeper's API key \(401, elasticIps\.move\).*must be requested again/,
-    ],
-    // A key with fewer rights: the other operations go on, and the message does not say that nothing works.
-    [
-      403,
-      "Lockkeeper's API key isn't allowed to do this (403)",
-      /doesn't let Lockkeeper's API key do this \(403, elasticIps\.move\).*Everything else works/,
-    ],
-  ])('with %i is reported to the requester, and once to the channel of operators', async (status, shown, alert) => {
-    const world = await startWorld({ env: { OPS_CHANNEL: general } })
-    world.slack.invite(general)
-    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status, body: { errors: [{ code: 'of_the_key' }] } })
-
-    const { card } = await approveMove(world)
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(fault.fired).toBe(1)
-    expect(report.text).toContain(shown)
-    expect(report.text).toContain('Nothing was changed.')
-    await untilCard(world.slack, alert, general)
-    expect(world.slack.messages(general).filter(({ isBot }) => isBot)).toHaveLength(1)
-    expect(patchesOf(world)).toHaveLength(1)
-  })
+  expect(report.text).toContain(shown)
+  expect(report.text).toContain('Nothing was changed.')
+  await untilCard(slack, alert, general)
+  expect(alarmsOf({ slack })).toHaveLength(1)
 })
 
 describe('a team without the feature flag elastic_ips', () => {
@@ -80,9 +53,9 @@ describe('a team without the feature flag elastic_ips', () => {
   const words = "Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them."
 
   async function startWithOperators() {
-    const world = await startWorld({ env: { OPS_CHANNEL: general } })
-    world.slack.invite(general)
-    return { world, alarms: () => world.slack.messages(general).filter(({ isBot }) => isBot) }
+    const world = await startWorld(withOperators)
+    inviteBot(world)
+    return { world, alarms: () => alarmsOf(world) }
   }
 
   test('gets that answer at the request, and operators are not notified', async () => {
@@ -98,18 +71,12 @@ describe('a team without the feature flag elastic_ips', () => {
   })
 
   test('gets that answer in the thread if the write is refused, without a second write, and operators are not notified', async () => {
-    const { world, alarms } = await startWithOperators()
-    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 403, body })
+    const { slack, report } = await moveInto({ kind: 'status', status: 403, body }, /Failed/, withOperators, inviteBot)
 
-    const { card } = await approveMove(world)
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(fault.fired).toBe(1)
     expect(report.text).toContain(`Nothing was changed. ${words}`)
     expect(report.text).not.toContain('Request again')
-    expect(JSON.stringify((await untilCard(world.slack, /\*Failed/)).blocks)).not.toContain('Request again')
-    expect(alarms()).toEqual([])
-    expect(patchesOf(world)).toHaveLength(1)
+    expect(JSON.stringify((await untilCard(slack, /\*Failed/)).blocks)).not.toContain('Request again')
+    expect(alarmsOf({ slack })).toEqual([])
   })
 
   test('that loses it while a move is tracked settles nothing, and its end is reported without a notice to operators', async () => {

@@ -1,9 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
 import { type SentAlert, startAlertmanager } from '../sandbox/alertmanager/start-alertmanager.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
-import { documented, replaced } from './documented-alerts.ts'
 import { type SceneOptions, startScene } from './scene.ts'
 
 const token = 'a-token-for-alerts-of-more-than-32-characters'
@@ -36,7 +36,7 @@ export async function startAlertScene({ env = {}, ...options }: SceneOptions = {
     return scene.slack.messages(ops).filter(({ isBot, threadTs, text }) => isBot && threadTs === undefined && /Evacuate/.test(text))
   }
 
-  function untilRequest(fits: RegExp, timeoutMs = 15_000): Promise<Message> {
+  function untilRequest(fits: RegExp, timeoutMs = 60_000): Promise<Message> {
     return scene.slack.until(() => requests().find(({ text }) => fits.test(text)), { what: `a request like ${fits}`, timeoutMs })
   }
 
@@ -55,4 +55,22 @@ export function nodeDown(hostname: string, more: Partial<SentAlert> = {}): SentA
 
 export function nodeUp(hostname: string): SentAlert {
   return nodeDown(hostname, { endsAt: new Date().toISOString() })
+}
+
+const page = readFileSync(new URL('../../docs/alerts.md', import.meta.url), 'utf8')
+
+/** Returns the block of the page on alerts that begins with the name of its file: `# alertmanager.yml`. */
+export function documented(file: string): string {
+  const blocks = [...page.matchAll(/^( *)```yaml\n([\s\S]*?)\n *```$/gm)]
+  const [, indent = '', block] = blocks.find(([, , text = '']) => text.trimStart().startsWith(`# ${file}\n`)) ?? []
+  if (block === undefined) throw new Error(`docs/alerts.md has no block that begins with # ${file}`)
+  return `${block.replaceAll(new RegExp(`^${indent}`, 'gm'), '')}\n`
+}
+
+/** Replaces what depends on the machine or takes too long for a test. Throws if the page says it in other words by now. */
+export function replaced(text: string, changes: [from: string, to: string][]): string {
+  return changes.reduce((before, [from, to]) => {
+    if (!before.includes(from)) throw new Error(`docs/alerts.md no longer has ${JSON.stringify(from)}`)
+    return before.replaceAll(from, to)
+  }, text)
 }

@@ -7,8 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { general } from '../journeys/world.ts'
 import { type Alertmanager, startAlertmanager } from '../sandbox/alertmanager/start-alertmanager.ts'
-import { nodeDown, nodeUp, startAlertScene } from './alert-scene.ts'
-import { documented, replaced } from './documented-alerts.ts'
+import { documented, nodeDown, nodeUp, replaced, startAlertScene } from './alert-scene.ts'
 
 async function untilSent(alertmanager: Alertmanager, more: number): Promise<void> {
   const { tried } = await alertmanager.notifications()
@@ -95,7 +94,7 @@ test('while Redis is away alerts are refused, and afterwards Alertmanager brings
   await untilRefused(alertmanager)
   proxy.heal()
 
-  await untilRequest(/needs approval from/, 30_000)
+  await untilRequest(/needs approval from/)
   await untilSent(alertmanager, 1)
   expect(requests()).toHaveLength(1)
 })
@@ -112,7 +111,7 @@ test('an alert that resolves before its request could be posted leaves nothing t
   await untilAccepted(alertmanager, 2)
   slack.faults.clear()
 
-  const { text } = await untilRequest(/alert resolved/i, 30_000)
+  const { text } = await untilRequest(/alert resolved/i)
   expect(text).toContain('*Withdrawn*')
   expect(requests()).toHaveLength(1)
   const posted = slack.journal.filter(({ method }) => method === 'chat.postMessage')
@@ -133,7 +132,7 @@ test('an alert that resolves after the approval stops nothing, and the thread sa
   await alertmanager.send(nodeUp('web-1'))
 
   await untilReport(card, /alert resolved/i)
-  await untilReport(card, /Done/, 30_000)
+  await untilReport(card, /Done/)
   expect(account.world.elasticIps().map(({ serverId }) => serverId)).toEqual([to, to, to, to])
   expect(writes()).toHaveLength(4)
 })

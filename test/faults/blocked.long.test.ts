@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { ops, untilCard, untilReport } from '../journeys/world.ts'
+import { ops, untilReport } from '../journeys/world.ts'
+import { requestMove } from './moves.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
@@ -80,9 +81,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
   const blockMs = moment === 'its lease of the report' ? shortBlockMs : usualBlockMs
   const world = await startStandInWorld({ bots: 2, atOnce: 1, nodeOptions, own, env: { BLOCK_MS: String(blockMs) } })
   const { accountApi, slack, bots } = world
-  const { elasticIp, target } = accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /needs approval from/)
+  const { elasticIp, target, card } = await requestMove(world)
 
   const blocked = Promise.withResolvers<number>()
   const over = Promise.withResolvers<void>()

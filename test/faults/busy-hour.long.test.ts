@@ -56,7 +56,7 @@ async function lookAround({ as, ask, slack }: Busy, name: keyof typeof people, i
     await ask(name, 'servers', /^\*\d+ servers/)
     await delay(500)
     await as(name).command('/infra ip move', { channel: ops })
-    await slack.until(() => slack.as(people[name]).topView(), { what: 'a form', timeoutMs: 20_000 })
+    await slack.until(() => slack.as(people[name]).topView(), { what: 'a form' })
     const { options } = await as(name).search(undefined, 'Server', 'web-2')
     expect(options.map(({ text }) => text.text)).toContain('web-2 (Storefront, ASH)')
     await slack.as(people[name]).close()
@@ -66,18 +66,18 @@ async function lookAround({ as, ask, slack }: Busy, name: keyof typeof people, i
 
 async function move({ as, slack, elasticIp, untilCard }: Busy, index: number, by: keyof typeof people, approver: keyof typeof people) {
   await as(by).command(`/infra ip move ${elasticIp(index).address} web-2`, { channel: ops })
-  const card = await untilCard(index, /needs approval from/, 30_000)
+  const card = await untilCard(index, /needs approval from/)
   await delay(300)
   await as(approver).click(card, 'Approve')
-  return slack.until(() => slack.thread(ops, card.ts).find(({ text }) => /\*Done\.\*/.test(text)), { what: 'the end', timeoutMs: 60_000 })
+  return slack.until(() => slack.thread(ops, card.ts).find(({ text }) => /\*Done\.\*/.test(text)), { what: 'the end' })
 }
 
 async function evacuate(busy: Busy) {
   const alertmanager = await busy.alertmanagerFor()
   await alertmanager.send(nodeDown('rack-0'))
-  const card = await untilEvacuation(busy, 0, /needs approval from/, 30_000)
+  const card = await untilEvacuation(busy, 0, /needs approval from/)
   await busy.as('ben').click(card, 'Approve')
-  await untilEvacuation(busy, 0, /\*Done\*/, 90_000)
+  await untilEvacuation(busy, 0, /\*Done\*/)
 }
 
 test.each([
@@ -114,6 +114,6 @@ test.each([
     expect(account.world.elasticIps().map(({ status, serverId }) => `${status} on ${serverId}`)).toEqual(
       Array(19).fill(`active on ${busy.to}`),
     )
-    expect(brokenPromises(await busy.gather(6, 30_000))).toEqual([])
+    expect(brokenPromises(await busy.gather(6))).toEqual([])
   },
 )

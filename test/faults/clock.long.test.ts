@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { requestMove } from './moves.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 
 const minutes = 60_000
@@ -16,19 +17,13 @@ async function startBotsOff(off: number[], env: Record<string, string>) {
   return world
 }
 
-async function requestMove({ accountApi, slack, ada }: Awaited<ReturnType<typeof startStandInWorld>>) {
-  const { elasticIp, target } = accountApi.world.movable()
-  await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return untilCard(slack, /needs approval from/)
-}
-
 describe.each([
   ['ahead', 10 * minutes],
   ['behind', -10 * minutes],
 ])('a clock that is ten minutes %s', (_, off) => {
   test('does not shorten the time to approve: the approval counts, and the move is made', async () => {
     const world = await startBotsOff([off], { APPROVAL_TTL: '5m' })
-    const card = await requestMove(world)
+    const { card } = await requestMove(world)
 
     await world.ben.click(card, 'Approve')
 
@@ -40,7 +35,7 @@ describe.each([
   test('does not lengthen the time to approve: a late approval is refused, and nothing is done', async () => {
     // No worker runs, so that only the click itself can find that the request has expired.
     const world = await startBotsOff([off], { APPROVAL_TTL: '1s', ROLE: 'web' })
-    const card = await requestMove(world)
+    const { card } = await requestMove(world)
     await delay(1_200)
 
     await world.ben.click(card, 'Approve')
@@ -53,13 +48,13 @@ describe.each([
 
 test('two replicas with clocks twenty minutes apart execute a move once, and let a request without a decision expire in time', async () => {
   const world = await startBotsOff([10 * minutes, -10 * minutes], { APPROVAL_TTL: '4s' })
-  const card = await requestMove(world)
+  const { card } = await requestMove(world)
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
   expect(world.accountApi.journal.writes()).toHaveLength(1)
   expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
 
-  const second = await requestMove(world)
+  const { card: second } = await requestMove(world)
   const startedAt = Date.now()
   await untilReport(world.slack, second.ts, /Expired/)
   expect(Date.now() - startedAt).toBeLessThan(12_000)

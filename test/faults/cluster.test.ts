@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest'
 import { Secret } from '../../src/domain/signing.ts'
 import { closeRedis, connectRedis, holdCommands } from '../../src/redis/connect.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { ops, people, startWorld, untilReport, untilShown } from '../journeys/world.ts'
 import { startCluster } from './many-redis.ts'
+import { requestMove } from './moves.ts'
 
 test('the bot works on a real Cluster, because all keys share a hash tag', async () => {
   const { clients, url } = await startCluster()
   await expectHeld(url)
   const world = await startWorld({ env: { REDIS_URL: url } })
-  const { elasticIp, target } = world.accountApi.world.movable()
 
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
+  const { card } = await requestMove(world)
   await world.ben.command('/infra pending', { channel: ops })
   await untilShown(world.slack, people.ben, /1 request needs approval/)
   await world.ben.click(card, 'Approve')

@@ -103,7 +103,7 @@ describe('a bot that is killed around every step of an evacuation writes no addr
     arrange?.(scene, id)
 
     await Promise.all([killAtEach(scene, moments), approveWhileKilled(scene, card), meanwhile?.(scene, id)])
-    const evidence = await scene.gather(1, 40_000)
+    const evidence = await scene.gather(1)
 
     expect(brokenPromises(evidence)).toEqual([])
     const states = evidence.records[0]?.items?.map(({ state }) => state) ?? []
@@ -128,7 +128,7 @@ describe('a bot that is killed around every step of an evacuation writes no addr
       await bots.start(0)
     }
     expect(await countIn('waiting')).toBe(7)
-    const run = await scene.gather(1, 60_000)
+    const run = await scene.gather(1)
 
     expect(brokenPromises(run)).toEqual([])
     expect(await countIn('done')).toBe(25)

@@ -54,9 +54,9 @@ test('evacuations go on while answers are lost, and addresses are moved, release
   for (const index of [2, 3]) await untilItem(scene, at(disturbed, index), ({ state }) => state === 'tracking')
   world.moveBehindOurBack(at(disturbed, 2), third)
   world.release(at(disturbed, 3))
-  for (const rack of [0, 1]) await untilEvacuation(scene, rack, /\*Partly done\*/, 30_000)
-  await untilEvacuation(scene, 2, /\*Done\*/, 30_000)
-  const evidence = await scene.gather(4, 30_000)
+  for (const rack of [0, 1]) await untilEvacuation(scene, rack, /\*Partly done\*/)
+  await untilEvacuation(scene, 2, /\*Done\*/)
+  const evidence = await scene.gather(4)
 
   expect(lost.map(({ fired }) => fired)).toEqual([1, 1, 1])
   expect(await statesOf(scene, lossy ?? [])).toEqual(['done', 'done', 'not-started', 'done', 'done', 'done', 'done'])
@@ -80,7 +80,7 @@ test('a 429 in the middle of an evacuation holds every write back, and nothing i
   scene.account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 300, times: 14 })
 
   await scene.ben.click(await requestEvacuation(scene, 0), 'Approve')
-  await untilEvacuation(scene, 0, /\*Partly done\*/, 40_000)
+  await untilEvacuation(scene, 0, /\*Partly done\*/)
   const evidence = await scene.gather(1)
 
   const times = scene.writes().map(({ time }) => time)
@@ -104,7 +104,7 @@ async function sendTwice(held: (sent: Buffer) => boolean, options: Parameters<ty
   await expect.poll(() => new Set(scene.writes().map(({ path }) => path)).size, { timeout: 30_000 }).toBe(7)
   expect(scene.proxy.fired.held).toBe(1)
   pass()
-  const evidence = await scene.gather(1, 30_000)
+  const evidence = await scene.gather(1)
   return { scene, evidence, broken: brokenPromises(evidence) }
 }
 
@@ -150,7 +150,7 @@ test.each(['none', 'addresses unlocked'] as const)(
     scene.account.faults.add({ method: 'PATCH', kind: 'late', delayMs: 3_000, times: 2 })
     for (const card of scene.slack.messages(ops)) await scene.chiara.click(card, 'Approve')
     await scene.slack.until(() => scene.writes().length > 0)
-    const evidence = await scene.gather(1, 20_000)
+    const evidence = await scene.gather(1)
 
     expect(brokenPromises(evidence).some((line) => /^I2|^I3|^I4/.test(line))).toBe(name !== 'none')
   },

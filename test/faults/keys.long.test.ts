@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 
 const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
 
-interface Places {
-  slack: Awaited<ReturnType<typeof startStandInWorld>>['slack']
-  accountApi: Awaited<ReturnType<typeof startStandInWorld>>['accountApi']
-}
+type Places = Pick<World, 'slack' | 'accountApi'>
 
 async function approvedKey({ slack }: Places): Promise<Message> {
   await slack.as(people.ada).command('/infra keys create ci-deploy', { channel: ops })
@@ -87,104 +84,93 @@ describe('a bot that is killed', () => {
   })
 })
 
-test('a key whose creation takes effect late is deleted, and reported once', async () => {
-  const world = await startWorld({ timings: { ...quick, unsettledMs: 15_000 } })
+/** Ada's key is approved, and this goes wrong when she presses *Create key*. */
+async function createInto<Planned>(plan: (world: World) => Planned, options: WorldOptions = {}) {
+  const world = await startWorld({ timings: quick, ...options })
   const card = await approvedKey(world)
-  // The connection breaks at once. What was sent on it takes effect much later.
-  const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'late', delayMs: 6_000 })
-
+  const planned = plan(world)
   await world.ada.click(card, 'Create key')
+  return { ...world, card, planned, untilEnd: (fits = /Failed/) => untilReport(world.slack, card.ts, fits) }
+}
+
+const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
+
+test('a key whose creation takes effect late is deleted, and reported once', async () => {
+  // The connection breaks at once. What was sent on it takes effect much later.
+  const late = { method: 'POST', path: /api_keys/, kind: 'late', delayMs: 6_000 } as const
+  const world = await createInto(({ accountApi }) => accountApi.faults.add(late), { timings: { ...quick, unsettledMs: 15_000 } })
+
   await expect.poll(() => world.accountApi.world.issuedTokens.length).toBe(1)
   await expect.poll(() => liveKeys(world)).toEqual([])
-  await untilReport(world.slack, card.ts, /Failed|Not started/)
-
-  expect(fault.fired).toBe(1)
+  await world.untilEnd(/Failed|Not started/)
+  expect(world.planned.fired).toBe(1)
   expect(shownTokens(world)).toEqual([])
 })
 
 test('a key that was shown while its deletion was due is reported as deleted, also to the person who saw it', async () => {
-  const world = await startWorld({ timings: quick })
-  const card = await approvedKey(world)
-  // Slack accepts the message, but confirms it too late.
-  const slow = world.slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 2_000 })
-  const deletion = world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'delay', delayMs: 3_000 })
+  const world = await createInto(({ slack, accountApi }) => [
+    // Slack accepts the message, but confirms it too late.
+    slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 2_000 }),
+    accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'delay', delayMs: 3_000 }),
+  ])
 
-  await world.ada.click(card, 'Create key')
-  await untilReport(world.slack, card.ts, /Failed/)
+  await world.untilEnd()
 
-  expect([slow.fired, deletion.fired]).toEqual([1, 1])
+  expect(world.planned.map(({ fired }) => fired)).toEqual([1, 1])
   expect(liveKeys(world)).toEqual([])
-  expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
+  expect(world.slack.thread(ops, world.card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
   await untilShown(world.slack, people.ada, /took too long.*Don't use it/)
 })
 
-describe('a created key', () => {
-  test('is deleted if Slack is away, and that is reported once Slack is back', async () => {
-    const world = await startWorld({ timings: quick })
-    const card = await approvedKey(world)
-    const away = [
-      world.slack.faults.add({ method: '*', kind: 'status', status: 503, times: 1_000 }),
-      world.slack.faults.add({ method: 'response_url', kind: 'status', status: 503, times: 1_000 }),
-    ]
+test('a created key is deleted if Slack is away, and that is reported once Slack is back', async () => {
+  const world = await createInto(({ slack }) =>
+    ['*', 'response_url'].map((method) => slack.faults.add({ method, kind: 'status', status: 503, times: 1_000 })),
+  )
 
-    await world.ada.click(card, 'Create key')
-    await expect.poll(() => writes(world, 'DELETE').length).toBe(1)
-    expect(liveKeys(world)).toEqual([])
-    expect(away.every(({ fired }) => fired > 0)).toBe(true)
-    world.slack.faults.clear()
+  await expect.poll(() => writes(world, 'DELETE').length).toBe(1)
+  expect(liveKeys(world)).toEqual([])
+  expect(world.planned.every(({ fired }) => fired > 0)).toBe(true)
+  world.slack.faults.clear()
 
-    await untilReport(world.slack, card.ts, /Failed/)
-    expect(shownTokens(world)).toEqual([])
-  })
+  await world.untilEnd()
+  expect(shownTokens(world)).toEqual([])
+})
 
-  test('stays if one answer to its message is lost: it is shown again to the same person', async () => {
-    const world = await startWorld({ timings: quick })
-    const card = await approvedKey(world)
-    const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
-    const lost = world.slack.faults.add({ method: 'response_url', kind: 'drop-after', when: isSecret })
+test('a created key stays if one answer to its message is lost: it is shown again to the same person', async () => {
+  const world = await createInto(({ slack }) => slack.faults.add({ method: 'response_url', kind: 'drop-after', when: isSecret }))
 
-    await world.ada.click(card, 'Create key')
-    await untilReport(world.slack, card.ts, /Done/)
+  await world.untilEnd(/Done/)
 
-    expect(lost.fired).toBe(1)
-    expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
-    expect(liveKeys(world)).toHaveLength(1)
-  })
+  expect(world.planned.fired).toBe(1)
+  expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
+  expect(liveKeys(world)).toHaveLength(1)
+})
 
-  test('is deleted if every answer to its message is lost, whether or not it was seen, and that is reported', async () => {
-    const world = await startWorld({ timings: quick })
-    const card = await approvedKey(world)
-    const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
-    const lost = [
-      world.slack.faults.add({ method: 'response_url', kind: 'drop-after', times: 3, when: isSecret }),
-      world.slack.faults.add({ method: 'chat.postEphemeral', kind: 'drop-after', when: isSecret }),
-    ]
+test('a created key is deleted if every answer to its message is lost, whether or not it was seen, and that is reported', async () => {
+  const world = await createInto(({ slack }) => [
+    slack.faults.add({ method: 'response_url', kind: 'drop-after', times: 3, when: isSecret }),
+    slack.faults.add({ method: 'chat.postEphemeral', kind: 'drop-after', when: isSecret }),
+  ])
 
-    await world.ada.click(card, 'Create key')
-    await untilReport(world.slack, card.ts, /Failed/)
+  await world.untilEnd()
 
-    expect(lost.map(({ fired }) => fired)).toEqual([3, 1])
-    expect(liveKeys(world)).toEqual([])
-    await untilShown(world.slack, people.ada, /deleted the key at once/)
-  })
+  expect(world.planned.map(({ fired }) => fired)).toEqual([3, 1])
+  expect(liveKeys(world)).toEqual([])
+  await untilShown(world.slack, people.ada, /deleted the key at once/)
+})
 
-  test('is deleted if it was answered with a 502 that holds its token, and the token is nowhere', async () => {
-    const world = await startWorld({ timings: quick, env: { LOG_LEVEL: 'trace' } })
-    const card = await approvedKey(world)
-    const fault = world.accountApi.faults.add({
-      method: 'POST',
-      path: /api_keys/,
-      kind: 'instead',
-      instead: ({ body }) => ({ status: 502, type: 'text/html', text: `<h1>Bad gateway</h1><pre>${JSON.stringify(body)}</pre>` }),
-    })
+test('a created key is deleted if it was answered with a 502 that holds its token, and the token is nowhere', async () => {
+  const withToken = ({ body }: { body: unknown }) => ({ status: 502, type: 'text/html', text: `<pre>${JSON.stringify(body)}</pre>` })
+  const world = await createInto(
+    ({ accountApi }) => accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'instead', instead: withToken }),
+    { env: { LOG_LEVEL: 'trace' } },
+  )
 
-    await world.ada.click(card, 'Create key')
-    await untilReport(world.slack, card.ts, /Failed/)
+  await world.untilEnd()
 
-    const [token] = world.accountApi.world.issuedTokens
-    expect(fault.fired).toBe(1)
-    expect(liveKeys(world)).toEqual([])
-    expect(token).toMatch(/^[0-9a-f]{36}$/)
-    expect(world.log.join('') + JSON.stringify(world.slack.journal) + world.auditLines.join('')).not.toContain(token)
-  })
+  const [token] = world.accountApi.world.issuedTokens
+  expect(world.planned.fired).toBe(1)
+  expect(liveKeys(world)).toEqual([])
+  expect(token).toMatch(/^[0-9a-f]{36}$/)
+  expect(world.log.join('') + JSON.stringify(world.slack.journal) + world.auditLines.join('')).not.toContain(token)
 })

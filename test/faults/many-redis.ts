@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
 import { type Redis as Server, startRedis } from '../sandbox/redis/start-redis.ts'
+import { untilTrue } from './until-true.ts'
 
 const password = 'p4ss'
 
@@ -40,7 +41,7 @@ export async function startCluster() {
     await client.call('CLUSTER', 'ADDSLOTSRANGE', String(index * perNode), String(last))
     await client.call('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]?.port))
   }
-  await until(async () =>
+  await untilTrue('the nodes have found together', async () =>
     (await Promise.all(clients.map(async (client) => String(await client.call('CLUSTER', 'INFO'))))).every(
       (info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3'),
     ),
@@ -56,14 +57,6 @@ async function start(options: Parameters<typeof startRedis>[0]): Promise<Server>
 
 async function untilInStep(replica: Server): Promise<void> {
   const client = new Redis(replica.url)
-  await until(async () => (await client.info('replication')).includes('master_link_status:up'))
+  await untilTrue('the replica follows', async () => (await client.info('replication')).includes('master_link_status:up'))
   client.disconnect()
-}
-
-async function until(holds: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
-  const deadline = Date.now() + withinMs
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('the servers did not find together')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
 }

@@ -2,9 +2,10 @@ import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { approveMove } from './moves.ts'
 
 /** Starts a world with its own Redis, which can be emptied, filled and restarted. */
-async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesMs = 300) {
+async function startWorldOnOwnRedis(moveTakesMs = 300) {
   const server = await startRedis({ appendonly: true })
   const admin = new Redis(server.url)
   onTestFinished(async () => {
@@ -12,20 +13,14 @@ async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesM
     await server.stop()
   })
   const account = { moveTakes: { min: moveTakesMs, max: moveTakesMs } }
-  const world = await startWorld({ env: { REDIS_URL: server.url, OPS_CHANNEL: ops, ...env }, account })
-  const { elasticIp, target } = world.accountApi.world.movable()
-  const requestMove = async () => {
-    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    return untilCard(world.slack, /needs approval from/)
-  }
-  return { world, server, admin, requestMove, elasticIp }
+  const world = await startWorld({ env: { REDIS_URL: server.url, OPS_CHANNEL: ops }, account })
+  return { world, admin }
 }
 
 test('a new data set is reported as new and a lost one as lost, with what is moving on the account', async () => {
-  const { world, admin, requestMove, elasticIp } = await startWorldOnOwnRedis({})
+  const { world, admin } = await startWorldOnOwnRedis(60_000)
   await untilCard(world.slack, /Redis has no data of Lockkeeper yet/)
-  const card = await requestMove()
-  await world.ben.click(card, 'Approve')
+  const { card, elasticIp } = await approveMove(world)
   await untilCard(world.slack, /\*Moving\*/)
 
   await admin.flushall()
@@ -59,9 +54,8 @@ test('operators are notified of the loss although Slack fails at first', async (
 })
 
 test('with a full Redis new requests are refused with a message, and running ones go on when there is room', async () => {
-  const { world, admin, requestMove } = await startWorldOnOwnRedis({}, 1_500)
-  const card = await requestMove()
-  await world.ben.click(card, 'Approve')
+  const { world, admin } = await startWorldOnOwnRedis(1_500)
+  const { card } = await approveMove(world)
   await untilCard(world.slack, /\*Moving\*/)
 
   await admin.config('SET', 'maxmemory', '1')
@@ -77,9 +71,8 @@ test('with a full Redis new requests are refused with a message, and running one
 })
 
 test('the work of jobs and schedulers that somebody deleted is still done', async () => {
-  const { world, admin, requestMove } = await startWorldOnOwnRedis({})
-  const card = await requestMove()
-  await world.ben.click(card, 'Approve')
+  const { world, admin } = await startWorldOnOwnRedis(1_000)
+  const { card } = await approveMove(world)
   await untilCard(world.slack, /\*Moving\*/)
   const jobs = [...(await admin.keys('*:ticks:*')), ...(await admin.keys('*:wake-ups:*'))]
 

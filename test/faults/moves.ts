@@ -1,13 +1,35 @@
-import { ops, untilCard, type World } from '../journeys/world.ts'
+import { expect } from 'vitest'
+import { ops, startWorld, untilCard, untilReport, type World, type WorldOptions } from '../journeys/world.ts'
+import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { places } from './many-elastic-ips.ts'
 
+/** Changes on the account cause no event at the stand-in Slack, so they are polled. */
+export const patient = { timeout: 15_000, interval: 20 }
+
+/** Requests the first possible move. */
+export async function requestMove({ accountApi, slack, ada }: Pick<World, 'accountApi' | 'slack' | 'ada'>) {
+  const { elasticIp, target } = accountApi.world.movable()
+  await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  return { elasticIp, target, card: await untilCard(slack, /needs approval from/) }
+}
+
 /** Ada requests the first possible move, and Ben approves it. */
-export async function approveMove(world: World) {
-  const { elasticIp, target: to } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${to.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
-  await world.ben.click(card, 'Approve')
-  return { elasticIp, target: to, card }
+export async function approveMove(world: Pick<World, 'accountApi' | 'slack' | 'ada' | 'ben'>) {
+  const requested = await requestMove(world)
+  await world.ben.click(requested.card, 'Approve')
+  return requested
+}
+
+/** Approves a move whose write meets this fault, up to the report. The write is sent once. */
+export async function moveInto(order: FaultOrder, fits: RegExp, options: WorldOptions = {}, prepare = (_world: World) => {}) {
+  const world = await startWorld(options)
+  prepare(world)
+  const fault = world.accountApi.faults.add({ method: 'PATCH', path: /^\/elastic_ips\//, ...order })
+  const approved = await approveMove(world)
+  const report = await untilReport(world.slack, approved.card.ts, fits)
+  expect(fault.fired).toBe(1)
+  expect(patchesOf(world)).toHaveLength(1)
+  return { ...world, ...approved, report }
 }
 
 export function patchesOf(world: Pick<World, 'accountApi'>) {
@@ -19,7 +41,7 @@ export async function moveAll(world: World): Promise<void> {
   const all = world.accountApi.world.elasticIps()
   for (const { id } of all) await world.ada.command(`/infra ip move ${id} ${places.to}`, { channel: ops })
   const moving = () => world.slack.messages(ops).filter(({ text }) => /\*Moving\*/.test(text))
-  await world.slack.until(() => moving().length === all.length, { timeoutMs: 60_000 })
+  await world.slack.until(() => moving().length === all.length)
 }
 
 /** Returns the texts in the threads, without the cards. */

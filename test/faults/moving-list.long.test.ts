@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startWorld } from '../journeys/world.ts'
 import { manyElasticIps, places } from './many-elastic-ips.ts'
-import { moveAll, patchesOf, reportsOf } from './moves.ts'
-
-/** Changes on the account cause no event at the stand-in Slack, so they are polled. */
-const patient = { timeout: 15_000, interval: 20 }
+import { moveAll, patchesOf, patient, reportsOf } from './moves.ts'
 
 describe('the list that shows many moves', () => {
   const count = 120
@@ -30,8 +27,7 @@ describe('the list that shows many moves', () => {
       when: ({ query }: { query: Record<string, string> }) => query['page[number]'] === String(page),
     })
     const singleReads = () => world.accountApi.journal.filter(({ method, path }) => method === 'GET' && /^\/elastic_ips\/./.test(path))
-    const allDone = () =>
-      world.slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length === count, { timeoutMs: 60_000 })
+    const allDone = () => world.slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length === count)
     const endAll = () => {
       for (const { id, status } of world.accountApi.world.elasticIps()) if (status === 'moving') world.accountApi.world.endMove(id)
     }

@@ -84,7 +84,7 @@ test.each<[string, FaultOrder]>([
     accountApi.faults.clear()
     for (const { id, status } of accountApi.world.elasticIps()) if (status === 'moving') accountApi.world.endMove(id)
     await untilReport(slack, waiting.ts, /Done/)
-    await slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length > count, { timeoutMs: 30_000 })
+    await slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length > count)
 
     expect(reportsOf(world)).toHaveLength(count + 1)
     expect(patchesOf(world)).toHaveLength(count + 1)

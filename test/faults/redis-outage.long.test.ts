@@ -157,15 +157,15 @@ describe('Redis away for half a minute, with requests in every phase', () => {
       await end(scene)
       const backAt = performance.now()
 
-      await scene.slack.until(() => movesIn(scene).length === 4, { timeoutMs: 30_000, what: 'the write of what was approved' })
-      for (const index of [starting, following, unsent]) await scene.untilCard(index, /\*Done/, 30_000)
-      await scene.slack.until(() => !writesOf(scene, onRack(scene, 0)).includes(0), { timeoutMs: 30_000, what: 'the writes of the rest' })
-      await scene.untilCard(outdated, /Nothing was (?:done|changed)|Canceled/, 30_000)
+      await scene.slack.until(() => movesIn(scene).length === 4, { what: 'the write of what was approved' })
+      for (const index of [starting, following, unsent]) await scene.untilCard(index, /\*Done/)
+      await scene.slack.until(() => !writesOf(scene, onRack(scene, 0)).includes(0), { what: 'the writes of the rest' })
+      await scene.untilCard(outdated, /Nothing was (?:done|changed)|Canceled/)
       const resumedMs = performance.now() - backAt
       await tryAgain(scene)
       const usableMs = performance.now() - backAt
-      await untilEvacuation(scene, 0, /\*Done\*/, 30_000)
-      const evidence = await scene.gather(8, 30_000)
+      await untilEvacuation(scene, 0, /\*Done\*/)
+      const evidence = await scene.gather(8)
 
       console.log(
         JSON.stringify({
@@ -211,7 +211,7 @@ test('it is killed while a write waits for its turn: reads say so, and afterward
   expect(scene.writes()).toHaveLength(writes)
   await redis.restart()
 
-  await scene.untilReport(last, /\*Done\.\*/, 50_000)
+  await scene.untilReport(last, /\*Done\.\*/)
   expect(brokenPromises(await scene.gather(writes + 1))).toEqual([])
   expect(scene.writes()).toHaveLength(writes + 1)
   expect(account.limiter.refused('write')).toBe(0)

@@ -51,83 +51,77 @@ test('the bot leaves a primary that is demoted, and what is under way goes on', 
   expect(brokenPromises(await scene.gather(2, 20_000, evidence))).toEqual([])
 })
 
-test('after a Redis comes back without its data, operators are notified with what is moving, and new requests are tracked', async () => {
-  const scene = await startScene({ moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
-  scene.slack.invite(general)
-  await scene.startMove(0)
-  const { address, id } = scene.elasticIp(0)
-
-  await scene.redis.kill()
-  await rm(join(scene.redis.folder, 'appendonlydir'), { recursive: true })
-  await scene.redis.restart()
-  const lostAt = performance.now()
-  expect(await scene.admin.dbsize()).toBeLessThan(20)
-
-  const notice = await scene.slack.until(
-    () => scene.slack.messages(general).find(({ text }) => text.includes("Redis lost Lockkeeper's data")),
-    {
-      timeoutMs: 20_000,
+/** Each loses data, and returns once the bot can reach a Redis again. */
+const losses: Record<string, { bots?: number; moving: (scene: Scene) => Promise<() => Promise<void>>; notice: string }> = {
+  'a Redis comes back without its data': {
+    moving: async (scene) => {
+      await scene.startMove(0)
+      return async () => {
+        await scene.redis.kill()
+        await rm(join(scene.redis.folder, 'appendonlydir'), { recursive: true })
+        await scene.redis.restart()
+        expect(await scene.admin.dbsize()).toBeLessThan(20)
+      }
     },
-  )
-  expect(notice.text).toContain(`${address} (${id}), `)
-  // A read may show either server while the Elastic IP moves.
-  expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\. More: /)
-  scene.account.world.nextMove({ takesMs: 500 })
-  const next = await scene.requestMove(1)
-  await scene.ben.click(next, 'Approve')
-  await scene.untilReport(next, /Done/)
-  expect(performance.now() - lostAt).toBeLessThan(60_000)
-  expect(scene.slack.messages(general).filter(({ text }) => text.includes("Redis lost Lockkeeper's data"))).toHaveLength(1)
-  expect(scene.writes()).toHaveLength(2)
-})
-
-test('after a Redis comes back with an older state, operators are notified once with what is moving, and work goes on', async () => {
-  const scene = await startScene({ bots: 2, moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
-  scene.slack.invite(general)
-  const card = await scene.requestMove(0)
-  await expect.poll(() => scene.bots.log.some((line) => line.includes('"act":"request"'))).toBe(true)
-  const [files, older] = ['appendonlydir', 'older'].map((name) => join(scene.redis.folder, name)) as [string, string]
-  await cp(files, older, { recursive: true })
-  await scene.ben.click(card, 'Approve')
-  await scene.untilCard(0, /\*Moving\*/)
-  // Only data that was chained in the audit is known to have existed.
-  await expect.poll(() => scene.bots.log.some((line) => line.includes('"act":"accept"'))).toBe(true)
-
-  await scene.redis.kill()
-  await rm(files, { recursive: true })
-  await cp(older, files, { recursive: true })
-  await scene.redis.restart()
-
-  const isNotice = ({ text }: { text: string }) => text.includes('Redis went back to an older state')
-  const notice = await scene.slack.until(() => scene.slack.messages(general).find(isNotice))
-  const { address, id } = scene.elasticIp(0)
-  expect(notice.text).toContain(`perhaps no longer tracked by Lockkeeper: ${address} (${id}), `)
-  expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\. More: /)
-  scene.account.world.nextMove({ takesMs: 500 })
-  const next = await scene.requestMove(1)
-  await scene.ben.click(next, 'Approve')
-  await scene.untilReport(next, /Done/)
-  expect(scene.slack.messages(general).filter(isNotice)).toHaveLength(1)
-  expect(scene.slack.messages(general).filter(({ text }) => text.includes("Redis lost Lockkeeper's data"))).toEqual([])
-  expect(scene.writes()).toHaveLength(2)
-})
-
-test('the promotion of an empty replica is noticed, too', async () => {
-  const scene = await startScene({ moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
-  scene.slack.invite(general)
-  await scene.startMove(0)
-  const empty = await startRedis({ appendonly: true, password: scene.redis.password, settings: ['appendfsync always'] })
-  onTestFinished(() => empty.stop())
-
-  scene.proxy.retarget({ port: empty.port })
-  scene.proxy.reset()
-
-  const notice = await scene.slack.until(
-    () => scene.slack.messages(general).find(({ text }) => text.includes("Redis lost Lockkeeper's data")),
-    {
-      timeoutMs: 20_000,
+    notice: "Redis lost Lockkeeper's data",
+  },
+  'a Redis comes back with an older state': {
+    bots: 2,
+    moving: async (scene) => {
+      const logs = (act: string) => expect.poll(() => scene.bots.log.some((line) => line.includes(`"act":"${act}"`))).toBe(true)
+      const card = await scene.requestMove(0)
+      await logs('request')
+      const [files, older] = ['appendonlydir', 'older'].map((name) => join(scene.redis.folder, name)) as [string, string]
+      await cp(files, older, { recursive: true })
+      await scene.ben.click(card, 'Approve')
+      await scene.untilCard(0, /\*Moving\*/)
+      // Only data that was chained in the audit is known to have existed.
+      await logs('accept')
+      return async () => {
+        await scene.redis.kill()
+        await rm(files, { recursive: true })
+        await cp(older, files, { recursive: true })
+        await scene.redis.restart()
+      }
     },
-  )
-  expect(notice.text).toContain(scene.elasticIp(0).address)
-  expect(scene.proxy.fired.resets).toBeGreaterThan(0)
-})
+    notice: 'Redis went back to an older state',
+  },
+  'an empty replica is promoted': {
+    moving: async (scene) => {
+      await scene.startMove(0)
+      const empty = await startRedis({ appendonly: true, password: scene.redis.password, settings: ['appendfsync always'] })
+      onTestFinished(() => empty.stop())
+      return async () => {
+        scene.proxy.retarget({ port: empty.port })
+        scene.proxy.reset()
+      }
+    },
+    notice: "Redis lost Lockkeeper's data",
+  },
+}
+
+test.each(Object.entries(losses))(
+  'after %s, operators are notified once with what is moving, and new requests are tracked',
+  async (_, { bots = 1, moving, notice }) => {
+    const scene = await startScene({ bots, moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
+    scene.slack.invite(general)
+    const lose = await moving(scene)
+    const { address, id } = scene.elasticIp(0)
+
+    await lose()
+
+    const notices = () =>
+      scene.slack.messages(general).filter(({ text }) => /\*Redis (?:lost Lockkeeper's data|went back to an older state)/.test(text))
+    const { text } = await scene.slack.until(() => notices()[0])
+    expect(text).toContain(notice)
+    expect(text).toContain(`${address} (${id}), `)
+    // A read may show either server while the Elastic IP moves.
+    expect(text).toMatch(/\(eip_\w+\), shown on web-[12]\. More: /)
+    scene.account.world.nextMove({ takesMs: 500 })
+    const next = await scene.requestMove(1)
+    await scene.ben.click(next, 'Approve')
+    await scene.untilReport(next, /Done/)
+    expect(notices().map((each) => each.text)).toEqual([text])
+    expect(scene.writes()).toHaveLength(2)
+  },
+)

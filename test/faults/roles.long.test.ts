@@ -30,7 +30,7 @@ test('the worker executes what was requested from the web process, and its succe
   expect(scene.writes()).toHaveLength(1)
 
   await scene.bots.start(1)
-  expect(brokenPromises(await scene.gather(2, 30_000))).toEqual([])
+  expect(brokenPromises(await scene.gather(2))).toEqual([])
   expect(scene.writes()).toHaveLength(2)
   expect(await ticksOf(scene, 0)).toBe(0)
   expect(await ticksOf(scene, 1)).toBeGreaterThan(0)
@@ -65,7 +65,7 @@ test('while no worker runs, messages and operators say so within a minute, once;
   await bots.kill(2)
   const [fresh, old] = [await scene.requestMove(0), await scene.requestMove(1)]
   for (const card of [fresh, old]) await ben.click(card, 'Approve')
-  for (const index of [0, 1]) await scene.untilCard(index, /Not started yet: no worker of Lockkeeper is running/, 60_000)
+  for (const index of [0, 1]) await scene.untilCard(index, /Not started yet: no worker of Lockkeeper is running/)
   await slack.until(() => notices()[0], { what: 'a notice' })
   // Both web processes look again, twice.
   await delay(21_000)
@@ -85,7 +85,7 @@ test('while no worker runs, messages and operators say so within a minute, once;
   expect(dropped.text).toContain(
     'Approved, but not sent within 30 minutes. Nothing was changed. Still wanted? Press *Request again* above.',
   )
-  expect(brokenPromises(await scene.gather(2, 30_000))).toEqual([])
+  expect(brokenPromises(await scene.gather(2))).toEqual([])
   expect(scene.writes()).toHaveLength(1)
   await ada.click(await scene.untilCard(1, /\*Not started\*/), 'Request again')
   await slack.until(() => ada.topView())

@@ -106,7 +106,7 @@ export async function startScene({
     return found
   }
 
-  function untilCard(index: number, fits: RegExp, timeoutMs = 15_000, channel = ops): Promise<Message> {
+  function untilCard(index: number, fits: RegExp, timeoutMs = 60_000, channel = ops): Promise<Message> {
     const { address } = elasticIp(index)
     const isIt = ({ isBot, text }: Message) => isBot && namesAddress(address, text) && fits.test(text)
     return slack.until(() => slack.messages(channel).findLast(isIt), { what: `a card of ${address} like ${fits}`, timeoutMs })
@@ -126,7 +126,7 @@ export async function startScene({
     return slack.thread(card.channel, card.ts).filter(({ ts, text }) => ts !== card.ts && fits.test(text))
   }
 
-  function untilReport(card: Message, fits: RegExp, timeoutMs = 20_000): Promise<Message> {
+  function untilReport(card: Message, fits: RegExp, timeoutMs = 60_000): Promise<Message> {
     return slack.until(() => reports(card, fits)[0], { what: `a report like ${fits}`, timeoutMs })
   }
 
@@ -134,7 +134,7 @@ export async function startScene({
     return account.journal.writes().filter((entry) => entry.method === method)
   }
 
-  async function gather(requests: number, restMs = 20_000, from = evidence): Promise<Evidence> {
+  async function gather(requests: number, restMs = 60_000, from = evidence): Promise<Evidence> {
     const secrets = [slack.botToken, slack.signingSecret, account.key, redis.password]
     const rested = await from.comeToRest(requests, restMs)
     const records = await from.records()

@@ -3,16 +3,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ops, startWorld, untilCard, untilReport } from '../journeys/world.ts'
 import { createEvidence } from './evidence.ts'
 import { startSentinels } from './many-redis.ts'
+import { approveMove } from './moves.ts'
 
 test('when the primary dies, the replica takes over and the move is tracked to its end, once', async () => {
   const { primary, replica, url } = await startSentinels()
   const client = new Redis(replica.url)
   onTestFinished(() => client.disconnect())
   const world = await startWorld({ env: { REDIS_URL: url }, account: { moveTakes: { min: 9_000, max: 9_000 } } })
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
-  await world.ben.click(card, 'Approve')
+  const { elasticIp, target, card } = await approveMove(world)
   await untilCard(world.slack, /\*Moving\*/)
 
   const { lastTick } = createEvidence(client, world.prefix).keys

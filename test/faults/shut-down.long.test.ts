@@ -21,28 +21,51 @@ async function countIn(state: string, { evidence }: Scene): Promise<number> {
   return (await evidence.records()).filter((record) => record.state === state).length
 }
 
-/** Starts a move that outlasts the bot, and waits until it is tracked. */
-async function startLongMove(scene: Scene): Promise<number> {
-  scene.account.world.nextMove({ takesMs: 5_000 })
-  await scene.startMove(0)
-  return countIn('tracking', scene)
-}
-
+/** Returns 1 once the bot itself reports that Redis does not answer. */
 async function countMissingRedis({ bots }: Scene): Promise<number> {
   const { checks } = (await (await bots.page(0, '/status')).json()) as { checks: { redis: { ok: boolean } } }
   return checks.redis.ok ? 0 : 1
 }
 
-const isReport = (args: Record<string, unknown>) => args.thread_ts !== undefined
+/** Resolves once the fault has happened. */
+async function happened(fault: { readonly fired: number }): Promise<() => number> {
+  await expect.poll(() => fault.fired, { interval: 5 }).toBe(1)
+  return () => fault.fired
+}
+
+/** A move is approved, and meets this fault. */
+function approvedInto(plan: (scene: Scene) => { readonly fired: number }): Phase['arrange'] {
+  return async (scene) => {
+    const card = await scene.requestMove(0)
+    const fault = plan(scene)
+    await scene.ben.click(card, 'Approve')
+    return happened(fault)
+  }
+}
+
+/** A move that outlasts the bot is tracked, and then this happens, once. */
+function trackedUntil(disturb: (scene: Scene) => Promise<number>): Phase['arrange'] {
+  return async (scene) => {
+    scene.account.world.nextMove({ takesMs: 5_000 })
+    await scene.startMove(0)
+    const count = (await countIn('tracking', scene)) * (await disturb(scene))
+    return () => count
+  }
+}
+
+async function swallowed({ fired }: TcpProxy): Promise<number> {
+  await expect.poll(() => fired.swallowed).toBeGreaterThan(0)
+  return 1
+}
 
 const phases: Record<string, Phase> = {
   'a request is being recorded': {
     async arrange({ account, slack, ada, elasticIp, to }) {
       const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 2_500 })
       await ada.command(`/infra ip move ${elasticIp(0).address} ${to}`, { channel: ops })
-      await expect.poll(() => slow.fired).toBe(1)
+      const fired = await happened(slow)
       expect(slack.messages(ops)).toEqual([])
-      return () => slow.fired
+      return fired
     },
     finish: approveAtLast,
   },
@@ -66,8 +89,7 @@ const phases: Record<string, Phase> = {
     async arrange({ slack, ada, elasticIp, to }) {
       const slow = slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 4_000 })
       await ada.command(`/infra ip move ${elasticIp(0).address} ${to}`, { channel: ops })
-      await expect.poll(() => slow.fired).toBe(1)
-      return () => slow.fired
+      return happened(slow)
     },
     finish: approveAtLast,
   },
@@ -85,38 +107,18 @@ const phases: Record<string, Phase> = {
     },
   },
   'the account API hangs on the preflight check before the write': {
-    async arrange({ account, requestMove, ben, elasticIp }) {
-      const card = await requestMove(0)
-      const hung = account.faults.add({ method: 'GET', path: new RegExp(elasticIp(0).id), kind: 'delay', delayMs: 30_000 })
-      await ben.click(card, 'Approve')
-      await expect.poll(() => hung.fired).toBe(1)
-      return () => hung.fired
-    },
+    arrange: approvedInto(({ account, elasticIp }) =>
+      account.faults.add({ method: 'GET', path: new RegExp(elasticIp(0).id), kind: 'delay', delayMs: 30_000 }),
+    ),
   },
   'the account API hangs on the write': {
-    async arrange({ account, requestMove, ben }) {
-      const card = await requestMove(0)
-      const hung = account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })
-      await ben.click(card, 'Approve')
-      await expect.poll(() => hung.fired).toBe(1)
-      return () => hung.fired
-    },
+    arrange: approvedInto(({ account }) => account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })),
   },
-  'the move is tracked': {
-    async arrange(scene) {
-      const following = await startLongMove(scene)
-      expect(scene.elasticIp(0).status).toBe('moving')
-      return () => following
-    },
-  },
+  'the move is tracked': { arrange: trackedUntil(async (scene) => (scene.elasticIp(0).status === 'moving' ? 1 : 0)) },
   'its report is being posted': {
-    async arrange({ slack, requestMove, ben }) {
-      const card = await requestMove(0)
-      const slow = slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 4_000, when: isReport })
-      await ben.click(card, 'Approve')
-      await expect.poll(() => slow.fired).toBe(1)
-      return () => slow.fired
-    },
+    arrange: approvedInto(({ slack }) =>
+      slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 4_000, when: (args) => args.thread_ts !== undefined }),
+    ),
   },
   'Slack hangs, and a report is unsent': {
     async arrange({ slackProxy, writes, requestMove, ben, account }) {
@@ -124,36 +126,30 @@ const phases: Record<string, Phase> = {
       await expect.poll(() => writes().length).toBe(1)
       slackProxy.blackhole()
       await expect.poll(() => account.world.elasticIps()[0]?.status).toBe('active')
-      await expect.poll(() => slackProxy.fired.swallowed).toBeGreaterThan(0)
-      return () => Math.min(1, slackProxy.fired.swallowed)
+      const count = await swallowed(slackProxy)
+      return () => count
     },
     mend: async ({ slackProxy }) => slackProxy.heal(),
   },
   'Redis is gone': {
-    async arrange(scene) {
-      const following = await startLongMove(scene)
+    arrange: trackedUntil(async (scene) => {
       await scene.redis.kill()
-      const missing = await countMissingRedis(scene)
-      return () => following * missing
-    },
+      return countMissingRedis(scene)
+    }),
     mend: ({ redis }) => redis.restart(),
   },
   'Redis freezes': {
-    async arrange(scene) {
-      const following = await startLongMove(scene)
+    arrange: trackedUntil(async (scene) => {
       scene.redis.freeze()
-      const missing = await countMissingRedis(scene)
-      return () => following * missing
-    },
+      return countMissingRedis(scene)
+    }),
     mend: async ({ redis }) => redis.thaw(),
   },
   'packets to Redis vanish': {
-    async arrange(scene) {
-      const following = await startLongMove(scene)
-      scene.proxy.blackhole()
-      await expect.poll(() => scene.proxy.fired.swallowed).toBeGreaterThan(0)
-      return () => following * Math.min(1, scene.proxy.fired.swallowed)
-    },
+    arrange: trackedUntil(async ({ proxy }) => {
+      proxy.blackhole()
+      return swallowed(proxy)
+    }),
     mend: async ({ proxy }) => {
       proxy.heal()
       proxy.reset()
@@ -179,7 +175,7 @@ describe('SIGTERM ends the bot within 10 s with 0, and the next one finishes the
     await replaceBot(scene, mend)
     await finish?.(scene)
 
-    const evidence = await scene.gather(1, 40_000)
+    const evidence = await scene.gather(1)
     expect(brokenPromises(evidence)).toEqual([])
     expect(evidence.records.map(({ state }) => state)).toEqual(['done'])
     expect(scene.writes()).toHaveLength(1)
@@ -243,7 +239,7 @@ describe('SIGTERM while a key is handed over', () => {
     const [key] = keysMade(scene)
     await replaceBot(scene, undefined)
 
-    const report = await scene.untilReport(card, /Failed/, 40_000)
+    const report = await scene.untilReport(card, /Failed/)
     expect(report.text).toMatch(/Nobody saw/)
     expect(keysMade(scene)).toEqual([])
     expect(JSON.stringify(scene.slack.journal)).not.toContain(key?.token)
@@ -283,63 +279,37 @@ function expectGoodEnd({ bots }: Pick<Start, 'bots'>, ended: Awaited<ReturnType<
 }
 
 /** The moments of a start at which SIGTERM comes. Each causes a fault, and returns a function that counts how often the start met it. */
-const moments: Record<string, { socketMode?: true; arrange: (start: Start) => () => number }> = {
-  'Redis cannot be reached': {
-    arrange({ proxy }) {
-      proxy.refuse()
-      return () => proxy.fired.refused
-    },
+const moments: Record<string, (start: Start) => () => number> = {
+  'Redis cannot be reached': ({ proxy }) => {
+    proxy.refuse()
+    return () => proxy.fired.refused
   },
-  'Redis takes connections and does not answer': {
-    arrange({ proxy }) {
-      proxy.blackhole()
-      return () => proxy.fired.swallowed
-    },
+  'Redis takes connections and does not answer': ({ proxy }) => {
+    proxy.blackhole()
+    return () => proxy.fired.swallowed
   },
-  'Redis cannot be reached, and people are answered already': {
-    arrange({ proxy, bots }) {
-      proxy.refuse()
-      return () => bots.log.filter((line) => line.includes('Lockkeeper is ready')).length
-    },
+  'Redis cannot be reached, and people are answered already': ({ proxy, bots }) => {
+    proxy.refuse()
+    return () => bots.log.filter((line) => line.includes('Lockkeeper is ready')).length
   },
-  'Redis hangs on the mark': { arrange: ({ holdRedis }) => holdRedis('dataLossMark') },
-  'the account API hangs on its first answer': {
-    arrange({ accountApi }) {
-      const hung = accountApi.faults.add({ method: 'GET', kind: 'delay', delayMs: 30_000 })
-      return () => hung.fired
-    },
+  'Redis hangs on the mark': ({ holdRedis }) => holdRedis('dataLossMark'),
+  'the account API hangs on its first answer': ({ accountApi }) => hung(accountApi.faults.add({ method: 'GET', ...hanging })),
+  'Slack hangs on auth.test': ({ slack }) => hung(slack.faults.add({ method: 'auth.test', ...hanging })),
+  'Slack fails, and is waited for': ({ slack, bots }) => {
+    const away = slack.faults.add({ method: 'auth.test', kind: 'status', times: 1_000 })
+    return () => Math.min(away.fired, bots.log.filter((line) => line.includes('Slack does not answer at')).length)
   },
-  'Slack hangs on auth.test': {
-    arrange({ slack }) {
-      const hung = slack.faults.add({ method: 'auth.test', kind: 'delay', delayMs: 30_000 })
-      return () => hung.fired
-    },
-  },
-  'Slack fails, and is waited for': {
-    arrange({ slack, bots }) {
-      const away = slack.faults.add({ method: 'auth.test', kind: 'status', times: 1_000 })
-      return () => Math.min(away.fired, bots.log.filter((line) => line.includes('Slack does not answer at')).length)
-    },
-  },
-  'the account API hangs on the check of its key': {
-    arrange({ accountApi }) {
-      const hung = accountApi.faults.add({ method: 'GET', path: /api_keys/, kind: 'delay', delayMs: 30_000 })
-      return () => hung.fired
-    },
-  },
-  'Slack hangs on opening Socket Mode': {
-    socketMode: true,
-    arrange({ slack }) {
-      const hung = slack.faults.add({ method: 'apps.connections.open', kind: 'delay', delayMs: 30_000 })
-      return () => hung.fired
-    },
-  },
-  'Redis hangs on the word that a worker is there': { arrange: ({ holdRedis }) => holdRedis('workers') },
+  'the account API hangs on the check of its key': ({ accountApi }) =>
+    hung(accountApi.faults.add({ method: 'GET', path: /api_keys/, ...hanging })),
+  'Slack hangs on opening Socket Mode': ({ slack }) => hung(slack.faults.add({ method: 'apps.connections.open', ...hanging })),
+  'Redis hangs on the word that a worker is there': ({ holdRedis }) => holdRedis('workers'),
 }
+const hanging = { kind: 'delay', delayMs: 30_000 } as const
+const hung = (fault: { readonly fired: number }) => () => fault.fired
 
 describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
-  test.each(Object.entries(moments))('when %s', async (_, { socketMode, arrange }) => {
-    const start = await arrangeStart(socketMode ? { socketMode } : {})
+  test.each(Object.entries(moments))('when %s', async (moment, arrange) => {
+    const start = await arrangeStart({ socketMode: moment.includes('Socket Mode') })
     await startUntil(arrange(start), start)
 
     const ended = await start.bots.end(0, 'SIGTERM')

@@ -7,12 +7,10 @@ import { buttonValue, cardButtons } from '../../src/messages/words.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import type { Delivery } from '../sandbox/slack/slack.ts'
-import { patchesOf } from './moves.ts'
+import { patchesOf, requestMove } from './moves.ts'
 
-async function requestMove(world: World) {
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
+async function unsentClick(world: World) {
+  const { card } = await requestMove(world)
   const [recorded] = await openRecords(world).all()
   if (!recorded) throw new Error('nothing was recorded')
   const payload = JSON.stringify({
@@ -38,7 +36,7 @@ async function expectNothingDone(world: World): Promise<void> {
 describe('a request with the right signature', () => {
   test('that is sent again, byte for byte, has one effect', async () => {
     const world = await startWorld({ replicas: 2 })
-    const { card, click } = await requestMove(world)
+    const { card, click } = await unsentClick(world)
     const first = { body: click, timestamp: Math.floor(Date.now() / 1_000) }
 
     const answers = await Promise.all([0, 1, 2, 3, 4].map(() => world.slack.sendRaw(first)))
@@ -69,7 +67,7 @@ describe('a request with the right signature', () => {
 
   test('and another time within 5 minutes has one effect as well: signed anew for every minute, it is still one click', async () => {
     const world = await startWorld()
-    const { card, click } = await requestMove(world)
+    const { card, click } = await unsentClick(world)
     const now = Math.floor(Date.now() / 1_000)
 
     for (const minutes of [-4, -1, 1, 4]) await world.slack.sendRaw({ body: click, timestamp: now + minutes * 60 })
@@ -94,7 +92,7 @@ describe('a request without a current signature of Slack', () => {
     ['passes for an event of Socket Mode', (_, body) => ({ body, signature: 'v0=none', headers: { 'x-slack-socket-mode': '1' } })],
   ])('has no effect because it %s', async (_, forge) => {
     const world = await startWorld()
-    const { click } = await requestMove(world)
+    const { click } = await unsentClick(world)
 
     const { status } = await world.slack.sendRaw(forge(world, click))
 
@@ -108,7 +106,7 @@ describe('a request without a current signature of Slack', () => {
     ['behind', (body: string) => `${body}&ssl_check=1`],
   ])('that is disguised as a certificate check, with that field %s the click, has no effect', async (_, smuggle) => {
     const world = await startWorld()
-    const { click } = await requestMove(world)
+    const { click } = await unsentClick(world)
 
     const { status } = await world.slack.sendRaw({ body: smuggle(click), signature: 'v0=none' })
 
@@ -118,7 +116,7 @@ describe('a request without a current signature of Slack', () => {
 
   test('as JSON, with a certificate check in it, has no effect', async () => {
     const world = await startWorld()
-    const { payload } = await requestMove(world)
+    const { payload } = await unsentClick(world)
     const body = JSON.stringify({ ...JSON.parse(payload), ssl_check: '1', payload })
 
     const { status } = await world.slack.sendRaw({ body, contentType: 'application/json', signature: 'v0=none' })
@@ -133,7 +131,7 @@ test.each<[string, { signature?: string }]>([
   ['not signed', { signature: 'v0=none' }],
 ])('a body of 10 MB is refused, %s, and the bot goes on', async (_, signed) => {
   const world = await startWorld()
-  const { click } = await requestMove(world)
+  const { click } = await unsentClick(world)
 
   const { status } = await world.slack.sendRaw({ body: `${click}&more=${'x'.repeat(10 * 1024 * 1024)}`, ...signed })
 
@@ -146,7 +144,7 @@ test.each<[string, { body: string; contentType?: string }]>([
   ['as a payload', { body: 'payload=null' }],
 ])('a request with the content null, %s, is acknowledged if it is signed, and the bot goes on', async (_, nothing) => {
   const world = await startWorld()
-  await requestMove(world)
+  await unsentClick(world)
 
   const signed = await world.slack.sendRaw(nothing)
   const forged = await world.slack.sendRaw({ ...nothing, signature: 'v0=none' })
@@ -157,7 +155,7 @@ test.each<[string, { body: string; contentType?: string }]>([
 
 test('requests to other paths get 404, and the bot goes on', async () => {
   const world = await startWorld()
-  const { click } = await requestMove(world)
+  const { click } = await unsentClick(world)
   const [bot] = world.bots
 
   const statuses = await Promise.all(

@@ -115,9 +115,7 @@ describe('a channel that is closed between the request and its end', () => {
       when: (args) => args.channel === people.ada,
     })
 
-    const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes("Couldn't deliver")), {
-      timeoutMs: 20_000,
-    })
+    const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes("Couldn't deliver")))
     expect(notice.text).toContain('user_disabled')
     expect(gone.fired).toBe(1)
     expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
@@ -129,7 +127,7 @@ test('within the usual limits of Slack everything is reported, and few calls are
   const scene = await startScene({ elasticIps: moves, moveTakesMs: 20_000, limits: true })
   for (let index = 0; index < moves; index += 1) {
     await scene.ada.command(`/infra ip move ${scene.elasticIp(index).address} ${scene.to}`, { channel: ops })
-    await scene.ben.click(await scene.untilCard(index, /needs approval from/, 60_000), 'Approve')
+    await scene.ben.click(await scene.untilCard(index, /needs approval from/), 'Approve')
   }
 
   const evidence = await scene.gather(moves, 180_000)
@@ -154,7 +152,7 @@ test('a card whose first answer was lost and whose channel is then closed: the r
   scene.slack.archive(ops)
 
   const notices = () => scene.slack.directMessages(people.ada).filter(({ text }) => text.includes('This channel is archived'))
-  await scene.slack.until(() => notices()[0], { timeoutMs: 20_000 })
+  await scene.slack.until(() => notices()[0])
 
   await expect
     .poll(
@@ -211,10 +209,10 @@ describe('Slack is away for longer than any pause between two attempts', () => {
       )
       outage.mend()
 
-      await scene.untilCard(0, /\*Done/, 40_000)
-      await scene.untilCard(1, /\*Done/, 40_000)
+      await scene.untilCard(0, /\*Done/)
+      await scene.untilCard(1, /\*Done/)
       await scene.ben.click(waiting, 'Approve')
-      const evidence = await scene.gather(3, 40_000)
+      const evidence = await scene.gather(3)
 
       expect(brokenPromises(evidence)).toEqual([])
       expect(scene.slack.messages(ops).filter(({ text }) => /Possible duplicate/.test(text))).toEqual([])

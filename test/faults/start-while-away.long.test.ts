@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { ops, people, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { FaultPlan } from '../sandbox/slack/slack.ts'
 import { environment, startProcess } from '../start-process.ts'
+import { approveMove } from './moves.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 /** Starts the stand-ins, with a Slack that cannot be reached until `proxy` heals. */
@@ -53,9 +54,7 @@ describe('a start while a dependency is away', () => {
 
     await redis.restart()
     await expect.poll(() => bot.page('/status')).toMatchObject({ status: 200, body: { ok: true } })
-    await ada.command(move, { channel: ops })
-    const card = await untilCard(slack, /needs approval from/)
-    await slack.as(people.ben).click(card, 'Approve')
+    const { card } = await approveMove({ slack, accountApi, ada, ben: slack.as(people.ben) })
     await untilReport(slack, card.ts, /Done/)
     expect(bot.errors()).toBe('')
   })

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { ops, people, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { environment, startProcess } from '../start-process.ts'
 import { brokenPromises } from './invariants.ts'
+import { approveMove } from './moves.ts'
 import { startScene } from './scene.ts'
 
 test('a worker that starts without Slack tracks a move to its end, and its report comes when Slack is back', async () => {
@@ -26,7 +27,7 @@ test('a worker that starts without Slack tracks a move to its end, and its repor
   expect(slack.thread(card.channel, card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
 
   slackProxy.heal()
-  await scene.untilReport(card, /Done/, 30_000)
+  await scene.untilReport(card, /Done/)
   expect(brokenPromises(await scene.gather(1))).toEqual([])
 })
 
@@ -54,9 +55,7 @@ test('a bot that starts while Redis reads its files answers in words, and works 
 
   await loaded
   await expect.poll(() => bot.page('/status')).toMatchObject({ status: 200, body: { ok: true } })
-  await slack.as(people.ada).command(move, { channel: ops })
-  const card = await untilCard(slack, /needs approval from/)
-  await slack.as(people.ben).click(card, 'Approve')
+  const { card } = await approveMove({ slack, accountApi, ada: slack.as(people.ada), ben: slack.as(people.ben) })
   await untilReport(slack, card.ts, /Done/)
 })
 
@@ -64,7 +63,6 @@ test('a bot starts with a Redis that comes and goes, and does all of its work on
   const redis = await startRedis({ appendonly: true })
   onTestFinished(() => redis.stop())
   const { slack, accountApi, env } = await environment({ REDIS_URL: redis.url, ALLOW_VOLATILE_REDIS: 'false' })
-  const { elasticIp, target } = accountApi.world.movable()
   await redis.kill()
   const bot = await startProcess(env)
   await bot.page('/healthz')
@@ -80,9 +78,7 @@ test('a bot starts with a Redis that comes and goes, and does all of its work on
   await bot.untilReady()
   await expect.poll(() => bot.page('/status')).toMatchObject({ status: 200, body: { ok: true } })
   slack.connectBot(bot.slackUrl())
-  await slack.as(people.ada).command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /needs approval from/)
-  await slack.as(people.ben).click(card, 'Approve')
+  const { card } = await approveMove({ slack, accountApi, ada: slack.as(people.ada), ben: slack.as(people.ben) })
   await untilReport(slack, card.ts, /Done/)
   expect(bot.errors()).toBe('')
 })

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { buttonValue } from '../../src/messages/words.ts'
 import { openRecords } from '../journeys/records.ts'
-import { forgetLists, ops, people, startWorld, untilCard, untilShown } from '../journeys/world.ts'
+import { forgetLists, ops, people, startWorld, untilShown } from '../journeys/world.ts'
 import { evilMarkup, evilPrivateMarkup, garbageAnswer, garbageRequest, statusFor } from './garbage-payloads.ts'
+import { requestMove } from './moves.ts'
 
 /**
  * Sends batches of garbage requests to a whole bot, `atOnce` in each, while the account API sometimes answers garbage. Checks that every
@@ -13,9 +14,7 @@ import { evilMarkup, evilPrivateMarkup, garbageAnswer, garbageRequest, statusFor
 export async function throwGarbage({ batches, atOnce, seed }: { batches: number; atOnce: number; seed: number }) {
   const world = await startWorld({ env: { LOG_LEVEL: 'debug' } })
   const { slack, accountApi } = world
-  const { elasticIp, target } = accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /needs approval from/)
+  const { card } = await requestMove(world)
   const [request] = await openRecords(world).all()
   const [bot] = world.bots
   if (!request || !bot) throw new Error('there is nothing to throw at')

@@ -45,7 +45,7 @@ describe('somebody changes the ticks by hand while a move is tracked', () => {
     // Between two ticks there is nothing to remove.
     await expect.poll(() => meddle(ticks, scene.admin), { interval: 50 }).toBeGreaterThan(0)
 
-    await scene.untilReport(card, /Done/, 60_000)
+    await scene.untilReport(card, /Done/)
     expect(brokenPromises(await scene.gather(1))).toEqual([])
   })
 })

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { approveMove } from './moves.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 
 const run = promisify(execFile)
@@ -67,10 +68,7 @@ test('a password that is changed while the bot runs is shown nowhere, and the mo
     account: { moveTakes: { min: 2_000, max: 2_000 } },
   })
   const { slack, accountApi, bots } = world
-  const { elasticIp, target } = accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /needs approval from/)
-  await world.ben.click(card, 'Approve')
+  const { card } = await approveMove(world)
   await untilCard(slack, /\*Moving\*/)
 
   const other = 'another-canary-0c6b1e77d2'

@@ -75,7 +75,7 @@ const groupsIn = (blocks: KnownBlock[]) =>
 function shown(blocks: KnownBlock[]): string {
   const ticks = groupsIn(blocks).flatMap(({ element: { options, initial_options: ticked = [] } }) =>
     options.map((option) =>
-      `[${ticked.includes(option as never) ? 'x' : ' '}] ${option.text.text} ${option.description?.text ?? ''}`.trim(),
+      `[${ticked.some(({ value }) => value === option.value) ? 'x' : ' '}] ${option.text.text} ${option.description?.text ?? ''}`.trim(),
     ),
   )
   return [...ticks, readableBlocks(blocks.filter(({ type }) => type !== 'input'))].filter((line) => line !== '').join('\n')
@@ -108,7 +108,7 @@ describe('the form of an evacuation', () => {
       [
         '[x] 203.0.113.1 No server shown. Seen here less than a minute ago.',
         '*No longer on `web-1`:*',
-        "•  203.0.113.3 is no longer on the account, so it can't be moved.",
+        "•  203.0.113.3 isn't on the account.",
       ],
     ],
     ['what the person ticked before', [ip(1), ip(2)], { ticked: ['eip_2'] }, ['[ ] 203.0.113.1', '[x] 203.0.113.2']],

@@ -61,7 +61,7 @@ describe('the remarks on a key', () => {
     const rotated = madeAgo(400 * day, { updatedAt: new Date(now - 5 * minute).toISOString() })
     const text = listed(rotated)
 
-    expect(text).toContain('last used: not since it was changed')
+    expect(text).toContain('last used: no use shown')
     expect(text).not.toContain('never used')
     expect(listed(madeAgo(400 * day, { updatedAt: new Date(now - 2 * day).toISOString() }))).toContain('never used')
   })

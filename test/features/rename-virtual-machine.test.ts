@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { VirtualMachine } from '../../src/domain/account.ts'
-import type { Finding } from '../../src/domain/change.ts'
+import type { Finding, Moment } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { phraseText } from '../../src/domain/text.ts'
-import { checkRename, namesakesAmong, type RenameFacts, renameChange } from '../../src/features/vm-rename.ts'
+import { checkRename, namesakesAmong, observeRename, type RenameFacts, renameChange } from '../../src/features/vm-rename.ts'
 import { fakeApp } from '../fake-app.ts'
 
 const machine: VirtualMachine = {
@@ -100,4 +100,31 @@ test('what has changed since the approval of a rename is another name or project
   ])
   expect(since({ address: '192.0.2.7', project: { id: 'proj_1oNqx62cx6bn0', name: 'Shop' } })).toEqual([])
   expect(differences({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' }, approved)).toEqual([])
+})
+
+describe('what a read of the virtual machine means for a rename', () => {
+  const early: Moment = { phase: 'sent', sinceSentMs: 1_000, early: true, isUnsettled: true }
+  const later: Moment = { phase: 'sent', sinceSentMs: 900_000, early: false, isUnsettled: false }
+  const accepted: Moment = { ...later, phase: 'accepted' }
+
+  test.each<[string, string | undefined, string, string | undefined, Moment, string]>([
+    ['the new name', 'web-1', 'web-eu-1', 'web-eu-1', early, 'done'],
+    ['the new name in another case, as the account API may write it', 'web-1', 'web-eu-1', 'WEB-EU-1', early, 'done'],
+    ['the old name, soon after the write', 'web-1', 'web-eu-1', 'web-1', early, 'unclear'],
+    ['the old name, long after a write without an answer', 'web-1', 'web-eu-1', 'web-1', later, 'still-called'],
+    ['the old name, long after it was accepted', 'web-1', 'web-eu-1', 'web-1', accepted, 'accepted-without-effect'],
+    ['a third name', 'web-1', 'web-eu-1', 'web-us-1', early, 'renamed-by-others'],
+    ['no name', 'web-1', 'web-eu-1', undefined, later, 'unclear'],
+    ['only another case of it, not changed', 'web-1', 'WEB-1', 'web-1', later, 'still-called'],
+    ['only another case of it, changed', 'web-1', 'WEB-1', 'WEB-1', later, 'done'],
+    ['another name, while the old one is unknown', undefined, 'web-eu-1', 'web-us-1', later, 'still-called'],
+  ])('%s', (_, from, to, name, moment, expected) => {
+    const observed = observeRename({ id: machine.id, from, to }, { name }, moment)
+    expect('cause' in observed ? observed.cause.code : observed.is).toBe(expected)
+  })
+
+  test('a missing virtual machine means failed', () => {
+    const observed = observeRename({ id: machine.id, from: 'web-1', to: 'web-eu-1' }, 'gone', early)
+    expect(observed).toEqual({ is: 'failed', cause: { code: 'virtual-machine-gone', name: 'web-1' } })
+  })
 })

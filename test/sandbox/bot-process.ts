@@ -122,8 +122,6 @@ export function createBotProcess({ env, opsPort, onLine, onEnd }: BotProcessOpti
   return { start, kill, output: () => [...lines] }
 }
 
-export type BotProcess = ReturnType<typeof createBotProcess>
-
 function isRunning(child: ChildProcess | undefined): boolean {
   return child !== undefined && child.pid !== undefined && child.exitCode === null && child.signalCode === null
 }

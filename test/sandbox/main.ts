@@ -7,15 +7,9 @@ function fail(sentence: string): never {
   process.exit(1)
 }
 
-function portOf(value: string): number {
-  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value)
-  return fail(`SANDBOX_PORT must be a port from 0 (any free one) to 65535, not "${value}".`)
-}
-
-function inspectPortOf(value: string | undefined): number | undefined {
-  if (value === undefined || value === '') return undefined
-  if (/^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) <= 65_535) return Number(value)
-  return fail(`SANDBOX_INSPECT must be a port from 1 to 65535, not "${value}".`)
+function portOf(name: string, value: string, least = 0): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) >= least && Number(value) <= 65_535) return Number(value)
+  return fail(`${name} must be a port from ${least}${least === 0 ? ' (any free one)' : ''} to 65535, not "${value}".`)
 }
 
 function transportOf(value: string): 'http' | 'socket' {
@@ -55,8 +49,9 @@ function entryIn(line: string): Record<string, unknown> | undefined {
   }
 }
 
-const port = portOf(process.env.SANDBOX_PORT ?? '4000')
-const inspectPort = inspectPortOf(process.env.SANDBOX_INSPECT)
+const port = portOf('SANDBOX_PORT', process.env.SANDBOX_PORT ?? '4000')
+/** Of a debugger of the bot. Undefined if none is wanted. */
+const inspectPort = process.env.SANDBOX_INSPECT ? portOf('SANDBOX_INSPECT', process.env.SANDBOX_INSPECT, 1) : undefined
 const transport = transportOf(process.env.SANDBOX_TRANSPORT ?? 'http')
 
 let sandbox: Sandbox | undefined

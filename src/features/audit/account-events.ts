@@ -11,7 +11,6 @@ import { resourceNameOf } from './words.ts'
 /** Events are read for at most this many resources. */
 const mostResources = 3
 
-/** The time limit for reading events. */
 const readMs = 4_000
 
 const mostEvents = 100

@@ -66,7 +66,7 @@ async function auditListing(app: App, words: string[], me: string): Promise<List
     title: title(stories, events.length, words.length > 0 ? filter.shown : undefined),
     ...listedRows([...stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog)), ...events.map(eventRow)]),
     empty: words.length === 0 ? mrkdwn`The audit has no entries yet.` : mrkdwn`No entry matches ${filter.shown}. ${noMatchTip}`,
-    notes: [...(words.length === 0 ? [filterTip] : []), ...notes, ...searchNotes(found)],
+    notes: [...(words.length === 0 ? [filterTip(catalog.kinds()[0])] : []), ...notes, ...searchNotes(found)],
   }
 }
 
@@ -167,8 +167,9 @@ function title(stories: Story[], events: number, filter: Mrkdwn | undefined): Mr
   return mrkdwn`Audit: ${listed}${filter === undefined ? mrkdwn`` : mrkdwn` matching ${filter}`}, newest first`
 }
 
-/** Without words, says which ones filter the list. */
-const filterTip = mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind of change, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.`
+/** Without words, says which ones filter the list. `kind`: an example. */
+const filterTip = (kind = 'kind') =>
+  mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind (${code(kind)}), an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.`
 
 /** People are in the audit by their ids, so a name finds only texts that contain it. */
 const noMatchTip = mrkdwn`Use fewer or other words. To find a person, mention them with ${code('@')}, or type ${code('me')}.`

@@ -38,7 +38,6 @@ import {
 
 /** A row of the list: a request, an entry without one, or an event of the account. */
 interface AuditRow {
-  /** In ms since 1970. */
   at?: number
   /** The request whose steps can be shown. */
   requestId?: string
@@ -83,7 +82,6 @@ function choiceOf({ requestId, name, outcome, at }: AuditRow) {
   return option({ text: `${requestId.slice(0, 8)} ${name ?? ''}`, value: requestId, description })
 }
 
-/** Shows an event of the account: `update.elastic_ip` of 203.0.113.10, by ops (ops@nimbus.example). */
 export function eventRow({ action, target, author, createdAt }: AccountEvent): AuditRow {
   const at = Date.parse(createdAt ?? '')
   const name = target?.name ?? target?.id
@@ -126,7 +124,6 @@ function trustedEntries({ entries }: Story): FoundEntry[] {
 
 interface Outcome {
   state: RequestState | 'discarded'
-  /** The entry that says so. */
   entry: FoundEntry
 }
 
@@ -180,7 +177,6 @@ function requesterIn({ requestId }: Story, entries: FoundEntry[]): Mrkdwn | unde
   return by === undefined ? undefined : mention(by)
 }
 
-/** Says who approved or rejected it: `approved by @ben and @chi`. */
 function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
   const said = (words: string, acts: string[], after = '') => {
     const people = [...new Set(entries.flatMap(({ act, by }) => (acts.includes(act) && by ? [by] : [])))]
@@ -215,7 +211,6 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
 /** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */
 const mostOfKind = 10
 
-/** Shows the steps of a request in their order, each with the account's answer. */
 export function storyDetails(story: Story, catalog: WordsOfChanges): Details {
   const trusted = trustedEntries(story)
   const subject =

@@ -14,10 +14,8 @@ interface FoundStories {
   stories: Story[]
   /** Whether older stories may fit, too. */
   isCut: boolean
-  /** Whether the whole chain was searched. */
   isWhole: boolean
   searched: number
-  /** How many of the searched entries could not be parsed. */
   unreadable: number
   /** When the oldest searched entry was noted, in ms since 1970 by Redis' clock. */
   since: number | undefined
@@ -26,7 +24,6 @@ interface FoundStories {
 /** The most stories that are shown: about as many as one table can hold with their links and its picker. */
 const mostStories = 30
 
-/** The most entries that are searched. */
 const mostSearched = 20_000
 
 /** A request rarely begins more than this many entries before one of its steps. */
@@ -88,7 +85,6 @@ function newest({ entries }: Story): number {
   return entries.at(-1)?.seq ?? 0
 }
 
-/** Finds all entries of a request. */
 export async function readStory(app: AuditApp, requestId: string): Promise<Story> {
   return storyOf(requestId, await findEntries(app, () => true, { requestId, searched: mostSearched }))
 }

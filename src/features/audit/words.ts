@@ -73,7 +73,6 @@ function knownWords(act: string): ActWords | undefined {
   return Object.hasOwn(acts, act) ? acts[act] : undefined
 }
 
-/** All words that find acts. */
 export const typedActs = new Set(Object.values(acts).map(({ word }) => word))
 
 /** Whether this typed word finds an entry: as its act, or as what was tried and refused. */
@@ -110,7 +109,6 @@ function knownFacts({ kind = '', item, facts }: AuditEntry, catalog: WordsOfChan
   return change && parsed?.success ? { change, facts: parsed.data } : undefined
 }
 
-/** Returns a sentence for each cause of an end. */
 export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsOfChanges): string[] {
   return causes.map((cause) => explain(catalog.changeIfKnown(kind ?? ''), cause).why)
 }
@@ -155,7 +153,6 @@ export function timesMore(count: number): string {
   return count === 1 ? 'once more' : `${count.toLocaleString('en-US')} more times`
 }
 
-/** Says why something was refused. Returns an empty list if the entry has no cause. */
 export function whyRefused({ causes = [] }: AuditEntry, { labelOf }: WordsOfChanges): Mrkdwn[] {
   const words = causes.map((cause) => storedDenialWords(cause, labelOf))
   return words.length > 0 ? [joinMrkdwn(words, ' ')] : []

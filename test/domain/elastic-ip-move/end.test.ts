@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Server } from '../../../src/domain/account.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { elasticIpFor, ids, serverFor } from '../account-objects.ts'
@@ -14,26 +14,24 @@ function observeEnd(toStatus: string | undefined, now: () => Promise<Server>) {
   return change.observe(input, { ...facts, ...(toStatus ? { toStatus } : {}) }, moment, { signal: AbortSignal.timeout(1_000) })
 }
 
-describe('the end of a move', () => {
-  test('to a server that was off and still is says so', async () => {
-    expect(await observeEnd('off', async () => serverFor({ status: 'off' }))).toEqual({
-      is: 'done',
-      notes: [{ code: 'assigned-to-server-not-on', server: 'web-2', status: 'off' }],
-    })
-  })
+const away = () => Promise.reject(new Error('away'))
+const unread = () => expect.fail('the server was read')
 
-  test('to a server that is on by then says nothing more', async () => {
-    expect(await observeEnd('deploying', async () => serverFor())).toEqual({ is: 'done', notes: [] })
-  })
-
-  test('to a server that cannot be read any more says how it was before', async () => {
-    expect(await observeEnd('off', async () => Promise.reject(new Error('away')))).toEqual({
-      is: 'done',
-      notes: [{ code: 'server-was-not-on', server: 'web-2', status: 'off' }],
-    })
-  })
-
-  test('to a server that was on costs no further read', async () => {
-    expect(await observeEnd(undefined, () => expect.fail('the server was read'))).toEqual({ is: 'done' })
-  })
+test.each<[string, string | undefined, () => Promise<Server>, object[] | undefined]>([
+  [
+    'a server that was off and still is says so',
+    'off',
+    async () => serverFor({ status: 'off' }),
+    [{ code: 'assigned-to-server-not-on', server: 'web-2', status: 'off' }],
+  ],
+  ['a server that is on by then says nothing more', 'deploying', async () => serverFor(), []],
+  [
+    'a server that cannot be read any more says how it was before',
+    'off',
+    away,
+    [{ code: 'server-was-not-on', server: 'web-2', status: 'off' }],
+  ],
+  ['a server that was on costs no further read', undefined, unread, undefined],
+])('the end of a move to %s', async (_, toStatus, now, notes) => {
+  expect(await observeEnd(toStatus, now)).toEqual({ is: 'done', notes })
 })

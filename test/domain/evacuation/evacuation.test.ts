@@ -135,7 +135,7 @@ describe('the check of an evacuation', () => {
     const off = server('sv_2', 'web-2', { site: { id: undefined, name: undefined, slug: 'FRA' } })
 
     expect(refusal(() => check({ all: listed }))).toBe(
-      "4 of 5 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The same for 203.0.113.3, 203.0.113.4. 203.0.113.5 is already moving to web-1. Wait until that move has ended, then request again. To move the others, leave out the target and choose them in the form.",
+      "4 of 5 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The same for 203.0.113.3, 203.0.113.4. 203.0.113.5 is already moving. Wait until that move has ended, then request again. To move the others, leave out the target and choose them in the form.",
     )
     expect(refusal(() => check({ all: [ip(1), ip(2)], target: off }))).not.toContain('To move the others')
   })

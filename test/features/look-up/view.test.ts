@@ -37,7 +37,7 @@ test('a server that is off has the button, because the account may not show its 
 
 test.each<[Partial<ElasticIp>, string]>([
   [{ status: 'releasing' }, '`203.0.113.10` has status `releasing`. Only active Elastic IPs can be moved.'],
-  [{ status: 'moving' }, '`203.0.113.10` is already moving to `web-1`.'],
+  [{ status: 'moving' }, '`203.0.113.10` is already moving.'],
   ...[{ id: 'ueip_v9BVDaGvdRm1W' }, { mode: 'BGP' }].map((more): [Partial<ElasticIp>, string] => [
     more,
     "`203.0.113.10` is a BGP address: several servers can announce it, so it isn't moved. Close or open its BGP sessions in the dashboard.",

@@ -26,7 +26,6 @@ export function createJournal() {
     clear: () => void entries.splice(0),
   })
 }
-export type Journal = ReturnType<typeof createJournal>
 
 /** What goes wrong. The request takes effect only where this is stated. */
 export type FaultKind =

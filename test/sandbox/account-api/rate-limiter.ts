@@ -79,7 +79,6 @@ export function createRateLimiter(limits: Limits, ownKey: string, now: () => num
     usedByAnotherTool: (kind: RequestKind, key = ownKey) => bucketOf(kind, key).used.filter(({ byAnotherTool }) => byAnotherTool).length,
   }
 }
-export type RateLimiter = ReturnType<typeof createRateLimiter>
 
 function tooMany(kind: RequestKind, limit: number, retryAfter: number): Answer {
   const error = {

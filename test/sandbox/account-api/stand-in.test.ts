@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../../src/account/client.ts'
 import { ApiError } from '../../../src/domain/errors.ts'
 import { Secret } from '../../../src/domain/signing.ts'
@@ -31,129 +31,108 @@ async function refusal(promise: Promise<unknown>): Promise<string> {
   return [error.status, ...error.codes].join(' ')
 }
 
-describe('a move', () => {
-  test('is refused as documented', async () => {
-    const { api, world } = await start()
-    const { elasticIp, target } = world.movable()
-    const move = (to: string, id = elasticIp.id) => refusal(api.elasticIps.move(id, to))
-    const named = (hostname: string) => world.data.servers.find((server) => server.hostname === hostname)?.id ?? ''
-    const failed = world.elasticIps().find(({ status }) => status === 'error')
+test('a move is refused as documented', async () => {
+  const { api, world } = await start()
+  const { elasticIp, target } = world.movable()
+  const move = (to: string, id = elasticIp.id) => refusal(api.elasticIps.move(id, to))
+  const named = (hostname: string) => world.data.servers.find((server) => server.hostname === hostname)?.id ?? ''
+  const failed = world.elasticIps().find(({ status }) => status === 'error')
 
-    expect(await move(world.inAnotherSite().target.id)).toBe('422 SITE_MISMATCH')
-    expect(await move(world.inAnotherProject().target.id)).toBe('422 SERVER_NOT_IN_PROJECT')
-    expect(await move('sv_nowhere')).toBe('422 SERVER_NOT_IN_PROJECT')
-    expect(await move(named('edge-sao-1'))).toBe('422 SITE_NOT_SUPPORTED')
-    expect(await move(named('legacy-cart-1'))).toBe('422 SERVER_NETWORK_INCOMPATIBLE')
-    expect(await move('')).toBe('422 VALIDATION_ERROR')
-    expect(await move(target.id, failed?.id)).toBe('422 ELASTIC_IP_NOT_ACTIVE')
-    expect(await move(target.id, 'eip_nowhere')).toBe('404 not_found')
-    expect(await move(target.id, world.elasticIps().find(({ mode }) => mode === 'bgp')?.id)).toBe('422 BGP_ELASTIC_IP_NOT_UPDATABLE')
+  expect(await move(world.inAnotherSite().target.id)).toBe('422 SITE_MISMATCH')
+  expect(await move(world.inAnotherProject().target.id)).toBe('422 SERVER_NOT_IN_PROJECT')
+  expect(await move('sv_nowhere')).toBe('422 SERVER_NOT_IN_PROJECT')
+  expect(await move(named('edge-sao-1'))).toBe('422 SITE_NOT_SUPPORTED')
+  expect(await move(named('legacy-cart-1'))).toBe('422 SERVER_NETWORK_INCOMPATIBLE')
+  expect(await move('')).toBe('422 VALIDATION_ERROR')
+  expect(await move(target.id, failed?.id)).toBe('422 ELASTIC_IP_NOT_ACTIVE')
+  expect(await move(target.id, 'eip_nowhere')).toBe('404 not_found')
+  expect(await move(target.id, world.elasticIps().find(({ mode }) => mode === 'bgp')?.id)).toBe('422 BGP_ELASTIC_IP_NOT_UPDATABLE')
 
-    await api.elasticIps.move(elasticIp.id, target.id)
-    expect(await move(world.third(elasticIp.id).id)).toBe('422 ELASTIC_IP_NOT_ACTIVE')
-  })
+  await api.elasticIps.move(elasticIp.id, target.id)
+  expect(await move(world.third(elasticIp.id).id)).toBe('422 ELASTIC_IP_NOT_ACTIVE')
 })
 
-describe('keys', () => {
-  test('are checked: a wrong key is refused, and a read-only one when it writes', async () => {
-    const { api, clientWith, world } = await start()
-    const { elasticIp, target } = world.movable()
-    const { token } = await api.apiKeys.create({ name: 'watcher', readOnly: true })
-    const watcher = clientWith(token.reveal())
+test('a wrong key is refused, and a read-only one when it writes', async () => {
+  const { api, clientWith, world } = await start()
+  const { elasticIp, target } = world.movable()
+  const { token } = await api.apiKeys.create({ name: 'watcher', readOnly: true })
+  const watcher = clientWith(token.reveal())
 
-    expect(await refusal(clientWith('f'.repeat(36)).plans.list())).toBe('401 UNAUTHORIZED')
-    expect(await watcher.elasticIps.get(elasticIp.id)).toMatchObject({ id: elasticIp.id })
-    expect(await refusal(watcher.elasticIps.move(elasticIp.id, target.id))).toBe('403 FORBIDDEN')
-  })
+  expect(await refusal(clientWith('f'.repeat(36)).plans.list())).toBe('401 UNAUTHORIZED')
+  expect(await watcher.elasticIps.get(elasticIp.id)).toMatchObject({ id: elasticIp.id })
+  expect(await refusal(watcher.elasticIps.move(elasticIp.id, target.id))).toBe('403 FORBIDDEN')
 })
 
-describe('the limits', () => {
-  const send = ({ url, key }: { url: string; key: string }, method: string, path = '/baselines', token = key) =>
-    fetch(`${url}${path}`, { method, headers: { authorization: token } })
+const send = ({ url, key }: { url: string; key: string }, method: string, path = '/baselines', token = key) =>
+  fetch(`${url}${path}`, { method, headers: { authorization: token } })
 
-  /** Sends reads, and returns how many were answered and what the last one has to wait for, in s. */
-  async function read(account: { url: string; key: string }, count: number) {
-    const answers = await Promise.all(Array.from({ length: count }, () => send(account, 'GET')))
-    const last = answers.findLast(({ status }) => status === 429)
-    const body = (await last?.json()) as { errors: { meta: { retry_after: number } }[] } | undefined
-    return [answers.filter(({ status }) => status === 200).length, body?.errors[0]?.meta.retry_after]
-  }
+/** Sends reads. Returns how many were answered, and what the last one has to wait for, in s. */
+async function read(account: { url: string; key: string }, count: number) {
+  const answers = await Promise.all(Array.from({ length: count }, () => send(account, 'GET')))
+  const last = answers.findLast(({ status }) => status === 429)
+  const body = (await last?.json()) as { errors: { meta: { retry_after: number } }[] } | undefined
+  return [answers.filter(({ status }) => status === 200).length, body?.errors[0]?.meta.retry_after]
+}
 
-  test('refuse the 61st read and the 21st write of a key, with when the next one is accepted, and without effect', async () => {
-    const account = await start({ limits: documentedLimits })
-    const { elasticIp, target } = account.world.movable()
-    const other = await account.api.apiKeys.create({ name: 'other' })
-    expect(await read(account, 61)).toEqual([60, 60])
-    for (let writes = 1; writes < 20; writes++) await send(account, 'DELETE')
-    account.clock.ms += 14_500
+test('the limits refuse the 61st read and the 21st write of a key, with when the next one is accepted, and without effect', async () => {
+  const account = await start({ limits: documentedLimits })
+  const { elasticIp, target } = account.world.movable()
+  const other = await account.api.apiKeys.create({ name: 'other' })
+  expect(await read(account, 61)).toEqual([60, 60])
+  for (let writes = 1; writes < 20; writes++) await send(account, 'DELETE')
+  account.clock.ms += 14_500
 
-    const answer = await send(account, 'PATCH', `/elastic_ips/${elasticIp.id}`)
+  const answer = await send(account, 'PATCH', `/elastic_ips/${elasticIp.id}`)
 
-    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
-      429,
-      null,
-      {
-        errors: [
-          {
-            code: 'RATE_LIMIT_EXCEEDED',
-            title: 'Too Many Requests',
-            status: '429',
-            detail: 'The limit of 20 writes per minute is exceeded',
-            meta: { retry_after: 46 },
-          },
-        ],
-      },
-    ])
-    await expect(account.api.elasticIps.move(elasticIp.id, target.id)).rejects.toMatchObject({ name: 'AccountLimitError', waitMs: 46_000 })
-    expect(account.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
-    expect(account.journal.filter(({ refused }) => refused).map(({ method }) => method)).toEqual(['GET', 'PATCH', 'PATCH'])
-    const counts = (kind: 'read' | 'write') => [account.limiter.used(kind), account.limiter.refused(kind), account.limiter.most(kind)]
-    expect([counts('read'), counts('write')]).toEqual([
-      [60, 1, 61],
-      [20, 2, 22],
-    ])
-    expect((await send(account, 'GET', '/baselines', other.token.reveal())).status).toBe(200)
+  expect(answer.status).toBe(429)
+  expect(await answer.json()).toMatchObject({
+    errors: [{ code: 'RATE_LIMIT_EXCEEDED', detail: 'The limit of 20 writes per minute is exceeded', meta: { retry_after: 46 } }],
   })
-
-  test.each(['fixed', 'sliding'] as const)(
-    'a %s window is shared by all callers of a key, and refused requests do not prolong it',
-    async (window) => {
-      const account = await start({ limits: { reads: 10, window, windowMs: 6_000 } })
-      await read(account, 1)
-      account.clock.ms += 5_000
-      expect(await read(account, 10)).toEqual([9, 1])
-      account.clock.ms += 1_000
-      // Around the border of fixed windows, twice as many are answered.
-      expect(await read(account, 11)).toEqual(window === 'fixed' ? [10, 6] : [1, 5])
-      account.clock.ms += 5_000
-      expect(await read(account, 10)).toEqual(window === 'fixed' ? [0, 1] : [9, 1])
-      expect(account.limiter.refused('write')).toBe(0)
-      expect((await send(account, 'DELETE')).status).toBe(404)
-    },
-  )
+  await expect(account.api.elasticIps.move(elasticIp.id, target.id)).rejects.toMatchObject({ name: 'AccountLimitError', waitMs: 46_000 })
+  expect(account.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
+  expect(account.journal.filter(({ refused }) => refused).map(({ method }) => method)).toEqual(['GET', 'PATCH', 'PATCH'])
+  const { used, refused, most } = account.limiter
+  expect((['read', 'write'] as const).map((kind) => [used(kind), refused(kind), most(kind)])).toEqual([
+    [60, 1, 61],
+    [20, 2, 22],
+  ])
+  expect((await send(account, 'GET', '/baselines', other.token.reveal())).status).toBe(200)
 })
 
-describe('faults', () => {
-  test.each<[FaultOrder['kind'], string, boolean]>([
-    ['drop-before', 'ApiUnreachableError', false],
-    ['drop-after', 'ApiUnreachableError', true],
-    ['reset', 'ApiUnreachableError', false],
-    ['delay', 'ApiUnreachableError', true],
-    ['status', 'ApiError', false],
-    ['html', 'ApiContractError', true],
-    ['truncate', 'ApiUnreachableError', true],
-    ['drip', 'ApiUnreachableError', true],
-    ['redirect', 'ApiContractError', false],
-  ])('%s', async (kind, name, applied) => {
-    const { api, faults, journal, world } = await start()
-    const { elasticIp, target } = world.movable()
-    const fault = faults.add({ method: 'PATCH', path: /^\/elastic_ips\//, kind, ...(kind !== 'status' && { delayMs: 1_000 }) })
+test.each(['fixed', 'sliding'] as const)(
+  'a %s window is shared by all callers of a key, and refused requests do not prolong it',
+  async (window) => {
+    const account = await start({ limits: { reads: 10, window, windowMs: 6_000 } })
+    await read(account, 1)
+    account.clock.ms += 5_000
+    expect(await read(account, 10)).toEqual([9, 1])
+    account.clock.ms += 1_000
+    // Around the border of fixed windows, twice as many are answered.
+    expect(await read(account, 11)).toEqual(window === 'fixed' ? [10, 6] : [1, 5])
+    account.clock.ms += 5_000
+    expect(await read(account, 10)).toEqual(window === 'fixed' ? [0, 1] : [9, 1])
+  },
+)
 
-    const error = await api.elasticIps.move(elasticIp.id, target.id).catch((reason: unknown) => reason)
+test.each<[FaultOrder['kind'], string, boolean]>([
+  ['drop-before', 'ApiUnreachableError', false],
+  ['drop-after', 'ApiUnreachableError', true],
+  ['reset', 'ApiUnreachableError', false],
+  ['delay', 'ApiUnreachableError', true],
+  ['status', 'ApiError', false],
+  ['html', 'ApiContractError', true],
+  ['truncate', 'ApiUnreachableError', true],
+  ['drip', 'ApiUnreachableError', true],
+  ['redirect', 'ApiContractError', false],
+])('a write that meets the fault %s', async (kind, name, applied) => {
+  const { api, faults, journal, world } = await start()
+  const { elasticIp, target } = world.movable()
+  const fault = faults.add({ method: 'PATCH', path: /^\/elastic_ips\//, kind, ...(kind !== 'status' && { delayMs: 1_000 }) })
 
-    expect(error).toMatchObject({ name })
-    expect(fault.fired).toBe(1)
-    expect(journal.writes()).toHaveLength(1)
-    expect(world.elasticIp(elasticIp.id)?.status).toBe(applied ? 'moving' : 'active')
-  })
+  const error = await api.elasticIps.move(elasticIp.id, target.id).catch((reason: unknown) => reason)
+
+  expect(error).toMatchObject({ name })
+  expect(fault.fired).toBe(1)
+  expect(journal.writes()).toHaveLength(1)
+  expect(world.elasticIp(elasticIp.id)?.status).toBe(applied ? 'moving' : 'active')
 })

@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
-import { Redis } from 'ioredis'
-import { expect, onTestFinished, test } from 'vitest'
-import { findRedis, startRedis } from './start-redis.ts'
+import { expect, test } from 'vitest'
+import { findRedis } from './start-redis.ts'
 
 test('it ends and leaves no folder behind when its parent is killed with SIGKILL', async () => {
   const program = `
@@ -33,19 +32,6 @@ test('the Redis of REDIS_URL is used and left running', async () => {
 
   expect(redis).toMatchObject({ url: 'redis://192.0.2.1:6379', from: 'REDIS_URL' })
 })
-
-async function _started(options?: Parameters<typeof startRedis>[0]) {
-  const redis = await startRedis(options)
-  onTestFinished(redis.stop)
-  return redis
-}
-
-function _connect(url: string): Redis {
-  const client = new Redis(url, { retryStrategy: () => 50 })
-  client.on('error', () => {})
-  onTestFinished(() => client.disconnect())
-  return client
-}
 
 async function isListening(port: number): Promise<boolean> {
   const socket = createConnection(port, '127.0.0.1')

@@ -1,5 +1,5 @@
 import { elementsOf } from './elements.ts'
-import { copyOf, isObject, type Json, objectOf, stringOf } from './json.ts'
+import { copyOf, isObject, type Json, stringOf } from './json.ts'
 import type { Message } from './slack.ts'
 import type { State } from './state.ts'
 import type { Channel, Directory, UserGroup } from './workspace.ts'
@@ -174,33 +174,26 @@ export function createMessageStore(directory: Directory, state: State) {
   function toSlack(message: StoredMessage, options: { metadata?: boolean } = {}): Json {
     const { bot, team } = directory
     const replies = repliesTo(message)
+    const isOfBot = message.user === bot.userId
     return copyOf({
       user: message.user,
       type: 'message',
-      ...(message.subtype || message.deleted ? { subtype: message.deleted ? 'tombstone' : message.subtype } : {}),
+      subtype: message.deleted ? 'tombstone' : message.subtype,
       ts: message.ts,
-      ...(message.user === bot.userId
-        ? {
-            bot_id: bot.botId,
-            app_id: bot.appId,
-            bot_profile: { id: bot.botId, app_id: bot.appId, name: bot.name, deleted: false, team_id: team.id },
-          }
-        : {}),
+      bot_id: isOfBot ? bot.botId : undefined,
+      app_id: isOfBot ? bot.appId : undefined,
+      bot_profile: isOfBot ? { id: bot.botId, app_id: bot.appId, name: bot.name, deleted: false, team_id: team.id } : undefined,
       text: message.text,
       team: team.id,
-      ...(message.threadTs ? { thread_ts: message.threadTs, parent_user_id: find(message.channel, message.threadTs)?.user } : {}),
-      ...(replies.length > 0
-        ? {
-            thread_ts: message.ts,
-            reply_count: replies.length,
-            reply_users: [...new Set(replies.map((reply) => reply.user))],
-            latest_reply: replies.at(-1)?.ts,
-          }
-        : {}),
+      thread_ts: message.threadTs ?? (replies.length > 0 ? message.ts : undefined),
+      parent_user_id: message.threadTs && find(message.channel, message.threadTs)?.user,
+      reply_count: replies.length || undefined,
+      reply_users: replies.length > 0 ? [...new Set(replies.map((reply) => reply.user))] : undefined,
+      latest_reply: replies.at(-1)?.ts,
       ...rootOf(message),
-      ...(message.editedTs ? { edited: { user: message.user, ts: message.editedTs } } : {}),
-      ...(message.blocks ? { blocks: message.blocks } : {}),
-      ...(options.metadata && message.metadata ? { metadata: objectOf(message.metadata) } : {}),
+      edited: message.editedTs && { user: message.user, ts: message.editedTs },
+      blocks: message.blocks,
+      metadata: options.metadata ? message.metadata : undefined,
     })
   }
 
@@ -269,25 +262,25 @@ export function createMessageStore(directory: Directory, state: State) {
     ephemeralsOf: (userId: string): StoredMessage[] => messages.filter((message) => message.visibleTo === userId),
 
     toMessage(message: StoredMessage): Message {
-      const author = directory.person(message.user)
-      const replies = repliesTo(message).length
+      const { channel, ts, threadTs, user, text, blocks, visibleTo, deleted, metadata } = message
+      const author = directory.person(user)
       return copyOf({
-        channel: message.channel,
-        ts: message.ts,
-        ...(message.threadTs ? { threadTs: message.threadTs } : {}),
-        ...(message.subtype === broadcastSubtype ? { broadcast: true } : {}),
-        user: message.user,
+        channel,
+        ts,
+        threadTs,
+        broadcast: message.subtype === broadcastSubtype || undefined,
+        user,
         userName: author.name,
         isBot: author.isBot === true,
-        text: message.text,
-        ...(message.blocks ? { blocks: message.blocks } : {}),
-        ephemeral: message.visibleTo !== undefined,
-        ...(message.visibleTo ? { visibleTo: message.visibleTo } : {}),
-        ...(message.editedTs ? { edited: true } : {}),
-        ...(message.deleted ? { deleted: true } : {}),
-        ...(replies > 0 ? { replyCount: replies } : {}),
-        ...(message.metadata ? { metadata: message.metadata } : {}),
-        time: new Date(Number(message.ts) * 1000).toISOString(),
+        text,
+        blocks,
+        ephemeral: visibleTo !== undefined,
+        visibleTo,
+        edited: message.editedTs !== undefined || undefined,
+        deleted,
+        replyCount: repliesTo(message).length || undefined,
+        metadata,
+        time: new Date(Number(ts) * 1000).toISOString(),
       })
     },
 

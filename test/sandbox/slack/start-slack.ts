@@ -193,7 +193,7 @@ export async function startSlack(options: SlackOptions = {}) {
     },
     /** Returns the channel as text, for inline snapshots. `as`: with the ephemeral messages of that person. Default: with everybody's. */
     transcript,
-    /** Resolves with the first truthy value. Checks again after every change; a throw means "not yet". Default timeout: 20 s. */
+    /** Resolves with the first truthy value. Checks again after every change; a throw means "not yet". Default timeout: 50 s. */
     until: <T>(predicate: () => T, how?: { timeoutMs?: number; what?: string }) => until(state, describe, predicate, how),
 
     journal: journal as readonly JournalEntry[],

@@ -166,7 +166,7 @@ export function until<T>(
   { subscribe }: Pick<State, 'subscribe'>,
   describe: () => string,
   predicate: () => T,
-  { timeoutMs = 20_000, what = 'the condition' } = {},
+  { timeoutMs = 50_000, what = 'the condition' } = {},
 ): Promise<NonNullable<T>> {
   const { promise, resolve, reject } = Promise.withResolvers<NonNullable<T>>()
   let lastError: unknown

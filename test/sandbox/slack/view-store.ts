@@ -154,15 +154,11 @@ export function createViewStore(directory: Directory, state: State) {
         hash: stored.hash,
         // Home tabs have no title. Slack sends this instead.
         title: given.title ?? { type: 'plain_text', text: 'View Title', emoji: true },
-        clear_on_close: false,
-        notify_on_close: false,
         close: given.close ?? null,
         submit: given.submit ?? null,
         previous_view_id: stored.previousId,
         root_view_id: stored.rootId,
         app_id: bot.appId,
-        external_id: '',
-        app_installed_team_id: team.id,
         bot_id: bot.botId,
       })
     },

@@ -42,7 +42,7 @@ export function contentOf(args: Json, takesTables: boolean): Content {
   if (text.length > (hasTable ? longestTextOfTable : longestText)) throw new Refusal('msg_too_long')
   if (charactersIn(blocks) > mostCharacters) throw new Refusal('msg_blocks_too_long')
   const metadata = metadataOf(args.metadata)
-  return { text, ...(blocks.length > 0 ? { blocks } : {}), ...(metadata ? { metadata } : {}) }
+  return { text, blocks: blocks.length > 0 ? blocks : undefined, metadata }
 }
 
 export function chatMethods({ directory, messages, state }: Stores): Record<string, Method> {
@@ -63,12 +63,11 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
     throw new Refusal(channel.isPrivate ? 'channel_not_found' : 'not_in_channel')
   }
 
-  function thread(channel: Channel, args: Json): { threadTs?: string } {
+  function thread(channel: Channel, args: Json): string | undefined {
     const ts = stringOf(args.thread_ts)
-    if (ts === '') return {}
     const threadTs = messages.threadOf(channel.id, ts)
-    if (threadTs === undefined) throw new Refusal('thread_not_found')
-    return { threadTs }
+    if (ts !== '' && threadTs === undefined) throw new Refusal('thread_not_found')
+    return threadTs
   }
 
   function ownMessage(channel: Channel, args: Json): StoredMessage {
@@ -89,9 +88,9 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
         mustBeMember(channel)
         if (channel.isArchived) throw new Refusal('is_archived')
         const content = contentOf(args, state.tables !== 'refused')
-        const inThread = thread(channel, args)
-        const broadcast = inThread.threadTs && isYes(args.reply_broadcast) ? { subtype: broadcastSubtype } : {}
-        const message = messages.post({ channel: channel.id, user: botId, ...content, ...inThread, ...broadcast })
+        const threadTs = thread(channel, args)
+        const subtype = threadTs && isYes(args.reply_broadcast) ? broadcastSubtype : undefined
+        const message = messages.post({ channel: channel.id, user: botId, ...content, threadTs, subtype })
         return { channel: channel.id, ts: message.ts, message: messages.toSlack(message, { metadata: true }) }
       },
     },
@@ -164,19 +163,23 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
     return channel
   }
 
+  function pageOf(count: number, { cursor, limit }: Json): { start: number; end: number; next: string } {
+    const start = cursor ? Number(Buffer.from(stringOf(cursor), 'base64').toString()) : 0
+    if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
+    const end = start + Math.min(Number(limit || 100), 999)
+    return { start, end, next: end < count ? Buffer.from(String(end)).toString('base64') : '' }
+  }
+
   /** `messages` are oldest first. `newestFirst` is the order of the pages and within them. */
   function page(all: StoredMessage[], args: Json, newestFirst: boolean): Json {
     const [oldest, latest] = [Number(args.oldest || 0), Number(args.latest || Number.POSITIVE_INFINITY)]
     const inRange = all.filter(({ ts }) => Number(ts) > oldest && Number(ts) < latest)
     const ordered = newestFirst ? inRange.reverse() : inRange
-    const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
-    if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
-    const end = start + Math.min(Number(args.limit || 100), 999)
-    const hasMore = end < ordered.length
+    const { start, end, next } = pageOf(ordered.length, args)
     return {
       messages: ordered.slice(start, end).map((message) => messages.toSlack(message, { metadata: isYes(args.include_all_metadata) })),
-      has_more: hasMore,
-      response_metadata: { next_cursor: hasMore ? Buffer.from(String(end)).toString('base64') : '' },
+      has_more: next !== '',
+      response_metadata: { next_cursor: next },
     }
   }
 
@@ -202,10 +205,7 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
             is_ext_shared: channel.isShared ?? false,
             is_shared: channel.isShared ?? false,
             is_pending_ext_shared: false,
-            is_general: channel.name === 'general',
-            context_team_id: directory.team.id,
-            topic: { value: channel.topic, creator: '', last_set: 0 },
-            purpose: { value: '', creator: '', last_set: 0 },
+            topic: { value: channel.topic },
           },
         }
       },
@@ -216,12 +216,8 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
       ...scopesTo('read'),
       run(args) {
         const { members } = channelOf(args)
-        const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
-        if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
-        const limit = Number(args.limit || 100)
-        if (limit > 999) throw new Refusal('invalid_limit')
-        const end = start + limit
-        const next = end < members.length ? Buffer.from(String(end)).toString('base64') : ''
+        if (Number(args.limit) > 999) throw new Refusal('invalid_limit')
+        const { start, end, next } = pageOf(members.length, args)
         return { members: members.slice(start, end), response_metadata: { next_cursor: next } }
       },
     },

@@ -197,46 +197,20 @@ export function peopleMethods({ directory }: Stores): Record<string, Method> {
       team_id: person.teamId ?? team.id,
       name: person.handle,
       deleted: person.deleted ?? false,
-      color: (person.color ?? '#4a154b').slice(1),
       real_name: person.name,
       tz: 'Europe/Berlin',
-      tz_label: 'Central European Time',
       tz_offset: 3600,
-      profile: {
-        title: person.title ?? '',
-        real_name: person.name,
-        real_name_normalized: person.name,
-        display_name: person.handle,
-        display_name_normalized: person.handle,
-        team: person.teamId ?? team.id,
-      },
-      is_admin: false,
-      is_owner: false,
-      is_primary_owner: false,
+      profile: { title: person.title ?? '', real_name: person.name, display_name: person.handle, team: person.teamId ?? team.id },
       is_restricted: person.isRestricted ?? false,
       is_ultra_restricted: person.isUltraRestricted ?? false,
       is_bot: person.isBot ?? false,
-      is_app_user: false,
-      ...(person.isStranger ? { is_stranger: true } : {}),
-      updated: 1_760_000_000,
+      // Absent for the people of this workspace.
+      is_stranger: person.isStranger,
     }
   }
 
-  function toSlackGroup(group: UserGroup): Json {
-    return {
-      id: group.id,
-      team_id: team.id,
-      is_usergroup: true,
-      is_subteam: true,
-      name: group.name,
-      description: '',
-      handle: group.handle,
-      is_external: false,
-      date_create: 1_760_000_000,
-      date_update: 1_760_000_000,
-      date_delete: group.disabled ? 1_760_000_000 : 0,
-      prefs: { channels: [], groups: [] },
-    }
+  function toSlackGroup({ id, name, handle, disabled }: UserGroup): Json {
+    return { id, team_id: team.id, is_usergroup: true, name, handle, is_external: false, date_delete: disabled ? 1_760_000_000 : 0 }
   }
 
   return {

@@ -163,8 +163,6 @@ export function createDirectory(workspace: Workspace, state: State) {
       return opened
     },
 
-    isMember: (ref: string, userId: string): boolean => channel(ref).members.includes(userId),
-
     join(ref: string, userId: string): void {
       const { members } = channel(ref)
       person(userId)

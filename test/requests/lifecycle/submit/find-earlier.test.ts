@@ -3,7 +3,7 @@ import type { Change } from '../../../../src/domain/change.ts'
 import type { Request } from '../../../../src/domain/request.ts'
 import { evacuation as evacuationChange } from '../../../../src/features/ip-evacuate.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { factsOfEarlier, findEarlier } from '../../../../src/requests/history.ts'
+import { findEarlier } from '../../../../src/requests/history.ts'
 import { fakeApp } from '../../../fake-app.ts'
 import { catalog } from '../../catalog-for-test.ts'
 import { moveFacts, requestFor } from '../../request-for-test.ts'
@@ -20,24 +20,6 @@ const finder =
   (request: Request | undefined) =>
   (...of: Tail<Parameters<typeof findEarlier>>) =>
     findEarlier(appWith(request), ...of)
-
-describe('what the account showed for an earlier request', () => {
-  const facts =
-    (request: Request | undefined) =>
-    (...of: Tail<Parameters<typeof factsOfEarlier>>) =>
-      factsOfEarlier(appWith(request), ...of)
-
-  test.each(['repeats', 'undoes'])('is known to a request that %s it', async (how) => {
-    expect(await facts(done)({ change: move, [how]: done.id })).toEqual(moveFacts)
-  })
-
-  test('is unknown if the request is gone or of another kind, or the form belongs to none', async () => {
-    const other = requestFor({ kind: 'vm.rename', input: { virtualMachineId: 'vm_1', name: 'b' }, facts: {} })
-    expect(await facts(undefined)({ change: move, repeats: done.id })).toBeUndefined()
-    expect(await facts(other)({ change: move, repeats: done.id })).toBeUndefined()
-    expect(await facts(done)({ change: move })).toBeUndefined()
-  })
-})
 
 describe('a request from the form that undoes another one', () => {
   test('names that one', async () => {

@@ -3,11 +3,7 @@ import type { Finding } from '../../../../src/domain/change.ts'
 import { approvalCard, type CardView, cardActions } from '../../../../src/messages/request-message.ts'
 import { warningWords } from '../../../../src/messages/warnings.ts'
 import { explainEvacuation } from '../../../../src/moves/evacuation.ts'
-import { code, mrkdwn } from '../../../../src/slack/text.ts'
 import { cardViewFor } from '../../../messages/card-view-for-test.ts'
-
-const _isOff = mrkdwn`${code('web-2')} has status ${code('off')}.`
-const _isLocked = mrkdwn`${code('web-2')} is locked on the account.`
 
 const approveOf = (more: Partial<CardView>) => cardActions(cardViewFor(more))[0]
 

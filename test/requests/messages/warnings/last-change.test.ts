@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { alertsRequester } from '../../../../src/domain/approval.ts'
 import type { Request } from '../../../../src/domain/request.ts'
-import { lastChangeOf } from '../../../../src/messages/warnings.ts'
+import { lastChangeOf, warningWords } from '../../../../src/messages/warnings.ts'
 import { moveChange } from '../../../../src/moves/move-change.ts'
 import { viewOf } from '../../../../src/outbox/render.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
@@ -54,4 +55,13 @@ test('three addresses of an evacuation are named, and the others are counted', (
     expect.stringMatching(/^`203.0.113.10`, `203.0.113.11`, `203.0.113.12` and 1 more were last changed 1 minute/),
     '5 more were changed in the 24 hours before this request.',
   ])
+})
+
+test('a change that an alert requested is named as one of Alertmanager', () => {
+  const change = { by: alertsRequester, requestId: 'a', kind: 'ip.move', resource: 'x', facts: {}, names: ['203.0.113.10'] }
+  const { checks } = warningWords({ warnings: [{ code: 'last-change', agoMs: 60_000, ...change }], personNames: {} }, undefined, () => [
+    'a change',
+  ])
+
+  expect(checks.map(({ text }) => text)).toEqual([expect.stringContaining('by Alertmanager')])
 })

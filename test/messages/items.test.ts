@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import { phrase } from '../../src/domain/text.ts'
+import { type ItemView, stateWithCount } from '../../src/messages/items.ts'
+import { report } from '../../src/messages/reports.ts'
+import { approvalCard, type CardView, cardActions } from '../../src/messages/request-message.ts'
+import { hasTable } from '../../src/slack/interactions.ts'
+import { mention } from '../../src/slack/text.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
+import { cardViewFor } from './card-view-for-test.ts'
+import { expectDocument } from './documents.ts'
+import { readableBlocks } from './readable.ts'
+
+const evacuation = { ...description, title: phrase`Evacuate ${'web-1'} → ${'web-2'} (${['3 Elastic IPs']})` }
+
+function item(index: number, more: Partial<ItemView> = {}): ItemView {
+  const rest = { lastSeen: undefined, sentAt: undefined, lateAt: undefined, endedAt: undefined, ending: { why: '' } }
+  return { id: `eip_${index}`, name: `203.0.113.${index}`, state: 'waiting', ...rest, ...more }
+}
+
+const sentAt = requestedAt + minutes
+const took = (seconds: number) => ({ sentAt, endedAt: sentAt + seconds * 1_000 })
+const seen = (agoMinutes: number) => ({ lastSeen: { server: 'web-1', agoMs: agoMinutes * minutes } })
+const isOff = { why: 'web-2 has status off.' }
+const mixed = [
+  item(1, { state: 'done', ...took(41) }),
+  item(2, { state: 'failed', ...took(3), ending: { why: '203.0.113.2 has status error.' } }),
+  item(3, { state: 'superseded', ...took(20), ending: { why: '203.0.113.3 is on web-9.' } }),
+]
+const many = (count: number, more: Partial<ItemView>) =>
+  Array.from({ length: count }, (_, index) => item(index, { ...took(index + 1), ...more }))
+
+type State = 'tracking' | 'untracked' | 'failed' | 'done'
+
+/** A view of the request with these items, after the first was sent. */
+function viewOf(items: ItemView[], state: State): CardView {
+  const stored = items.map(({ id, state: of }) => ({ id, state: of, causes: [] }))
+  const ended = state === 'tracking' ? {} : { endedAt: sentAt + 60_000 }
+  const request = requestFor({ kind: 'ip.evacuate', state, decidedAt: sentAt, sentAt, items: stored, ...ended })
+  return { ...cardViewFor({ request, description: evacuation, items }), reverseLabel: 'Move back' }
+}
+
+/** The request message with its buttons, and the dialogs after a press on them. */
+function shown(view: CardView): string {
+  const dialogs = cardActions(view).flatMap(({ confirm }) => (confirm ? [`[${confirm.title?.text}]\n${confirm.text?.text}`] : []))
+  return [readableBlocks(approvalCard(view).blocks), ...(view.request.state === 'waiting' ? [] : dialogs)].join('\n')
+}
+
+function reportOn(items: ItemView[], state: State, name: 'ended' | 'late' | 'stopped') {
+  const words = { done: phrase`${['3 Elastic IPs']} are assigned to ${'web-2'}.`, remark: undefined, handover: undefined }
+  return report(
+    { ...viewOf(items, state), ...words, rule: ruleFor(), showActor: mention, lateAfter: '15 min', now: sentAt + 16 * minutes },
+    name,
+  )
+}
+
+/** A report as a table where it has one. */
+function reported(...of: Parameters<typeof reportOn>): string {
+  const message = reportOn(...of)
+  if (!message || !hasTable(message)) return message?.text ?? 'none'
+  expect(message.table.text).toBe(message.instead.text)
+  return message.table.blocks.map((block) => (block.type === 'data_table' ? tableOf(block.rows) : readableBlocks([block]))).join('\n')
+}
+
+const tableOf = (rows: object[][]) =>
+  rows.map((row) => row.map((cell) => ('text' in cell ? cell.text : JSON.stringify(cell))).join(' | ')).join('\n')
+
+test('requests of several, as their messages and reports show them', async () => {
+  const begun = [item(1, { state: 'tracking' }), item(2), item(3)]
+  const failed = (ending: ItemView['ending']) => [item(2, { state: 'failed', ...took(3), ending })]
+  const requested = (items: ItemView[]) => cardViewFor({ description: evacuation, items })
+  const cards: [string, CardView][] = [
+    ['Requested, one was last seen', requested([item(1), item(2, seen(12))])],
+    ['Requested, all were last seen at the same time', requested([item(1, seen(12.25)), item(2, seen(12.5))])],
+    ['Under way', viewOf([item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt }), item(3)], 'tracking')],
+    ['One: under way', viewOf([item(1, { state: 'tracking' })], 'tracking')],
+    ['One: done', viewOf([item(1, { state: 'done' })], 'done')],
+    ['One: failed', { ...viewOf(failed({ why: '203.0.113.1 has status error.' }), 'failed'), reverseLabel: undefined }],
+    ['Partly done', viewOf(mixed, 'failed')],
+    ['Partly done, somebody else moved the rest', viewOf([item(1, { state: 'done' }), item(2, { state: 'superseded' })], 'failed')],
+    ['No longer tracked, some were not sent', viewOf(begun, 'untracked')],
+    ['No longer tracked, none was sent', viewOf([item(1), item(2)], 'untracked')],
+    ['No longer tracked, all were sent', viewOf([item(1, { state: 'tracking' }), item(2, { state: 'done' })], 'untracked')],
+    ['One: no longer tracked, not sent', viewOf([item(1)], 'untracked')],
+    ['One: no longer tracked, sent', viewOf([item(1, { state: 'tracking' })], 'untracked')],
+  ]
+  const reports: [string, ...Parameters<typeof reportOn>][] = [
+    ['Partly done', mixed, 'failed', 'ended'],
+    [
+      'Done, with the same to know of all',
+      [1, 2].map((index) => item(index, { state: 'done', ...took(41), ending: isOff })),
+      'done',
+      'ended',
+    ],
+    ['More than five reasons', many(6, { state: 'failed', ending: { why: 'No.' } }), 'failed', 'ended'],
+    ['One: done', [item(1, { state: 'done', ...took(18) })], 'done', 'ended'],
+    ['One: failed', failed({ why: 'It is on web-9.' }), 'failed', 'ended'],
+    ['One: failed, and what to do', failed({ why: 'It has status error.', next: 'Ask support.' }), 'failed', 'ended'],
+    ['Late', [item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt })], 'tracking', 'late'],
+    ['One: late', [item(1, { state: 'tracking', lateAt: sentAt })], 'tracking', 'late'],
+    ['Stopped before all were sent', begun, 'untracked', 'stopped'],
+  ]
+
+  await expectDocument('items.md', 'Requests of several', [
+    ...cards.map(([situation, view]): [string, string] => [`Message: ${situation}`, shown(view)]),
+    ...reports.map(([situation, ...of]): [string, string] => [`Report: ${situation}`, reported(...of)]),
+  ])
+})
+
+test('a report has a table of 50 rows, and none that Slack would refuse as too long', () => {
+  const long = many(50, { state: 'failed', ending: { why: 'The account API refused this. '.repeat(10) } })
+
+  expect(reported(many(50, { state: 'done' }), 'done', 'ended').split('\n')).toHaveLength(52)
+  const message = reportOn(long, 'failed', 'ended')
+  expect(message && hasTable(message)).toBe(false)
+})
+
+test('the state of a request of several has a count', () => {
+  expect(stateWithCount({ state: 'tracking', items: [item(1), item(2)] }, 'moving')).toBe('moving, 0 of 2 moved')
+})

@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'vitest'
+import type { z } from 'zod'
+import { alertsRequester, Denial, type DenialCode, isForLackOfAnswer } from '../../src/domain/approval.ts'
+import type { Finding, Words } from '../../src/domain/change.ts'
+import { toGroup } from '../../src/domain/policy.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { keyFindings } from '../../src/features/keys-change.ts'
+import { newKeyFindings } from '../../src/features/keys-create.ts'
+import { renameFindings } from '../../src/features/vm-rename.ts'
+import { otherIsOpen } from '../../src/messages/forms.ts'
+import { damagedAudit, lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../src/messages/operator-notices.ts'
+import {
+  type CommonFinding,
+  denialWords,
+  explain,
+  explainAll,
+  CommonFinding as schemaOfCommon,
+  storedDenialWords,
+  tooLate,
+} from '../../src/messages/refusals.ts'
+import { type MoveFinding, moveFindings, moveWords } from '../../src/moves/move.ts'
+import { terms } from '../domain/people-for-test.ts'
+import { description, requestFor } from '../requests/request-for-test.ts'
+import { expectDocument } from './documents.ts'
+
+const address = '203.0.113.10'
+const server = 'web-2'
+
+/**
+ * Puts each finding into words, one per line. Fails if an example does not fit its schema. Findings that are declared as a sentence have no
+ * example: the declaration says it all.
+ */
+function wordsOf<Known extends Finding>(schema: z.ZodDiscriminatedUnion, examples: Known[], words: (finding: Known) => Words): string {
+  return examples
+    .map((example) => words(schema.parse(example) as Known))
+    .map(({ why, next }) => (next === undefined ? why : `${why} → ${next}`))
+    .join('\n')
+}
+
+const ofMove: MoveFinding[] = [
+  { code: 'no-elastic-ip', elasticIpId: 'eip_1' },
+  { code: 'no-server', serverId: 'sv_1' },
+  { code: 'no-elastic-ip', elasticIpId: 'eip_1', address },
+  { code: 'no-server', serverId: 'sv_1', name: server },
+  { code: 'already-moving', address },
+  { code: 'already-moving', address, server },
+  { code: 'not-active', address, status: 'error' },
+  { code: 'not-active', address, status: 'configuring' },
+  { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA' },
+  { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA', holder: 'web-1' },
+  { code: 'project-not-compared', server },
+  { code: 'project-not-compared', server, slug: 'storefront' },
+  { code: 'site-not-compared', server },
+  { code: 'server-deletion-scheduled', server, at: Date.UTC(2026, 11, 1, 9, 30) },
+  { code: 'same-name', server, serverId: 'sv_2', others: ['sv_9'], count: 1 },
+  {
+    code: 'same-name',
+    server,
+    serverId: 'sv_2',
+    others: ['sv_9'],
+    count: 1,
+    places: { other: { site: 'DAL', project: 'Internal' }, own: { site: 'ASH', project: 'Storefront' } },
+  },
+  { code: 'same-name', server, serverId: 'sv_2', others: ['sv_7', 'sv_8', 'sv_9'], count: 5 },
+  { code: 'moved-by-others', address, server: 'web-3', isMoving: false },
+  { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
+]
+
+const virtualMachineId = 'vm_1'
+const ofRename: z.infer<typeof renameFindings.schema>[] = [
+  { code: 'no-virtual-machine', virtualMachineId },
+  { code: 'no-virtual-machine', virtualMachineId, name: 'preview-1' },
+  { code: 'not-a-hostname', problem: 'The new name is empty.' },
+  { code: 'name-taken', name: 'web-2', others: ['vm_9'], count: 1 },
+  { code: 'name-taken', name: 'web-2', others: ['vm_7', 'vm_8', 'vm_9'], count: 4 },
+  { code: 'name-shared', name: 'web-1', others: ['vm_7'], count: 1 },
+]
+
+const ofNewKey: z.infer<typeof newKeyFindings.schema>[] = [
+  { code: 'name-taken', name: 'ci-deploy' },
+  { code: 'same-name', name: 'ci-deploy', others: ['tok_1'], count: 1 },
+  { code: 'created-unseen', resourceId: 'tok_1' },
+  { code: 'retracted', resourceId: 'tok_1', because: 'not-shown' },
+  { code: 'retracted', resourceId: 'tok_1', because: 'too-slow' },
+]
+
+const ofKey: z.infer<typeof keyFindings.schema>[] = [
+  { code: 'no-key', keyId: 'tok_1' },
+  { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy [U0ADA00001 7f3a9c12ab34]', verb: 'revoke' },
+  { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy', verb: 'rotate' },
+  { code: 'own-key', verb: 'rotate', variable: 'INFRA_API_KEY' },
+  { code: 'perhaps-own-key', name: 'ci-deploy' },
+  { code: 'key-unread', keyId: 'tok_1' },
+  { code: 'token-stops', verb: 'rotate' },
+  { code: 'token-stops', verb: 'revoke' },
+  { code: 'key-history', usedAgoMs: 300_000, ageMs: 86_400_000, creator: 'U0ADA00001' },
+  { code: 'key-history' },
+  { code: 'key-history', ageMs: 86_400_000, changedAgoMs: 600_000 },
+  { code: 'same-name', name: 'ci-deploy', lastSlice: 'a1b2c', count: 1 },
+  { code: 'access-changed', before: 'read-only access', now: 'full access' },
+  { code: 'retracted', because: 'not-shown' },
+]
+
+const refused = { operation: 'elasticIps.move', status: 422, codes: ['SERVER_NETWORK_INCOMPATIBLE'] }
+const ofAny: CommonFinding[] = [
+  { code: 'api-refused', ...refused, effect: 'not-changed' },
+  { code: 'api-refused', ...refused, codes: [], detail: 'No such thing', effect: 'not-sent' },
+  { code: 'api-unreachable', effect: 'not-sent' },
+  { code: 'api-unreachable', effect: 'not-made' },
+  { code: 'account-unread' },
+  { code: 'account-unread', refusal: { operation: 'elasticIps.get', status: 401, codes: [] } },
+  { code: 'approved-too-long-ago' },
+  { code: 'limit-used-up', perMinute: 20 },
+  { code: 'record-changed' },
+  { code: 'record-unverified' },
+  { code: 'unknown-key' },
+  { code: 'approvals-not-genuine' },
+  { code: 'already-sent' },
+  { code: 'already-ended' },
+  { code: 'approval-needed-now' },
+  { code: 'rule-gone' },
+  { code: 'suspended' },
+  { code: 'not-used' },
+  { code: 'not-posted', error: 'is_archived' },
+  { code: 'alert-resolved' },
+  { code: 'approvers-unknown' },
+  { code: 'channel-unreadable' },
+]
+
+/** One denial per code. A new code does not compile until it has one here. */
+const denials: Record<DenialCode, Denial> = {
+  guest: { code: 'guest', action: 'read' },
+  bot: { code: 'bot', action: 'request' },
+  deactivated: { code: 'deactivated', action: 'decide' },
+  'other-workspace': { code: 'other-workspace', action: 'read' },
+  'shared-channel': { code: 'shared-channel', action: 'request' },
+  'person-unknown': { code: 'person-unknown', action: 'decide' },
+  'channel-unknown': { code: 'channel-unknown', action: 'read' },
+  'direct-message': { code: 'direct-message' },
+  'not-in-channel': { code: 'not-in-channel' },
+  'foreign-channel': { code: 'foreign-channel' },
+  'no-rule': { code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001', 'C0GENERAL1'] },
+  'project-unknown': { code: 'project-unknown', rule: 'production' },
+  'not-a-requester': { code: 'not-a-requester', requesters: toGroup(['U0ADA00001', 'S0ONCALL01']) },
+  'alerts-not-named': { code: 'alerts-not-named', rule: 'production' },
+  'alerts-need-approval': { code: 'alerts-need-approval', rule: 'staging' },
+  'not-involved': { code: 'not-involved', requester: 'U0ADA00001', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
+  'not-an-approver': { code: 'not-an-approver', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
+  'too-few-approvers': { code: 'too-few-approvers', rule: 'production', needed: 2 },
+  'group-unknown': { code: 'group-unknown' },
+  'own-request': { code: 'own-request' },
+  'rule-gone': { code: 'rule-gone' },
+  'only-requester-may-issue': { code: 'only-requester-may-issue', requester: 'U0ADA00001' },
+  'only-involved-may-withdraw': { code: 'only-involved-may-withdraw', requester: 'U0ADA00001', approvers: terms(['S0ONCALL01']) },
+  'only-requester-may-withdraw': { code: 'only-requester-may-withdraw', requester: 'U0ADA00001' },
+  'only-requester-may-break-glass': { code: 'only-requester-may-break-glass', requester: 'U0ADA00001' },
+  'stale-card': { code: 'stale-card' },
+  'foreign-button': { code: 'foreign-button' },
+  'unknown-request': { code: 'unknown-request' },
+  'changed-record': { code: 'changed-record' },
+  'unknown-key': { code: 'unknown-key' },
+  'other-version': { code: 'other-version' },
+}
+
+/** What else is said of a denial, depending on its content. */
+const otherDenials: Denial[] = [
+  { code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001'] },
+  { code: 'no-rule', kind: 'ip.move', channels: [] },
+  { code: 'not-a-requester', requesters: toGroup([]) },
+  { code: 'too-few-approvers', rule: 'failover', needed: 2, requester: alertsRequester },
+  { code: 'only-requester-may-break-glass', requester: alertsRequester },
+  { code: 'project-unknown', rule: '<!channel> & co' },
+]
+
+const labelOf = (kind: string) => (kind === 'ip.move' ? 'moving an Elastic IP' : kind)
+const denied = (all: Denial[]) => all.map((denial) => `${denial.code}: ${denialWords(denial, labelOf, '/infra')}`).join('\n')
+
+const byAlert = (state: Request['state']) =>
+  requestFor({ origin: { ...requestFor().origin, userId: alertsRequester }, state, reason: 'web-1 is down', alert: { name: 'NodeDown' } })
+const open = { viewerId: 'U0BEN00001', subject: address, link: undefined, title: description.title }
+
+const notices = [
+  undeliverable(requestFor({ state: 'done' }), 'is_archived', '/infra-staging'),
+  lostRecord(requestFor().id, '/infra-staging'),
+  unsafeRedis(["Redis doesn't write changes to disk (appendonly no). Set appendonly yes."]),
+  safeRedis,
+  damagedAudit("Entry 2 is not genuine: its signature doesn't match.", true),
+  damagedAudit('Entry 1 seems to be older than the process that noted it.', false),
+]
+
+test('findings, denials and notices read as in refusals.md', async () => {
+  await expectDocument('refusals.md', 'Findings, denials and notices to the operators', [
+    ['Findings of a move', wordsOf(moveFindings.schema as never, ofMove, moveWords)],
+    ['Findings of a rename', wordsOf(renameFindings.schema as never, ofRename, renameFindings.words)],
+    ['Findings of a new key', wordsOf(newKeyFindings.schema as never, ofNewKey, newKeyFindings.words)],
+    ['Findings of a rotation and a revocation', wordsOf(keyFindings.schema as never, ofKey, keyFindings.words)],
+    ['Findings of any request', wordsOf(schemaOfCommon, ofAny, (finding) => explain(undefined, finding))],
+    ['Denials', denied(Object.values(denials))],
+    ['Denials with other content', denied(otherDenials)],
+    ["An alert's request", [tooLate(byAlert('withdrawn'), 'U0BEN00001'), otherIsOpen(byAlert('waiting'), open)].join('\n')],
+    ['Notices to the operators', notices.join('\n')],
+  ])
+})
+
+test('every finding of any request has an example', () => {
+  const codes = schemaOfCommon.options.flatMap(({ shape }) => [...shape.code.values])
+  expect([...new Set(ofAny.map(({ code }) => code))].toSorted()).toEqual(codes.toSorted())
+})
+
+describe('a finding that this version does not know', () => {
+  test('is shown by its code, and so is a known code with unknown content', () => {
+    expect(explain(undefined, { code: 'of-another-version', server })).toEqual({ why: 'of-another-version.' })
+    expect(explain(undefined, { code: 'api-refused', status: 'gone' })).toEqual({ why: 'api-refused.' })
+  })
+
+  test('is shown beside known ones, and the next step is given once', () => {
+    const known = { code: 'known' }
+    const change = { explain: ({ code }: Finding) => (code === 'known' ? { why: 'It is gone.', next: 'Ask for another.' } : undefined) }
+    expect(explainAll(change, [known, { code: 'not-known' }, known])).toEqual({
+      why: 'It is gone. not-known. It is gone.',
+      next: 'Ask for another.',
+    })
+    expect(explainAll(change, [])).toEqual({ why: '' })
+  })
+})
+
+test('a refusal of one of several items says of that item alone that it was not changed', () => {
+  const refused: CommonFinding = { code: 'api-refused', operation: 'x', status: 422, codes: ['ELASTIC_IP_LOCKED'], effect: 'not-changed' }
+
+  expect(explainAll(undefined, [refused], '203.0.113.15').why).toMatch(/ELASTIC_IP_LOCKED\).*203\.0\.113\.15 wasn't changed\.$/)
+  expect(explainAll(undefined, [refused]).why).toMatch(/Nothing was changed\.$/)
+})
+
+describe('a stored denial', () => {
+  test.each(Object.values(denials))('$code is the same after its way through the audit', (denial) => {
+    expect(Denial.parse(JSON.parse(JSON.stringify(denial)))).toEqual(denial)
+    expect(storedDenialWords(JSON.parse(JSON.stringify(denial)), labelOf).text).toBe(denialWords(denial, labelOf).text)
+  })
+
+  test('is shown as its code if this version does not know the code or its content', () => {
+    expect(storedDenialWords({ code: 'on-vacation', until: 'Monday' }, labelOf).text).toBe('`on-vacation`')
+    expect(storedDenialWords({ code: 'guest', action: 'teleport' }, labelOf).text).toBe('`guest`')
+    expect(storedDenialWords({ code: '<!channel>' }, labelOf).text).toBe('`&lt;!channel&gt;`')
+  })
+})
+
+test('a denial for lack of an answer is one that Slack’s silence caused', () => {
+  const codes = Object.values(denials)
+    .filter(isForLackOfAnswer)
+    .map(({ code }) => code)
+  expect(codes.toSorted()).toEqual(['channel-unknown', 'group-unknown', 'person-unknown'])
+})
