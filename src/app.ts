@@ -20,7 +20,6 @@ import type { Access } from './requests/access.ts'
 import type { Catalog } from './requests/catalog.ts'
 import type { Store } from './requests/store.ts'
 import type { Submit } from './requests/submit.ts'
-import type { OpenForm } from './slack/forms.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/response-url.ts'
 import type { Naming } from './slack/text.ts'
@@ -78,5 +77,4 @@ export interface App {
   queues: Queues
 
   submit: Submit
-  openForm: OpenForm
 }

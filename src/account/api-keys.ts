@@ -63,7 +63,6 @@ export function apiKeysResource(http: Http) {
   return {
     /**
      * Lists all API keys, without their tokens (interface specification 2023-06-01, "GET /auth/api_keys"). Times are ISO 8601 strings.
-     * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
     async list({ signal }: CallOptions = {}): Promise<ApiKey[]> {
       return readList(http, apiKey, { operation: 'apiKeys.list', path: '/auth/api_keys', signal })
@@ -72,7 +71,6 @@ export function apiKeysResource(http: Http) {
     /**
      * Creates an API key (interface specification 2023-06-01, "POST /auth/api_keys"). Returns the key and its token, which no other answer
      * contains. Not idempotent: if the answer is lost, find the key by its name.
-     * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
     async create({ name, readOnly, allowedIps }: NewApiKey, options: WriteOptions = {}): Promise<IssuedApiKey> {
       const body = { data: { type: 'api_keys', attributes: { name, read_only: readOnly, allowed_ips: allowedIps } } }
@@ -82,7 +80,7 @@ export function apiKeysResource(http: Http) {
     /**
      * Replaces the token of an API key (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"; not in the interface specification
      * 2023-06-01). Returns the key and its new token. The old token stops working at once, even if the answer is lost.
-     * Throws ApiError (404: no such key), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
+     * ApiError: 404 for an unknown key.
      */
     async rotate(id: string, name: string, options: WriteOptions = {}): Promise<IssuedApiKey> {
       const body = { data: { id, type: 'api_keys', attributes: { name } } }
@@ -92,7 +90,7 @@ export function apiKeysResource(http: Http) {
 
     /**
      * Revokes an API key (vendor's OpenAPI document, "DELETE /auth/api_keys/{api_key_id}"; not in the interface specification 2023-06-01).
-     * Throws ApiError (404: no such key, or no longer), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
+     * ApiError: 404 for a key that is gone.
      */
     async delete(id: string, options: WriteOptions = {}): Promise<void> {
       const path = pathTo('/auth/api_keys', id)

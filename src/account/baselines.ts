@@ -60,7 +60,7 @@ export function baselinesResource(http: Http) {
   return {
     /**
      * Lists all baselines of the team (interface specification 2023-06-01, "GET /baselines", a preview). Times are ISO 8601 strings.
-     * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `baselines_api`), ApiContractError and ApiUnreachableError.
+     * ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `baselines_api`.
      */
     async list({ signal }: CallOptions = {}): Promise<Baseline[]> {
       return readList(http, baseline, { operation: 'baselines.list', path: '/baselines', signal })

@@ -1,15 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { StoreUnavailableError } from '../domain/errors.ts'
-import {
-  type CallKind,
-  type KeyName,
-  type Lane,
-  mayUseReadKey,
-  type Spender,
-  type Turns,
-  type WriteTurns,
-  writesForChanges,
-} from '../domain/lane.ts'
+import { type CallKind, type KeyName, type Lane, mayUseReadKey, type Spender, writesForChanges } from '../domain/lane.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
@@ -66,6 +57,10 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     'read-key': createReadsWithoutRedis(window, mostWithoutRedis),
   }
 
+  /**
+   * Takes one call out of an allowance. Returns 0 if it may be sent now, or else the time until one may be free. Throws StoreUnavailableError
+   * for a call that cannot be counted: then no write is sent, and few reads.
+   */
   async function take(kind: CallKind, by: Spender, key: KeyName): Promise<number> {
     try {
       const wait = await ask(kind, by, key, randomUUID())
@@ -78,6 +73,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     }
   }
 
+  /** Returns how many reads a minute one person may have, if a call has to wait only because this person has had them. */
   async function spentShare(kind: CallKind, { lane, userId }: Spender, key: KeyName): Promise<number | undefined> {
     if (kind === 'write' || lane !== 'person' || userId === undefined) return undefined
     if ((await ask('read', { lane }, key).catch(() => 1)) > 0) return undefined
@@ -115,14 +111,17 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     return { adds, limits }
   }
 
+  /** Takes a turn of an approved request, before the step that allows its write. Returns 0, or else how long to wait. */
   async function takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
     return ask('write', { lane }, 'key', randomUUID(), lane === 'execute' ? requestId : '')
   }
 
+  /** Returns how long a write would have to wait now. A single one that has to wait goes before those of bundles. */
   async function waitForWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
     return ask('write', { lane }, 'key', '', lane === 'execute' ? requestId : '')
   }
 
+  /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */
   async function pause(kind: CallKind, ms: number, key: KeyName): Promise<void> {
     const name = keys.accountBudget(key, kind).pause
     const lasts = Math.max(1, Math.ceil(ms))
@@ -151,7 +150,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   const perMinute = { read: readsPerMinute, write: writesPerMinute }
   return { take, spentShare, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
 }
-export type AccountBudget = Turns & WriteTurns & ReturnType<typeof createAccountBudget>
+export type AccountBudget = ReturnType<typeof createAccountBudget>
 
 function nameLane(kind: CallKind, lane: Spender['lane']): NamedLane {
   if (kind === 'read') return lane === 'bundle' || lane === 'retract' ? 'execute' : lane
@@ -171,7 +170,6 @@ function createReadsWithoutRedis(window: number, most: number) {
   let since: number | undefined
   let sent: number[] = []
 
-  /** Whether a read may be sent. */
   function take(): boolean {
     const now = performance.now()
     since ??= now

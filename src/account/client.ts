@@ -11,7 +11,6 @@ import { serversResource } from './servers.ts'
 import { virtualMachinesResource } from './virtual-machines.ts'
 
 export interface AccountApiOptions extends HttpOptions {
-  /** Gets the Elastic IPs that were read. */
   elasticIpReads?: ElasticIpReads
 }
 

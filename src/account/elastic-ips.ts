@@ -51,7 +51,7 @@ export function elasticIpsResource(http: Http, { onComplete = () => {}, onOne = 
     /**
      * Lists Elastic IPs, page by page (vendor's OpenAPI document, "GET /elastic_ips"; not in the interface specification 2023-06-01).
      * Leaves out Elastic IPs without an id, which are still being provisioned.
-     * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`), ApiContractError and ApiUnreachableError.
+     * ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`.
      */
     async list({ status, pages, wanted, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
       const request = { operation: 'elasticIps.list', path: '/elastic_ips', query: { 'filter[status]': status }, pages, wanted, signal }
@@ -63,7 +63,7 @@ export function elasticIpsResource(http: Http, { onComplete = () => {}, onOne = 
 
     /**
      * Reads one Elastic IP (vendor's OpenAPI document, "GET /elastic_ips/{elastic_ip_id}"; not in the interface specification 2023-06-01).
-     * Throws ApiError (404: no such Elastic IP), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
+     * ApiError: 404 for an unknown Elastic IP.
      */
     async get(id: string, { signal }: CallOptions = {}): Promise<ElasticIp> {
       const path = pathTo('/elastic_ips', id)
@@ -76,10 +76,8 @@ export function elasticIpsResource(http: Http, { onComplete = () => {}, onOne = 
      * Moves an Elastic IP (interface specification 2023-06-01, "PATCH /elastic_ips/{elastic_ip_id}") to another server of the same project
      * and site. The move is asynchronous: this returns the Elastic IP with status `moving` and the target in `server`. The move is done
      * when a later read shows status `active` *and* the target.
-     *
-     * Throws ApiError: 404 for an unknown Elastic IP; 422 with the code `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`,
-     * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH` or `BGP_ELASTIC_IP_NOT_UPDATABLE`. Also throws ApiContractError,
-     * ApiUnreachableError, and UserError for an impossible id.
+     * ApiError: 404 for an unknown Elastic IP; 422 with `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`, `SITE_NOT_SUPPORTED`,
+     * `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH` or `BGP_ELASTIC_IP_NOT_UPDATABLE`.
      */
     async move(id: string, serverId: string, options: WriteOptions = {}): Promise<ElasticIp> {
       const body = { data: { type: 'elastic_ips', attributes: { server_id: serverId } } }

@@ -31,7 +31,6 @@ export function eventsResource(http: Http) {
     /**
      * Lists the account's own events, newest first (vendor's OpenAPI document, "GET /events"; not in the interface specification
      * 2023-06-01). `since` is inclusive. Times are ISO 8601 strings.
-     * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
     async list({ targetId, since, limit = 100, signal }: EventFilter = {}): Promise<AccountEvent[]> {
       const query = { 'filter[target_id]': targetId, 'filter[created_at][gte]': since?.toISOString(), sort: '-created_at' }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 
-/** Accepts a string that may be absent or null. */
 export const text = z.string().nullish()
 /** Accepts any value, because the JSON type of some fields varies between answers. Read it with `toNumber` or `toText`. */
 export const loose = z.unknown().optional()

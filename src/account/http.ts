@@ -12,18 +12,10 @@ import {
   isCertificateError,
   isRateLimited,
 } from '../domain/errors.ts'
-import {
-  type CallKind,
-  currentSpender,
-  type KeyName,
-  type Lane,
-  mayShareReads,
-  mayUseReadKey,
-  type Turns,
-  useTakenTurn,
-} from '../domain/lane.ts'
+import { type CallKind, currentSpender, type KeyName, type Lane, mayShareReads, mayUseReadKey, useTakenTurn } from '../domain/lane.ts'
 import type { Secret } from '../domain/signing.ts'
 import { unlessAborted } from '../domain/within.ts'
+import type { AccountBudget } from './budget.ts'
 import { toNumber, toText } from './fields.ts'
 
 /** All in milliseconds. `readMs` and `writeMs` limit a whole call: for a read, all attempts and the pauses between them. */
@@ -34,7 +26,6 @@ export const defaultHttpTimings = {
   bodyMs: 10_000,
   readMs: 15_000,
   writeMs: 20_000,
-  /** For a whole list with all its pages. */
   listMs: 30_000,
   retryBaseMs: 250,
   retryMaxMs: 2_000,
@@ -59,32 +50,23 @@ export interface HttpCall<T> {
   operation: string
   /** GET is retried after a transient failure. Every other method is a write and is sent exactly once. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** The path and the query. Built by `pathTo` and `withQuery`, or a constant. */
+  /** The path and the query. Ids in it are encoded by `pathTo`. */
   path: string
   body?: unknown
-  /** The most bytes of the answer's body. */
   mostBytes?: number
   signal?: AbortSignal
-  /** Called with the outcome of each attempt. */
   onAnswer?: OnAnswer
   /** Converts the JSON of a 2xx answer, or undefined for one without a body. `size` is the length of its text. Throws if it does not fit. */
   read: (json: unknown, size: number) => T
 }
 
-/** Options of every operation. Aborting `signal` ends the wait; a write that was already sent may still be carried out. */
-export interface CallOptions {
-  signal?: AbortSignal
-}
+/** Aborting `signal` ends the wait; a write that was already sent may still be carried out. `onAnswer` receives the outcome for the audit. */
+export type CallOptions = Pick<HttpCall<unknown>, 'signal'>
+export type WriteOptions = Pick<HttpCall<unknown>, 'signal' | 'onAnswer'>
 
-/** Options of a write. `onAnswer` receives the outcome, so that it can be recorded in the audit. */
-export interface WriteOptions extends CallOptions {
-  onAnswer?: OnAnswer
-}
-
-/** The outcome of one attempt. `status` is the HTTP status, or why there is none; `ms` is the duration in milliseconds. */
+/** The outcome of one attempt, counted from 1. `status` is the HTTP status, or why there is none. `ms` is its duration. */
 interface HttpCallReport {
   operation: string
-  /** Counted from 1. */
   attempt: number
   status: number | 'unreachable' | 'contract'
   ms: number
@@ -98,13 +80,12 @@ export interface HttpOptions {
   /** A second key, which can only read. It is used for reads that settle no write, and without `key` for all reads. */
   readKey?: Secret
   /** The allowances of the account. Default: everything may be sent at once. */
-  turns?: Turns
+  turns?: Pick<AccountBudget, 'perMinute' | 'take' | 'pause'> & Partial<Pick<AccountBudget, 'spentShare'>>
   onCall?: (report: HttpCallReport) => void
   /** Called when items of a list did not fit the schema. They were left out, so that the rest could be shown. */
   onSkipped?: (report: { operation: string; count: number }) => void
 }
 
-/** How one call is sent. */
 interface Use {
   kind: CallKind
   keyName: KeyName
@@ -208,17 +189,10 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
         'user-agent': 'lockkeeper',
         ...(body !== undefined && { 'content-type': 'application/json' }),
       }
-      const answer = await pool
-        .request({
-          method,
-          path: `${prefix}${path}`,
-          headers,
-          body: body === undefined ? null : JSON.stringify(body),
-          signal: deadline.signal,
-        })
-        .catch((error: unknown) => {
-          throw unreachable(operation, error, deadline, wasRequestSent(error))
-        })
+      const sent = { method, path: `${prefix}${path}`, headers, body: body === undefined ? null : JSON.stringify(body) }
+      const answer = await pool.request({ ...sent, signal: deadline.signal }).catch((error: unknown) => {
+        throw unreachable(operation, error, deadline, wasRequestSent(error))
+      })
       const status = answer.statusCode
       if (status >= 400) {
         // If the body does not arrive, the status is enough.
@@ -283,13 +257,11 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
   return {
     call,
     onSkipped,
-    /** The time limit of a whole list, in milliseconds. */
     listMs: times.listMs,
     /** The bytes of the lists that are being read, so that many of them at once do not fill the memory. */
     reading: { bytes: 0 },
     /** What is known of pages with fewer items than documented, by operation. */
     shortPages: new Map<string, 'last' | 'not-last'>(),
-    /** Closes the connections after the running calls have ended. */
     close: () => pool.close(),
   }
 }
@@ -422,11 +394,11 @@ function parseRetryAfter(value: unknown, date: unknown): number | undefined {
  * Rate limits and temporary faults of proxies. 500 is included, although it may be a defect that recurs: a read changes nothing, and two
  * more reads are cheaper than an error that a person sees because one process of the account API died.
  */
-const transientStatuses = new Set([429, 500, 502, 503, 504])
+const transientStatuses = [429, 500, 502, 503, 504]
 
 /** Returns the milliseconds to wait before a read is sent again, or undefined if another attempt would get the same answer. */
 function retryDelayMs(error: unknown, failedTries: number, { retryBaseMs, retryMaxMs }: HttpTimings): number | undefined {
-  const isTransient = error instanceof ApiError ? transientStatuses.has(error.status) : error instanceof ApiUnreachableError
+  const isTransient = error instanceof ApiError ? transientStatuses.includes(error.status) : error instanceof ApiUnreachableError
   if (!isTransient) return undefined
   if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs
   // Full jitter, so that replicas that failed together do not retry together.
@@ -439,14 +411,7 @@ function unreachable(operation: string, error: unknown, { signal }: Deadline, re
 }
 
 /** Error codes that occur only before a connection exists, so no part of the request was sent. */
-const beforeConnection = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_CLOSED',
-  'UND_ERR_INVALID_ARG',
-])
+const beforeConnection = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|UND_ERR_CLOSED|UND_ERR_INVALID_ARG)$/
 
 /**
  * Returns `no` if a transport error proves that the request was not sent, and `unknown` otherwise. A reused connection that closes looks
@@ -456,7 +421,9 @@ function wasRequestSent(error: unknown): 'no' | 'unknown' {
   const errors = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error]
   // A certificate is rejected in the TLS handshake, before the request is sent.
   const isBefore = (each: unknown) =>
-    beforeConnection.has(codeOf(each)) || isCertificateError(codeOf(each)) || ['connect', 'getaddrinfo'].includes(property(each, 'syscall'))
+    beforeConnection.test(codeOf(each)) ||
+    isCertificateError(codeOf(each)) ||
+    ['connect', 'getaddrinfo'].includes(property(each, 'syscall'))
   return errors.every(isBefore) ? 'no' : 'unknown'
 }
 

@@ -12,7 +12,6 @@ import { createSignedList } from '../redis/signed-list.ts'
 import type { AccountApi } from './client.ts'
 import { asFarAsRead, noteLeftOut, pageSize, type ReadList } from './resource.ts'
 
-/** What the lists hold. */
 interface Items {
   elasticIps: ElasticIp
   servers: Server
@@ -85,7 +84,6 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       return given as Items[Name][]
     }
 
-    /** Looks for the newest copy. Without Redis it is that of this process. */
     async function look(): Promise<{ copy: Copy | undefined; at: number | undefined }> {
       try {
         const [[at], head] = await Promise.all([run('now', [keys.lastTick], []), guardStore(() => redis.hget(key.copy, 'head'))])
@@ -160,7 +158,6 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       return newest
     }
 
-    /** Returns the head of the stored copy. Undefined if it could not be stored. */
     async function store(list: ReadList<unknown>, at: number): Promise<string | undefined> {
       const { head, text } = signed.encode(list, at)
       if (text.length > longestShared) return undefined

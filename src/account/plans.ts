@@ -87,7 +87,6 @@ export function plansResource(http: Http) {
     /**
      * Lists all virtual machine plans (interface specification 2023-06-01, "GET /plans/virtual_machines"). Prices are amounts in the
      * currency, per hour and per month. The specification does not show the units of `memory` and `vramPerGpu`; `disk` carries its own.
-     * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
     async list({ signal }: CallOptions = {}): Promise<Plan[]> {
       return readList(http, plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal })

@@ -47,7 +47,6 @@ interface ListAnswer<Item> {
   items: Item[]
   /** Items that were left out, as received: those without an id yet, and those that did not fit the schema. */
   leftOut: unknown[]
-  /** The number of items that did not fit the schema. */
   invalidCount: number
   /** Whether the answer had more items than requested. The rest was not parsed. */
   isCut: boolean
@@ -123,7 +122,6 @@ const documentedPageSize = 20
 
 interface PagedRequest extends ListRequest {
   query?: Record<string, string | undefined>
-  /** Stops after this many items. */
   limit?: number
   /** Reads at most so many pages, for readers to whom an incomplete list does no harm. */
   pages?: number
@@ -169,7 +167,6 @@ export async function readPages<Item extends { id: string }>(
     return http.call({ operation, method: 'GET', path: `${path}?${params}${number}`, signal, mostBytes: listLimits.bytesPerPage, read })
   }
 
-  /** Reads to the end. Returns the limit that the list exceeds. */
   async function readAll(): Promise<ListLimit | undefined> {
     for (let number = 1, before = pageSize; number <= listLimits.pages; number++) {
       const page = await readPage(number)

@@ -39,7 +39,6 @@ export function serversResource(http: Http) {
     /**
      * Lists servers, page by page (vendor's OpenAPI document, "GET /servers"; not in the interface specification 2023-06-01). A hostname is
      * not unique: servers of one project or of several can share it.
-     * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
     async list({ hostname, signal }: CallOptions & { hostname?: string } = {}): Promise<Server[]> {
       return readPages(http, server, { operation: 'servers.list', path: '/servers', query: { 'filter[hostname]': hostname }, signal })
@@ -47,7 +46,7 @@ export function serversResource(http: Http) {
 
     /**
      * Reads one server (vendor's OpenAPI document, "GET /servers/{server_id}"; not in the interface specification 2023-06-01).
-     * Throws ApiError (404: no such server), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
+     * ApiError: 404 for an unknown server.
      */
     async get(id: string, { signal }: CallOptions = {}): Promise<Server> {
       return http.call({ operation: 'servers.get', method: 'GET', path: pathTo('/servers', id), signal, read: server.one })

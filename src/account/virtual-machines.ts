@@ -50,7 +50,6 @@ export function virtualMachinesResource(http: Http) {
     /**
      * Lists virtual machines, page by page (vendor's OpenAPI document, "GET /virtual_machines"; not in the interface specification
      * 2023-06-01). Never requests or reads their credentials.
-     * Throws ApiError, ApiContractError and ApiUnreachableError.
      */
     async list({ signal }: CallOptions = {}): Promise<VirtualMachine[]> {
       const request = { operation: 'virtualMachines.list', path: '/virtual_machines', hasTotal: true, signal }
@@ -60,7 +59,7 @@ export function virtualMachinesResource(http: Http) {
     /**
      * Reads one virtual machine (vendor's OpenAPI document, "GET /virtual_machines/{virtual_machine_id}"; not in the interface
      * specification 2023-06-01).
-     * Throws ApiError (404: no such machine), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
+     * ApiError: 404 for an unknown machine.
      */
     async get(id: string, { signal }: CallOptions = {}): Promise<VirtualMachine> {
       const path = pathTo('/virtual_machines', id)
@@ -71,8 +70,7 @@ export function virtualMachinesResource(http: Http) {
      * Renames a virtual machine (interface specification 2023-06-01, "PATCH /virtual_machines/{virtual_machine_id}"). Returns the machine
      * with its new name; the answer may omit most other fields. The same operation can resize the machine, change its billing or replace
      * its tags. So the body is written out here and takes only the name from callers.
-     * Throws ApiError (404: no such machine; 409: a resize is running), ApiContractError, ApiUnreachableError, and UserError for an
-     * impossible id.
+     * ApiError: 404 for an unknown machine; 409: a resize is running.
      */
     async rename(id: string, name: string, options: WriteOptions = {}): Promise<VirtualMachine> {
       const body = { data: { type: 'virtual_machines', id, attributes: { name } } }

@@ -244,26 +244,23 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
 
   return { onEntry, breaks, faultsAtBeginning, uncertain: () => uncertain }
 }
-type SignatureCheck = ReturnType<typeof createSignatureCheck>
 
 const answerMs = 5_000
 
 const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
 
-/** Says that the chain has no fault. `compared` is the number of entries in the log. */
-function wholeSentence({ first, last, count }: Walk, compared: number, signatures: SignatureCheck | undefined): string {
+/** Says that the chain has no fault. `compared` is the number of entries in the log. `uncertain`: undefined if signatures were not checked. */
+function wholeSentence({ first, last, count }: Walk, compared: number, uncertain: number | undefined): string {
   if (!first || !last) return 'The chain is empty: it has no entries yet.'
-  const entries = `${count.toLocaleString('en-US')} ${count === 1 ? 'entry' : 'entries'}`
-  const removed = first.seq - 1
-  const older = removed > 0 ? ` (${removed.toLocaleString('en-US')} older ones were removed because of their age)` : ''
-  const same = compared > 0 ? ` The log matches (${compared.toLocaleString('en-US')} entries).` : ''
-  const signed = signatures ? signedSentence(signatures.uncertain()) : notChecked
-  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.entry.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same} ${signed}`
-}
-
-function signedSentence(uncertain: number): string {
-  const lost = `Redis did not confirm ${uncertain === 1 ? '1 note' : `${uncertain} notes`}, which may be missing.`
-  return uncertain > 0 ? `All signatures are genuine. ${lost}` : 'All signatures are genuine.'
+  const grouped = (number: number) => number.toLocaleString('en-US')
+  const older = first.seq > 1 ? ` (${grouped(first.seq - 1)} older ones were removed because of their age)` : ''
+  const span = `from ${utc(first.at)} to ${utc(last.entry.at)} (UTC), last hash ${last.hash.slice(0, 16)}…`
+  return [
+    `The chain is whole: ${grouped(count)} ${count === 1 ? 'entry' : 'entries'}${older}, ${span}.`,
+    ...(compared > 0 ? [`The log matches (${grouped(compared)} entries).`] : []),
+    uncertain === undefined ? notChecked : 'All signatures are genuine.',
+    ...(uncertain ? [`Redis did not confirm ${uncertain === 1 ? '1 note' : `${uncertain} notes`}, which may be missing.`] : []),
+  ].join(' ')
 }
 
 /** Returns a sentence for each fault, and the sentence for a chain without any. Throws StartError if Redis or a log cannot be read. */
@@ -290,7 +287,7 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
     const breaks = [...walk.breaks, ...waiting, ...signatures.faultsAtBeginning(), ...(trusted?.breaks() ?? []), ...log.breaks, ...compared]
     return {
       breaks: trusted || breaks.length === 0 ? breaks : [...breaks, notChecked],
-      whole: wholeSentence(walk, log.hashes.size, trusted),
+      whole: wholeSentence(walk, log.hashes.size, trusted?.uncertain()),
     }
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error

@@ -22,7 +22,6 @@ export interface AccountEvent {
 export interface ApiKey {
   id: string
   name?: string
-  /** The last characters of the token. */
   tokenLastSlice?: string
   apiVersion?: string
   /** A read-only key allows only GET requests. */

@@ -161,9 +161,7 @@ function deny(denial: Denial): Ruling {
 /** Who wants to act on a request, and where. */
 interface Actor {
   person: Person
-  /** The channel of the request. */
   place: Place
-  /** The user id of the requester. */
   requesterId: string
 }
 

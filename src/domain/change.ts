@@ -70,7 +70,6 @@ export function peopleIn(findings: Finding[]): string[] {
 /** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, or why there is none. */
 export type OnAnswer = (answer: { operation: string; status: number | string }) => void
 
-/** The reason for making an issued secret worthless. */
 export const RetractedBecause = z.enum(['not-shown', 'too-slow'])
 export type RetractedBecause = z.infer<typeof RetractedBecause>
 

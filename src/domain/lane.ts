@@ -37,31 +37,7 @@ export function mayUseReadKey(lane: Lane): boolean {
 /** Who takes a turn. `userId` is the person who waits, in the lane `person`. */
 export interface Spender {
   lane: Lane
-  userId?: string | undefined
-}
-
-/** The allowances of the account, which all processes share. Times are in ms. */
-export interface Turns {
-  /** What the account allows one key. */
-  perMinute: Record<CallKind, number>
-  /**
-   * Takes one call out of an allowance. Returns 0 if it may be sent now, or else the time until one may be free. Throws StoreUnavailableError
-   * for a call that cannot be counted: then no write is sent, and few reads.
-   */
-  take(kind: CallKind, by: Spender, key: KeyName): Promise<number>
-  /** Returns how many reads a minute one person may have, if a call has to wait only because this person has had them. */
-  spentShare?(kind: CallKind, by: Spender, key: KeyName): Promise<number | undefined>
-  /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */
-  pause(kind: CallKind, ms: number, key: KeyName): Promise<void>
-}
-
-/** The turns of the writes that approved requests send. Times are in ms. They throw StoreUnavailableError. */
-export interface WriteTurns {
-  perMinute: Record<CallKind, number>
-  /** Returns how long a write would have to wait now. A single one that has to wait goes before those of bundles. */
-  waitForWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>
-  /** Takes a turn, before the step that allows the write. Returns 0, or else how long to wait. */
-  takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>
+  userId?: string
 }
 
 /** `writeTaken`: a turn was taken before the step that allows the write, so that the write does not wait after it. */
@@ -76,7 +52,7 @@ const contexts = new AsyncLocalStorage<Context>()
 export function inLane<Result>(
   lane: Lane,
   work: () => Result,
-  { userId, requestId = currentRequest() }: { userId?: string | undefined; requestId?: string | undefined } = {},
+  { userId, requestId = currentRequest() }: { userId?: string; requestId?: string } = {},
 ): Result {
   return contexts.run({ lane, userId, requestId }, work)
 }

@@ -16,30 +16,6 @@ export interface AlertRoute {
   channelId: string
 }
 
-/** The labels of an alert. They are untrusted. */
-export type Labels = Readonly<Record<string, string>>
-
-/** Finds the first route whose labels an alert has. */
-export function routeFor(routes: AlertRoute[], labels: Labels): AlertRoute | undefined {
-  return routes.find(({ match }) => [...match].every(([label, value]) => labelOf(labels, label) === value))
-}
-
-/** Returns the name of the server that an alert is about, as written in the alert. */
-export function serverNamed({ server }: AlertRoute, labels: Labels): string | undefined {
-  return labelOf(labels, server)
-}
-
-/** Returns the hostname or id of the server that takes over in a site. Slugs are compared without regard to case, as everywhere. */
-export function targetIn({ to }: AlertRoute, site: { slug?: string | undefined } | undefined): string | undefined {
-  if (typeof to === 'string') return to
-  return site?.slug === undefined ? undefined : to.get(site.slug.toLowerCase())
-}
-
-/** Ignores members that every object inherits, such as `constructor`. */
-function labelOf(labels: Labels, label: string): string | undefined {
-  return Object.hasOwn(labels, label) ? labels[label] : undefined
-}
-
 /** The name of a kind of change, such as `ip.move`. A plain string, because only the features know the kinds. */
 export type ChangeKind = string
 

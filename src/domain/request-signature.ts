@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Approval, type Decision, isGenuine, type Request } from './request.ts'
 import { type Keyring, orForged, type Verdict } from './signing.ts'
 
@@ -55,15 +56,14 @@ function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) 
   return { signed: 'seen', requestId: id, hash, seen }
 }
 
-/** How much text of genuine records is remembered, in characters. A record with one change has about 2,000. */
-const rememberedCharacters = 4_000_000
+/** How many genuine records are remembered, by their digests. */
+const mostRemembered = 10_000
 
 type Unsigned<Signed> = Omit<Signed, 'signature'>
 
 /** Signs and verifies what decides whether a write is sent, so that nobody decides by writing to Redis. */
 export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' | 'verify'>) {
   const known = new Set<string>()
-  let characters = 0
 
   const verifyRequest = (request: Request): Verdict => verify(requestContent(request), request.signature)
   const verifySeen = (request: Request): Verdict => verify(seenContent(request, request.seen), request.seenSignature)
@@ -75,24 +75,16 @@ export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' |
   function verifyRecord(request: Request): Verdict {
     const { warnings, signature, seen, seenSignature } = request
     return orForged(() => {
-      const text = JSON.stringify({ ...requestContent(request), warnings, signature, seen, seenSignature })
-      if (known.has(text)) return 'genuine'
+      const digest = hash('sha256', JSON.stringify({ ...requestContent(request), warnings, signature, seen, seenSignature }))
+      if (known.has(digest)) return 'genuine'
       const verdicts = [verifyRequest(request), ...(seen === undefined ? [] : [verifySeen(request)])]
       const failed = verdicts.find((verdict) => verdict === 'unknown-key') ?? verdicts.find((verdict) => verdict !== 'genuine')
       if (failed || !isGenuine(request)) return failed ?? 'forged'
-      remember(text)
+      const [oldest] = known
+      if (oldest !== undefined && known.size >= mostRemembered) known.delete(oldest)
+      known.add(digest)
       return 'genuine'
     })
-  }
-
-  function remember(text: string): void {
-    known.add(text)
-    characters += text.length
-    for (const oldest of known) {
-      if (characters <= rememberedCharacters) return
-      known.delete(oldest)
-      characters -= oldest.length
-    }
   }
 
   return {

@@ -22,7 +22,6 @@ export interface RequestItem {
   acceptedAt?: number
   lateAt?: number
   endedAt?: number
-  /** The reasons for its end. */
   causes: Finding[]
 }
 
@@ -173,7 +172,6 @@ export const Request = z.object({
   approvalsNeeded: z.number().int(),
   /** Signs the request as it was requested (see `request-signature.ts`). */
   signature: z.string().optional(),
-  /** The checks that got no answer. */
   unchecked: z.array(Finding),
   /** Facts that approvers should know, and that do not prevent the change. */
   warnings: z.array(Finding).default([]),
@@ -183,16 +181,13 @@ export const Request = z.object({
   undoes: RequestRef.optional(),
   /** The ended request that this one repeats, or whose rest it retries, with the place of its message. */
   repeats: RequestRef.optional(),
-  /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
-  /** The alert that requested it. */
   alert: SourceAlert.optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),
   /** The number of approvals that were missing after the last one. Not everybody who approved may still approve. */
   missing: z.number().optional(),
-  /** The number of reminders that were sent, at most two. */
   reminded: z.number().default(0),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
@@ -211,13 +206,11 @@ export const Request = z.object({
   unansweredSince: z.number().optional(),
   /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
   untrackedMs: z.number().optional(),
-  /** The person who stopped the tracking. */
   stoppedBy: z.string().optional(),
   /** The times that it was not tracked, in their order: who stopped the tracking, and who tracked it again. */
   pauses: z.array(Pause).default([]),
   /** The person who withdrew the request. Absent if the alert resolved that had requested it. */
   withdrawnBy: z.string().optional(),
-  /** The reasons for its end. */
   causes: z.array(Finding).default([]),
   /** The timestamp of the request message, and the revision that it shows. */
   cardTs: z.string().optional(),
@@ -234,7 +227,6 @@ export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items
   return state === 'done' || (state === 'failed' && items.some((item) => item.state === 'done'))
 }
 
-/** Returns everything that a request locks. */
 export function resourcesOf({ resource, moreResources = [] }: { resource: string; moreResources?: string[] | undefined }): string[] {
   return [resource, ...moreResources.filter((other) => other !== resource)]
 }
@@ -256,7 +248,6 @@ export function payloadHash(request: Payload): string {
   return hash('sha256', canonicalJson({ ...what, reason, undoes, repeats, fromMessage, alert, userId, channelId, teamId }))
 }
 
-/** Whether the record still matches its hash. */
 export function isGenuine(request: Request): boolean {
   return request.hash === payloadHash(request)
 }
@@ -277,7 +268,6 @@ export type AuthorityProblem = Finding & {
 /** The reason why the audit, or the end of a tracking, says nothing of what a record contains. */
 export const unverifiedRecord = { code: 'record-unverified' } as const satisfies Finding
 
-/** Returns what is wrong with a request whose signatures have these verdicts. */
 export function problemOf(...verdicts: Verdict[]): AuthorityProblem | undefined {
   if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
   return verdicts.every((verdict) => verdict === 'genuine') ? undefined : { code: 'record-changed' }

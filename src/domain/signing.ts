@@ -81,7 +81,6 @@ export function createKeyring(secrets: readonly [Secret, ...Secret[]], { purpose
     return orForged(() => (timingSafeEqual(macOf(subkey, content), Buffer.from(mac, 'base64url')) ? 'genuine' : 'forged'))
   }
 
-  /** The public id of the key that signs. */
   const keyId = signing.id
 
   function knows(id: string): boolean {

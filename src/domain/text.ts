@@ -181,18 +181,9 @@ export function phrase(strings: TemplateStringsArray, ...values: (string | numbe
   })
 }
 
-export function person(userId: string): Mark {
-  return { person: userId }
-}
-
-/** Marks the person that the name before it belongs to. */
-export function owner(userId: string): Mark {
-  return { owner: userId }
-}
-
-export function moment(time: number): Mark {
-  return { time }
-}
+export const person = (userId: string): Mark => ({ person: userId })
+export const owner = (userId: string): Mark => ({ owner: userId })
+export const moment = (time: number): Mark => ({ time })
 
 /** Shows a time in UTC: `2026-11-20 14:02 UTC`. `at`: in ms since 1970. */
 export function utcTime(at: number): string {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { type AlertRoute, type Labels, longestReason, serverNamed } from '../domain/policy.ts'
+import { type AlertRoute, longestReason } from '../domain/policy.ts'
 import type { SourceAlert } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { withoutInvisible } from '../domain/text.ts'
@@ -9,15 +9,16 @@ import { cleanText, truncate } from '../slack/text.ts'
 /** The most alerts of one delivery. Alertmanager's `max_alerts` limits a group, and 1,000 of them hardly fit into a body. */
 export const mostAlerts = 1_000
 
+/** Untrusted texts by name. */
+export type Labels = ReadonlyMap<string, string>
+
 /**
  * Labels and annotations. Leaves out values that are not text: Grafana documents only texts, and one wrong value must not hide an alert.
  */
 const Texts = z
   .record(z.string(), z.unknown())
   .catch({})
-  .transform(
-    (all): Labels => Object.fromEntries(Object.entries(all).filter((each): each is [string, string] => typeof each[1] === 'string')),
-  )
+  .transform((all): Labels => new Map(Object.entries(all).filter((each): each is [string, string] => typeof each[1] === 'string')))
 
 /** Redis keeps the start of an alert and its address. No message shows a longer one. */
 const longestText = 2_000
@@ -31,7 +32,7 @@ const textOrAbsent = z.string().min(1).max(longestText).optional().catch(undefin
 const WireAlert = z.object({
   status: z.string(),
   labels: Texts,
-  annotations: Texts.optional().transform((annotations) => annotations ?? {}),
+  annotations: Texts,
   startsAt: textOrAbsent,
   fingerprint: textOrAbsent,
   generatorURL: textOrAbsent,
@@ -79,7 +80,7 @@ function readAlert(wire: unknown): Alert | undefined {
   const { status, labels, annotations, fingerprint, startsAt, generatorURL, dashboardURL, panelURL } = data
   return {
     // A hash has a length that a key in Redis may have. Without a fingerprint the labels are one, as in Alertmanager.
-    key: hash('sha256', fingerprint ?? canonicalJson(labels)).slice(0, 32),
+    key: hash('sha256', fingerprint ?? canonicalJson(Object.fromEntries(labels))).slice(0, 32),
     isFiring: status === 'firing',
     labels,
     annotations,
@@ -96,9 +97,14 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Finds the first route whose labels an alert has, with exactly these values. */
+export function routeFor(routes: AlertRoute[], labels: Labels): AlertRoute | undefined {
+  return routes.find(({ match }) => [...match].every(([label, value]) => labels.get(label) === value))
+}
+
 /** Returns the name of the server in an alert. `web-1:9100` names `web-1`: Prometheus adds the port of what it scrapes. */
 export function nameIn(route: AlertRoute, labels: Labels): string | undefined {
-  const name = (serverNamed(route, labels) ?? '').trim().replace(/:\d{1,5}$/, '')
+  const name = (labels.get(route.server) ?? '').trim().replace(/:\d{1,5}$/, '')
   return name === '' ? undefined : name
 }
 
@@ -106,22 +112,17 @@ const longestAlertName = 100
 
 /** Names an alert for people. Alertmanager and Grafana both put the name into the label `alertname`. */
 export function sourceOf({ labels, link }: Alert): SourceAlert {
-  const name = shownText(own(labels, 'alertname'))
+  const name = shownText(labels.get('alertname'))
   return { name: truncate(name === '' ? 'without a name' : name, longestAlertName, 'plain'), link }
 }
 
 /** Returns the reason of a request: the summary of the alert, or its name. It is never empty, because a rule may require a reason. */
 export function reasonOf(alert: Alert): string {
   const { annotations } = alert
-  const said = ['summary', 'description', 'message'].map((name) => shownText(own(annotations, name))).find((text) => text !== '')
+  const said = ['summary', 'description', 'message'].map((name) => shownText(annotations.get(name))).find((text) => text !== '')
   return truncate(said ?? `Alert ${sourceOf(alert).name}`, longestReason, 'plain')
 }
 
-/** Ignores members that every object inherits. */
-function own(texts: Alert['labels'], name: string): string {
-  return (Object.hasOwn(texts, name) ? texts[name] : undefined) ?? ''
-}
-
-function shownText(text: string): string {
+function shownText(text = ''): string {
   return cleanText(withoutInvisible(text), { oneLine: true })
 }

@@ -2,11 +2,11 @@ import { leftOutOf, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { type Server, sameProject, sameSite } from '../domain/account.ts'
 import { ListCutError } from '../domain/errors.ts'
-import { type AlertRoute, type Labels, targetIn } from '../domain/policy.ts'
+import type { AlertRoute } from '../domain/policy.ts'
 import { someOf } from '../domain/text.ts'
 import { findServers } from '../kit/things.ts'
 import { code, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
-import { nameIn } from './alert-payload.ts'
+import { type Labels, nameIn } from './alert-payload.ts'
 import { nameOf } from './alert-words.ts'
 
 interface FoundServer {
@@ -43,7 +43,7 @@ const unevaluated = new Map([
  * address. A server that the account no longer shows is found if Lockkeeper saw it before. Throws as the reads do.
  */
 export async function findAlerted(app: App, route: AlertRoute, labels: Labels): Promise<({ is: 'found' } & EvacuationServers) | Problem> {
-  const { alertname = '', rulename } = labels
+  const [alertname = '', rulename] = [labels.get('alertname'), labels.get('rulename')]
   const ofRule = route.match.get('alertname') === alertname ? undefined : unevaluated.get(alertname)
   if (ofRule && rulename !== undefined)
     return problem(mrkdwn`Grafana ${ofRule} ${nameOf(rulename)}, so it doesn't know whether a server is down.`)
@@ -57,7 +57,8 @@ export async function findAlerted(app: App, route: AlertRoute, labels: Labels): 
     const ids = ownWords(someOf(candidates.map(({ id }) => code(id).text)))
     return problem(mrkdwn`${candidates.length} servers are called ${nameOf(named)}: ${ids}.`)
   }
-  const wanted = targetIn(route, shown?.site)
+  // Slugs are compared without regard to case, as everywhere.
+  const wanted = typeof route.to === 'string' ? route.to : route.to.get(shown?.site?.slug?.toLowerCase() ?? '')
   if (wanted === undefined) {
     const site = code(shown?.site?.slug ?? 'unknown')
     return problem(mrkdwn`The policy names no target for the site ${site} of ${nameOf(server.name)}.`, server)

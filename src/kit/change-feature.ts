@@ -12,7 +12,7 @@ import type { Work } from '../requests/worker.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
 import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
-import { fillForm, formMetadata } from '../slack/forms.ts'
+import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import { wrongUsage } from '../slack/help.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
 import type { LastReceived } from '../slack/listen.ts'
@@ -133,7 +133,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       if (words) await call.say(words)
     }
 
-    async function openForm(metadata: string, { args, command }: GivenWords) {
+    async function formOf(metadata: string, { args, command }: GivenWords) {
       const named = declared.fill?.(app, args)
       if (!named) return formView(form, { metadata })
       const found = suggesting(app, things, command, named.found).then((entered) => formWithBoxes(app, form, { metadata, entered }))
@@ -145,7 +145,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         {
           ...command,
           need: kind,
-          form: openForm,
+          form: formOf,
           button: button === undefined ? undefined : { text: button, actionId: `open-${form.callbackId}`, opens: form.title },
           prepare: () => Promise.all(things.map((thing) => thing.list(app))),
           run,
@@ -202,7 +202,7 @@ export async function submitTyped<Input, Facts>(
 async function askForReason(app: App, typed: Typed, { rule, draft, words }: ReasonRequired, form: FilledForm): Promise<void> {
   const view = form(formMetadata(typed, rule), { ...draft, reason: undefined, problem: mrkdwn`${words} Nothing was requested yet.` })
   try {
-    await app.openForm(typed.triggerId, view, async () => undefined)
+    await openForm(app, typed.triggerId, view)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     throw new Refusal(mrkdwn`${words} Nothing was requested. Add it at the end of the command: *because* and the reason.`)

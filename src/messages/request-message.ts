@@ -5,7 +5,7 @@ import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
 import { type Approval, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
 import { actions, type ButtonParts, button, context, fields, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
-import { longestHeader } from '../slack/fit.ts'
+import { fit, longestHeader } from '../slack/fit.ts'
 import {
   boldPhrase,
   capitalised,
@@ -597,7 +597,7 @@ function cardBlocks(view: CardView): KnownBlock[] {
 /** Returns whether one message can show the whole request, now and in every later state. A request that does not fit is refused. */
 export function fitsOnCard(view: CardView): boolean {
   return [cardBlocks(view), detailsBlocks(view)].every(
-    (blocks) => charactersIn(blocks) <= mostCharacters - laterCharacters && message(blocks).blocks.length <= mostBlocks - laterBlocks,
+    (blocks) => blocks.length <= mostBlocks - laterBlocks && charactersIn(fit(blocks)) <= mostCharacters - laterCharacters,
   )
 }
 

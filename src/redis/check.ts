@@ -39,12 +39,10 @@ interface CheckParts {
   redis: RedisFromIoredis
   probe: () => Promise<WriteRefusal | undefined>
   allowVolatile: boolean
-  /** REDIS_PREFIX. */
   prefix: string
   /** Returns the latest problem of the connection as a code: `ECONNREFUSED`. */
   problem: () => string | undefined
   warn: (fault: string) => void
-  /** How long one attempt waits for an answer. */
   attemptMs?: number
 }
 
@@ -86,7 +84,6 @@ export function createRedisCheck({ redis, probe, allowVolatile, prefix, problem,
   }
 }
 
-/** Redis answers the start, but stores nothing. */
 export class WritesRefused extends AwayError {
   readonly refusal: WriteRefusal
 
@@ -141,7 +138,6 @@ export function findRedisFaults(infos: string[]): RedisFault[] {
   return [...byCode.values()]
 }
 
-/** Returns the fault of a Redis that answers, but stores nothing. */
 export function refusalFault(refusal: WriteRefusal): RedisFault {
   return { code: 'refuses-writes', words: `${refusesWrites(refusal)} ${refusal.fix}` }
 }
@@ -169,7 +165,6 @@ function parseInfo(text: string): Map<string, string> {
 
 export type RedisHealth =
   | { is: 'safe' }
-  /** It could lose requests. */
   | { is: 'unsafe'; faults: RedisFault[] }
   | { is: 'refuses-writes'; refusal: WriteRefusal; faults: RedisFault[] }
   /** Its user may not do everything that Lockkeeper does. */

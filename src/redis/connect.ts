@@ -34,10 +34,7 @@ export type Patience = 'patient' | 'prompt'
 /** How often the prompt connection is pinged. This finds a half-open connection before a person has to wait for it. */
 const pingIntervalMs = 2_000
 
-/**
- * Opens one connection. `onError` is called with the code of each connection problem, which ioredis repeats at every attempt. It never
- * receives the arguments of a command.
- */
+/** Opens one connection. `onError` gets the code of each connection problem, at every attempt, and never the arguments of a command. */
 export function connectRedis(url: Secret, patience: Patience, onError: (problem: string) => void): Redis {
   const redis = open(url.reveal(), patience === 'patient' ? patient : prompt)
   redis.on('error', (error) => onError(problemOf(error)))
@@ -54,18 +51,15 @@ function problemOf({ code, message, lastNodeError }: Error & { code?: string; la
   return code ?? /^[A-Z]{2,}/.exec(serverMessage)?.[0] ?? 'no answer'
 }
 
-/** Commands that neither read nor write data. */
-const commandsWithoutData = new Set(['ping', 'quit'])
-
 /**
- * Rejects all commands until the returned function is called. A Redis that has not been checked could lose the requests that are written to
- * it. `refusal` returns the code with which Redis refused the last check, such as `OOM`. Without one, commands fail as if it did not answer.
+ * Rejects all commands that read or write until the returned function is called, because a Redis that has not been checked could lose requests.
+ * `refusal` returns the code with which Redis refused the last check, such as `OOM`. Without one, commands fail as if it did not answer.
  */
 export function holdCommands(redis: Redis, refusal: () => string | undefined = () => undefined): () => void {
   const send = redis.sendCommand.bind(redis)
   redis.sendCommand = (command, stream) => {
     // Before a connection is ready, ioredis sends the commands that make it ready.
-    if (redis.status !== 'ready' || commandsWithoutData.has(command.name)) return send(command, stream)
+    if (redis.status !== 'ready' || ['ping', 'quit'].includes(command.name)) return send(command, stream)
     command.reject(new StoreUnavailableError('Redis has not been checked yet', refusal()))
     return command.promise
   }

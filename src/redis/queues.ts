@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { Request } from '../domain/request.ts'
 import type { Keys } from './key-names.ts'
-import { createTicking } from './scripts.ts'
 
 /** Ticks run while any request or message is due within this time. A request that is due later gets a separate delayed job. */
 export const horizonMs = 60_000
@@ -24,6 +23,11 @@ interface QueuesParts {
   onError: (error: unknown) => void
 }
 
+const schedulerId = 'tick'
+
+/** The scheduler is considered dead when its next tick is overdue by three intervals and this time. */
+const overdueMs = 2_000
+
 /** Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes `redis`. */
 export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesParts) {
   const options = {
@@ -35,19 +39,37 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
   const wakeUps = new Queue('wake-ups', options)
   const ticks = new Queue('ticks', options)
   for (const queue of [wakeUps, ticks]) queue.on('error', onError)
-  const ticking = createTicking(ticks, pollIntervalMs)
 
   /** Adds a wake-up. Reports errors, and never throws. The watchdog of the worker restarts ticks that stopped. */
   async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
     try {
       await wakeUps.add(kind, { version: 1, id, kind, resource } satisfies z.infer<typeof WakeUp>, { delay: delayMs })
-      if (delayMs < horizonMs) await ticking.startTicking()
+      if (delayMs < horizonMs) await startTicking()
     } catch (error) {
       onError(error)
     }
   }
 
-  /** Counts the jobs by queue and state. */
+  /** Starts the scheduler that adds a tick to the queue at every interval, unless one is already running. All replicas share it. */
+  async function startTicking(): Promise<void> {
+    const scheduler = await ticks.getJobScheduler(schedulerId)
+    // A scheduler can lose its next tick, for example when it is removed and created again at the same moment. Then replace it.
+    if (scheduler?.next !== undefined && scheduler.next > Date.now() - pollIntervalMs * 3 - overdueMs) return
+    if (scheduler) await stopTicking()
+    await ticks.setGlobalConcurrency(1)
+    await ticks.upsertJobScheduler(schedulerId, { every: pollIntervalMs }, { name: 'tick' })
+  }
+
+  /** Replaces a scheduler that exists but produces no ticks. */
+  async function restartTicking(): Promise<void> {
+    await stopTicking()
+    await startTicking()
+  }
+
+  async function stopTicking(): Promise<void> {
+    await ticks.removeJobScheduler(schedulerId)
+  }
+
   async function depth(): Promise<{ queue: string; state: string; count: number }[]> {
     const counts = await Promise.all(
       [wakeUps, ticks].map(async (queue) => [queue.name, await queue.getJobCounts('wait', 'active', 'delayed')] as const),
@@ -59,6 +81,6 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
     await Promise.allSettled([wakeUps.close(), ticks.close()])
   }
 
-  return { pollIntervalMs, wakeUps, ticks, wake, ...ticking, depth, close }
+  return { pollIntervalMs, wakeUps, ticks, wake, startTicking, restartTicking, stopTicking, depth, close }
 }
 export type Queues = ReturnType<typeof createQueues>

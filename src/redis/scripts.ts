@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Queue } from 'bullmq'
-import type { Redis } from 'ioredis'
-import { guardStore, type Redis as RedisFromConnect } from './connect.ts'
+import { guardStore, type Redis } from './connect.ts'
 
-/** The source of each Lua script, by name. */
 type ScriptSources<Name extends string> = ReadonlyMap<Name, string>
 
 type ScriptCommand = (numberOfKeys: number, ...keysAndArguments: string[]) => Promise<string | string[]>
@@ -17,6 +14,7 @@ export function readScripts<Name extends string>(module: string, names: readonly
 
 /** Scripts that several folders use: for the clock, claims, and sorted sets by due time. */
 const shared = readScripts(import.meta.url, ['now', 'release', 'due'])
+type Shared = 'now' | 'release' | 'due'
 
 /**
  * Creates a function that runs Lua scripts on one connection. It sends the hash of a script, and the source only if Redis does not have it
@@ -25,7 +23,7 @@ const shared = readScripts(import.meta.url, ['now', 'release', 'due'])
 export function createScripts<Name extends string = never>(redis: Redis, own?: ScriptSources<Name>) {
   for (const [name, lua] of [...shared, ...(own ?? [])]) redis.defineCommand(`lockkeeper:${name}`, { lua })
 
-  return async function run(name: Name | 'now' | 'release' | 'due', keys: string[], values: string[]): Promise<string[]> {
+  return async function run(name: Name | Shared, keys: string[], values: string[]): Promise<string[]> {
     const command = (redis as unknown as Record<string, ScriptCommand>)[`lockkeeper:${name}`]
     if (!command) throw new Error(`the script ${name} is not defined`)
     const answer = await guardStore(() => command.call(redis, keys.length, ...keys, ...values))
@@ -36,62 +34,25 @@ export function createScripts<Name extends string = never>(redis: Redis, own?: S
 /** Reads the scripts of a module, and returns the function that runs them on the connection that it gets. */
 export function scriptsOf<Name extends string>(module: string, names: readonly Name[]) {
   const sources = readScripts(module, names)
-  const runs = new WeakMap<RedisFromConnect, ReturnType<typeof createScripts<Name>>>()
+  const runs = new WeakMap<Redis, ReturnType<typeof createScripts<Name>>>()
 
-  return function run(
-    redis: RedisFromConnect,
-    name: Name | 'now' | 'release' | 'due',
-    keys: string[],
-    values: string[],
-  ): Promise<string[]> {
+  return function run(redis: Redis, name: Name | Shared, keys: string[], values: string[]): Promise<string[]> {
     const runOn = runs.get(redis) ?? createScripts(redis, sources)
     runs.set(redis, runOn)
     return runOn(name, keys, values)
   }
 }
 
-interface ClaimOptions {
-  /** Identifies the claim. Use a new token for each claim, so that a repeated command recognizes its own claim. */
-  token: string
-  lastsMs: number
-}
-
 /**
- * Claims a key for `lastsMs` (milliseconds). Returns undefined if the claim succeeded, and otherwise the value that the key holds. Throws
- * StoreUnavailableError if Redis does not answer. Uses `SET NX GET` instead of `SET NX`, because the client sends a command again when its
- * connection breaks: the second command then finds its own token and succeeds too.
+ * Claims a key for `lastsMs`. Returns undefined if the claim succeeded, and otherwise the value that the key holds. Throws StoreUnavailableError.
+ * `SET NX GET`, because the client sends a command again when its connection breaks: the second one then finds its own token, which is new for
+ * each claim.
  */
-export async function claim(redis: RedisFromConnect, key: string, { token, lastsMs }: ClaimOptions): Promise<string | undefined> {
+export async function claim(
+  redis: Redis,
+  key: string,
+  { token, lastsMs }: { token: string; lastsMs: number },
+): Promise<string | undefined> {
   const holder = await guardStore(() => redis.set(key, token, 'PX', lastsMs, 'NX', 'GET'))
   return holder === null || holder === token ? undefined : holder
-}
-
-const schedulerId = 'tick'
-
-/** The scheduler is considered dead when its next tick is overdue by three intervals and this time. */
-const overdueMs = 2_000
-
-/** Starts and stops the scheduler that adds a tick to the queue at every interval. All replicas share it. */
-export function createTicking(ticks: Queue, pollIntervalMs: number) {
-  /** Starts the scheduler of ticks, unless one is already running. */
-  async function startTicking(): Promise<void> {
-    const scheduler = await ticks.getJobScheduler(schedulerId)
-    // A scheduler can lose its next tick, for example when it is removed and created again at the same moment. Then replace it.
-    if (scheduler?.next !== undefined && scheduler.next > Date.now() - pollIntervalMs * 3 - overdueMs) return
-    if (scheduler) await ticks.removeJobScheduler(schedulerId)
-    await ticks.setGlobalConcurrency(1)
-    await ticks.upsertJobScheduler(schedulerId, { every: pollIntervalMs }, { name: 'tick' })
-  }
-
-  /** Replaces a scheduler that exists but produces no ticks. */
-  async function restartTicking(): Promise<void> {
-    await ticks.removeJobScheduler(schedulerId)
-    await startTicking()
-  }
-
-  async function stopTicking(): Promise<void> {
-    await ticks.removeJobScheduler(schedulerId)
-  }
-
-  return { startTicking, restartTicking, stopTicking }
 }

@@ -14,7 +14,6 @@ interface StoredList {
 
 interface Genuine<List> {
   is: 'genuine'
-  /** In ms since 1970, by Redis' clock. */
   at: number
   list: List
 }

@@ -11,7 +11,7 @@ import { button, notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { longestButtonValue } from '../slack/fit.ts'
-import { formMetadata, formOpeners } from '../slack/forms.ts'
+import { formMetadata, formOpeners, openForm } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { pageButtons } from '../slack/router.ts'
@@ -122,7 +122,7 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
         if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
           await mayBreakGlass(app, request, origin)
           const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
-          return await app.openForm(triggerId, view, async () => undefined)
+          return await openForm(app, triggerId, view)
         }
         const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
         if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))

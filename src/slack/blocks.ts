@@ -11,7 +11,7 @@ import type {
   StaticSelect,
 } from '@slack/web-api'
 import { longestReason } from '../domain/policy.ts'
-import { fit, fitBlocks, longestInput } from './fit.ts'
+import { divided, fit, fitBlocks, longestInput } from './fit.ts'
 import type { Values } from './interactions.ts'
 import {
   cleanText,
@@ -29,7 +29,7 @@ import {
 } from './text.ts'
 import type { Message } from './web-api.ts'
 
-// The functions here make blocks of any length. `message` and `modal` fit them into what Slack takes.
+// Texts of any length can be given to these functions. `message` and `modal` cut those that are longer than Slack takes.
 
 export function header(text: string): KnownBlock {
   return { type: 'header', text: plain(text) }
@@ -37,7 +37,7 @@ export function header(text: string): KnownBlock {
 
 /** Shows a text whole, over several sections if one cannot hold it. */
 export function wholeSection(text: Mrkdwn): KnownBlock[] {
-  return [{ type: 'section', text: verbatim(text) }]
+  return divided({ type: 'section', text: verbatim(text) })
 }
 
 export function problemBlocks(problem: Mrkdwn | undefined): KnownBlock[] {
@@ -67,12 +67,12 @@ export function fields(texts: Mrkdwn[]): KnownBlock[] {
     else if (last?.type === 'section' && last.fields) last.fields.push(verbatim(text))
     else blocks.push({ type: 'section', fields: [verbatim(text)] })
   }
-  return blocks
+  return blocks.flatMap(divided)
 }
 
 /** Shows small print. Nothing without texts. */
 export function context(texts: Mrkdwn[]): KnownBlock[] {
-  return texts.length === 0 ? [] : [{ type: 'context', elements: texts.map(verbatim) }]
+  return divided({ type: 'context', elements: texts.map(verbatim) })
 }
 
 export function divider(): KnownBlock {
@@ -81,15 +81,12 @@ export function divider(): KnownBlock {
 
 /** Shows buttons and pickers in a row. Nothing without any. */
 export function actions(elements: (Button | StaticSelect)[], blockId?: string): KnownBlock[] {
-  return elements.length === 0 ? [] : [{ type: 'actions', elements, block_id: blockId }]
+  return divided({ type: 'actions', elements, block_id: blockId })
 }
 
 const commandInBlockId = /^[a-z]+ (\/\S{1,40})/
 
-/**
- * Makes actions whose block id carries the name of the slash command, because Slack does not send it with a click. `part` distinguishes the
- * blocks of one message.
- */
+/** Puts the name of the slash command into the block id, because Slack does not send it with a click. `part` distinguishes the blocks of a message. */
 export function actionsFor(command: string, part: string, elements: (Button | StaticSelect)[]): KnownBlock[] {
   const blockId = `${part} ${command}`
   return actions(elements, commandInBlockId.test(blockId) ? blockId : undefined)
@@ -259,10 +256,7 @@ type RichText = Extract<KnownBlock, { type: 'rich_text' }>
 type Section = Extract<RichText['elements'][number], { type: 'rich_text_section' }>
 type Element = Extract<Section['elements'][number], { type: 'text' | 'link' }>
 
-/**
- * Shows the reason that a person gave, exactly as it was written: without markup, and `:names:` do not become emoji. Web addresses become
- * links. Empty without a reason.
- */
+/** Shows a reason exactly as it was written: no markup, no emoji, and links for web addresses. Empty without a reason. */
 export function reasonBlocks(label: string, reason: string | undefined): KnownBlock[] {
   const shown = reasonElements(reason ?? '')
   if (shown.length === 0) return []

@@ -33,18 +33,12 @@ export class Refusal extends UserError {
 /** Answers a button that this version does not know, or whose value it cannot read. */
 export const outdatedButton = mrkdwn`This button is out of date. Run the command again.`
 
-/**
- * An error of the account API, or a preflight check, that kept a change from being requested. The person reads that nothing was requested. `cause`
- * is the error for the log and the operators.
- */
+/** An error that kept a change from being requested: its sentence says so. `cause` is for the log and the operators. */
 class NothingRequested extends Error {
   override name = 'NothingRequested'
 }
 
-/**
- * Marks an error of a change that was not requested. Other errors than those of the account API and of checks say so themselves, or do not know
- * it.
- */
+/** Marks an error of a change that was not requested. Errors of other kinds say so themselves, or do not know it. */
 export function nothingRequested(error: unknown): unknown {
   return accountWords(error) || error instanceof CheckFailed ? new NothingRequested('nothing was requested', { cause: error }) : error
 }
@@ -82,10 +76,7 @@ export function toUserMessage(error: unknown, effect?: string): string | undefin
   return words && [words.why, effect, words.next].filter(Boolean).join(' ')
 }
 
-/**
- * A refusal of Redis is certain, so the step was not stored. Without an answer, it may have been. A right that is missing in the middle of a
- * script stops it there, and Redis keeps what it has written.
- */
+/** A refusal of Redis is certain. Without an answer, and in the middle of a script, a part may have been stored. */
 function redisWords(error: StoreUnavailableError): string {
   const isInScript = isMissingRight(error) && /\bscript\b/.test(error.message)
   const effect = isInScript ? 'Your last step may be stored only in part.' : "Your last step wasn't stored and won't be carried out."
@@ -154,10 +145,7 @@ function sentencesOf({ why, next }: Words): string {
   return next === undefined ? why : `${why} ${next}`
 }
 
-/**
- * Explains a refused write, for the request's record. `nothing` is a sentence that says that it had no effect. It goes where it does not
- * separate the reason from the next step.
- */
+/** For the record of a refused write. `nothing` says that it had no effect. It never separates the reason from the next step. */
 export function refusedWrite(error: ApiError, nothing: string): Words {
   const { why, next } = explainRefusal(error)
   return next === undefined ? { why: `${why} ${nothing}` } : { why: `${nothing} ${why}`, next }

@@ -77,13 +77,10 @@ const mostInAll = {
 /** The longest note about what was left out is shorter than this. */
 const noteCharacters = 100
 
-/**
- * Fits blocks into a message or a view. A block with too many elements becomes several, and so does a section with a long text: facts that
- * people decide by must not be cut. If there is too much, it keeps the beginning and the buttons at the end, and says how much is left out.
- */
+/** Keeps the beginning and the buttons at the end if there is too much, and says how much is left out. */
 export function fitBlocks(given: KnownBlock[], place: 'message' | 'view'): KnownBlock[] {
   const most = mostInAll[place]
-  const blocks = fit(given.flatMap(divided))
+  const blocks = fit(given)
   if (blocks.length <= most.blocks && charactersIn(blocks) <= most.characters) return blocks
   const end = blocks.findLastIndex(({ type }) => type !== 'actions') + 1
   const buttons = end > 0 ? blocks.slice(end) : []
@@ -103,7 +100,11 @@ function firstWithin(blocks: KnownBlock[], characters: number): KnownBlock[] {
   return end === -1 ? blocks : blocks.slice(0, end)
 }
 
-function divided(block: KnownBlock): KnownBlock[] {
+/**
+ * Divides a block with too many elements into several, and a section with a long text, too: facts that people decide by must not be cut. Nothing
+ * is left of a block without elements.
+ */
+export function divided(block: KnownBlock): KnownBlock[] {
   switch (block.type) {
     case 'section': {
       const { text, fields, accessory } = block

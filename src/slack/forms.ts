@@ -52,10 +52,7 @@ async function allow(app: FormApp, { need, prepare }: Command, origin: Origin): 
   prepare?.().catch(() => {})
 }
 
-/**
- * What opens the forms of commands: their buttons and their shortcuts. On the Home tab and in a global shortcut there is no channel, so a form
- * that asks for it comes first.
- */
+/** The buttons and shortcuts that open forms. Without a channel, as on the Home tab, a form that asks for it comes first. */
 export function formOpeners(app: FormApp, commands: Command[]): Pick<InteractionHandlers, 'clicks' | 'shortcuts' | 'submissions'> {
   const opened = commands.filter(isOpened)
   return {
@@ -92,10 +89,7 @@ function metadataFor(app: FormApp, need: Need, opened: Parameters<typeof formMet
   return formMetadata(opened, app.access.ruleWithReason(need, opened.origin.channelId))
 }
 
-/**
- * Writes the metadata of a form that opens: where its answers go, the reason that was typed, and the rule that requires one. `more`: what else
- * the form needs to know.
- */
+/** The metadata of a form: where its answers go, the typed reason, and the rule that requires one. */
 export function formMetadata(
   { origin, responseUrl, reason }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason'>,
   ruleWithReason: string | undefined,
@@ -162,10 +156,7 @@ async function submitChannel(app: FormApp, opened: Opened[], { metadata, origin,
 /** A trigger expires after 3 s, and the authorization needs a part of it. */
 const fillWithinMs = 1_200
 
-/**
- * Makes a form that is filled with what was typed. If these words cannot be looked up in time, or are unknown, the form opens empty and
- * says why.
- */
+/** Fills a form with what was typed. If that cannot be looked up in time, or is unknown, the form opens empty and says why. */
 export async function fillForm<Filled>(
   typed: string,
   lookUp: Promise<Filled>,
@@ -188,10 +179,10 @@ export async function fillForm<Filled>(
  * refusal replaces the form. If `allow` returns a view, that view replaces it. Each submission is checked again.
  */
 export async function openForm(
-  { slack: { messenger } }: { slack: { messenger: Pick<App['slack']['messenger'], 'openView' | 'updateView'> } },
+  { slack: { messenger } }: App,
   triggerId: string,
   view: ModalView,
-  allow: () => Promise<ModalView | undefined>,
+  allow?: () => Promise<ModalView | undefined>,
 ): Promise<void> {
   const opened = await messenger.openView(triggerId, view)
   if (opened.is !== 'opened')
@@ -199,15 +190,13 @@ export async function openForm(
       mrkdwn`Slack didn't open the form in time. Nothing was done. Press the button again, or send the command again. A whole command needs no form.`,
     )
   try {
-    const filled = await allow()
+    const filled = await allow?.()
     if (filled) await messenger.updateView(opened.viewId, filled)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     await messenger.updateView(opened.viewId, noticeView(error.words, 'Not possible'))
   }
 }
-
-export type OpenForm = (...opened: [triggerId: string, view: ModalView, allow: () => Promise<ModalView | undefined>]) => Promise<void>
 
 /** Refuses a form with everything that is wrong, so that one more try is enough. Returns undefined if no field has a problem. */
 export function refuseForm(

@@ -154,10 +154,7 @@ interface Meant {
   typed: number
 }
 
-/**
- * Finds the command with the fewest mistakes, or two that are equally near. A last word without the words before it (`move`) stands for a
- * command, too.
- */
+/** Finds the command with the fewest mistakes, or two. A last word without the words before it (`move`) stands for a command, too. */
 function meantCommands(commands: Pick<Command, 'words' | 'usage'>[], typed: string[]): Meant[] {
   const readings = commands.flatMap(({ words, usage }) => {
     const own = words.split(' ')
@@ -233,10 +230,7 @@ function unknownName({ what, typed, problem }: UnknownName, names: (string | und
   return mrkdwn`${unknown}${near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : ''} See ${code(list)}.`
 }
 
-/**
- * Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources` has a source for each kind of
- * thing.
- */
+/** Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources`: by kind of thing. */
 export async function withSuggestions<T>(work: Promise<T>, sources: Record<string, NameSource>): Promise<T> {
   try {
     return await work

@@ -1,4 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import { BlockList, isIPv6, type Socket } from 'node:net'
 import { type App as Bolt, isValidSlackRequest, type Logger, type Receiver } from '@slack/bolt'
 import type { ErrorCode } from '../domain/errors.ts'
@@ -41,7 +48,9 @@ export function httpReceiver({ signingSecret, logger, ...limits }: HttpSettings)
     if (reading.is === 'not-sent') return refusals.note('not sent in time')
     const text = reading.body.toString()
     if (mayBeCertificateCheck(request.headers)) {
-      return isCertificateCheck(text) ? answerUnsigned(response, 200) : answerUnsigned(response, 401, 'no signature')
+      // Slack expects 200 and no more (docs.slack.dev, "Implementing slash commands").
+      const isCheck = new URLSearchParams(text).get('ssl_check') === '1'
+      return isCheck ? answerUnsigned(response, 200) : answerUnsigned(response, 401, 'no signature')
     }
     if (!isSigned(request.headers, text)) return answerUnsigned(response, 401, 'wrong signature')
     noteSigned(request)
@@ -52,14 +61,12 @@ export function httpReceiver({ signingSecret, logger, ...limits }: HttpSettings)
     await bolt?.processEvent({ body, ack: async (answer) => acknowledge(response, answer) })
   }
 
-  function isSigned(headers: IncomingMessage['headers'], body: string): boolean {
-    const signature = String(headers['x-slack-signature'])
-    const timestamp = Number(headers['x-slack-request-timestamp'])
-    return isValidSlackRequest({
-      signingSecret,
-      body,
-      headers: { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp },
-    })
+  function isSigned(
+    { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp }: IncomingHttpHeaders,
+    body: string,
+  ): boolean {
+    const headers = { 'x-slack-signature': String(signature), 'x-slack-request-timestamp': Number(timestamp) }
+    return isValidSlackRequest({ signingSecret, body, headers })
   }
 
   function refuse(response: ServerResponse, status: number, reason: RefusalReason): void {
@@ -116,11 +123,8 @@ const maxCertificateCheckBytes = 200
 
 type RefusalReason = 'no signature' | 'time stamp off' | 'wrong signature' | 'too large' | 'wrong content' | 'not sent in time'
 
-interface UnreadRefusal {
-  status: 401 | 404 | 413 | 415
-  /** Undefined for another path or method. Probes and scanners send these requests, which need no action. */
-  reason: RefusalReason | undefined
-}
+/** `reason`: undefined for another path or method. Probes and scanners send these requests, which need no action. */
+type UnreadRefusal = { status: 401 | 404 | 413 | 415; reason: RefusalReason | undefined }
 
 /** Node discards a body of this size after the answer. That takes memory for a moment, so the connection of a longer one is ended instead. */
 const maxDiscardedBytes = 65_536
@@ -131,17 +135,15 @@ const maxDiscardedBytes = 65_536
  */
 function refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>, nowMs: number): UnreadRefusal | undefined {
   const { method, url = '', headers } = request
-  if (method !== 'POST' || !isForEndpoint(url)) return { status: 404, reason: undefined }
+  const isForEndpoint = url === endpoint || URL.parse(url, 'http://localhost')?.pathname === endpoint
+  if (method !== 'POST' || !isForEndpoint) return { status: 404, reason: undefined }
   if (Number(headers['content-length'] ?? 0) > maxBodyBytes) return { status: 413, reason: 'too large' }
   if (!isForm(headers) && !/^application\/json *(;|$)/i.test(headers['content-type'] ?? '')) return { status: 415, reason: 'wrong content' }
   if (mayBeCertificateCheck(headers)) return undefined
   const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = headers
   if (!signature || !timestamp) return { status: 401, reason: 'no signature' }
-  return isRecent(String(timestamp), nowMs) ? undefined : { status: 401, reason: 'time stamp off' }
-}
-
-function isForEndpoint(url: string): boolean {
-  return url === endpoint || URL.parse(url, 'http://localhost')?.pathname === endpoint
+  const isRecent = /^\d{1,12}$/.test(String(timestamp)) && Math.abs(Math.floor(nowMs / 1_000) - Number(timestamp)) <= maxOffSeconds
+  return isRecent ? undefined : { status: 401, reason: 'time stamp off' }
 }
 
 export function mustEnd({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
@@ -149,31 +151,21 @@ export function mustEnd({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
   return length > maxDiscardedBytes
 }
 
-function isForm(headers: IncomingMessage['headers']): boolean {
+function isForm(headers: IncomingHttpHeaders): boolean {
   return headers['content-type'] === formType
 }
 
 /** Whether an unsigned request may be a certificate check. Its body is short, so it is read. */
-function mayBeCertificateCheck(headers: IncomingMessage['headers']): boolean {
+function mayBeCertificateCheck(headers: IncomingHttpHeaders): boolean {
   const { 'content-length': length, 'x-slack-signature': signature } = headers
   return !signature && isForm(headers) && length !== undefined && Number(length) <= maxCertificateCheckBytes
-}
-
-/** Whether a body is that of a certificate check. Slack expects 200 and no more (docs.slack.dev, "Implementing slash commands"). */
-function isCertificateCheck(body: string): boolean {
-  return new URLSearchParams(body).get('ssl_check') === '1'
-}
-
-/** `timestamp` is in seconds since 1970. */
-function isRecent(timestamp: string, nowMs: number): boolean {
-  return /^\d{1,12}$/.test(timestamp) && Math.abs(Math.floor(nowMs / 1_000) - Number(timestamp)) <= maxOffSeconds
 }
 
 /**
  * Reads a signed body: JSON, a form, or JSON in a form. Undefined for anything else. The signature covers the body but not its type. So a
  * recorded event whose text has `&payload=` in it could be sent again as the click of another person, and JSON is never read as a form.
  */
-function readContent(headers: IncomingMessage['headers'], text: string): { body: Record<string, unknown> } | undefined {
+function readContent(headers: IncomingHttpHeaders, text: string): { body: Record<string, unknown> } | undefined {
   try {
     if (!isForm(headers)) return { body: JSON.parse(text) }
     if (/^\s*["[{]/.test(text)) return undefined
@@ -315,16 +307,10 @@ type BodyReading = { is: 'read'; body: Buffer } | { is: 'too-large' } | { is: 'n
 /** Bodies are kept in blocks of this size. Most of Slack's requests fit into one. */
 const blockBytes = 16_384
 
-interface OpenBody {
-  /** All blocks but the last one are full. */
-  blocks: Buffer[]
-  end: (reading: BodyReading) => void
-}
+/** All blocks but the last one are full. */
+type OpenBody = { blocks: Buffer[]; end: (reading: BodyReading) => void }
 
-/**
- * Creates the function that reads bodies. All chunks are copied into blocks: a body in chunks of one byte, kept as they arrive, takes a hundred
- * times its size.
- */
+/** All chunks are copied into blocks: a body in chunks of one byte, kept as they arrive, takes a hundred times its size. */
 export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxBytes: number; maxOpen?: number }) {
   /** In the order in which they began. */
   const open = new Map<IncomingMessage, OpenBody>()

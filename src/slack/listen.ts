@@ -5,6 +5,7 @@ import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
 import { noticeView } from './blocks.ts'
 import { explain, Refusal } from './errors.ts'
+import { openForm } from './forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers, Shortcut, SlashCommand } from './interactions.ts'
 import { type Received, readMetadata } from './payloads.ts'
 import {
@@ -78,10 +79,7 @@ export function listen(bolt: Bolt, app: App, { handlers, onReceived = () => {} }
   return { settle }
 }
 
-/**
- * Middleware: acknowledges, drops a second delivery, and authorizes. What takes long gets an interim answer, errors become words, and what no
- * listener takes is answered.
- */
+/** Middleware: acknowledges, drops a second delivery, authorizes, and answers in time, also errors and what no listener takes. */
 async function receive(app: App, interaction: Interaction, next: () => Promise<void>): Promise<void> {
   const { isFirst, origin, at, opensForm } = interaction
   const late = setTimeout(() => {
@@ -117,7 +115,7 @@ async function handle<Given extends SlashCommand | Click | Shortcut>(
   if (!handler) return
   interaction.isTaken = true
   if (typeof handler === 'function') return handler(given)
-  const opened = app.openForm(given.triggerId, await handler.form(given), async () => {
+  const opened = openForm(app, given.triggerId, await handler.form(given), async () => {
     await authorized
     await handler.allow(given)
     // The form itself says that the result follows.

@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { z } from 'zod'
-import type { ListLimit, Missing } from '../domain/errors.ts'
+import type { Missing } from '../domain/errors.ts'
 import { formatDuration, inNaturalOrder, someOf } from '../domain/text.ts'
 import { actionsFor, button, context, message, wholeSection } from './blocks.ts'
 import { toUserMessage } from './errors.ts'
@@ -61,10 +61,7 @@ export const PageButton = z.object({
 
 const defaultRowsPerPage = 10
 
-/**
- * How many characters the rows of a page, its title and each of its notes may have. What is left of the characters of a message is for the
- * picker and the buttons.
- */
+/** How many characters the rows of a page, its title and a note may have. The rest is for the picker and the buttons. */
 const room = { rows: 6_000, title: 1_000, note: 500 } as const
 
 /** Slack truncates longer text, and advises against more than 4,000 characters, which the words of a table need for screen readers. */
@@ -155,16 +152,6 @@ function pageButtons({ name, command, args }: ListPlace, { page, pages, isOld }:
   ])
 }
 
-/** The words for each limit that kept a list of the account API from being read to its end. */
-const because: Record<ListLimit, string> = {
-  items: 'it has too many items',
-  'items of a page': 'it has too many items in one answer',
-  pages: 'it has too many pages',
-  bytes: 'it has too many bytes',
-  'bytes of a page': 'it has too many bytes in one answer',
-  time: 'the account API took too long',
-}
-
 /**
  * Says that a list is incomplete, and why, and counts the items that are left out. Empty if it is complete. `words` filter the list: items
  * that are being provisioned have no facts yet that these words could match, so a filtered list does not mention them.
@@ -173,7 +160,9 @@ export function cutNotes(missing: Missing, count: number, words: string[]): Mrkd
   const { cut, unreadable = 0, unready = 0 } = missing
   const notes = oldNotes(missing)
   if (cut !== undefined)
-    notes.push(mrkdwn`:warning: *This list is incomplete:* ${because[cut]}. The first ${count} were read and searched. Others may exist.`)
+    notes.push(
+      mrkdwn`:warning: *This list is incomplete:* ${cut === 'time' ? 'the account API took too long' : "the account's list is too long"}. The first ${count} were read and searched. Others may exist.`,
+    )
   if (unreadable > 0) notes.push(mrkdwn`:warning: Not listed: ${unreadable} that couldn't be read.`)
   if (unready > 0 && words.length === 0)
     notes.push(mrkdwn`Not listed: ${unready} still being provisioned. Run the command again in a few minutes.`)

@@ -63,10 +63,7 @@ const MembersResponse = z.object({
   response_metadata: z.object({ next_cursor: text }).optional(),
 })
 
-/**
- * Reads people, user groups and channels from Slack (`users.info`, `usergroups.users.list`, `conversations.info`). A read that fails gives
- * `unknown`, and the rules deny what is unknown.
- */
+/** A read of Slack that fails gives `unknown`, and the rules deny what is unknown. */
 export function createDirectory({ client, now = Date.now }: { client: WebClient; now?: () => number }) {
   /** When the calls of the last minute that read members of groups began. */
   let reads: number[] = []

@@ -21,10 +21,7 @@ export interface Candidate {
 
 const candidatesByList = new WeakMap<unknown[], Map<unknown, Candidate>>()
 
-/**
- * Makes the candidates of a list once, in the order in which they are offered, and keeps them as long as the list: Slack requests options at
- * every keystroke, and a list can hold 20,000 items.
- */
+/** Kept as long as the list: Slack requests options at every keystroke, and a list can hold 20,000 items. */
 export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): Map<T, Candidate> {
   const kept = candidatesByList.get(all) as Map<T, Candidate> | undefined
   if (kept) return kept

@@ -235,10 +235,7 @@ const interimWords = mrkdwn`Still working. The result will appear here.`
 
 const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`
 
-/**
- * Reads a submitted form. A result within 2 s goes out with the acknowledgement. Otherwise an interim answer replaces the form, and the result
- * replaces the interim answer.
- */
+/** A result within 2 s goes out with the acknowledgement. Otherwise an interim answer replaces the form, and the result replaces that. */
 function readSubmission(app: App, payload: Payloads['view_submission'], ack: Acknowledge<ViewResponseAction>): SubmissionInteraction {
   const { view, user, trigger_id: triggerId } = payload
   const metadata = readMetadata(view.private_metadata)
@@ -290,10 +287,7 @@ function readSubmission(app: App, payload: Payloads['view_submission'], ack: Ack
   }
 }
 
-/**
- * Puts an outcome into the acknowledgement. An empty one closes the form. `seesChannel`: the form was opened by a command or a button in a
- * channel, where the person sees what follows.
- */
+/** An empty acknowledgement closes the form. `seesChannel`: the person sees what follows in the channel where the form was opened. */
 function responseTo(
   { slack: { naming } }: App,
   outcome: Outcome,

@@ -10,10 +10,7 @@ import { readJson } from './payloads.ts'
 import { withoutMention } from './typed-words.ts'
 import type { Message } from './web-api.ts'
 
-/**
- * Returns the command that the words name, without what else was typed, for the log and the audit: `ip move`, `help`, `unknown`. `takesReason`: in
- * other commands *because* is an ordinary word.
- */
+/** The command for the log and the audit: `ip move`, `help`, `unknown`. `takesReason`: in others *because* is an ordinary word. */
 export function commandNamed(commands: Command[], words: string[]): { name: string; takesReason: boolean } {
   if (words[0] === undefined || isHelpWord(words[0])) return { name: 'help', takesReason: false }
   const command = findCommand(commands, words)?.command
@@ -49,10 +46,7 @@ export function handlerFor(app: App, commands: Command[], words: string[]): Hand
   )
 }
 
-/**
- * Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`, `ip move help`. A thing can be named `help`, so next to other
- * words and in a search it counts as a name.
- */
+/** `ip move --help`, `ip move 203.0.113.10 ?`, `ip move help`. Next to other words and in a search, `help` counts as a name. */
 function asksForHelp(args: string[], command: Command | undefined): boolean {
   if (command?.form && args.length === 1 && isHelpWord(args[0] ?? '')) return true
   return [args.at(0), args.at(-1)].some((word) => word !== undefined && word.toLowerCase() !== 'help' && isHelpWord(word))

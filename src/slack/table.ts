@@ -12,10 +12,7 @@ const sortableDate = '{date_num} {time}'
 const marks =
   /<!date\^(?<seconds>\d+)\^[^<>]*>|<(?<kind>[@#]|!subteam\^)(?<id>[A-Z0-9]+)(?:\|[^<>]*)?>|<(?<url>https:[^<>|]+)\|(?<label>[^<>]*)>|`(?<code>[^`]+)`/g
 
-/**
- * Turns mrkdwn into the elements of a rich text. Text from outside becomes a text element, in which nothing is markup. `*` and `_` stay as
- * they are.
- */
+/** Turns mrkdwn into the elements of a rich text, in which text from outside is no markup. `*` and `_` stay as they are. */
 function richTextElements(words: Mrkdwn): RichTextElement[] {
   const elements: RichTextElement[] = []
   let end = 0
@@ -77,10 +74,7 @@ function plainText(text: string) {
   return { type: 'text' as const, text }
 }
 
-/**
- * Slack's limits for a data table (docs.slack.dev, "Data table block"). Slack has begun to take 200 rows and 20,000 characters, but not yet
- * everywhere.
- */
+/** docs.slack.dev, "Data table block". Slack has begun to take 200 rows and 20,000 characters, but not yet everywhere. */
 const limits = { rows: 100, columns: 20, characters: 10_000 } as const
 
 function fitsTable(rows: number): boolean {
@@ -133,10 +127,10 @@ export interface ItemChoices {
 }
 
 function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails<T>): ItemChoices {
-  const counts = Map.groupBy(items, (item) => truncate(nameOf(item), longestOption, 'plain'))
-  const options = items.map((item) => {
-    const value = idOf(item)
-    const name = truncate(nameOf(item), longestOption, 'plain')
+  const names = items.map((item) => truncate(nameOf(item), longestOption, 'plain'))
+  const counts = Map.groupBy(names, (name) => name)
+  const options = items.map((item, index) => {
+    const [value, name = ''] = [idOf(item), names[index]]
     const end = `, …${value.slice(-6)}`
     // The name is cut and not the id, because the id is what differs.
     const text = counts.get(name)?.length === 1 ? name : `${truncate(name, longestOption - end.length, 'plain')}${end}`

@@ -22,10 +22,7 @@ export function charactersIn(value: unknown): number {
   return Object.entries(value).reduce((sum, [name, part]) => sum + (unread.has(name) ? 0 : charactersIn(part)), 0)
 }
 
-/**
- * The most words of one search. Every word is compared with every item, so a search with thousands of words would block the process for
- * everybody.
- */
+/** Every word is compared with every item, so a search with thousands of words would block the process for everybody. */
 export const mostWords = 20
 
 export function searchText(parts: readonly unknown[]): string {
@@ -190,10 +187,7 @@ export function mention(userId: string): Mrkdwn {
   return reference('@', userId)
 }
 
-/**
- * Shows a person without notifying them: a link to their profile, which the id decides and no chosen name changes. Without the address of
- * the profile, the id stands beside the text.
- */
+/** Shows a person without notifying them: a link to their profile, or the text with the id, which no chosen name can change. */
 export function profileLink(userId: string, profile: string | undefined, text: string = userId): Mrkdwn {
   if (profile !== undefined) return link(profile, text)
   return text === userId ? code(userId) : mrkdwn`${text} (${code(userId)})`
@@ -254,10 +248,7 @@ function reference(mark: string, id: string): Mrkdwn {
   return /^[A-Z0-9]{2,30}$/.test(id) ? new MrkdwnText(`<${mark}${id}>`) : code(id)
 }
 
-/**
- * Matches what Lockkeeper's sentences only describe: the operators, and the doctor command. Code is matched first and left unchanged, because
- * it contains text that people wrote.
- */
+/** What Lockkeeper's sentences only describe. Code is matched first and left unchanged: it contains text that people wrote. */
 const described = /`[^`]*`|\bthe people who run Lockkeeper\b|\bthe doctor command\b/gi
 
 /** Texts that would be longer than Slack's strictest limit stay as they are. */

@@ -121,10 +121,7 @@ export interface SlackCall {
 
 export type OnSlackCall = (call: SlackCall) => void
 
-/**
- * Makes a fetch that reports every call. The result of a Web API call is in its body, and that of an answer through a `response_url` in its
- * HTTP status. Such a URL is a secret, and is never reported.
- */
+/** Reports every call. The result is in the body; for a `response_url`, which is a secret, in the HTTP status. */
 export function measuredFetch(onCall: OnSlackCall, { fetch = globalThis.fetch, isResponseUrl = false } = {}): typeof globalThis.fetch {
   return async (input, init) => {
     const startedAt = performance.now()
@@ -255,9 +252,7 @@ export function createMessenger({ client, named = (sent) => sent, botUserId, now
     publishHome: (userId: string, blocks: KnownBlock[]) =>
       done(client.views.publish({ user_id: userId, view: { type: 'home', blocks: named(fitBlocks(blocks, 'view')) } })),
 
-    /**
-     * Searches for a message whose answer was lost, among those from `oldestMs` to `latestMs` (by default now). Needs the optional history scopes.
-     */
+    /** Searches for a message whose answer was lost, sent from `oldestMs` to `latestMs` (default: now). Needs the optional history scopes. */
     find: async (where: SearchedMessage): Promise<SearchResult> => {
       const self = botUserId()
       // Without the bot's own id no message would match, and one that is there would be sent again.

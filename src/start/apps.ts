@@ -28,7 +28,6 @@ import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
-import { openForm } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
@@ -174,13 +173,11 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     ...shared,
     ...ofPeople,
     submit: (requested) => submit(people, requested),
-    openForm: (...opened) => openForm(people, ...opened),
   }
   const jobs: App = {
     ...shared,
     ...over(patient),
     submit: (requested) => submit(jobs, requested),
-    openForm: (...opened) => openForm(jobs, ...opened),
   }
   return { people, jobs, newestHead }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mostAlerts, readPayload } from '../../src/inbound/alert-payload.ts'
+import { mostAlerts, readPayload, routeFor } from '../../src/inbound/alert-payload.ts'
 import { alert, delivery } from '../journeys/alerts-world.ts'
 
 const read = (payload: unknown) => readPayload(JSON.stringify(payload))
@@ -66,7 +66,23 @@ describe('an alert', () => {
       JSON.parse('{"status":"firing","labels":{"a":1,"b":null,"c":["x"],"d":"x","__proto__":{"instance":"web-1"}}}'),
     ])
 
-    expect(Object.entries(read?.labels ?? {})).toEqual([['d', 'x']])
-    expect(read?.labels.instance).toBeUndefined()
+    expect([...(read?.labels ?? [])]).toEqual([['d', 'x']])
   })
+})
+
+test('the route of an alert is the first whose labels the alert has with the same values', () => {
+  const route = (match: Record<string, string>) => ({
+    name: 'node down',
+    match: new Map(Object.entries(match)),
+    server: 'instance',
+    to: 'standby',
+    channelId: 'C0OPS00001',
+  })
+  const [critical, any] = [route({ alertname: 'NodeDown', severity: 'critical' }), route({ alertname: 'NodeDown' })]
+  const find = (labels: Record<string, string>) => routeFor([critical, any], new Map(Object.entries(labels)))
+
+  expect(find({ alertname: 'NodeDown', severity: 'critical', instance: 'web-1:9100' })).toBe(critical)
+  expect(find({ alertname: 'NodeDown', severity: 'warning' })).toBe(any)
+  for (const name of ['NodeDownAgain', 'nodedown', 'NodeDown ', '.*']) expect(find({ alertname: name })).toBeUndefined()
+  expect(find({ Alertname: 'NodeDown' })).toBeUndefined()
 })

@@ -95,7 +95,7 @@ describe('a delivery', () => {
 
     expect(await send(`{"alerts":[{"status":"firing","labels":{"alertname":"NodeDown","x":${nested}}}]}`)).toBe(200)
 
-    expect(taken).toMatchObject([[{ labels: { alertname: 'NodeDown' } }]])
+    expect(taken).toMatchObject([[{ labels: new Map([['alertname', 'NodeDown']]) }]])
   })
 
   test.each(['/', '/alerts', '/alerts/alertmanager/x', '/slack/events'])('to the path %s is not found', async (path) => {

@@ -24,7 +24,7 @@ test('every alert that Alertmanager and Grafana send is read, with what fires an
   expect(
     all.map(
       ({ file, alerts }) =>
-        `${file}: ${alerts.map(({ isFiring, labels }) => `${isFiring ? '+' : '-'}${labels.alertname} ${labels.instance}`)}`,
+        `${file}: ${alerts.map(({ isFiring, labels }) => `${isFiring ? '+' : '-'}${labels.get('alertname')} ${labels.get('instance')}`)}`,
     ),
   ).toMatchInlineSnapshot(`
     [

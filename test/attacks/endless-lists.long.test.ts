@@ -97,7 +97,7 @@ test('whoever lists sees that the list was cut off, and why', async () => {
 
   const { text } = await untilShown(world.slack, people.ada, /Elastic IPs/)
   expect(text).toContain('*5000 Elastic IPs* (page 1 of 100)')
-  expect(text).toContain(':warning: *This list is incomplete:* it has too many items in one answer. The first 5000 were read and searched.')
+  expect(text).toContain(":warning: *This list is incomplete:* the account's list is too long. The first 5000 were read and searched.")
   expect(text).toContain('The first 1000 of 5000 are listed.')
 })
 

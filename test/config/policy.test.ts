@@ -290,30 +290,6 @@ describe('any text', () => {
   })
 })
 
-describe('any alerts', () => {
-  const anyEntry = fc.record(
-    {
-      name: fc.oneof(fc.string(), fc.constant('a')),
-      match: fc.oneof(fc.dictionary(fc.string(), fc.string()), fc.jsonValue()),
-      server: fc.oneof(fc.constant('instance'), fc.jsonValue()),
-      to: fc.oneof(fc.string(), fc.dictionary(fc.constantFrom('ASH', 'ash', '__proto__', ' '), fc.oneof(fc.string(), fc.integer()))),
-      channel: fc.constantFrom<unknown>('C0OPS00001', 'C0GENERAL1', 7),
-    },
-    { requiredKeys: [] },
-  )
-
-  it('give a policy or error lines without line breaks, and never throw', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.jsonValue(), fc.array(anyEntry, { maxLength: 4 })), (alerts) => {
-        const errors = errorsOf(rulesForAlerts + stringify({ alerts }))
-
-        for (const error of errors) expect(error).toMatch(/^line \d+: [^\n\r]{10,}$/)
-      }),
-      { numRuns: 150 },
-    )
-  })
-})
-
 describe('docs/policy.example.yml', () => {
   const example = readPolicy(readFileSync(join(docs, 'policy.example.yml'), 'utf8'), 'example', {
     ...evacuationKinds,

@@ -1,18 +1,17 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
-import { buttonValue, cardButtons } from '../../src/messages/words.ts'
-import { openRecords } from '../journeys/records.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
-import type { Delivery } from '../sandbox/slack/slack.ts'
+import { cardButtons } from '../../src/messages/words.ts'
+import { ops, people, shareWorld, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import { findElement } from '../sandbox/slack/elements.ts'
+import type { Delivery, RawRequest } from '../sandbox/slack/slack.ts'
 import { patchesOf, requestMove } from './moves.ts'
 
 async function unsentClick(world: World) {
   const { card } = await requestMove(world)
-  const [recorded] = await openRecords(world).all()
-  if (!recorded) throw new Error('nothing was recorded')
+  const { value } = findElement(card.blocks ?? [], cardButtons.approve)?.element ?? {}
   const payload = JSON.stringify({
     type: 'block_actions',
     api_app_id: 'A0LOCKKEEP',
@@ -21,16 +20,15 @@ async function unsentClick(world: World) {
     channel: { id: ops },
     container: { type: 'message', message_ts: card.ts, channel_id: ops },
     trigger_id: 'of-ben',
-    actions: [{ type: 'button', action_id: cardButtons.approve, block_id: 'b', action_ts: '1795010400.1', value: buttonValue(recorded) }],
+    actions: [{ type: 'button', action_id: cardButtons.approve, block_id: 'b', action_ts: '1795010400.1', value }],
   })
   return { card, payload, click: new URLSearchParams({ payload }).toString() }
 }
 
-async function expectNothingDone(world: World): Promise<void> {
-  await world.ada.command('/infra help', { channel: ops })
-  await untilShown(world.slack, people.ada, /What you can do/)
-  expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
-  expect(world.accountApi.journal.writes()).toEqual([])
+async function expectNothingDone({ ada, slack, accountApi }: World): Promise<void> {
+  expect((await ada.command('/infra help', { channel: ops })).outcome).toBe('acknowledged')
+  expect(slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
+  expect(accountApi.journal.writes()).toEqual([])
 }
 
 describe('a request with the right signature', () => {
@@ -78,101 +76,63 @@ describe('a request with the right signature', () => {
   })
 })
 
-describe('a request without a current signature of Slack', () => {
-  test.each<[string, (world: World, body: string) => Parameters<World['slack']['sendRaw']>[0]]>([
-    ['is too old', (_, body) => ({ body, timestamp: Math.floor(Date.now() / 1_000) - 301 })],
-    ['is of the future', (_, body) => ({ body, timestamp: Math.floor(Date.now() / 1_000) + 310 })],
-    ['is signed with another secret', (_, body) => ({ body, signingSecret: 'another secret' })],
-    ['is signed with an empty secret', (_, body) => ({ body, signingSecret: '' })],
-    ['has the signature of another body', (_, body) => ({ body: `${body}&x=1`, signature: `v0=${'0'.repeat(64)}` })],
-    ['has a signature of another version', (_, body) => ({ body, signature: `v1=${'0'.repeat(64)}` })],
-    ['has half a signature', (_, body) => ({ body, signature: 'v0=' })],
-    ['has no time', (_, body) => ({ body, headers: { 'x-slack-request-timestamp': '' } })],
-    ['has a time that is none', (_, body) => ({ body, headers: { 'x-slack-request-timestamp': 'now' } })],
-    ['passes for an event of Socket Mode', (_, body) => ({ body, signature: 'v0=none', headers: { 'x-slack-socket-mode': '1' } })],
-  ])('has no effect because it %s', async (_, forge) => {
-    const world = await startWorld()
-    const { click } = await unsentClick(world)
-
-    const { status } = await world.slack.sendRaw(forge(world, click))
-
-    expect(status).toBe(401)
-    await expectNothingDone(world)
+describe('a request that must have no effect', () => {
+  const world = shareWorld()
+  let unsent: Awaited<ReturnType<typeof unsentClick>>
+  beforeAll(async () => {
+    unsent = await unsentClick(world())
   })
 
-  // Slack checks certificates with unsigned requests. The rest of such a request must not be processed.
-  test.each([
-    ['before', (body: string) => `ssl_check=1&${body}`],
-    ['behind', (body: string) => `${body}&ssl_check=1`],
-  ])('that is disguised as a certificate check, with that field %s the click, has no effect', async (_, smuggle) => {
-    const world = await startWorld()
-    const { click } = await unsentClick(world)
+  const forged = { signature: 'v0=none' }
+  const secondsFromNow = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds
+  const huge = (body: string) => `${body}&more=${'x'.repeat(10 * 1024 * 1024)}`
+  const asJson = (payload: string) => JSON.stringify({ ...JSON.parse(payload), ssl_check: '1', payload })
 
-    const { status } = await world.slack.sendRaw({ body: smuggle(click), signature: 'v0=none' })
+  test.each<[string, number, (click: string, payload: string) => RawRequest]>([
+    ['is too old', 401, (body) => ({ body, timestamp: secondsFromNow(-301) })],
+    ['is of the future', 401, (body) => ({ body, timestamp: secondsFromNow(310) })],
+    ['is signed with another secret', 401, (body) => ({ body, signingSecret: 'another secret' })],
+    ['is signed with an empty secret', 401, (body) => ({ body, signingSecret: '' })],
+    ['has the signature of another body', 401, (body) => ({ body: `${body}&x=1`, signature: `v0=${'0'.repeat(64)}` })],
+    ['has a signature of another version', 401, (body) => ({ body, signature: `v1=${'0'.repeat(64)}` })],
+    ['has half a signature', 401, (body) => ({ body, signature: 'v0=' })],
+    ['has no time', 401, (body) => ({ body, headers: { 'x-slack-request-timestamp': '' } })],
+    ['has a time that is none', 401, (body) => ({ body, headers: { 'x-slack-request-timestamp': 'now' } })],
+    ['passes for an event of Socket Mode', 401, (body) => ({ body, ...forged, headers: { 'x-slack-socket-mode': '1' } })],
+    // Slack checks certificates with unsigned requests. The rest of such a request must not be processed.
+    ['is disguised as a certificate check before the click', 401, (body) => ({ body: `ssl_check=1&${body}`, ...forged })],
+    ['is disguised as a certificate check behind the click', 401, (body) => ({ body: `${body}&ssl_check=1`, ...forged })],
+    [
+      'is JSON with a certificate check in it',
+      401,
+      (_, payload) => ({ body: asJson(payload), contentType: 'application/json', ...forged }),
+    ],
+    ['has 10 MB and is signed', 413, (body) => ({ body: huge(body) })],
+    ['has 10 MB and is not signed', 413, (body) => ({ body: huge(body), ...forged })],
+    ['is null as JSON', 200, () => ({ body: 'null', contentType: 'application/json' })],
+    ['is null as JSON and not signed', 401, () => ({ body: 'null', contentType: 'application/json', ...forged })],
+    ['is null as a payload', 200, () => ({ body: 'payload=null' })],
+    ['is null as a payload and not signed', 401, () => ({ body: 'payload=null', ...forged })],
+  ])('because it %s, is answered with %i, and the bot goes on', async (_, expected, forge) => {
+    const { status } = await world().slack.sendRaw(forge(unsent.click, unsent.payload))
 
-    expect(status).toBe(401)
-    await expectNothingDone(world)
+    expect(status).toBe(expected)
+    await expectNothingDone(world())
   })
 
-  test('as JSON, with a certificate check in it, has no effect', async () => {
-    const world = await startWorld()
-    const { payload } = await unsentClick(world)
-    const body = JSON.stringify({ ...JSON.parse(payload), ssl_check: '1', payload })
+  test.each(['GET /', 'GET /slack/events', 'POST /', 'POST /slack/events/', 'PUT /slack/events', 'GET //', 'POST //', 'HEAD /.env'])(
+    'because it goes to %s, gets 404, and the bot goes on',
+    async (line) => {
+      const [method = '', path = ''] = line.split(' ')
+      const sent = request({ port: world().bots[0]?.slackPort, host: '127.0.0.1', method, path, agent: false })
+      sent.end(method === 'POST' ? unsent.click : undefined)
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      answer.resume()
 
-    const { status } = await world.slack.sendRaw({ body, contentType: 'application/json', signature: 'v0=none' })
-
-    expect(status).toBe(401)
-    await expectNothingDone(world)
-  })
-})
-
-test.each<[string, { signature?: string }]>([
-  ['signed', {}],
-  ['not signed', { signature: 'v0=none' }],
-])('a body of 10 MB is refused, %s, and the bot goes on', async (_, signed) => {
-  const world = await startWorld()
-  const { click } = await unsentClick(world)
-
-  const { status } = await world.slack.sendRaw({ body: `${click}&more=${'x'.repeat(10 * 1024 * 1024)}`, ...signed })
-
-  expect(status).toBe(413)
-  await expectNothingDone(world)
-})
-
-test.each<[string, { body: string; contentType?: string }]>([
-  ['as JSON', { body: 'null', contentType: 'application/json' }],
-  ['as a payload', { body: 'payload=null' }],
-])('a request with the content null, %s, is acknowledged if it is signed, and the bot goes on', async (_, nothing) => {
-  const world = await startWorld()
-  await unsentClick(world)
-
-  const signed = await world.slack.sendRaw(nothing)
-  const forged = await world.slack.sendRaw({ ...nothing, signature: 'v0=none' })
-
-  expect([signed.status, forged.status]).toEqual([200, 401])
-  await expectNothingDone(world)
-})
-
-test('requests to other paths get 404, and the bot goes on', async () => {
-  const world = await startWorld()
-  const { click } = await unsentClick(world)
-  const [bot] = world.bots
-
-  const statuses = await Promise.all(
-    ['GET /', 'GET /slack/events', 'POST /', 'POST /slack/events/', 'PUT /slack/events', 'GET //', 'POST //', 'HEAD /.env'].map(
-      async (line) => {
-        const [method = '', path = ''] = line.split(' ')
-        const sent = request({ port: bot?.slackPort, host: '127.0.0.1', method, path, agent: false })
-        sent.end(method === 'POST' ? click : undefined)
-        const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-        answer.resume()
-        return answer.statusCode
-      },
-    ),
+      expect(answer.statusCode).toBe(404)
+      await expectNothingDone(world())
+    },
   )
-
-  expect(statuses).toEqual(statuses.map(() => 404))
-  await expectNothingDone(world)
 })
 
 test.each([{}, { SLACK_SIGNING_SECRET: '' }, { SLACK_SIGNING_SECRET: '   ' }])(

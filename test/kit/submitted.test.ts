@@ -6,7 +6,7 @@ import type { SubmitOutcome } from '../../src/messages/forms.ts'
 import { ReasonRequired } from '../../src/requests/access.ts'
 import type { Filling } from '../../src/requests/forms.ts'
 import { modal } from '../../src/slack/blocks.ts'
-import { explain, Refusal } from '../../src/slack/errors.ts'
+import { explain } from '../../src/slack/errors.ts'
 import type { Submission } from '../../src/slack/interactions.ts'
 import { readMetadata, writeMetadata } from '../../src/slack/payloads.ts'
 import { mrkdwn, toPlainText } from '../../src/slack/text.ts'
@@ -33,12 +33,11 @@ const tryForm: Form<{ server: string }, object> = {
 interface Slack {
   /** What `submit` throws. Default: the request is posted. */
   error?: unknown
-  /** What opening a form throws. */
-  openError?: unknown
+  canOpen?: boolean
 }
 
 /** What was submitted, and which forms opened, with what they were filled. */
-function start({ error, openError }: Slack = {}) {
+function start({ error, canOpen = true }: Slack = {}) {
   const submitted: unknown[] = []
   const opened: unknown[] = []
   const app = fakeApp({
@@ -47,9 +46,7 @@ function start({ error, openError }: Slack = {}) {
       if (error) throw error
       return posted
     },
-    openForm: async () => {
-      if (openError) throw openError
-    },
+    slack: { messenger: { openView: async () => (canOpen ? { is: 'opened', viewId: 'V1' } : { is: 'unknown', problem: 'no answer' }) } },
   })
   const form = (metadata: string, { problem, ...filling }: Filling) => {
     opened.push({ ...filling, metadata: readMetadata(metadata), problem: problem?.text })
@@ -101,8 +98,7 @@ describe('a command without the reason that is required', () => {
   })
 
   test('is told what to type if the form cannot open, because the reads took too long', async () => {
-    const openError = new Refusal(mrkdwn`Slack did not open the form in time.`)
-    const { command } = start({ error: new ReasonRequired('production', draft), openError })
+    const { command } = start({ error: new ReasonRequired('production', draft), canOpen: false })
 
     await expect(command()).rejects.toThrow(
       'The rule “production” requires a reason. Nothing was requested. Add it at the end of the command: *because* and the reason.',

@@ -40,27 +40,14 @@ function wordsOf<Known extends Finding>(schema: z.ZodDiscriminatedUnion, example
 const ofMove: MoveFinding[] = [
   { code: 'no-elastic-ip', elasticIpId: 'eip_1' },
   { code: 'no-server', serverId: 'sv_1' },
-  { code: 'no-elastic-ip', elasticIpId: 'eip_1', address },
-  { code: 'no-server', serverId: 'sv_1', name: server },
   { code: 'already-moving', address },
-  { code: 'already-moving', address, server },
   { code: 'not-active', address, status: 'error' },
   { code: 'not-active', address, status: 'configuring' },
   { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA' },
-  { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA', holder: 'web-1' },
   { code: 'project-not-compared', server },
-  { code: 'project-not-compared', server, slug: 'storefront' },
   { code: 'site-not-compared', server },
   { code: 'server-deletion-scheduled', server, at: Date.UTC(2026, 11, 1, 9, 30) },
   { code: 'same-name', server, serverId: 'sv_2', others: ['sv_9'], count: 1 },
-  {
-    code: 'same-name',
-    server,
-    serverId: 'sv_2',
-    others: ['sv_9'],
-    count: 1,
-    places: { other: { site: 'DAL', project: 'Internal' }, own: { site: 'ASH', project: 'Storefront' } },
-  },
   { code: 'same-name', server, serverId: 'sv_2', others: ['sv_7', 'sv_8', 'sv_9'], count: 5 },
   { code: 'moved-by-others', address, server: 'web-3', isMoving: false },
   { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
@@ -69,7 +56,6 @@ const ofMove: MoveFinding[] = [
 const virtualMachineId = 'vm_1'
 const ofRename: z.infer<typeof renameFindings.schema>[] = [
   { code: 'no-virtual-machine', virtualMachineId },
-  { code: 'no-virtual-machine', virtualMachineId, name: 'preview-1' },
   { code: 'not-a-hostname', problem: 'The new name is empty.' },
   { code: 'name-taken', name: 'web-2', others: ['vm_9'], count: 1 },
   { code: 'name-taken', name: 'web-2', others: ['vm_7', 'vm_8', 'vm_9'], count: 4 },
@@ -85,9 +71,7 @@ const ofNewKey: z.infer<typeof newKeyFindings.schema>[] = [
 ]
 
 const ofKey: z.infer<typeof keyFindings.schema>[] = [
-  { code: 'no-key', keyId: 'tok_1' },
-  { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy [U0ADA00001 7f3a9c12ab34]', verb: 'revoke' },
-  { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy', verb: 'rotate' },
+  { code: 'no-key', keyId: 'tok_1', verb: 'rotate' },
   { code: 'own-key', verb: 'rotate', variable: 'INFRA_API_KEY' },
   { code: 'perhaps-own-key', name: 'ci-deploy' },
   { code: 'key-unread', keyId: 'tok_1' },

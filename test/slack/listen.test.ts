@@ -138,11 +138,6 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
       shownToPerson: () => {},
       of: () => (error) => void errors.push(String(error)),
     },
-    // Opens the form before it checks the rights.
-    openForm: async (_, __, allow) => {
-      handled.push('opened')
-      await allow()
-    },
     slack: {
       respond: async (_, message) => say('text' in message ? message.text : message.instead.text),
       naming: { inWords: (words) => mrkdwn`${words} Ask the operators.`, inAll: (sent) => sent },
@@ -150,7 +145,8 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
         postEphemeral: async (_, message) => say(message.text),
         post: async (_, message) => ({ ...say(message.text), ts: '1', channelId: 'D1' }),
         openView: async (_, view) => {
-          say(JSON.stringify(view.blocks))
+          if (view.title.text === 'Form') handled.push('opened')
+          else say(JSON.stringify(view.blocks))
           return { is: 'opened', viewId: 'V9' }
         },
         updateView: async (_, view) => {

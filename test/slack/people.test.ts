@@ -196,7 +196,7 @@ it.each<[string, number, (space: Space, isLater: boolean) => void, (space: Space
 })
 
 describe('a channel', () => {
-  it.each([
+  it.each<[string, object | Error, string]>([
     ['of this workspace alone', { is_channel: true }, 'usual'],
     ['that is private', { is_group: true, is_private: true }, 'usual'],
     ['shared with another organization', { is_ext_shared: true, is_shared: true }, 'shared'],
@@ -205,9 +205,14 @@ describe('a channel', () => {
     ['that is a direct message of several people', { is_mpim: true, is_group: true }, 'group-direct'],
     ['that is a direct message of several organisations', { is_mpim: true, is_ext_shared: true }, 'shared'],
     ['that is a direct message', { is_im: true }, 'direct'],
-  ])('%s', async (_, flags, standing) => {
+    ['for which a scope is missing', refused('missing_scope'), 'unreadable'],
+    ['that Slack hides', refused('channel_not_found'), 'unreadable'],
+    ['while Slack has a problem', refused('fatal_error'), 'unknown'],
+    ['while Slack limits the calls', rateLimited, 'unknown'],
+    ['while Slack cannot be reached', new Error('getaddrinfo ENOTFOUND slack.com'), 'unknown'],
+  ])('%s', async (_, channel, standing) => {
     const { directory, channels } = workspace()
-    channels.set('C0OPS00001', { id: 'C0OPS00001', ...flags })
+    channels.set('C0OPS00001', channel)
 
     expect(await directory.channel('C0OPS00001')).toBe(standing)
   })
@@ -217,28 +222,6 @@ describe('a channel', () => {
 
     expect(await directory.channel('D0ADA00001')).toBe('direct')
     expect(calls).toEqual([])
-  })
-
-  it.each([
-    ['missing_scope', 'unreadable'],
-    ['channel_not_found', 'unreadable'],
-    ['fatal_error', 'unknown'],
-    ['internal_error', 'unknown'],
-  ])('whose read Slack answers with %s is %s', async (error, standing) => {
-    const { directory, channels } = workspace()
-    channels.set('C0OPS00001', refused(error))
-
-    expect(await directory.channel('C0OPS00001')).toBe(standing)
-  })
-
-  it.each([
-    ['Slack limits the calls', rateLimited],
-    ['Slack cannot be reached', new Error('getaddrinfo ENOTFOUND slack.com')],
-  ])('is unknown while %s', async (_, error) => {
-    const { directory, channels } = workspace()
-    channels.set('C0OPS00001', error)
-
-    expect(await directory.channel('C0OPS00001')).toBe('unknown')
   })
 
   it.each<[string, object | Error, boolean | 'unknown']>([

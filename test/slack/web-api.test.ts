@@ -74,27 +74,26 @@ describe("the bot's identity", () => {
     expect(identity).toEqual({ botId: 'B1', botUserId: 'U1', teamId: 'T1', workspaceUrl: 'https://nimbus.slack.com/' })
   })
 
-  test.each(['invalid_auth', 'token_revoked'])('is a StartError if Slack rejects the token: %s', async (code) => {
-    const error = await errorAfter(platform(code))
-    expect(error).toBeInstanceOf(StartError)
-    expect((error as Error).message).toMatch(new RegExp(`^Slack rejects SLACK_BOT_TOKEN \\(${code}\\)\\. `))
-  })
-
-  test.each<[string, unknown]>([
-    ['internal_error', platform('internal_error')],
-    ['no answer', new WebAPIRequestError(new TypeError('fetch failed'))],
-  ])('is an AwayError if Slack does not answer: %s', async (problem, thrown) => {
+  const noAnswer = (problem: string) => `Slack does not answer at https://slack.com (${problem}). Check that this machine may reach it.`
+  test.each<[string, Error, typeof StartError | typeof AwayError, object]>([
+    [
+      'rejects the token',
+      platform('invalid_auth'),
+      StartError,
+      { message: expect.stringMatching(/^Slack rejects SLACK_BOT_TOKEN \(invalid_auth\)\. /) },
+    ],
+    ['has a problem', platform('internal_error'), AwayError, { message: noAnswer('internal_error') }],
+    ['does not answer', new WebAPIRequestError(new TypeError('fetch failed')), AwayError, { message: noAnswer('no answer') }],
+    [
+      'limits the calls',
+      new WebAPIRateLimitedError(30),
+      AwayError,
+      { retryInMs: 30_000, message: 'Slack limits requests at https://slack.com.' },
+    ],
+  ])('is an error of its kind if Slack %s', async (_, thrown, kind, expected) => {
     const error = await errorAfter(thrown)
-    expect(error).toBeInstanceOf(AwayError)
-    expect((error as Error).message).toBe(`Slack does not answer at https://slack.com (${problem}). Check that this machine may reach it.`)
-  })
-
-  test('is an AwayError with the wait if Slack limits the calls', async () => {
-    expect(await errorAfter(new WebAPIRateLimitedError(30))).toMatchObject({
-      name: 'AwayError',
-      retryInMs: 30_000,
-      message: 'Slack limits requests at https://slack.com.',
-    })
+    expect(error).toBeInstanceOf(kind)
+    expect(error).toMatchObject(expected)
   })
 })
 

@@ -5,6 +5,7 @@ import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../..
 import { type CardView, fitsOnCard } from '../../../src/messages/request-message.ts'
 import { modal } from '../../../src/slack/blocks.ts'
 import type { Command } from '../../../src/slack/commands.ts'
+import { fit } from '../../../src/slack/fit.ts'
 import { formButtons } from '../../../src/slack/forms.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import { createMessenger } from '../../../src/slack/web-api.ts'
@@ -137,7 +138,7 @@ describe('the Home tab', () => {
   test('names the change in the dialog after *Approve*, also one that is too long for it', () => {
     const title = phrase`Move ${'203.0.113.10'}: ${'w'.repeat(250)} → ${'x'.repeat(250)}`
     const blocks = homeBlocks(content({ waitsForMe: [entry({}, { description: { ...description, title } })] }))
-    const text = JSON.stringify(blocks.filter(({ type }) => type === 'actions'))
+    const text = JSON.stringify(fit(blocks.filter(({ type }) => type === 'actions')))
 
     expect(text).toContain('Move `203.0.113.10`: `www')
     expect(text).not.toContain('more to check')
