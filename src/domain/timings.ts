@@ -11,6 +11,8 @@ export interface Timings {
   handoverMs: number
   /** What counts as a minute for the limits of the account. Default: 60 s. */
   accountWindowMs?: number | undefined
+  /** How often a process that answers people looks for a worker. Default: 10 s. */
+  workerCheckMs?: number | undefined
 }
 
 export const usualTimings: Timings = { graceMs: 60_000, unsettledMs: 15 * 60_000, handoverMs: 45_000 }

@@ -287,7 +287,7 @@ const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* A
  * Watches in a process that answers people. While no worker is running, nothing else would say why approved changes do not start: their messages
  * say it, and the operators are told once.
  */
-export function createWorkerWatch(app: App, { checkMs = usualCheckMs } = {}) {
+export function createWorkerWatch(app: App, { checkMs = usualCheckMs }: { checkMs?: number | undefined } = {}) {
   const { store } = app
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined

@@ -53,7 +53,7 @@ export function createBot(config: Config, outlets: Outlets) {
     sweepOutbox: (onRefusedCard) => sweepOutbox(jobs, onRefusedCard),
   })
   const repeated = createRepeatedWork(jobs, repeatedOf(features, config.policy))
-  const workerWatch = createWorkerWatch(people)
+  const workerWatch = createWorkerWatch(people, { checkMs: outlets.timings?.workerCheckMs })
   const alerts = config.alerts
     ? createAlertReceiver(people, config.alerts, (received, signal) => takeDelivery(people, received, { submit: people.submit, signal }))
     : undefined

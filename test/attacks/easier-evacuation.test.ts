@@ -1,16 +1,16 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { breakGlassRuling, type Membership, type Person, type Place, requesterRuling, tallyApprovals } from '../../src/domain/approval.ts'
-import { decidingRule, type FoundRule, firstMatchingRule, type Policy, type PolicyRule, type Project } from '../../src/domain/policy.ts'
+import { decidingRule, firstMatchingRule, type Policy, type PolicyRule, type Project } from '../../src/domain/policy.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
-
-/** The number of policies. The long suite tries more. */
-const tries = process.env.MODE === 'faults' ? 400 : 160
 
 // A person writes every policy that they can, so that an evacuation gets past a stricter rule for moves. What decides is compared by what
 // people can do under it, and not by what the rules look like.
+
+/** The number of policies. The long suite tries more. */
+const tries = process.env.MODE === 'faults' ? 400 : 160
 
 const channels = ['C0OPS00001', 'C0ALERTS01']
 const people = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0EVE00001']
@@ -18,9 +18,8 @@ const groups = ['S0ONCALL01', 'S0SECURE01']
 const projects: Project[] = ['proj_1', 'proj_2', 'proj_3'].flatMap((id) => ['Storefront', 'Billing'].map((name) => ({ id, name })))
 const unclear: Project[] = ['unknown', { id: 'proj_1' }, { id: 'proj_3' }]
 
-const ids = fc.subarray(['U0ADA00001', 'U0BEN00001', 'S0ONCALL01', 'S0SECURE01'], { minLength: 1, maxLength: 3 })
-const often = <T>(usual: T, other: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other })
+const ids = fc.subarray(['U0ADA00001', 'U0BEN00001', ...groups], { minLength: 1, maxLength: 3 })
+const often = <T>(usual: T, other: fc.Arbitrary<T>) => fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, other)
 
 /** What a rule can say, mostly what the others say, so that many policies differ in one thing. */
 const anyRule = fc.record(
@@ -28,15 +27,10 @@ const anyRule = fc.record(
     changes: fc.constantFrom<unknown>('ip.move', 'ip.evacuate', ['ip.move', 'ip.evacuate'], ['vm.rename', 'ip.evacuate']),
     projects: fc.subarray<unknown>(['proj_1', 'proj_2', { name: 'Storefront' }], { minLength: 1 }),
     channels: often(['C0OPS00001'], fc.subarray(channels, { minLength: 1 })),
-    request: often<unknown>('everyone', fc.oneof(ids, fc.constant(['alerts']), fc.constant(['alerts', 'S0ONCALL01']))),
+    request: often<unknown>('everyone', fc.oneof(ids, fc.constantFrom(['alerts'], ['alerts', 'S0ONCALL01']))),
     approve: often<unknown>(
-      { any_of: ['S0ONCALL01', 'S0SECURE01'], approvals: 2 },
-      fc.oneof(
-        fc.constant('none'),
-        ids,
-        fc.record({ any_of: ids, approvals: fc.integer({ min: 1, max: 3 }) }),
-        fc.record({ any_of: ids, all_of: ids, approvals: fc.integer({ min: 1, max: 3 }) }),
-      ),
+      { any_of: groups, approvals: 2 },
+      fc.oneof(fc.constant('none'), ids, fc.record({ any_of: ids, all_of: ids, approvals: fc.integer({ min: 1, max: 3 }) })),
     ),
     self_approval: often('never', fc.constant('break-glass')),
     expires: often('30m', fc.constant('2h')),
@@ -56,75 +50,57 @@ const anyMembership: fc.Arbitrary<Membership> = fc
   .tuple(...groups.map(() => fc.subarray(people)))
   .map((members) => new Map(groups.map((group, index) => [group, new Set(members[index])])))
 
-function readAny(rules: object[]): Policy | undefined {
-  const result = readPolicy(stringify({ rules }), 'policy.yml', { ...evacuationKinds, expiresMs: 3_600_000 })
-  return 'policy' in result ? result.policy : undefined
-}
-
 const placeIn = (channelId: string): Place => ({ channelId, teamId: 'T1', standing: 'usual' })
 const asPerson = (userId: string): Person => ({ userId, teamId: 'T1', standing: 'member' })
 const alerts: Person = { userId: 'alerts', teamId: 'T1', standing: 'machine' }
 const subsets = Array.from({ length: 2 ** people.length }, (_, set) => people.filter((_, index) => set & (1 << index)))
 
 /** Says how an evacuation under one rule is easier than a move under another. */
-function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, membership: Membership): string[] {
-  const place = placeIn(channelId)
+function waysPast(evacuation: PolicyRule, move: PolicyRule, place: Place, membership: Membership): string[] {
   const suffice = (rule: PolicyRule, by: string[]) => !rule.approve || tallyApprovals(rule.approve, by, membership).enough
   const alone = (rule: PolicyRule, userId: string) =>
     !rule.approve || breakGlassRuling({ person: asPerson(userId), place, requesterId: userId, rule, membership }).allowed
+  const needsNobody = requesterRuling({ person: alerts, place, membership }, evacuation).allowed && !evacuation.approve
   return [
     ...subsets.filter((by) => suffice(evacuation, by) && !suffice(move, by)).map((by) => `[${by}] may approve it`),
     ...people.filter((userId) => alone(evacuation, userId) && !alone(move, userId)).map((userId) => `${userId} may approve it alone`),
     ...(move.needsReason && !evacuation.needsReason ? ['it needs no reason'] : []),
     ...(move.approve && move.confirm && !evacuation.confirm ? ['no click asks for a confirmation'] : []),
     ...(move.approve && evacuation.expiresMs > move.expiresMs ? ['it waits longer for an approval'] : []),
-    ...(requesterRuling({ person: alerts, place, membership }, evacuation).allowed && !evacuation.approve
-      ? ['a machine needs nobody']
-      : []),
+    ...(needsNobody ? ['a machine needs nobody'] : []),
   ]
 }
 
-const ways = (policy: Policy, find: typeof firstMatchingRule, channelId: string, project: Project, membership: Membership): string[] => {
-  const evacuation = find(policy, { kind: 'ip.evacuate', channelId, project })
-  if (evacuation.is !== 'rule') return []
-  const moveIn = (channel: string): FoundRule => find(policy, { kind: 'ip.move', channelId: channel, project })
-  const here = moveIn(channelId)
-  if (here.is === 'project-unknown') return ['the project of the move must be known']
-  if (here.is === 'rule') return waysPast(evacuation.rule, here.rule, channelId, membership)
-  // Nobody may request a move here, so the rules for moves in the other channels count.
-  return channels.map(moveIn).flatMap((found) => (found.is === 'none' ? [] : waysPast(evacuation.rule, found.rule, channelId, membership)))
-}
-
-const places = [...channels, 'C0GENERAL1']
-
 /** Returns all ways past the rules for moves under a policy. */
 function waysUnder(policy: Policy, find: typeof firstMatchingRule, of: Project[], membership: Membership): string[] {
-  return places.flatMap((channelId) => of.flatMap((project) => ways(policy, find, channelId, project, membership)))
+  const places = [...channels, 'C0GENERAL1'].flatMap((channelId) => of.map((project) => ({ channelId, project })))
+  return places.flatMap(({ channelId, project }) => {
+    const evacuation = find(policy, { kind: 'ip.evacuate', channelId, project })
+    if (evacuation.is !== 'rule') return []
+    const moveIn = (channel: string) => find(policy, { kind: 'ip.move', channelId: channel, project })
+    const here = moveIn(channelId)
+    if (here.is === 'project-unknown') return ['the project of the move must be known']
+    // Where nobody may request a move, the rules for moves in the other channels count.
+    const moves = here.is === 'rule' ? [here] : channels.map(moveIn)
+    return moves.flatMap((move) => (move.is === 'none' ? [] : waysPast(evacuation.rule, move.rule, placeIn(channelId), membership)))
+  })
 }
 
-describe('a person who writes the policy so that an evacuation gets past a stricter rule for moves', () => {
-  test('finds no way past the judges, for any project, channel and people', () => {
-    const found = { policies: 0, byTheFirstRule: 0 }
+test('a person who writes the policy so that an evacuation gets past a stricter rule for moves finds no way, for any project, channel and people', () => {
+  const found = { policies: 0, byTheFirstRule: 0 }
 
-    fc.assert(
-      fc.property(anyRules, anyMembership, (rules, membership) => {
-        const policy = readAny(rules) ?? unchecked(rules)
-        if (!policy) return
-        found.policies += 1
-        found.byTheFirstRule += waysUnder(policy, firstMatchingRule, projects, membership).length > 0 ? 1 : 0
-        expect(waysUnder(policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
-      }),
-      { numRuns: tries },
-    )
+  fc.assert(
+    fc.property(anyRules, anyMembership, (rules, membership) => {
+      const result = readPolicy(stringify({ rules }), 'policy.yml', { ...evacuationKinds, expiresMs: 3_600_000 })
+      if (!('policy' in result)) return
+      found.policies += 1
+      found.byTheFirstRule += waysUnder(result.policy, firstMatchingRule, projects, membership).length > 0 ? 1 : 0
+      expect(waysUnder(result.policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
+    }),
+    { numRuns: tries },
+  )
 
-    // The judges had something to do.
-    expect(found.policies).toBeGreaterThan(tries / 4)
-    expect(found.byTheFirstRule).toBeGreaterThan(tries / 16)
-  }, 60_000)
+  // There was something to find.
+  expect(found.policies).toBeGreaterThan(tries / 4)
+  expect(found.byTheFirstRule).toBeGreaterThan(tries / 16)
 })
-
-/** Reads each rule by itself, so that no rule is compared with another one. */
-function unchecked(rules: object[]): Policy | undefined {
-  const read = rules.map((rule) => readAny([rule])?.rules[0])
-  return read.includes(undefined) ? undefined : { rules: read.filter((rule) => rule !== undefined), bundles: evacuationKinds.bundles }
-}

@@ -4,16 +4,13 @@ import type { App } from '../../src/app.ts'
 import { findEntries } from '../../src/audit/find.ts'
 import type { ElasticIp, Server } from '../../src/domain/account.ts'
 import { showAudit } from '../../src/features/audit/audit.ts'
-import { listElasticIps } from '../../src/features/ip-list.ts'
 import { moveForm } from '../../src/features/ip-move.ts'
 import { offerChoices } from '../../src/kit/form.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
-import { offer } from '../../src/slack/pickers.ts'
 import { readInteraction } from '../../src/slack/read-interactions.ts'
 import { fakeApp } from '../fake-app.ts'
-import { listingOf } from '../features/listing-of.ts'
-import { ops, people, startWorld, untilShown } from '../journeys/world.ts'
+import { ops, people, startWorld } from '../journeys/world.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { catalog } from '../requests/catalog-for-test.ts'
 
@@ -42,36 +39,8 @@ describe('a member who searches with thousands of words', () => {
     for (const { words: name } of reading) await world.ada.command(`/infra ${name} ${words(21).join(' ')}`, { channel: ops })
 
     await world.slack.until(() => world.slack.ephemerals(people.ada).length === reading.length)
-    expect([...new Set(world.slack.ephemerals(people.ada).map(({ text }) => text))]).toMatchInlineSnapshot(`
-      [
-        "Too many words: a search can have up to 20. This one has 21. Use fewer words.",
-        "\`/infra moves\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
-        "\`/infra pending\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
-        "\`/infra whoami\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
-        "\`/infra doctor\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
-      ]
-    `)
-  })
-
-  test('is refused before so many words are parsed', async () => {
-    const world = await startWorld()
-
-    await world.ada.command(`/infra audit ${words(1_900).join(' ')}`, { channel: ops })
-
-    const { text } = await untilShown(world.slack, people.ada, /Nothing was done/)
-    expect(text).toMatchInlineSnapshot(`"Nothing was done. A command can have up to 3000 characters. Use fewer words, or the form."`)
-  })
-
-  test('is refused in a picker', () => {
-    const candidates = [{ value: 'sv_1', text: 'web-1', terms: [] }]
-
-    const { options } = offer(candidates, words(21).join(' '))
-
-    expect(options.map(({ text }) => text.text)).toMatchInlineSnapshot(`
-      [
-        "Too many words: use up to 20.",
-      ]
-    `)
+    const refusals = /^Too many words: a search can have up to 20\. This one has 21\.|^`\/infra \w+` takes no arguments\. Not understood: /
+    for (const { text } of world.slack.ephemerals(people.ada)) expect(text).toMatch(refusals)
   })
 
   test('has a text of open quotes refused before it is split, which takes time with the square of its length', async () => {
@@ -127,38 +96,6 @@ describe('a member who searches 20,000 entries of the audit', () => {
 })
 
 describe('a member who lists or picks from thousands of things', () => {
-  test('gets the first 1,000 rows, so that no more are made', async () => {
-    let made = 0
-    const all = Array.from(
-      { length: 3_000 },
-      (_, index): ElasticIp => ({
-        id: `eip_${index}`,
-        address: `203.0.113.${index}`,
-        get status() {
-          made += 1
-          return 'active'
-        },
-        server: undefined,
-        ...place,
-      }),
-    )
-
-    const { commands } = listElasticIps.create(fakeApp({ lists: { elasticIps: async () => all } }))
-    const { rows, title, notes } = await listingOf(commands[0])
-
-    expect({ rows: rows.length, title: title.text, notes: notes?.map(({ text }) => text) }).toMatchInlineSnapshot(`
-      {
-        "notes": [
-          "The first 1000 of 3000 are listed. Use more words to see others.",
-        ],
-        "rows": 1000,
-        "title": "3000 Elastic IPs",
-      }
-    `)
-    // Once for the search, and three times for each row.
-    expect(made).toBe(3_000 + 3 * 1_000)
-  })
-
   test('has every server looked at a few times for a keystroke, and not once for every other server', async () => {
     const count = 500
     let looks = 0

@@ -34,9 +34,10 @@ describe('a person who asks for more and more', () => {
     }
 
     await askForMove(world, 2)
-    const { text } = await untilShown(world.slack, people.ada, /Nothing was requested/)
-    expect(text).toMatchInlineSnapshot(
-      `"Nothing was requested. You already have 2 requests waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them."`,
+    await untilShown(
+      world.slack,
+      people.ada,
+      /^Nothing was requested\. You already have 2 requests waiting for approval, which is the limit\./,
     )
     expect(world.slack.messages(ops)).toHaveLength(2)
 
@@ -56,7 +57,7 @@ describe('a person who asks for more and more', () => {
     expect((await store.findOpen()).requests).toHaveLength(10)
   })
 
-  test.each(['approve', 'reject', 'withdraw', 'expire'] as const)('can ask again after a step such as %s', async (step) => {
+  test.each(['approve', 'expire'] as const)('can ask again after a step such as %s', async (step) => {
     const { ask, store } = setUp()
     const [first] = await Promise.all(Array.from({ length: 10 }, () => ask()))
     expect(await ask()).toMatchObject({ outcome: 'too-many' })

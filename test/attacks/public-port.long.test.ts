@@ -2,22 +2,20 @@ import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { cardButtons } from '../../src/messages/words.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import { writeMetadata } from '../../src/slack/payloads.ts'
+import { ops, people, shareWorld, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import { form, halfSend, nowSeconds, plausibleHeaders, statusOn } from './half-sent.ts'
 
-function portOf({ bots }: World): number {
-  return bots[0]?.slackPort ?? 0
-}
-
+const portOf = ({ bots }: World) => bots[0]?.slackPort ?? 0
 const common = { team: { id: 'T0NIMBUS01' }, user: { id: people.ada, team_id: 'T0NIMBUS01' }, api_app_id: 'A0LOCKKEEP' }
 
-function clickBy(userId: string, action: object): object {
+function clickBy(userId: string, action: object, messageTs = '1795010400.000100'): object {
   return {
     type: 'block_actions',
     ...common,
     user: { id: userId, team_id: 'T0NIMBUS01' },
     channel: { id: ops },
-    container: { type: 'message', message_ts: '1795010400.000100', channel_id: ops },
+    container: { type: 'message', message_ts: messageTs, channel_id: ops },
     trigger_id: `t-${Math.random()}`,
     actions: [{ type: 'button', block_id: 'b', action_ts: String(Math.random()), ...action }],
   }
@@ -27,14 +25,64 @@ function asForm(payload: object): { body: string; contentType: string } {
   return { body: new URLSearchParams({ payload: JSON.stringify(payload) }).toString(), contentType: form }
 }
 
-async function expectNothingRequested(world: World): Promise<void> {
+async function requestMove(world: World) {
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  return untilCard(world.slack, /needs approval from/)
+}
+
+/** Ben's click on Approve, as a person would forge it who knows the card, and not the signing secret. */
+async function forgedApproval(world: World): Promise<object> {
+  const card = await requestMove(world)
+  const elements = card.blocks?.flatMap((block) => ('elements' in block ? block.elements : [])) as { action_id?: string; value?: string }[]
+  const value = elements.find(({ action_id: id }) => id === cardButtons.approve)?.value
+  return clickBy(people.ben, { action_id: cardButtons.approve, value }, card.ts)
+}
+
+/** Expects that nothing was requested or decided, once the bot has answered another command. */
+async function expectNothingDone(world: World, messages = 0): Promise<void> {
   await world.ada.command('/infra help', { channel: ops })
   await untilShown(world.slack, people.ada, /What you can do/)
-  expect(world.slack.messages(ops).filter(({ isBot }) => isBot)).toEqual([])
+  const shown = world.slack.messages(ops).filter(({ isBot }) => isBot)
+  expect(shown.filter(({ text }) => text.includes('needs approval from'))).toHaveLength(messages)
+  expect(shown).toHaveLength(messages)
   expect(world.accountApi.journal.writes()).toEqual([])
 }
 
+/** Sends bytes, and returns everything that the bot answers until it ends the connection or says nothing for 400 ms after an answer. */
+function exchange(world: World, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(portOf(world), '127.0.0.1')
+    let answer = ''
+    const end = () => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(answer)
+    }
+    // A slow machine gets long for the first answer: the silence is counted from it.
+    let timer = setTimeout(end, 15_000)
+    socket.on('data', (chunk: Buffer) => {
+      answer += chunk.toString()
+      clearTimeout(timer)
+      timer = setTimeout(end, 400)
+    })
+    socket.on('error', () => {})
+    socket.on('close', end)
+    socket.write(bytes)
+  })
+}
+
+const statusesIn = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
+
+function post(headers: Record<string, string> | [name: string, value: string][], body = '', line = 'POST /slack/events HTTP/1.1'): string {
+  const fields = Array.isArray(headers) ? headers : Object.entries(headers)
+  return `${[line, 'host: bot', ...fields.map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n${body}`
+}
+
+const length = (body: string) => ({ 'content-length': String(Buffer.byteLength(body)) })
+
 describe('a body that never comes is not waited for', () => {
+  const current = shareWorld()
   test.each<[string, string, () => Record<string, string>, number]>([
     ['to a path that does not exist', 'POST /nothing', plausibleHeaders, 404],
     ['with a wrong method', 'PUT /slack/events', plausibleHeaders, 404],
@@ -47,8 +95,7 @@ describe('a body that never comes is not waited for', () => {
     ['of a type that Slack never sends', 'POST /slack/events', () => ({ ...plausibleHeaders(), 'content-type': 'text/plain' }), 415],
     ['that is too long for a certificate check', 'POST /slack/events', () => ({ 'content-type': form, 'content-length': '300' }), 401],
   ])('where the request is one %s', async (_, line, headers, status) => {
-    const world = await startWorld()
-    const socket = halfSend(portOf(world), line, headers())
+    const socket = halfSend(portOf(current()), line, headers())
 
     const answered = await statusOn(socket, 15_000)
     socket.destroy()
@@ -87,31 +134,49 @@ test('500 requests that are not signed fill no log: two lines count them all', a
   ])
 })
 
+test('of 200 requests in one packet the first is refused and ends the connection, and a signed command is acknowledged meanwhile', async () => {
+  const world = await startWorld()
+  const one = post({ ...plausibleHeaders(), ...length('payload=x') }, 'payload=x')
+
+  const [answer, command] = await Promise.all([exchange(world, one.repeat(200)), world.ada.command('/infra help', { channel: ops })])
+
+  expect(statusesIn(answer)).toEqual([401])
+  expect(command.outcome).toBe('acknowledged')
+})
+
 test('a recorded event whose text holds a click is not read as that click when it is sent again as a form', async () => {
   const world = await startWorld()
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
-  const approve = card.blocks?.flatMap((block) => ('elements' in block ? block.elements : [])) as { action_id?: string; value?: string }[]
-  const value = approve.find(({ action_id: id }) => id === cardButtons.approve)?.value
-  const click = { ...clickBy(people.ben, { action_id: cardButtons.approve, value }), container: { type: 'message', message_ts: card.ts } }
-  const text = `&payload=${encodeURIComponent(JSON.stringify(click))}&`
+  const text = `&payload=${encodeURIComponent(JSON.stringify(await forgedApproval(world)))}&`
   const event = JSON.stringify({ type: 'event_callback', team_id: 'T0NIMBUS01', event: { type: 'message', user: people.dov, text } })
 
-  const answer = await world.slack.sendRaw({ body: event, contentType: form })
+  expect((await world.slack.sendRaw({ body: event, contentType: form })).status).toBe(400)
+  await expectNothingDone(world, 1)
+})
 
-  expect(answer.status).toBe(400)
-  await world.ada.command('/infra help', { channel: ops })
-  await untilShown(world.slack, people.ada, /What you can do/)
-  expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
-  expect(world.accountApi.journal.writes()).toEqual([])
+test('somebody without the signing secret cannot click for another person, by calling the click a certificate check', async () => {
+  const world = await startWorld()
+  const payload = encodeURIComponent(JSON.stringify(await forgedApproval(world)))
+  for (const prefix of [
+    'ssl_check=1&',
+    's%73l_check=1&',
+    '%73%73%6c%5f%63%68%65%63%6b=1&',
+    'ssl%5Fcheck=1&',
+    'ssl_check=0&ssl_check=1&',
+    'ssl_check[]=1&',
+    `x=${'x'.repeat(20_000)}&s%73l_check=1&`,
+  ])
+    for (const body of [`${prefix}payload=${payload}`, `payload=${payload}&${prefix.slice(0, -1)}`])
+      for (const headers of [plausibleHeaders(), { 'content-type': form }]) {
+        const answer = await exchange(world, post({ ...headers, ...length(body), connection: 'close' }, body))
+        expect({ prefix, statuses: statusesIn(answer) }).toEqual({ prefix, statuses: [401] })
+      }
+
+  await expectNothingDone(world, 1)
 })
 
 test('a recorded submission that is sent again is not handled again', async () => {
   const world = await startWorld()
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
+  const card = await requestMove(world)
   await world.ben.click(card, 'Reject')
   await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
   await world.ben.fill(undefined, { reason: 'Not today' })
@@ -129,38 +194,83 @@ test('a page button that names a command which requests a change runs nothing', 
   const { elasticIp, target } = world.accountApi.world.movable()
   const value = JSON.stringify({ version: 1, command: 'ip move', args: [elasticIp.id, target.id], page: 0 })
 
-  const { status } = await world.slack.sendRaw(asForm(clickBy(people.ada, { action_id: pageActionIds.next, value })))
+  expect((await world.slack.sendRaw(asForm(clickBy(people.ada, { action_id: pageActionIds.next, value })))).status).toBe(200)
 
-  expect(status).toBe(200)
   await untilShown(world.slack, people.ada, /This button is out of date/)
-  await expectNothingRequested(world)
+  await expectNothingDone(world)
 })
 
-describe.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('the id %s, which every object has', (id) => {
-  test.each<[string, () => object]>([
-    ['a button', () => clickBy(people.ada, { action_id: id, value: 'x' })],
-    ['a picker', () => ({ type: 'block_suggestion', ...common, action_id: id, block_id: id, value: 'x', channel: { id: ops } })],
-    [
-      'a form',
-      () => ({
-        type: 'view_submission',
-        ...common,
-        trigger_id: `t-${Math.random()}`,
-        view: { id: 'V1', hash: 'h', callback_id: id, private_metadata: metadata, state: { values: { [id]: { [id]: { value: 'x' } } } } },
-      }),
-    ],
-  ])('as %s is answered as unknown, and is no defect', async (_, payload) => {
-    const world = await startWorld()
+test.each(['constructor', '__proto__'])('the id %s, which every object has, is answered as unknown, and is no defect', async (id) => {
+  const world = await startWorld()
+  const origin = { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ada, command: '/infra' }
+  const view = {
+    id: 'V1',
+    hash: 'h',
+    callback_id: id,
+    private_metadata: writeMetadata({ origin }),
+    state: { values: { [id]: { [id]: {} } } },
+  }
+  for (const payload of [
+    clickBy(people.ada, { action_id: id, value: 'x' }),
+    { type: 'block_suggestion', ...common, action_id: id, block_id: id, value: 'x', channel: { id: ops } },
+    { type: 'view_submission', ...common, trigger_id: `t-${Math.random()}`, view },
+  ])
+    expect((await world.slack.sendRaw(asForm(payload))).status).toBe(200)
 
-    const { status } = await world.slack.sendRaw(asForm(payload()))
+  await expectNothingDone(world)
+  expect(world.log.filter((line) => /"reference"|"level":"fatal"/.test(line))).toEqual([])
+})
 
-    expect(status).toBe(200)
-    await expectNothingRequested(world)
-    expect(world.log.filter((line) => /"reference"|"level":"fatal"/.test(line))).toEqual([])
+describe('a request that two readers could understand in two ways is refused, and nothing of it is done', () => {
+  const body = 'payload=null'
+  const signed = Object.entries(plausibleHeaders())
+  const shared = shareWorld()
+  test.each<[how: string, bytes: () => string, status: number]>([
+    ['two lengths', () => post([...signed, ['content-length', '12'], ['content-length', '0']], body), 400],
+    ['a length and chunks', () => post([...signed, ['content-length', '12'], ['transfer-encoding', 'chunked']], body), 400],
+    ['an unknown transfer encoding', () => post([...signed, ['transfer-encoding', 'xchunked']], body), 400],
+    ['a space before the colon', () => post([['content-length ', '12'], ...signed], body), 400],
+    ['a negative length', () => post([...signed, ['content-length', '-1']], body), 400],
+    ['a length in hexadecimal', () => post([...signed, ['content-length', '0xC']], body), 400],
+    ['headers of 32 kB', () => post({ ...plausibleHeaders(), long: 'x'.repeat(32_000) }), 431],
+    ['two time stamps', () => post([...signed, ['x-slack-request-timestamp', '1'], ['content-length', '12']], body), 401],
+    ['two signatures', () => post([...signed, ['x-slack-signature', `v0=${'1'.repeat(64)}`], ['content-length', '12']], body), 401],
+    ['two content types', () => post([...signed, ['content-type', 'application/json'], ['content-length', '12']], body), 401],
+    ['the length of the body in another type', () => post({ ...plausibleHeaders(), 'content-type': `${form}; charset=utf-8` }), 415],
+    ['a path with a host', () => post({ ...plausibleHeaders(), ...length(body) }, body, 'POST http://x/slack/events HTTP/1.1'), 401],
+    ['a path with two slashes', () => post({ ...plausibleHeaders() }, '', 'POST //slack/events HTTP/1.1'), 404],
+    ['a path that is encoded', () => post({ ...plausibleHeaders() }, '', 'POST /slack%2fevents HTTP/1.1'), 404],
+    ['another expectation', () => post({ ...plausibleHeaders(), expect: '200-maybe', ...length(body) }, body), 417],
+  ])('with %s', async (_, bytes, status) => {
+    const world = shared()
+    const before = world.log.length
+
+    expect(statusesIn(await exchange(world, bytes()))).toEqual([status])
+    expect(world.log.slice(before).filter((line) => /"reference"|"level":"fatal"/.test(line))).toEqual([])
   })
 })
 
-const metadata = JSON.stringify({
-  version: 1,
-  origin: { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ada, command: '/infra' },
+describe('a signed request that is nested or named to break its reader is answered, and the bot goes on', () => {
+  const shared = shareWorld()
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+  const json = 'application/json'
+  const prototype = '{"type":"event_callback","__proto__":{"event":{"type":"app_home_opened","user":"U1"}}}'
+  test.each<[how: string, body: string, contentType: string]>([
+    ['100,000 levels in an event', `{"type":"event_callback","event":${nested(100_000)}}`, json],
+    ['100,000 levels in a click', `payload=${encodeURIComponent(`{"type":"block_actions","actions":${nested(100_000)}}`)}`, form],
+    ['a prototype in an event', prototype, json],
+    ['100,000 names in a form', `${Array.from({ length: 100_000 }, (_, index) => `a${index}=`).join('&')}&command=%2Finfra`, form],
+    ['100,000 members', `{"type":"x",${Array.from({ length: 80_000 }, (_, index) => `"${index}":0`).join(',')}}`, json],
+    ['100,000 actions', `payload={"type":"block_actions","user":{"id":"U1"},"actions":[${'{},'.repeat(99_999)}{}]}`, form],
+  ])('%s', async (_, body, contentType) => {
+    const world = shared()
+    const before = world.log.length
+
+    const { status } = await world.slack.sendRaw({ body, contentType })
+    const { outcome } = await world.ada.command('/infra help', { channel: ops })
+
+    expect([200, 400]).toContain(status)
+    expect(outcome).toBe('acknowledged')
+    expect(world.log.slice(before).filter((line) => /"level":"fatal"/.test(line))).toEqual([])
+  })
 })

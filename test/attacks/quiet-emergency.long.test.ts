@@ -73,9 +73,7 @@ describe('an approver who approves alone in an emergency, and wants nobody to re
 
     const notice = await untilCard(world.slack, /Emergency approval/, general)
     const { id } = await onlyRequest(world.records)
-    expect(notice.text.replace(id, 'ID').replace(id, 'ID')).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval* that its channel doesn't get: <https://nimbus-works.slack.com/team/U0BEN00001|The requester> approved their own request ID alone, and Slack refused the message (is_archived). Check it now with \`/infra audit ID\`. More: \`report-undeliverable\` in docs/alerts-and-errors.md."`,
-    )
+    expect(notice.text).toContain(`approved their own request ${id} alone, and Slack refused the message (is_archived).`)
   })
 })
 

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openRecords } from '../journeys/records.ts'
-import { wordsOf } from '../journeys/subject.ts'
 import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 
 const [oldKey, newKey] = ['the-old-key-has-32-characters-or-more', 'the-new-key-has-32-characters-or-more']
@@ -55,10 +54,7 @@ test('a request that was signed with an unknown key is neither carried out nor e
   const without = await start(newKey)
 
   await ben.click(card, 'Approve')
-  const refused = await untilShown(slack, people.ben, /key/)
-  expect(wordsOf(refused)).toMatchInlineSnapshot(
-    `"This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run Lockkeeper (<#C0GENERAL1>) to restore the key."`,
-  )
+  await untilShown(slack, people.ben, /was signed with a key that Lockkeeper doesn't have \(`STATE_KEY`\)\. Nothing was changed\./)
   expect(await records.find(request?.id ?? '')).toMatchObject({ state: 'waiting', approvals: [] })
 
   await without.stop()
@@ -81,10 +77,8 @@ test('an approved request that was signed with an unknown key waits, and the ope
   const without = await start(newKey)
   await records.redis.zadd(records.keys.due, 0, request?.id ?? '')
 
-  const notice = await untilCard(slack, /was signed with a key/, general)
-  expect(notice.text.replace(request?.id ?? '', 'ID')).toMatchInlineSnapshot(
-    `":warning: Request ID was signed with a key that Lockkeeper doesn't have. Lockkeeper won't act on it. Set \`STATE_KEY\` to the new and the old key, separated by a comma, or have it requested again. More: \`signing-key-unknown\` in docs/alerts-and-errors.md."`,
-  )
+  const notice = await untilCard(slack, /was signed with a key that Lockkeeper doesn't have\. Lockkeeper won't act on it\./, general)
+  expect(notice.text).toContain(request?.id)
   expect(await records.find(request?.id ?? '')).toMatchObject({ state: 'approved' })
   expect(accountApi.journal.writes()).toEqual([])
 

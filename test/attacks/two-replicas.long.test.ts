@@ -91,27 +91,6 @@ describe('two people, each at another replica and at the same moment,', () => {
   })
 })
 
-test('a requester who presses *Create key* at both replicas gets one key, and sees one token', async () => {
-  const world = await startWorld({ replicas: 2 })
-  const before = world.accountApi.journal.writes().length
-  await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-  await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
-  const card = await untilCard(world.slack, /\*Approved\.\*/)
-
-  await atOnce(
-    world,
-    Array.from({ length: 4 }, () => () => world.ada.click(card, 'Create key')),
-  )
-  await untilReport(world.slack, card.ts, /Done/)
-
-  expect(world.accountApi.journal.writes().slice(before)).toHaveLength(1)
-  const tokens = [...world.slack.ephemerals(world.ada.person.id), ...world.slack.ephemerals(world.ben.person.id)].filter((message) =>
-    JSON.stringify(message.blocks).includes('Your new API key'),
-  )
-  expect(tokens).toHaveLength(1)
-  expect(tokens[0]?.visibleTo).toBe(world.ada.person.id)
-})
-
 test('an alert that reaches both replicas while a person evacuates the same server makes one request', async () => {
   const world = await startAlertWorld({ replicas: 2 })
   const body = JSON.stringify(delivery([alert()]))

@@ -61,9 +61,6 @@ test.each([
   for (const { what, body } of answers) expect(`${what}: ${body}`).toMatch(/token/)
   const advice = world.slack.ephemerals(people.ada).filter(({ text }) => text.includes('Revoke that token now'))
   expect(advice.length).toBeGreaterThan(20)
-  expect(advice[0]?.text).toMatchInlineSnapshot(
-    `"Nothing was done, because what you typed looks like a token. Revoke that token now: Slack may keep what you typed. Name a key by its name or id."`,
-  )
   expect(await openRecords(world).all()).toEqual([])
   const stored = await dumpRedis(inject('redisUrl'), `*${world.prefix}*`)
   expect(stored).toContain(world.prefix)

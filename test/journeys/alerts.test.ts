@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { elasticIps } from '../sandbox/account-api/data.ts'
 import { type AlertWorld, alert, post, resolved, startAlertWorld, token, untilProposed } from './alerts-world.ts'
-import { steady } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
 import { general, ops, people, untilCard, untilReport, untilShown } from './world.ts'
 
@@ -20,46 +18,16 @@ describe('a firing alert', () => {
     expect(await world.send([alert()])).toBe(200)
     const card = await untilProposed(world)
 
-    expect(steady(card.text)).toMatchInlineSnapshot(`
-      "Evacuate web-1 → web-2 (203.0.113.10)
-      Alertmanager needs approval from <!subteam^S0ONCALL01> by TIME (4 h after the request).
-      Reason: \`web-1:9100 is down\`
-      *Project:* \`Storefront\`
-      *Site:* \`ASH\`
-      •  \`203.0.113.10\`  eip_2BJYBkPZR5x1t
-      \`203.0.113.70\` not moved: BGP, may be announced by \`web-1\`. Close its session by hand.
-      From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\` (its own address \`198.51.100.22\`)  ·  Request \`ID\`
-      Alert \`NodeDown\`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.example.com:9090\`)  ·  The policy chose the target. For another one, reject this and run \`/infra evacuate web-1\`."
-    `)
+    expect(card.text).toMatch(/Alertmanager needs approval from <!subteam\^S0ONCALL01>[\s\S]*Reason: `web-1:9100 is down`/)
+    expect(card.text).toContain('Alert `NodeDown`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it>')
+    expect(card.text).toContain('The policy chose the target. For another one, reject this and run `/infra evacuate web-1`.')
     await world.ben.click(card, 'Approve')
-    const report = await untilReport(world.slack, card.ts, /Done/)
-    // On a busy machine it takes seconds, which the report says.
-    expect(report.text.replace(/ It took \d+\ss\./, '')).toBe(
-      '<@U0BEN00001> :large_green_circle: *Done.* `203.0.113.10` is assigned to `web-2`.\n`203.0.113.70` not moved: BGP, may be announced by `web-1`. Close its session by hand.',
-    )
-    const done = await untilCard(world.slack, /\*Done\*/)
-    expect(steady(done.text).replace(/ {2}· {2}took \d+\ss/, '')).toMatchInlineSnapshot(`
-      ":large_green_circle: *Done*  ·  Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`)
-      Requested by Alertmanager, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`
-      Reason: \`web-1:9100 is down\`"
-    `)
+    expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(/^<@U0BEN00001> :large_green_circle: \*Done\.\*/)
+    expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('Requested by Alertmanager, approved by <@U0BEN00001>')
     // The alert still fires, and nothing more follows.
     expect(await world.send([alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })])).toBe(200)
     expect(botMessages(world)).toHaveLength(1)
     expect(moves(world)).toHaveLength(1)
-  })
-
-  test('shows what cannot move under *Check first*', async () => {
-    const [first] = elasticIps
-    if (!first) throw new Error('the stand-in has no Elastic IPs')
-    const stuck = { ...structuredClone(first), id: 'eip_stuck', address: '203.0.113.250', status: 'error' as const }
-    const world = await startAlertWorld({ account: { data: { elasticIps: [...structuredClone(elasticIps), stuck] } } })
-
-    await world.send([alert()])
-
-    const card = await untilProposed(world)
-    expect(card.text).toContain('Evacuate web-1 → web-2 (203.0.113.10)')
-    expect(steady(card.text)).toMatch(/\*Check first\*\n• {2}1 address is left out\. `203\.0\.113\.250` has status/)
   })
 
   test('is shown as a machine everywhere, and only people decide', async () => {
@@ -99,31 +67,12 @@ describe('a firing alert', () => {
     await world.ben.click(approved, 'Withdraw')
 
     const withdrawn = await untilCard(world.slack, /\*Withdrawn\*/)
-    expect(steady(withdrawn.text)).toMatchInlineSnapshot(`
-      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`)
-      Requested by Alertmanager, approved by <@U0BEN00001>, withdrawn by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`
-      Reason: \`web-1:9100 is down\`"
-    `)
+    expect(withdrawn.text).toContain('Requested by Alertmanager, approved by <@U0BEN00001>, withdrawn by <@U0BEN00001>')
     await world.ben.click(approved, 'Withdraw')
     expect(wordsOf(await untilShown(world.slack, people.ben, /already withdrew/))).toBe(
       `<@${people.ben}> already withdrew this. No change made.`,
     )
     expect(moves(world)).toEqual([])
-  })
-
-  test('of a server without addresses leads to a message in the channel', async () => {
-    const world = await startAlertWorld()
-
-    expect(await world.send([alert({ instance: 'bastion-1' })])).toBe(200)
-    expect(await world.send([alert({ instance: '198.51.100.49:9100' })])).toBe(200)
-
-    expect(botMessages(world).map(({ text }) => text.split('\n')[0])).toMatchInlineSnapshot(`
-      [
-        ":warning: *Alert: nothing was requested.* 2 servers are called \`bastion-1\`: \`sv_EaM5oYZ6l5IkE\`, \`sv_TdUHSrpSUuqyT\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.",
-        ":warning: *Alert for \`legacy-cart-1\`: nothing was requested.* The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. 203.0.113.70 not moved: BGP, may be announced by legacy-cart-1. Close its session by hand. Check the account. See the server: \`/infra servers legacy-cart-1\`.",
-      ]
-    `)
-    expect(await world.records.all()).toEqual([])
   })
 
   test('of several servers at once is a request for each, beside one message with what was not requested and why', async () => {
@@ -136,31 +85,15 @@ describe('a firing alert', () => {
     await untilProposed(world, 'edge-fra-1')
     expect(botMessages(world)).toHaveLength(3)
     const list = botMessages(world).find(({ text }) => text.includes('alerts:'))
-    expect(list?.text.replaceAll(/<http[^>]*>/g, 'LINK')).toMatchInlineSnapshot(`
-      ":warning: *3 alerts: nothing was requested for them.* By hand: \`/infra evacuate\`.
-      •  \`bastion-1\`: 2 servers are called \`bastion-1\`: \`sv_EaM5oYZ6l5IkE\`, \`sv_TdUHSrpSUuqyT\`. Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
-      •  \`rack-1\`: The account shows no server \`rack-1\`. Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
-      •  \`legacy-cart-1\`: The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. 203.0.113.70 not moved: BGP, may be announced by legacy-cart-1. Close its session by hand. Check the account. Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)"
-    `)
-  })
-
-  test('is counted, and shown by the doctor', async () => {
-    const world = await startAlertWorld()
-    await world.send([alert(), alert({ alertname: 'DiskFull' })])
-    await world.send([alert()])
-
-    const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
-    expect(metrics.match(/^lockkeeper_alerts\w*\{.*\} [1-9].*$/gm)).toMatchInlineSnapshot(`
-      [
-        "lockkeeper_alerts_total{outcome="received"} 3",
-        "lockkeeper_alerts_total{outcome="proposed"} 1",
-        "lockkeeper_alerts_total{outcome="duplicate"} 1",
-        "lockkeeper_alerts_total{outcome="unmatched"} 1",
-      ]
-    `)
-    await world.ben.command('/infra doctor', { channel: ops })
-    const doctor = await untilShown(world.slack, people.ben, /checks? (?:passed|failed)|No check failed/i)
-    expect(doctor.text).toContain('*Alerts:* On. They can request evacuations: “node down” in <#C0OPS00001>.')
+    expect(list?.text.split('\n')).toEqual([
+      ':warning: *3 alerts: nothing was requested for them.* By hand: `/infra evacuate`.',
+      expect.stringContaining('`bastion-1`: 2 servers are called `bastion-1`: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
+      expect.stringContaining('`rack-1`: The account shows no server `rack-1`.'),
+      expect.stringContaining('`legacy-cart-1`: The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate.'),
+    ])
+    // A repeat while they fire is listed no second time.
+    expect(await world.send(names.map((instance) => alert({ instance })))).toBe(200)
+    expect(botMessages(world)).toHaveLength(3)
   })
 
   test('of Grafana, as it sends it, proposes the same, and ends with its resolved alert', async () => {
@@ -226,28 +159,12 @@ describe('a resolved alert', () => {
     expect(await world.send([resolved(alert())])).toBe(200)
 
     const card = await untilCard(world.slack, /\*Withdrawn\*/)
-    expect(steady(card.text)).toMatchInlineSnapshot(`
-      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`). The alert resolved. Nothing was done.
-      Requested by Alertmanager  ·  TIME  ·  Request \`ID\`
-      Reason: \`web-1:9100 is down\`"
-    `)
+    expect(card.text).toContain('The alert resolved. Nothing was done.\nRequested by Alertmanager')
     expect(world.slack.thread(ops, card.ts)).toHaveLength(1)
     await world.ben.click(proposed, 'Approve')
     const late = await untilShown(world.slack, people.ben, /resolved/)
-    expect(wordsOf(late)).toMatchInlineSnapshot(`"The alert that requested this has resolved. No change made."`)
+    expect(wordsOf(late)).toBe('The alert that requested this has resolved. No change made.')
     expect(moves(world)).toEqual([])
-  })
-
-  test('that led to no request ends in silence, and the next one is listed again', async () => {
-    const world = await startAlertWorld()
-    const one = alert({ instance: 'bastion-1' })
-    for (const sent of [one, one, resolved(one), resolved(one), one]) expect(await world.send([sent])).toBe(200)
-    expect(botMessages(world)).toHaveLength(1)
-
-    expect(await world.send([{ ...one, startsAt: '2026-11-22T04:00:00.000Z' }])).toBe(200)
-
-    expect(botMessages(world)).toHaveLength(2)
-    expect(world.slack.thread(ops, botMessages(world)[0]?.ts ?? '')).toHaveLength(1)
   })
 
   test('is reported in the thread of an evacuation that is under way, which goes on', async () => {
@@ -261,28 +178,9 @@ describe('a resolved alert', () => {
     expect(await world.send([resolved(alert())])).toBe(200)
 
     const report = await untilReport(world.slack, card.ts, /resolved/)
-    expect(report.text).toMatchInlineSnapshot(
-      `"<@U0BEN00001> :information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`)” was approved before, so it goes on."`,
-    )
+    expect(report.text).toMatch(/^<@U0BEN00001> .*was approved before, so it goes on\.$/)
     await untilReport(world.slack, card.ts, /Done/)
-    expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
-  })
-
-  test('is reported once in the thread of an evacuation that is done, and mentions nobody', async () => {
-    const world = await startAlertWorld()
-    await world.send([alert()])
-    const card = await untilProposed(world)
-    await world.ben.click(card, 'Approve')
-    await untilReport(world.slack, card.ts, /Done/)
-
     expect(await world.send([resolved(alert())])).toBe(200)
-    expect(await world.send([resolved(alert())])).toBe(200)
-
-    const report = await untilReport(world.slack, card.ts, /resolved/)
-    expect(report.text).toMatchInlineSnapshot(
-      `":information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`)” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above."`,
-    )
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
-    expect(moves(world)).toHaveLength(1)
   })
 })

@@ -24,111 +24,75 @@ export interface PossibleAct {
   delivery(actor: Actor): RawRequest
 }
 
+const ts = '1795010400.000100'
+
 /** Returns every registered act in every place where it can come from. New handlers are included without a change here. */
 export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'interactions'>, request: Request): PossibleAct[] {
   const { clicks, shortcuts, submissions, options } = interactions
+  const texts = commands.flatMap(({ words, examples }) => [words, ...examples.map((one) => `${words} ${one}`)])
+  const action_ts = '1795010400.1'
+
+  const act = (at: string, where: string, place: PossibleAct['place'], type: string, payload: (actor: Actor) => object): PossibleAct => {
+    return { name: `${at} ${where}`, at, place, delivery: (actor) => interaction(actor, type, payload(actor)) }
+  }
+  const channel = ({ channelId }: Actor) => ({ channel: { id: channelId } })
+  const click = (id: string, where: string, place: PossibleAct['place'], surroundings: (actor: Actor) => object) =>
+    act(`click ${id}`, where, place, 'block_actions', (actor) => {
+      const actions = [{ type: 'button', action_id: id, block_id: 'b', action_ts, value: valueFor(id) }]
+      return { trigger_id: triggerOf(actor.userId), actions, ...surroundings(actor) }
+    })
+  const clickOnMessage = (id: string) =>
+    click(id, 'on a message', 'channel', (actor) => ({
+      ...channel(actor),
+      container: { type: 'message', message_ts: request.cardTs, channel_id: actor.channelId },
+    }))
+  const shortcutOnMessage = (id: string) =>
+    act(`shortcut ${id}`, 'on a message', 'channel', 'message_action', (actor) => {
+      const message = { type: 'message', ts, text: '203.0.113.10 does not answer' }
+      return { callback_id: id, trigger_id: triggerOf(actor.userId), action_ts, ...channel(actor), message_ts: ts, message }
+    })
+  const picker = (id: string, where: string, surroundings: (actor: Actor) => object) =>
+    act(`options ${id}`, where, 'channel', 'block_suggestion', (actor) => ({
+      action_id: id,
+      block_id: 'b',
+      value: 'web',
+      ...surroundings(actor),
+    }))
+
   return [
-    ...[
-      '',
-      'help',
-      'no such command',
-      ...commands.flatMap(({ words, examples }) => [words, ...examples.map((one) => `${words} ${one}`)]),
-    ].map(command),
-    ...Object.keys(clicks).flatMap((id) => [clickOnMessage(id), clickInModal(id), clickOnHome(id)]),
+    ...['', 'help', 'no such command', ...texts].map((text): PossibleAct => {
+      const fields = ({ userId, teamId, channelId }: Actor) => ({ user_id: userId, team_id: teamId, channel_id: channelId })
+      return {
+        name: `the command "${text}"`,
+        at: `command ${commandNamed(commands, parseWords(text)).name}`,
+        place: 'channel',
+        delivery: (actor) => form({ command: '/infra', text, ...fields(actor), trigger_id: triggerOf(actor.userId) }),
+      }
+    }),
+    ...Object.keys(clicks).flatMap((id) => [
+      clickOnMessage(id),
+      click(id, 'in a modal', 'channel', (actor) => ({ container: { type: 'view', view_id: 'V1' }, view: modalFor(actor, '') })),
+      click(id, 'on the Home tab', 'home', () => ({ container: { type: 'view', view_id: 'V2' }, view: { id: 'V2', type: 'home' } })),
+    ]),
     clickOnMessage('of-another-version'),
-    ...Object.keys(shortcuts).flatMap((id) => [shortcutOnMessage(id), globalShortcut(id)]),
+    ...Object.keys(shortcuts).flatMap((id) => [
+      shortcutOnMessage(id),
+      act(`shortcut ${id}`, 'anywhere', 'home', 'shortcut', ({ userId }) => ({
+        callback_id: id,
+        trigger_id: triggerOf(userId),
+        action_ts,
+      })),
+    ]),
     shortcutOnMessage('of-another-version'),
-    ...Object.keys(submissions).map(submission),
-    ...Object.keys(options).flatMap((id) => [optionsInModal(id), optionsInMessage(id)]),
+    ...Object.keys(submissions).map((id) =>
+      act(`submission ${id}`, '', 'channel', 'view_submission', (actor) => ({ view: modalFor(actor, id) })),
+    ),
+    ...Object.keys(options).flatMap((id) => [
+      picker(id, 'in a modal', (actor) => ({ view: modalFor(actor, '') })),
+      picker(id, 'in a message', channel),
+    ]),
     homeOpened,
   ]
-
-  function command(text: string): PossibleAct {
-    return {
-      name: `the command "${text}"`,
-      at: `command ${commandNamed(commands, parseWords(text)).name}`,
-      place: 'channel',
-      delivery: ({ userId, teamId, channelId }) =>
-        form({ command: '/infra', text, user_id: userId, team_id: teamId, channel_id: channelId, trigger_id: triggerOf(userId) }),
-    }
-  }
-
-  function click(id: string, place: PossibleAct['place'], where: string, surroundings: (actor: Actor) => object): PossibleAct {
-    return {
-      name: `a click on ${id} ${where}`,
-      at: `click ${id}`,
-      place,
-      delivery: (actor) =>
-        interaction(actor, 'block_actions', {
-          trigger_id: triggerOf(actor.userId),
-          actions: [{ type: 'button', action_id: id, block_id: 'b', action_ts: '1795010400.1', value: valueFor(id) }],
-          ...surroundings(actor),
-        }),
-    }
-  }
-
-  function clickOnMessage(id: string): PossibleAct {
-    return click(id, 'channel', 'on a message', ({ channelId }) => ({
-      channel: { id: channelId },
-      container: { type: 'message', message_ts: request.cardTs, channel_id: channelId },
-    }))
-  }
-
-  function clickInModal(id: string): PossibleAct {
-    return click(id, 'channel', 'in a modal', (actor) => ({ container: { type: 'view', view_id: 'V1' }, view: modalFor(actor, '') }))
-  }
-
-  function clickOnHome(id: string): PossibleAct {
-    return click(id, 'home', 'on the Home tab', () => ({ container: { type: 'view', view_id: 'V2' }, view: { id: 'V2', type: 'home' } }))
-  }
-
-  function shortcut(id: string, place: PossibleAct['place'], type: string, more: (actor: Actor) => object): PossibleAct {
-    return {
-      name: `the shortcut ${id} (${type})`,
-      at: `shortcut ${id}`,
-      place,
-      delivery: (actor) =>
-        interaction(actor, type, { callback_id: id, trigger_id: triggerOf(actor.userId), action_ts: '1795010400.1', ...more(actor) }),
-    }
-  }
-
-  function shortcutOnMessage(id: string): PossibleAct {
-    return shortcut(id, 'channel', 'message_action', ({ channelId }) => ({
-      channel: { id: channelId },
-      message_ts: '1795010400.000100',
-      message: { type: 'message', ts: '1795010400.000100', text: '203.0.113.10 does not answer' },
-    }))
-  }
-
-  function globalShortcut(id: string): PossibleAct {
-    return shortcut(id, 'home', 'shortcut', () => ({}))
-  }
-
-  function submission(id: string): PossibleAct {
-    return {
-      name: `the form ${id}`,
-      at: `submission ${id}`,
-      place: 'channel',
-      delivery: (actor) => interaction(actor, 'view_submission', { view: modalFor(actor, id) }),
-    }
-  }
-
-  function optionsInModal(id: string): PossibleAct {
-    return options_(id, 'in a modal', (actor) => ({ view: modalFor(actor, '') }))
-  }
-
-  function optionsInMessage(id: string): PossibleAct {
-    return options_(id, 'in a message', ({ channelId }) => ({ channel: { id: channelId } }))
-  }
-
-  function options_(id: string, where: string, surroundings: (actor: Actor) => object): PossibleAct {
-    return {
-      name: `the options of ${id} ${where}`,
-      at: `options ${id}`,
-      place: 'channel',
-      delivery: (actor) => interaction(actor, 'block_suggestion', { action_id: id, block_id: 'b', value: 'web', ...surroundings(actor) }),
-    }
-  }
 
   /** A modal that another person opened. The rights that count are those of the person who submits it. */
   function modalFor({ channelId }: Actor, callbackId: string) {
@@ -148,17 +112,12 @@ const homeOpened: PossibleAct = {
   name: 'opening the Home tab',
   at: 'home',
   place: 'home',
-  delivery: ({ userId, teamId }) => ({
-    contentType: 'application/json',
-    body: JSON.stringify({
-      type: 'event_callback',
-      team_id: teamId,
-      api_app_id: 'A0LOCKKEEP',
-      event_id: `Ev${userId}`,
-      event_time: 1_795_010_400,
-      event: { type: 'app_home_opened', user: userId, channel: `D${userId.slice(1)}`, tab: 'home', event_ts: '1795010400.1' },
-    }),
-  }),
+  delivery: ({ userId, teamId }) => {
+    const event = { type: 'app_home_opened', user: userId, channel: `D${userId.slice(1)}`, tab: 'home', event_ts: '1795010400.1' }
+    const ids = { team_id: teamId, api_app_id: 'A0LOCKKEEP', event_id: `Ev${userId}` }
+    const body = JSON.stringify({ type: 'event_callback', ...ids, event_time: 1_795_010_400, event })
+    return { contentType: 'application/json', body }
+  },
 }
 
 /** Returns a trigger id for each person, so that a test can see whose modal a call would have opened. */

@@ -1,29 +1,23 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Bots, startBots } from '../faults/bots.ts'
 import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botProgram, botVariables } from '../sandbox/bot-process.ts'
-import { systemEnvironment } from '../sandbox/programs.ts'
 import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Message, Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { dumpRedis } from './dump-redis.ts'
 import { ops, people, untilReport, untilShown } from './world.ts'
 
-const main = botProgram('quick-main')
-
 let slack: Slack
 let accountApi: AccountApi
 let redis: OwnRedis
 let monitor: Redis
-const written: string[] = []
+let bots: Bots
 const redisCommands: string[] = []
 const answers: string[] = []
-let kill: () => Promise<void>
-let killAtOnce: () => void
 
 beforeAll(async () => {
   slack = await startSlack()
@@ -33,11 +27,13 @@ beforeAll(async () => {
   monitor = await client.monitor()
   client.disconnect()
   monitor.on('monitor', (_, args: string[]) => redisCommands.push(args.join(' ')))
-  kill = await startBot()
+  const env = { ...botVariables({ slack, accountApi, redisUrl: redis.url }), INFRA_READ_KEY: readKey(), LOG_LEVEL: 'trace' }
+  bots = await startBots(1, { ...env, MOVE_POLL_INTERVAL: '200ms' }, { program: botProgram('quick-main') })
+  slack.connectBot(bots.url(0))
 }, 120_000)
 
 afterAll(async () => {
-  await kill?.()
+  await bots?.stop()
   monitor?.disconnect()
   await Promise.all([slack?.close(), accountApi?.close(), redis?.stop()])
 })
@@ -49,32 +45,13 @@ function readKey(): string {
   return Object.assign(key, { readOnly: true }).token
 }
 
-/** Starts the bot and points Slack at it. Returns a function that kills it without a shutdown. */
-async function startBot(): Promise<() => Promise<void>> {
-  const env = {
-    ...botVariables({ slack, accountApi, redisUrl: redis.url }),
-    INFRA_READ_KEY: readKey(),
-    REDIS_PREFIX: 'canary',
-    MOVE_POLL_INTERVAL: '200ms',
-    LOG_LEVEL: 'trace',
+/** Kills the bot without a shutdown, after its pages were read. */
+async function kill(): Promise<void> {
+  for (const page of ['/healthz', '/readyz', '/status', '/metrics']) {
+    const answer = await bots.page(0, page).catch(() => undefined)
+    if (answer) answers.push(await answer.text())
   }
-  const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-  const from = written.length
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => written.push(String(data)))
-  const own = () => written.slice(from).join('')
-  await vi.waitUntil(() => own().includes('Lockkeeper is ready'), { timeout: 20_000 })
-  slack.connectBot(`http://127.0.0.1:${/"slackPort":(\d+)/.exec(own())?.[1]}/slack/events`)
-  const opsPort = /"opsPort":(\d+)/.exec(own())?.[1]
-  killAtOnce = () => void child.kill('SIGKILL')
-  return async () => {
-    for (const page of ['healthz', 'readyz', 'status', 'metrics']) {
-      const answer = await fetch(`http://127.0.0.1:${opsPort}/${page}`).catch(() => undefined)
-      if (answer) answers.push(await answer.text())
-    }
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
+  await bots.kill(0)
 }
 
 /** Requests a key and has it approved. Its card then waits for Ada's click. */
@@ -116,27 +93,15 @@ test('a key that Slack does not show: it refuses the message, or is unavailable'
   }
 })
 
-test.each(['drop-after', 'html', 'truncate'] as const)('a key whose creation gets no usable answer: %s', async (kind) => {
+test.each(['drop-after', 'html', 'truncate', 'instead'] as const)('a key whose creation gets no usable answer: %s', async (kind) => {
   const card = await createKey(`lost-${kind}`)
-  const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
+  // The error page of a proxy quotes the token.
+  const instead = ({ body }: { body: unknown }) => ({ status: 502, type: 'text/html', text: `<pre>${JSON.stringify(body)}</pre>` })
+  const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1, instead })
   await slack.as(people.ada).click(card, 'Create key')
   await untilReport(slack, card.ts, /Failed/)
   expect(fault.fired).toBe(1)
   expect(keyNamed(`lost-${kind}`)).toBeUndefined()
-})
-
-test('a key whose answer is the error page of a proxy, which quotes the token', async () => {
-  const card = await createKey('quoted')
-  const fault = accountApi.faults.add({
-    method: 'POST',
-    path: /api_keys/,
-    kind: 'instead',
-    instead: ({ body }) => ({ status: 502, type: 'text/html', text: `<h1>Bad gateway</h1><pre>${JSON.stringify(body)}</pre>` }),
-  })
-  await slack.as(people.ada).click(card, 'Create key')
-  await untilReport(slack, card.ts, /Failed/)
-  expect(fault.fired).toBe(1)
-  expect(keyNamed('quoted')).toBeUndefined()
 })
 
 test('a bot that is killed before it has the answer leaves no key that nobody saw', async () => {
@@ -147,7 +112,7 @@ test('a bot that is killed before it has the answer leaves no key that nobody sa
 
   await kill()
   await click
-  kill = await startBot()
+  await bots.start(0)
 
   await untilReport(slack, card.ts, /Failed/)
   expect(fault.fired).toBe(1)
@@ -168,7 +133,7 @@ test('a bot that is killed while it shows the token leaves no key that nobody sa
 
   await kill()
   await click
-  kill = await startBot()
+  await bots.start(0)
 
   await untilReport(slack, card.ts, /Failed/)
   expect(keyNamed('killed-late')).toBeUndefined()
@@ -177,13 +142,13 @@ test('a bot that is killed while it shows the token leaves no key that nobody sa
 test('a bot that is killed after the token was shown, before it is noted, leaves no key that may not have been seen', async () => {
   const card = await createKey('killed-after')
   const stop = slack.subscribe(() => {
-    if (slack.ephemerals(people.ada).some(({ text }) => text.includes('Your new API key killed-after'))) killAtOnce()
+    if (slack.ephemerals(people.ada).some(({ text }) => text.includes('Your new API key killed-after'))) bots.signal(0, 'SIGKILL')
   })
   await slack.as(people.ada).click(card, 'Create key')
   await untilShown(slack, people.ada, /Your new API key killed-after/)
   stop()
   await kill()
-  kill = await startBot()
+  await bots.start(0)
 
   await untilReport(slack, card.ts, /Failed/)
   expect(keyNamed('killed-after')).toBeUndefined()
@@ -242,7 +207,7 @@ async function collectSinks(): Promise<Record<string, string>> {
   const calls = slack.journal.filter(({ method }) => method !== 'response_url' && method !== 'chat.postEphemeral')
   const folder = join(redis.folder, 'appendonlydir')
   return {
-    log: written.join(''),
+    log: bots.log.join('\n'),
     monitor: redisCommands.join('\n'),
     keys: await dumpRedis(redis.url),
     'append-only file': readdirSync(folder)

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { ElasticIpState } from '../sandbox/account-api/data.ts'
 import { addresses, patched, requestEvacuation, withAddresses } from './evacuations.ts'
+import { startWorldUnder } from './policy-world.ts'
 import { forgetLists, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
 function worldWith(own: ElasticIpState[], options: WorldOptions = {}): Promise<World> {
@@ -10,6 +11,11 @@ function worldWith(own: ElasticIpState[], options: WorldOptions = {}): Promise<W
 
 const serverOf = (world: World, id: string) => world.accountApi.world.elasticIp(id)?.serverId
 const web2 = (world: World) => world.accountApi.world.movable().target.id
+
+async function figure(world: World, name: string, labels = ''): Promise<number> {
+  const page = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
+  return Number(new RegExp(`^${name}${labels} (\\d+)$`, 'm').exec(page)?.[1])
+}
 
 describe('an evacuation', () => {
   test('is one request with one approval: every address is moved once, and one report names all', async () => {
@@ -29,12 +35,78 @@ describe('an evacuation', () => {
     expect(report.blocks?.find(({ type }) => type === 'data_table')?.rows).toHaveLength(15)
     for (const { address } of own) expect(report.text).toContain(`:large_green_circle: \`${address}\`  moved`)
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
-    const done = await untilCard(world.slack, /\*Done\*/)
-    expect(done.text).toContain('14 of 14 moved.')
+    expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('14 of 14 moved.')
+  })
+
+  test('needs as many people as its rule says, and counts its addresses wherever it is listed', async () => {
+    const two = 'rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }'
+    const world = await startWorldUnder(two, withAddresses(addresses(3), { account: { moveTakes: { min: 4_000, max: 4_000 } } }))
+    const { slack, ada, ben, chiara } = world
+    const homeOf = (id: string) => slack.until(() => slack.home(id) && JSON.stringify(slack.home(id)?.blocks))
+    const card = await requestEvacuation(world)
+
+    await ben.command('/infra pending', { channel: ops })
+    expect((await untilShown(slack, people.ben, /1 request needs approval/)).text).toContain('Evacuate web-1 → web-2 (3 Elastic IPs)')
+    await chiara.openHome()
+    expect(await homeOf(people.chiara)).toMatch(/Needs your approval \(1\).*203\.0\.113\.12/)
+    await ben.click(card, 'Approve')
+    await untilCard(slack, /1 of 2/)
+    expect(patched(world)).toEqual([])
+    await chiara.click(card, 'Approve')
+    await untilCard(slack, /\*Moving\*/)
+    await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight')).toBe(3)
+
+    await ada.command('/infra moves', { channel: ops })
+    expect((await untilShown(slack, people.ada, /in progress/)).text).toMatch(/moving, 0 of 3 moved/)
+    await ada.openHome()
+    expect(await homeOf(people.ada)).toMatch(/moving, \d of \d+ moved, since </)
+    await untilReport(slack, card.ts, /Done/)
+    await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight')).toBe(0)
+    expect(await figure(world, 'lockkeeper_move_duration_seconds_count', '\\{state="done"\\}')).toBe(3)
+  })
+
+  test('needs the approvals of the rule that names it and of the rule for moves, and says so', async () => {
+    const policy = `rules:
+  - { name: failover, changes: ip.evacuate, approve: [U0CHI00001] }
+  - { name: moves, changes: ip.move, approve: [U0BEN00001] }`
+    const world = await startWorldUnder(policy, withAddresses(addresses(2)))
+    const card = await requestEvacuation(world)
+    expect(card.text).toMatch(/needs approval from <@U0CHI00001>, and also <@U0BEN00001> by /)
+
+    await world.ben.click(card, 'Approve')
+    await untilShown(world.slack, people.ben, /One more needed/)
+    expect(patched(world)).toEqual([])
+    await world.chiara.click(card, 'Approve')
+
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patched(world)).toHaveLength(2)
+    const [request] = await world.records.all()
+    expect(request).toMatchObject({ rule: 'failover', otherRules: [{ name: 'moves', approvals: 1 }], decision: { counted: [1, 1] } })
+  })
+
+  test('reminds its approvers, expires, and can be requested again with the same addresses', async () => {
+    const policy = 'rules:\n  - { name: soon, approve: [S0ONCALL01], expires: 3s }'
+    const world = await startWorldUnder(policy, withAddresses(addresses(3)))
+    await world.ada.command('/infra evacuate web-1', { channel: ops })
+    const view = await world.slack.until(() => world.ada.topView())
+    await world.ada.fill(view, { Target: 'web-2 (Storefront, ASH)' })
+    await world.ada.fill(world.ada.topView(), { 'Addresses to move': '203.0.113.10' })
+    await world.ada.submit()
+    const card = await untilCard(world.slack, /web-2 \(203\.0\.113\.\d+\)\n.*needs approval from/s)
+
+    await untilReport(world.slack, card.ts, /“Evacuate `web-1` → `web-2` \(`203\.0\.113\.10`\)” still needs approval/)
+    await world.ada.click(await untilCard(world.slack, /\*Expired\*/), 'Request again')
+    await world.slack.until(() => world.ada.topView())
+    await world.ada.submit()
+
+    await untilCard(world.slack, /web-2 \(203\.0\.113\.\d+\)\n.*needs approval from/s)
+    const inputs = (await world.records.all()).map(({ input }) => input)
+    expect(inputs).toEqual(Array(2).fill(expect.objectContaining({ elasticIpIds: ['eip_evac000'] })))
+    expect(patched(world)).toEqual([])
   })
 
   test('sends at most five writes at once, and updates its message at most every 5 s while they run, and only if it says something else', async () => {
-    const world = await worldWith(addresses(12), { account: { moveTakes: { min: 500, max: 9_000 } } })
+    const world = await worldWith(addresses(12), { account: { moveTakes: { min: 500, max: 6_500 } } })
     const card = await requestEvacuation(world)
     world.accountApi.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 400, times: 12 })
     await world.ben.click(card, 'Approve')
@@ -51,8 +123,24 @@ describe('an evacuation', () => {
     for (const [index, { at }] of meanwhile.entries()) if (index >= 1) expect(at - (meanwhile[index - 1]?.at ?? 0)).toBeGreaterThan(4_500)
   })
 
-  test('is followed by lists as single moves are, and not address by address', async () => {
-    const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '600' }
+  test('waits with all its writes while the account API asks to slow down', async () => {
+    const own = addresses(12)
+    const world = await worldWith(own)
+    const card = await requestEvacuation(world)
+    const { faults, journal } = world.accountApi
+    const limited = { kind: 'status', status: 429, headers: { 'retry-after': '2' } } as const
+    faults.add({ method: 'PATCH', path: `/elastic_ips/${own[2]?.id}`, ...limited })
+    faults.add({ method: 'PATCH', kind: 'delay', delayMs: 100, times: 20 })
+
+    await world.ben.click(card, 'Approve')
+    await world.slack.until(() => journal.writes().length === 12 || undefined, { what: '12 writes' })
+
+    const slowed = journal.writes().find(({ path }) => path.endsWith(own[2]?.id ?? ''))?.time ?? 0
+    expect(journal.writes().filter(({ time }) => time < slowed + 1_950).length).toBeLessThanOrEqual(5)
+  })
+
+  test('is followed by lists as single moves are, and reports once which addresses take longer than MOVE_TIMEOUT', async () => {
+    const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '600', MOVE_TIMEOUT: '1s' }
     const own = addresses(20)
     const world = await worldWith(own, { env, account: { moveTakes: { min: 600_000, max: 600_000 } } })
     const { journal } = world.accountApi
@@ -62,11 +150,13 @@ describe('an evacuation', () => {
 
     journal.clear()
     await expect.poll(() => journal.length).toBeGreaterThan(1)
-
-    const reads = journal.map(({ method, path }) => `${method} ${path}`)
-    expect(new Set(reads)).toEqual(new Set(['GET /elastic_ips']))
-    for (const { id } of own) world.accountApi.world.endMove(id)
+    expect(new Set(journal.map(({ method, path }) => `${method} ${path}`))).toEqual(new Set(['GET /elastic_ips']))
+    for (const { id } of own.slice(1)) world.accountApi.world.endMove(id)
+    const late = await untilReport(world.slack, card.ts, /Late/)
+    expect(late.text).toMatch(/of 20 moved after .* \(expected within 1\ss each\)\. Still under way: /)
+    world.accountApi.world.endMove(own[0]?.id ?? '')
     await untilReport(world.slack, card.ts, /Done/)
+    expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Late/.test(text))).toHaveLength(1)
   })
 
   test('goes on if one address fails, and offers to retry the rest and to move back the others', async () => {
@@ -79,28 +169,21 @@ describe('an evacuation', () => {
 
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Partly done/)
-
     expect(report.text).toContain('(3 Elastic IPs)”. 2 of 3 moved.')
-    expect(report.text).toContain('Above, you can press *Retry the rest*, or *Move back* to undo what was moved.')
     expect(JSON.stringify(report.blocks)).toMatch(/203\.0\.113\.11` {2}failed\. .*422/)
     const failed = await untilCard(world.slack, /\*Partly done\*/)
-    expect(failed.text).toContain(`:red_circle: \`${own[1]?.address}\`  failed`)
 
     await world.ada.click(failed, 'Retry the rest')
     expect((await world.slack.until(() => world.ada.topView())).title).toBe('Retry the rest')
     await world.ada.submit()
     const rest = await untilCard(world.slack, /\(203\.0\.113\.\d+\)\n.*needs approval from/s)
-    expect(rest.text).toMatch(
-      /\*Check first\*\n• {2}The last try, less than a minute before this request, failed\. .*422.* 203\.0\.113\.11 wasn't changed\./,
-    )
-    expect(rest.text).toMatch(/Repeats <http[^|]+\|request [0-9a-f]{8}>\./)
+    expect(rest.text).toMatch(/\*Check first\*\n• {2}The last try, .* failed\. .*422[\s\S]*Repeats <http[^|]+\|request [0-9a-f]{8}>\./)
     await world.ben.click(rest, 'Approve')
     await untilReport(world.slack, rest.ts, /Done/)
     expect(serverOf(world, own[1]?.id ?? '')).toBe(target)
 
     await world.ada.click(failed, 'Move back')
-    const form = await world.slack.until(() => world.ada.topView())
-    expect(form.title).toBe('Move back')
+    expect((await world.slack.until(() => world.ada.topView())).title).toBe('Move back')
     await world.ada.submit()
     const back = await untilCard(world.slack, /^Move back 2 Elastic IPs: web-2 → web-1.*needs approval from/s)
     expect(back.text).toMatch(/Undoes <http[^|]+\|request [0-9a-f]{8}>\./)
@@ -109,75 +192,55 @@ describe('an evacuation', () => {
     expect([own[0], own[2]].map((each) => serverOf(world, each?.id ?? ''))).toEqual([from, from])
 
     await forgetLists(world)
-    const again: string[] = []
-    for (const press of ['Retry the rest', 'Move back']) {
-      await world.ada.click(failed, press)
-      again.push(
-        await world.slack.until(() => JSON.stringify(world.ada.topView().view).match(/\*No longer on.*?\(on [\w-]+\)(?=\\nLast)/)?.[0]),
-      )
-      await world.ada.close()
-    }
-    expect(again).toMatchInlineSnapshot(`
-      [
-        "*No longer on \`web-1\`:*\\n•  203.0.113.11 (on web-2)",
-        "*No longer on \`web-2\`:*\\n•  203.0.113.10 (on web-1)\\n•  203.0.113.12 (on web-1)",
-      ]
-    `)
+    await world.ada.click(failed, 'Move back')
+    await world.slack.until(() => JSON.stringify(world.ada.topView().view).includes('*No longer on `web-2`:*'))
   })
 
-  test('is not moved back by a request to another server, which is not called so', async () => {
-    const world = await worldWith(addresses(2))
-    const card = await requestEvacuation(world)
-    await world.ben.click(card, 'Approve')
-    const done = await untilCard(world.slack, /\*Done/)
-
-    await world.ada.click(done, 'Move back')
-    const form = await world.slack.until(() => world.ada.topView())
-    expect([form.title, JSON.stringify(form.view).includes('Undoes')]).toEqual(['Move back', true])
-    await world.ada.fill(form, { Target: 'web-3 (Storefront, ASH)' })
-    await world.ada.submit()
-    const elsewhere = await untilCard(world.slack, /^Evacuate web-2 → web-3.*needs approval from/s)
-
-    expect(elsewhere.text).not.toContain('Undoes')
-  })
-
-  test('leaves out what left the server meanwhile, does not move what came, and names both', async () => {
+  test('leaves out what left the server meanwhile, does not move what came, and names both, also in the audit', async () => {
     const own = addresses(3)
-    const world = await worldWith(own)
+    const world = await startWorldUnder('rules:\n  - { name: one, approve: [S0ONCALL01] }', withAddresses(own))
+    const { slack, records, accountApi } = world
     const card = await requestEvacuation(world)
-    const { world: account } = world.accountApi
-    const third = account.third(own[0]?.id ?? '').id
-    account.moveBehindOurBack(own[0]?.id ?? '', third)
-    const source = account.elasticIp(own[1]?.id ?? '')?.serverId ?? ''
-    const cameId = account.elasticIps().find(({ serverId, id }) => serverId !== source && !own.some((each) => each.id === id))?.id ?? ''
-    account.moveBehindOurBack(cameId, source)
+    accountApi.world.moveBehindOurBack(own[0]?.id ?? '', accountApi.world.third(own[0]?.id ?? '').id)
+    accountApi.faults.add({ method: 'PATCH', path: `/elastic_ips/${own[1]?.id}`, kind: 'status', status: 422, times: 1 })
+    const source = serverOf(world, own[1]?.id ?? '') ?? ''
+    const others = accountApi.world.elasticIps().filter(({ serverId, id }) => serverId !== source && !own.some((each) => each.id === id))
+    const cameId = others[0]?.id ?? ''
+    accountApi.world.moveBehindOurBack(cameId, source)
 
     await world.ben.click(card, 'Approve')
-    const remark = await untilReport(world.slack, card.ts, /was assigned to web-1 after the request/)
-    const report = await untilReport(world.slack, card.ts, /Partly done/)
+    await untilReport(slack, card.ts, /was assigned to web-1 after the request.*so it isn't moved/)
+    const report = await untilReport(slack, card.ts, /Partly done/)
 
-    expect(remark.text).toContain("so it isn't moved")
-    expect(report.text).toContain('(3 Elastic IPs)”. 2 of 3 moved.')
+    expect(report.text).toContain('(3 Elastic IPs)”. 1 of 3 moved.')
     expect(report.text).toMatch(/`203\.0\.113\.10` {2}not started\. .*is on/)
     expect(patched(world)).toEqual([own[1]?.id, own[2]?.id])
     expect(serverOf(world, cameId)).toBe(source)
+    const ends = (await records.audit()).filter(({ act, item }) => item && ['finish', 'fail', 'void'].includes(act))
+    expect(ends.map(({ act, item }) => `${act} ${item}`).toSorted()).toEqual(['fail eip_evac001', 'finish eip_evac002', 'void eip_evac000'])
+    await world.ada.command('/infra audit 203.0.113.12', { channel: ops })
+    const audit = await untilShown(slack, people.ada, /Audit:/)
+    expect(audit.text).toContain('|Evacuate web-1 → web-2 (3 Elastic IPs)>*  ·  Partly done, 1 of 3 moved')
+    await world.ada.click(audit, 'Steps of a request', { choose: (await records.all())[0]?.id ?? '' })
+    const steps = (await untilShown(slack, people.ada, /Sending began/)).text.split('\n').filter((line) => /about/.test(line))
+    expect(steps.toSorted().map((line) => line.replace(/:.*about/, ' about').slice(0, 70))).toEqual([
+      expect.stringMatching(/^Canceled, because the account had changed about “Move 203\.0\.113\.10/),
+      expect.stringMatching(/^Done about “Move 203\.0\.113\.12/),
+      expect.stringMatching(/^Failed about “Move 203\.0\.113\.11/),
+    ])
   })
 
-  test('can be left to itself: the tracking of the whole is stopped and started again', async () => {
-    const own = addresses(2)
-    const world = await worldWith(own, { account: { moveTakes: { min: 2_500, max: 2_500 } } })
+  test('says where its only address is by now, and offers no second request that would find nothing', async () => {
+    const [own] = addresses(1)
+    const world = await worldWith(addresses(1))
     const card = await requestEvacuation(world)
+    world.accountApi.world.moveBehindOurBack(own?.id ?? '', world.accountApi.world.third(own?.id ?? '').id)
+
     await world.ben.click(card, 'Approve')
-    const moving = await untilCard(world.slack, /\*Moving\*/)
+    const report = await untilReport(world.slack, card.ts, /Canceled/)
 
-    await world.ada.click(moving, 'Stop tracking')
-    const stopped = await untilCard(world.slack, /\*No longer tracked\*/)
-    await pause(2_600)
-    expect(world.slack.thread(ops, card.ts).some(({ text }) => /Done/.test(text))).toBe(false)
-    await world.ada.click(stopped, 'Track again')
-
-    await untilReport(world.slack, card.ts, /Done/)
-    expect(patched(world)).toHaveLength(2)
+    expect(report.text).toMatch(/Nothing was done\. `203\.0\.113\.10` is on `[\w-]+`, not on `web-1`\. Request a move from there\.$/)
+    expect(JSON.stringify(await untilCard(world.slack, /Canceled/))).not.toContain('Request again')
   })
 
   test('sends nothing more once its tracking is stopped, and the rest when it is tracked again', async () => {
@@ -200,51 +263,34 @@ describe('an evacuation', () => {
     await untilReport(world.slack, card.ts, /Done/)
     expect(patched(world)).toEqual(own.map(({ id }) => id))
   })
-
-  test('is withdrawn, rejected or expires like any other request', async () => {
-    const world = await worldWith(addresses(2))
-    const first = await requestEvacuation(world)
-    await world.ada.click(first, 'Withdraw')
-    await untilCard(world.slack, /\*Withdrawn\*/)
-
-    const second = await requestEvacuation(world)
-    expect(second.ts).not.toBe(first.ts)
-    await world.ben.click(second, 'Reject')
-    const form = await world.slack.until(() => world.ben.topView())
-    await world.ben.fill(form, { Reason: 'Not now' })
-    await world.ben.submit()
-    await untilReport(world.slack, second.ts, /Rejected/)
-    expect(patched(world)).toEqual([])
-  })
 })
 
 describe('the addresses of an evacuation', () => {
-  test('are refused with the reasons if one cannot be moved, and can be left out in the form', async () => {
+  test('are refused with the reasons if one cannot be moved, and can be left out in the form, which lists BGP addresses', async () => {
+    const notMoved = '`203.0.113.70` not moved: BGP, may be announced by `web-1`. Close its session by hand.'
     const own = addresses(3, (index) => (index === 1 ? { status: 'error' } : {}))
     const world = await worldWith(own)
 
     await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
-    const refusal = await untilShown(world.slack, people.ada, /can't be moved/)
-    expect(refusal.text).toMatchInlineSnapshot(
-      `"1 of 3 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.11 has status error. Only active Elastic IPs can be moved. To move the others, leave out the target and choose them in the form."`,
+    await untilShown(
+      world.slack,
+      people.ada,
+      /^1 of 3 addresses of web-1 can't be moved to web-2, so nothing was requested\. 203\.0\.113\.11 has status/,
     )
     expect(world.slack.messages(ops)).toEqual([])
 
     await world.ada.command('/infra evacuate web-1', { channel: ops })
     const view = await world.slack.until(() => world.ada.topView())
     expect(JSON.stringify(view.view)).toContain('has status error')
+    expect(JSON.stringify(view.view)).toContain(notMoved)
     await world.ada.fill(view, { Target: 'web-2 (Storefront, ASH)' })
     await world.ada.fill(world.ada.topView(), { 'Addresses to move': '203.0.113.10', Reason: 'disk errors' })
-    const submitted = await world.ada.submit()
-    expect(submitted.errors).toBeUndefined()
+    expect((await world.ada.submit()).errors).toBeUndefined()
     const card = await untilCard(world.slack, /\(203\.0\.113\.\d+\)\n/)
 
-    expect(card.text).toContain('disk errors')
-    expect(card.text).toContain(
-      "2 addresses are left out. `203.0.113.11` has status `error`. Only active Elastic IPs can be moved. `203.0.113.12` isn't part of this request.",
-    )
+    for (const part of ['disk errors', "`203.0.113.12` isn't part of this request.", notMoved]) expect(card.text).toContain(part)
     await world.ben.click(card, 'Approve')
-    await untilReport(world.slack, card.ts, /Done/)
+    expect((await untilReport(world.slack, card.ts, /Done/)).text).toContain(notMoved)
     expect(patched(world)).toEqual([own[0]?.id])
   })
 
@@ -256,28 +302,15 @@ describe('the addresses of an evacuation', () => {
 
     await world.ben.command('/infra evacuate web-1 web-2', { channel: ops })
     const refusal = await untilShown(world.slack, people.ben, /other requests are open/)
-    expect(refusal.text.replace(/p\d{16}/, 'p1')).toMatchInlineSnapshot(`
-      "Nothing was requested, because other requests are open for some of these addresses:
-      •  \`203.0.113.10\`: a request of <@U0ADA00001> (waiting for approval), <https://nimbus-works.slack.com/archives/C0OPS00001/p1|open it>
-      Wait until these requests end, or have them withdrawn or rejected. To leave these addresses out, name only the server: the form opens."
-    `)
+    expect(refusal.text).toContain('•  `203.0.113.10`: a request of <@U0ADA00001> (waiting for approval), <https:')
     await world.ada.click(move, 'Withdraw')
     await untilCard(world.slack, /\*Withdrawn\*/)
     await requestEvacuation(world)
 
     await world.ben.command(`/infra ip move ${own[2]?.address} web-3`, { channel: ops })
     await untilShown(world.slack, people.ben, /has an open request for/)
-    await world.ben.command('/infra evacuate web-1 web-3', { channel: ops })
-    await untilShown(world.slack, people.ben, /has an open request for/)
-  })
-
-  test('are up to 50 in one request', async () => {
-    const world = await worldWith(addresses(51))
-
-    await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
-
-    await untilShown(world.slack, people.ada, /has 51 addresses, and one request moves up to 50/)
-    expect(world.slack.messages(ops)).toEqual([])
+    await world.chiara.command('/infra evacuate web-1 web-3', { channel: ops })
+    await untilShown(world.slack, people.chiara, /has an open request for/)
   })
 
   test('are all shown on one message, also 50, and are read with one list right before their writes', async () => {
@@ -297,73 +330,24 @@ describe('the addresses of an evacuation', () => {
     const reads = journal.filter(({ method, path }, index) => method === 'GET' && (index < firstWrite || path.startsWith('/servers')))
     expect(reads.map(({ path }) => path).toSorted()).toEqual(['/elastic_ips', '/elastic_ips', target])
   })
-})
 
-describe('BGP addresses', () => {
-  const notMoved = '`203.0.113.70` not moved: BGP, may be announced by `web-1`. Close its session by hand.'
-  const bgpAddress = ({ data }: World['accountApi']['world']) => data.elasticIps.find(({ mode }) => mode === 'bgp')
-
-  test('of the same project and site are listed as not moved in the form, the message and the report', async () => {
-    const world = await worldWith(addresses(2))
-
-    await world.ada.command('/infra evacuate web-1', { channel: ops })
-    const form = await world.slack.until(() => world.ada.topView())
-    expect(JSON.stringify(form.view)).toContain(notMoved)
-    await world.ada.fill(form, { Target: 'web-2 (Storefront, ASH)' })
-    expect((await world.ada.submit()).errors).toBeUndefined()
-    const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain(notMoved)
-    expect(card.text).not.toContain('Check first')
-    await world.ben.click(card, 'Approve')
-    const report = await untilReport(world.slack, card.ts, /Done/)
-
-    expect([report.text, JSON.stringify(report.blocks)]).toEqual([expect.stringContaining(notMoved), expect.stringContaining(notMoved)])
-    expect(patched(world)).toHaveLength(2)
-  })
-
-  test('that come or go after the request stop nothing, and the report has the list before the write', async () => {
-    const world = await worldWith(addresses(1))
-    const card = await requestEvacuation(world)
-    Object.assign(bgpAddress(world.accountApi.world) ?? {}, { address: '203.0.113.71' })
-
-    await world.ben.click(card, 'Approve')
-    const report = await untilReport(world.slack, card.ts, /Done/)
-
-    expect(card.text).toContain(notMoved)
-    expect(report.text).toContain('`203.0.113.71` not moved: BGP')
-    expect(patched(world)).toHaveLength(1)
-  })
-
-  test('of another site are not listed', async () => {
-    const world = await worldWith(addresses(2))
-    Object.assign(bgpAddress(world.accountApi.world) ?? {}, { site: 'FRA' })
-
-    expect((await requestEvacuation(world)).text).not.toContain('BGP')
-  })
-})
-
-describe('the addresses of a dead server', () => {
-  const dead = (world: World) => world.accountApi.world.killServer(world.accountApi.world.movable().elasticIp.serverId ?? '')
-
-  test('are those that Lockkeeper saw there last, and one that moved meanwhile is left out', async () => {
+  test('of a dead server are those that Lockkeeper saw there last, and one that moved meanwhile is left out', async () => {
     const own = addresses(3)
     const world = await worldWith(own)
     const target = web2(world)
     const third = world.accountApi.world.third(own[2]?.id ?? '').id
     await world.ada.command('/infra ip list', { channel: ops })
     await untilShown(world.slack, people.ada, /203\.0\.113\.10/)
-    dead(world)
+    world.accountApi.world.killServer(world.accountApi.world.movable().elasticIp.serverId ?? '')
     await forgetLists(world)
 
     const card = await requestEvacuation(world)
     expect(card.text).toContain('The account shows no server for 3 addresses. Lockkeeper saw all of them on')
-    expect(card.text).not.toContain('last seen on')
     world.accountApi.world.moveBehindOurBack(own[2]?.id ?? '', third)
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Partly done/)
 
     expect(own.map(({ id }) => serverOf(world, id))).toEqual([target, target, third])
-    expect(report.text).toContain('(3 Elastic IPs)”. 2 of 3 moved.')
     expect(report.text).toMatch(/`203\.0\.113\.12` {2}not started\. .*is on/)
   })
 })

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { wordsOf } from './subject.ts'
 import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
-async function approvedMove(world: World) {
+async function requestedMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
-  await world.ben.click(card, 'Approve')
-  return { elasticIp, target, card }
+  return { elasticIp, target, card: await untilCard(world.slack, /needs approval from/) }
+}
+
+async function approvedMove(world: World) {
+  const requested = await requestedMove(world)
+  await world.ben.click(requested.card, 'Approve')
+  return requested
 }
 
 function patches(world: World) {
@@ -29,11 +32,8 @@ describe('a write without a usable answer', () => {
 
   test('is reported as done if it took effect, also after a 500', async () => {
     const world = await startWorld()
-    const { elasticIp, target } = world.accountApi.world.movable()
     const fault = world.accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind: 'status', status: 500 })
-    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /needs approval from/)
-    await world.ben.click(card, 'Approve')
+    const { elasticIp, target, card } = await approvedMove(world)
     await world.slack.until(() => patches(world).length === 1)
     world.accountApi.world.moveBehindOurBack(elasticIp.id, target.id)
 
@@ -47,31 +47,16 @@ describe('a write without a usable answer', () => {
 describe('a request that does not succeed', () => {
   test('because the account API refuses it is reported with the meaning of the refusal', async () => {
     const world = await startWorld()
-    world.accountApi.faults.add({
-      method: 'PATCH',
-      path: /elastic_ips/,
-      times: 1,
-      kind: 'status',
-      status: 422,
-      body: { errors: [{ code: 'SERVER_NETWORK_INCOMPATIBLE', message: 'no' }] },
-    })
+    const body = { errors: [{ code: 'SERVER_NETWORK_INCOMPATIBLE', message: 'no' }] }
+    world.accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind: 'status', status: 422, body })
     const { card: waiting } = await approvedMove(world)
 
-    const report = await untilReport(world.slack, waiting.ts, /Failed/)
-
-    expect(report.text).toMatch(/Nothing was changed\. The target's network configuration is outdated\. Contact the provider's support\.$/)
+    const words = "The target's network configuration is outdated. Contact the provider's support."
+    expect((await untilReport(world.slack, waiting.ts, /Failed.*Nothing was changed\./)).text).toContain(words)
     const card = await untilCard(world.slack, /\*Failed/)
-    expect(card.text).toContain("The target's network configuration is outdated. Contact the provider's support.")
+    expect(card.text).toContain(words)
     expect(JSON.stringify(card.blocks)).not.toContain('Request again')
     expect(patches(world)).toHaveLength(1)
-  })
-
-  test('because the move ends in an error is reported as failed', async () => {
-    const world = await startWorld()
-    world.accountApi.world.nextMove({ takesMs: 200, endsIn: 'error' })
-    const { card } = await approvedMove(world)
-
-    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('with status error')
   })
 
   test('because the move ends in an error and the answer was lost is reported with the advice to contact the provider', async () => {
@@ -80,20 +65,8 @@ describe('a request that does not succeed', () => {
     const lost = world.accountApi.faults.add({ method: 'PATCH', kind: 'drop-after' })
     const { card } = await approvedMove(world)
 
-    const { text } = await untilReport(world.slack, card.ts, /Failed/)
-
+    await untilReport(world.slack, card.ts, /Failed.*with status error\. Contact the provider's support\./)
     expect(lost.fired).toBe(1)
-    expect(text).toContain("with status error. Contact the provider's support.")
-  })
-
-  test('because the Elastic IP is released during the move is reported as failed', async () => {
-    const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } } })
-    const { elasticIp, card } = await approvedMove(world)
-    await untilCard(world.slack, /\*Moving\*/)
-
-    world.accountApi.world.release(elasticIp.id)
-
-    await untilReport(world.slack, card.ts, /Failed/)
   })
 
   test('because somebody else moves the Elastic IP on is reported as superseded', async () => {
@@ -104,30 +77,29 @@ describe('a request that does not succeed', () => {
 
     world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
 
-    expect((await untilReport(world.slack, card.ts, /Superseded/)).text).toContain('Lockkeeper leaves it as it is')
+    await untilReport(world.slack, card.ts, /Superseded.*Lockkeeper leaves it as it is/)
     expect(patches(world)).toHaveLength(1)
   })
 
   test('because the account changed after the card was posted is voided, and the difference is shown', async () => {
     const world = await startWorld()
-    const { elasticIp, target } = world.accountApi.world.movable()
-    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /needs approval from/)
+    const { elasticIp, card } = await requestedMove(world)
     world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
 
     await world.ben.click(card, 'Approve')
 
-    const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
-    expect(report.text).toMatch(/was on .* when this was requested, and is on .* now/)
+    await untilReport(world.slack, card.ts, /\*Canceled:.* was on .* when this was requested, and is on .* now/)
     expect(patches(world)).toEqual([])
   })
 
-  test('a late move is reported as late, and its end is reported too', async () => {
-    const world = await startWorld({ env: { MOVE_TIMEOUT: '400ms' }, account: { moveTakes: { min: 1_500, max: 1_500 } } })
-    const { card } = await approvedMove(world)
+  test('in time is reported as late with the status that was read, and its end is reported too', async () => {
+    const account = { moveTakes: { min: 60_000, max: 60_000 }, movePhases: [{ server: 'from' as const }] }
+    const world = await startWorld({ env: { MOVE_TIMEOUT: '400ms' }, account })
+    const { elasticIp, card } = await approvedMove(world)
 
-    await untilReport(world.slack, card.ts, /Late/)
-    await untilReport(world.slack, card.ts, /Done.*longer than expected/s)
+    await untilReport(world.slack, card.ts, /Late:.*The account shows status `moving`, on `web-1`\./)
+    world.accountApi.world.endMove(elasticIp.id)
+    await untilReport(world.slack, card.ts, /Done/)
 
     const thread = world.slack.thread(ops, card.ts).slice(1)
     expect(thread.map(({ text }) => /Late:|Done\./.exec(text)?.[0])).toEqual(['Late:', 'Done.'])
@@ -146,8 +118,7 @@ describe('a service that the bot needs is away', () => {
     await untilShown(world.slack, people.ada, /returned an error \(503\)\. Nothing was requested\. Try again in a minute\./)
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain('Not checked:')
+    expect((await untilCard(world.slack, /needs approval from/)).text).toContain('Not checked:')
   })
 
   test('the account API hangs: an interim message comes within 3 s, and the answer replaces it', async () => {
@@ -160,32 +131,17 @@ describe('a service that the bot needs is away', () => {
 
     expect(Date.now() - startedAt).toBeLessThan(3_000)
     await untilShown(world.slack, people.ada, /Elastic IPs/)
-    expect(world.slack.ephemerals(people.ada).map(({ text }) => text.split('\n')[0])).toEqual([expect.stringMatching(/Elastic IPs/)])
+    expect(world.slack.ephemerals(people.ada)).toHaveLength(1)
   })
 
-  test('Slack is slow: a second press of Approve is answered once, and the interim message stays true', async () => {
-    const world = await startWorld()
-    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    const card = await untilCard(world.slack, /needs approval from/)
-    world.slack.faults.add({ method: 'chat.update', times: 10, kind: 'delay', delayMs: 2_500 })
-
-    await Promise.all([world.ben.click(card, 'Approve'), world.ben.click(card, 'Approve')])
-    await untilShown(world.slack, people.ben, /Already approved by you/)
-    await untilReport(world.slack, card.ts, /Done/)
-
-    const answers = world.slack.ephemerals(people.ben).map(wordsOf)
-    expect(answers.filter((text) => text.startsWith('Already approved by you'))).toHaveLength(1)
-    expect(answers.length).toBeLessThanOrEqual(2)
-    expect(answers.join()).not.toContain('Still working')
-  })
-
-  test('Slack is slow to update the request message: an approval that was taken gets no interim message', async () => {
+  test('Slack is slow to update the request message: an approval that was taken gets no interim message, and the move is sent', async () => {
     const world = await startWorld({ account: { moveTakes: { min: 60_000, max: 60_000 } } })
-    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    const card = await untilCard(world.slack, /needs approval from/)
+    const { card } = await requestedMove(world)
     world.slack.faults.add({ method: 'chat.update', times: 10, kind: 'delay', delayMs: 2_600 })
 
     await world.ben.click(card, 'Approve')
+    await expect.poll(() => patches(world)).toHaveLength(1)
+    expect(world.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text).toMatch(/needs approval from/)
     await untilCard(world.slack, /\*Moving\*/)
 
     expect(world.slack.ephemerals(people.ben)).toEqual([])
@@ -210,13 +166,15 @@ describe('a service that the bot needs is away', () => {
     const { card } = await approvedMove(world)
 
     await untilReport(world.slack, card.ts, /Done/)
-    await untilCard(world.slack, /Slack refused to update the message of request/, general)
-    const told = (await untilReport(world.slack, card.ts, /is out of date/)).text
-    await new Promise((resolve) => setTimeout(resolve, 3_000))
-
-    expect(told).toMatch(
-      /^<@U0ADA00001> :warning: \*The request message is out of date:\* Slack refused its update, so its buttons may be wrong\. “Move /,
+    await untilCard(world.slack, /Slack refused to update the message of request.*msg_too_long/, general)
+    await untilReport(
+      world.slack,
+      card.ts,
+      /\*The request message is out of date:\* Slack refused its update, so its buttons may be wrong\./,
     )
+    // A repeated update would come with the next ticks.
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => /is out of date/.test(text))).toHaveLength(1)
     expect(world.slack.messages(general).filter(({ text }) => text.includes('msg_too_long'))).toHaveLength(1)
     // Each state gets one try: approved, starting, moving and done.
@@ -227,16 +185,13 @@ describe('a service that the bot needs is away', () => {
 
   test('the channel was archived: the requester gets a direct message', async () => {
     const world = await startWorld({ account: { moveTakes: { min: 800, max: 800 } } })
-    const { card } = await approvedMove(world)
+    await approvedMove(world)
     await untilCard(world.slack, /\*Moving\*/)
 
     world.slack.archive(ops)
 
-    const direct = await world.slack.until(() => world.slack.directMessages(people.ada).find(({ text }) => /Done/.test(text)), {
-      timeoutMs: 20_000,
-    })
-    expect(direct.text).toContain('is_archived')
-    expect(card.ts).toBeDefined()
+    const isReport = ({ text }: { text: string }) => /Done.*is_archived/s.test(text)
+    await expect.poll(() => world.slack.directMessages(people.ada).filter(isReport)).toHaveLength(1)
   })
 })
 

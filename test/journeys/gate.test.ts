@@ -1,11 +1,11 @@
 import pLimit from 'p-limit'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { AuditEntry } from '../../src/audit/chain.ts'
 import type { JournalEntry } from '../sandbox/slack/slack.ts'
 import type { Person } from '../sandbox/slack/workspace.ts'
 import { type Actor, allActs, type PossibleAct, triggerOf } from './all-acts.ts'
-import { openRecords } from './records.ts'
-import { ops, people, startWorld, untilCard, type World } from './world.ts'
+import { openRecords, type Records } from './records.ts'
+import { ops, people, shareWorld, startWorld, untilCard, type World } from './world.ts'
 
 const homeTeam = 'T0NIMBUS01'
 const otherTeam = 'T0PARTNER1'
@@ -50,13 +50,11 @@ const unwelcome: Unwelcome[] = [
   },
 ]
 
-/** Starts a bot with a waiting request, so that every button has something to decide. */
-async function startGuardedWorld() {
-  const world = await startWorld()
+/** Adds a waiting request, so that every button has something to decide, and what Slack does not say. */
+async function guard(world: World, records: Records) {
   const { slack, accountApi, bots } = world
   const [bot] = bots
   if (!bot) throw new Error('no bot was started')
-  const records = openRecords(world)
   const { elasticIp, target } = accountApi.world.movable()
   const request = await records.create({
     kind: 'ip.move',
@@ -74,10 +72,9 @@ async function startGuardedWorld() {
   slack.workspace.channels.push({ id: silent, name: 'silent', topic: '', members: ['U0LOCKKEEP'] })
   slack.faults.add({ method: 'conversations.info', kind: 'error', times: 100_000, when: ({ channel }) => channel === silent })
   // The bot reads the keys of the account once when it starts.
-  await expect.poll(() => accountApi.journal.length).toBeGreaterThan(0)
-  return { ...world, records, request, acts: allActs(bot, request) }
+  await vi.waitUntil(() => accountApi.journal.length > 0, { timeout: 20_000 })
+  return allActs(bot, request)
 }
-type GuardedWorld = Awaited<ReturnType<typeof startGuardedWorld>>
 
 interface Tried {
   act: PossibleAct
@@ -90,7 +87,7 @@ interface Tried {
 
 /** Does each act as a different person, so that every answer and every audit entry belongs to one act. */
 async function tryAll(
-  world: GuardedWorld,
+  world: World,
   acts: PossibleAct[],
   { mark, person, channelId = ops }: Pick<Unwelcome, 'mark' | 'person' | 'channelId'>,
   answeredWithinMs = 5_000,
@@ -170,51 +167,60 @@ function faultsOf({ act, actor, status, ms, words }: Tried, entries: AuditEntry[
   ]
 }
 
-/** People who are only in the wrong channel are refused in that channel only. */
-const actsFor = ({ acts }: GuardedWorld, { channelId }: Unwelcome) =>
-  acts.filter(({ place }) => place === 'channel' || channelId === undefined)
-
 describe('the gate', () => {
-  test.each(unwelcome)('refuses $who, for every act', async (each) => {
-    const world = await startGuardedWorld()
-    const { accountApi, records } = world
-    const before = { records: await records.all(), calls: accountApi.journal.length }
-    const acts = actsFor(world, each)
+  const current = shareWorld()
+  let acts: PossibleAct[]
+  let close = () => {}
+  beforeAll(async () => {
+    const records = openRecords(current(), (end) => {
+      close = end
+    })
+    acts = await guard(current(), records)
+  })
+  afterAll(() => close())
 
-    const tried = await tryAll(world, acts, each)
+  test.each(unwelcome)('refuses $who, for every act', async (each) => {
+    const world = current()
+    const records = openRecords(world)
+    const before = { records: await records.all(), calls: world.accountApi.journal.length }
+    // People who are only in the wrong channel are refused in that channel only.
+    const own = acts.filter(({ place }) => place === 'channel' || each.channelId === undefined)
+
+    const tried = await tryAll(world, own, each)
 
     const entries = await records.audit()
     expect(tried.flatMap((one) => faultsOf(one, entries, each.words))).toEqual([])
-    expect(tried).toHaveLength(acts.length)
+    expect(tried).toHaveLength(own.length)
     expect(await records.all()).toEqual(before.records)
-    expect(accountApi.journal.slice(before.calls)).toEqual([])
+    expect(world.accountApi.journal.slice(before.calls)).toEqual([])
     expect(world.slack.messages(ops)).toHaveLength(1)
   })
 
-  test('covers everything that is registered', async () => {
-    const world = await startGuardedWorld()
-    const [bot] = world.bots
-    const names = world.acts.map(({ at }) => at)
+  test('covers everything that is registered', () => {
+    const [bot] = current().bots
+    const { clicks, submissions, shortcuts, options, ...others } = bot?.interactions ?? expect.fail('no bot')
+    const names = acts.map(({ at }) => at)
+    const times = (name: string) => names.filter((each) => each === name).length
 
-    for (const id of Object.keys(bot?.interactions.clicks ?? {})) expect(names.filter((name) => name === `click ${id}`)).toHaveLength(3)
-    for (const id of Object.keys(bot?.interactions.submissions ?? {})) expect(names).toContain(`submission ${id}`)
-    for (const id of Object.keys(bot?.interactions.shortcuts ?? {}))
-      expect(names.filter((name) => name === `shortcut ${id}`)).toHaveLength(2)
-    for (const id of Object.keys(bot?.interactions.options ?? {})) expect(names).toContain(`options ${id}`)
+    for (const id of Object.keys(clicks)) expect(times(`click ${id}`)).toBe(3)
+    for (const id of Object.keys(shortcuts)) expect(times(`shortcut ${id}`)).toBe(2)
+    for (const id of Object.keys(submissions)) expect(names).toContain(`submission ${id}`)
+    for (const id of Object.keys(options)) expect(names).toContain(`options ${id}`)
     for (const { words } of bot?.commands ?? []) expect(names).toContain(`command ${words}`)
     expect(names).toContain('home')
-    expect(Object.keys(bot?.interactions ?? {}).toSorted()).toEqual(['clicks', 'commands', 'home', 'options', 'shortcuts', 'submissions'])
+    expect(Object.keys(others).toSorted()).toEqual(['commands', 'home'])
   })
 
   test('lets full members through with every act, so that none is refused for another reason', async () => {
-    const world = await startGuardedWorld()
+    const world = current()
+    const before = world.accountApi.journal.length
 
-    const tried = await tryAll(world, world.acts, { mark: 'FULL', person: {} }, 500)
+    const tried = await tryAll(world, acts, { mark: 'FULL', person: {} }, 500)
 
-    const entries = await world.records.audit()
+    const entries = await openRecords(world).audit()
     const unnoticed = tried.filter((one) => faultsOf(one, entries, /can't use Lockkeeper/).length === 0)
     expect(unnoticed.map(({ act }) => act.name)).toEqual([])
-    expect(world.accountApi.journal.length).toBeGreaterThan(1)
+    expect(world.accountApi.journal.length).toBeGreaterThan(before)
   })
 })
 

@@ -1,21 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { onlyRequest, repliesTo, restart, steady } from './policy-world.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
+import { onlyRequest, repliesTo, restart } from './policy-world.ts'
 import { openRecords } from './records.ts'
-import { wordsOf } from './subject.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
 
 /** Ada requests a key, Ben approves it, and its card waits for her click. */
-async function approvedKey(world: World, command = '/infra keys create ci-deploy') {
+async function approvedKey(world: World, command = '/infra keys create ci-deploy'): Promise<Message> {
   await world.ada.command(command, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
-  await world.ben.click(card, 'Approve')
-  const approved = await untilCard(world.slack, /\*Approved\.\*/)
-  return { card: approved }
+  await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
+  return untilCard(world.slack, /\*Approved\.\*/)
 }
+
+/** Returns a key that Lockkeeper does not use itself. */
+function anotherKey({ accountApi: { world, key } }: World) {
+  const found = world.data.apiKeys.find(({ token }) => token !== key)
+  if (!found) throw new Error('the stand-in has no other key')
+  return { ...found }
+}
+
+const idsOf = ({ accountApi }: World) => accountApi.world.data.apiKeys.map(({ id }) => id)
 
 const tokenPattern = /\b[0-9a-f]{36}\b/
 
@@ -38,7 +45,7 @@ function hideSecrets({ slack }: World) {
 describe('a new key', () => {
   test("is created on the requester's click, and its token is shown to them alone, once", async () => {
     const world = await startWorld()
-    const { card } = await approvedKey(world)
+    const card = await approvedKey(world)
     expect(writes(world, 'POST')).toEqual([])
 
     await world.ben.click(card, 'Create key')
@@ -60,28 +67,6 @@ describe('a new key', () => {
     expect(world.log.join('')).not.toContain(key?.token)
   })
 
-  test('calls its requester in the thread: after the approval, at half and at nine tenths of the time, once each', async () => {
-    const world = await startWorld({ replicas: 2, env: { APPROVAL_TTL: '5s' } })
-    const { card } = await approvedKey(world)
-
-    await untilReport(world.slack, card.ts, /Expired/)
-
-    const calls = repliesTo(world, card).map(({ text }) =>
-      steady(text)
-        .replace(/\d+\ss left/, 'SECONDS left')
-        .replace(/ \[U0ADA00001 \w+\]/, ''),
-    )
-    expect(calls).toMatchInlineSnapshot(`
-      [
-        "<@U0ADA00001>, approved by <https://nimbus-works.slack.com/team/U0BEN00001|@ben>: “Create API key \`ci-deploy\`”. Press *Create key* above by TIME.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key \`ci-deploy\`” is approved. Press *Create key* above by TIME (SECONDS left).",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key \`ci-deploy\`” is approved. Press *Create key* above by TIME (SECONDS left).",
-        "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`”. Approved, but the requester didn't press the button before the deadline. Nothing was done. Still wanted? Press *Request again* above.",
-      ]
-    `)
-    expect(new Set(calls.map((text) => text.includes('<@U0ADA00001>')))).toEqual(new Set([true]))
-  })
-
   test('calls its requester once although the bot dies between, and no longer once the key is there', async () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '10h' } })
     const records = openRecords(world)
@@ -91,7 +76,7 @@ describe('a new key', () => {
       times: 1,
       when: ({ text }) => /approved by/.test(String(text)),
     })
-    const { card } = await approvedKey(world)
+    const card = await approvedKey(world)
     const { id } = await onlyRequest(records)
     await restart(world, () => records.releaseHolds(id))
     await untilReport(world.slack, card.ts, /approved by/)
@@ -108,7 +93,7 @@ describe('a new key', () => {
 
   test('is created once, however often the button is pressed', async () => {
     const world = await startWorld({ replicas: 2 })
-    const { card } = await approvedKey(world)
+    const card = await approvedKey(world)
     const clicks = []
     for (let round = 0; round < 6; round += 1) {
       world.slack.connectBot(world.bots[round % 2]?.slackUrl ?? '')
@@ -144,7 +129,7 @@ describe('a new key', () => {
 
   test('is deleted if Slack does not show its token, and the thread and the requester get a message', async () => {
     const world = await startWorld()
-    const { card } = await approvedKey(world)
+    const card = await approvedKey(world)
     const hidden = hideSecrets(world)
 
     await world.ada.click(card, 'Create key')
@@ -152,20 +137,16 @@ describe('a new key', () => {
 
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
-    expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`”. The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Still wanted? Press *Request again* above."`,
-    )
-    const ephemeral = await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)
-    expect(wordsOf(ephemeral).replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
-      `"The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request it again."`,
-    )
+    const words = "Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once."
+    expect(report.text).toContain(words)
+    expect((await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)).text).toContain(words)
   })
 
   test('stays if its token is shown while Redis does not answer, and Redis answers again', async () => {
     const redis = await startRedis({ appendonly: true })
     onTestFinished(() => redis.stop())
     const world = await startWorld({ env: { REDIS_URL: redis.url } })
-    const { card } = await approvedKey(world)
+    const card = await approvedKey(world)
     const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
     const frozen = world.slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 1, when: (args) => isSecret(args) && freeze() })
     function freeze(): boolean {
@@ -185,27 +166,24 @@ describe('a new key', () => {
     expect(world.slack.ephemerals(people.ada).filter(({ text }) => /database \(Redis\) isn't responding/.test(text))).toEqual([])
   })
 
-  test.each(['drop-after', 'html', 'truncate'] as const)(
-    'whose creation was not confirmed is found by its name and deleted: %s',
-    async (kind) => {
-      const world = await startWorld({ timings: quick })
-      const { card } = await approvedKey(world)
-      const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
+  test('whose creation was not confirmed is found by its name and deleted', async () => {
+    const world = await startWorld({ timings: quick })
+    const card = await approvedKey(world)
+    const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'drop-after', times: 1 })
 
-      await world.ada.click(card, 'Create key')
-      await untilShown(world.slack, people.ada, /hasn't confirmed this/)
-      const report = await untilReport(world.slack, card.ts, /Failed/)
+    await world.ada.click(card, 'Create key')
+    await untilShown(world.slack, people.ada, /hasn't confirmed this/)
+    const report = await untilReport(world.slack, card.ts, /Failed/)
 
-      expect(fault.fired).toBe(1)
-      expect(report.text).toContain('so Lockkeeper deleted it')
-      expect(keysMade(world)).toEqual([])
-      expect(writes(world, 'POST')).toHaveLength(1)
-    },
-  )
+    expect(fault.fired).toBe(1)
+    expect(report.text).toContain('so Lockkeeper deleted it')
+    expect(keysMade(world)).toEqual([])
+    expect(writes(world, 'POST')).toHaveLength(1)
+  })
 
   test('is reported as not created if the write never reached the account', async () => {
     const world = await startWorld({ timings: quick })
-    const { card } = await approvedKey(world)
+    const card = await approvedKey(world)
     world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'drop-before', times: 1 })
 
     await world.ada.click(card, 'Create key')
@@ -213,27 +191,9 @@ describe('a new key', () => {
     expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain("It wasn't created")
   })
 
-  test('is reported with the reason if the account API refuses it', async () => {
-    const world = await startWorld()
-    const { card } = await approvedKey(world)
-    world.accountApi.faults.add({
-      method: 'POST',
-      path: /api_keys/,
-      kind: 'status',
-      status: 403,
-      times: 1,
-      body: { errors: [{ code: 'FORBIDDEN' }] },
-    })
-
-    await world.ada.click(card, 'Create key')
-
-    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('Nothing was created.')
-    await untilShown(world.slack, people.ada, /\(403\)/)
-  })
-
   test('expires if its requester does not click', async () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
-    const { card } = await approvedKey(world)
+    const card = await approvedKey(world)
 
     await untilReport(world.slack, card.ts, /Expired.*didn't press the button before the deadline/)
     await world.ada.click(card, 'Create key')
@@ -241,25 +201,13 @@ describe('a new key', () => {
     await untilShown(world.slack, people.ada, /expired.*didn't press the button before the deadline/)
     expect(writes(world, 'POST')).toEqual([])
   })
-
-  test('can be withdrawn, also after the approval', async () => {
-    const world = await startWorld()
-    const { card } = await approvedKey(world)
-    await world.ada.click(card, 'Withdraw')
-    await untilCard(world.slack, /Withdrawn/)
-    await world.ada.click(card, 'Create key')
-    await untilShown(world.slack, people.ada, /already withdrew this/)
-    expect(writes(world, 'POST')).toEqual([])
-  })
 })
 
 describe('an existing key', () => {
   test("is rotated on the requester's click, and the new token is shown to them alone", async () => {
     const world = await startWorld()
-    const before = world.accountApi.world.data.apiKeys.find((key) => key.token !== world.accountApi.key)
-    if (!before) throw new Error('the stand-in has no other key')
-    const { id, token } = { ...before }
-    const { card } = await approvedKey(world, `/infra keys rotate ${id}`)
+    const { id, token } = anotherKey(world)
+    const card = await approvedKey(world, `/infra keys rotate ${id}`)
 
     await world.ada.click(card, 'Rotate key')
     const shown = await untilShown(world.slack, people.ada, /The new token of API key/)
@@ -273,22 +221,22 @@ describe('an existing key', () => {
 
   test('is deleted if its rotation was not confirmed and it has a token that nobody has seen', async () => {
     const world = await startWorld({ timings: quick })
-    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
-    const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
+    const key = anotherKey(world)
+    const card = await approvedKey(world, `/infra keys rotate ${key.id}`)
     world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-after', times: 1 })
 
     await world.ada.click(card, 'Rotate key')
     const report = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(report.text).toContain('its old token no longer works')
-    expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
+    expect(idsOf(world)).not.toContain(key.id)
     expect(writes(world, 'PUT')).toHaveLength(1)
   })
 
   test('is deleted if Slack does not show its new token, and the messages say that the old token is dead too', async () => {
     const world = await startWorld()
-    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
-    const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
+    const key = anotherKey(world)
+    const card = await approvedKey(world, `/infra keys rotate ${key.id}`)
     const hidden = hideSecrets(world)
 
     await world.ada.click(card, 'Rotate key')
@@ -296,13 +244,10 @@ describe('an existing key', () => {
     const failed = await untilCard(world.slack, /Failed/)
 
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
-    expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
-    expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request a new key."`,
-    )
-    expect(wordsOf(await untilShown(world.slack, people.ada, /deleted/))).toMatchInlineSnapshot(
-      `"The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request a new key."`,
-    )
+    expect(idsOf(world)).not.toContain(key.id)
+    const words = 'The key was rotated, so its old token no longer works.'
+    expect(report.text).toContain(words)
+    expect((await untilShown(world.slack, people.ada, /deleted/)).text).toContain(words)
     expect(failed.text).toContain('Request a new key.')
     // A new request would be for a key that no longer exists.
     expect(JSON.stringify(failed.blocks)).not.toContain('Request again')
@@ -310,8 +255,8 @@ describe('an existing key', () => {
 
   test('is reported as gone if the answer to its deletion after the rotation is lost', async () => {
     const world = await startWorld({ timings: quick })
-    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
-    const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
+    const key = anotherKey(world)
+    const card = await approvedKey(world, `/infra keys rotate ${key.id}`)
     hideSecrets(world)
     const lost = world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
 
@@ -319,17 +264,15 @@ describe('an existing key', () => {
     const report = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(lost.fired).toBe(1)
-    expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it. Request a new key."`,
-    )
+    expect(report.text).toContain('Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it.')
   })
 
   test("waits for the requester's click if its rotation needs no approval, also if its card comes late", async () => {
     const world = await startWorld({ env: { NO_APPROVAL: 'key.rotate' } })
-    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    const key = anotherKey(world)
     world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })
 
-    await world.ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
+    await world.ada.command(`/infra keys rotate ${key.id}`, { channel: ops })
     const answer = await untilShown(world.slack, people.ada, /Request recorded/)
     const card = await untilCard(world.slack, /\*Approved\.\*/)
 
@@ -341,46 +284,27 @@ describe('an existing key', () => {
 
   test('keeps its token if the rotation did not take effect', async () => {
     const world = await startWorld({ timings: quick })
-    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
-    const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
+    const key = anotherKey(world)
+    const card = await approvedKey(world, `/infra keys rotate ${key.id}`)
     world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-before', times: 1 })
 
     await world.ada.click(card, 'Rotate key')
 
     expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('Its old token still works')
-    expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).toContain(key?.id)
+    expect(idsOf(world)).toContain(key.id)
   })
 
   test('is revoked after an approval, also if the answer is lost', async () => {
     const world = await startWorld({ timings: quick })
-    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    const key = anotherKey(world)
     world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
-    await world.ada.command(`/infra keys revoke ${key?.id}`, { channel: ops })
+    await world.ada.command(`/infra keys revoke ${key.id}`, { channel: ops })
     const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
 
     await untilReport(world.slack, card.ts, /Revoked API key/)
 
-    expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
+    expect(idsOf(world)).not.toContain(key.id)
     expect(writes(world, 'DELETE')).toHaveLength(1)
-  })
-
-  test('is neither rotated nor revoked if Lockkeeper itself uses it', async () => {
-    const world = await startWorld()
-    const own = world.accountApi.world.data.apiKeys.find((key) => key.token === world.accountApi.key)
-    for (const verb of ['rotate', 'revoke']) {
-      await world.ada.command(`/infra keys ${verb} ${own?.id}`, { channel: ops })
-      await untilShown(world.slack, people.ada, new RegExp(`can't ${verb} it`))
-    }
-    expect(world.slack.messages(ops)).toEqual([])
-  })
-
-  test('is listed with notes on what deserves attention, and never with a token', async () => {
-    const world = await startWorld()
-    await world.ada.command('/infra keys', { channel: ops })
-    const { text, blocks } = await untilShown(world.slack, people.ada, /API keys/)
-    expect(text).toMatch(/never used/)
-    expect(text).toMatch(/full access from any IP/)
-    expect(JSON.stringify(blocks)).not.toMatch(tokenPattern)
   })
 })

@@ -39,18 +39,6 @@ describe('another tool has used up the writes of the minute', () => {
     expect(world.accountApi.limiter.refused('write')).toBe(1)
   })
 
-  test('an approved move that waits can be withdrawn', async () => {
-    const world = await startWorld(strict)
-    const request = await requestMove(world)
-    world.accountApi.limiter.useByAnotherTool('write')
-    await world.ben.click(request, 'Approve')
-
-    await world.ada.click(await untilCard(world.slack, /Waits for/), 'Withdraw')
-    await untilCard(world.slack, /\*Withdrawn\*/)
-
-    expect(accepted(world)).toEqual([])
-  })
-
   test('a press on Create key is answered with when to press again, and nothing is made without it', async () => {
     const world = await startWorld(strict)
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
@@ -79,24 +67,6 @@ describe('another tool has used up the writes of the minute', () => {
 })
 
 describe('the own budget', () => {
-  test('twelve moves that are approved at once are all sent, although few reads are left', async () => {
-    const world = await startWorld(withAddresses(addresses(12), strict))
-    const cards = []
-    for (const [index, { id }] of addresses(12).entries()) {
-      const requester = index % 2 === 0 ? world.ada : world.chiara
-      await requester.command(`/infra ip move ${id} web-2`, { channel: ops })
-      cards.push(
-        await world.slack.until(() => world.slack.messages(ops).filter(({ text }) => /needs approval from/.test(text))[cards.length]),
-      )
-    }
-
-    for (const card of cards) await world.ben.click(card, 'Approve')
-    for (const card of cards) await untilReport(world.slack, card.ts, /\*Done\.\*/)
-
-    expect(accepted(world)).toHaveLength(12)
-    expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
-  })
-
   test('an evacuation of 25 addresses sends all of them as the account allows', async () => {
     const world = await startWorld(withAddresses(addresses(25), strict))
     await world.ada.command('/infra evacuate web-1', { channel: ops })

@@ -1,28 +1,23 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { policyInFile } from './policy-in-file.ts'
-import { openRecords } from './records.ts'
+import { finn, type PolicyWorld, startWorldUnder as start } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import { general, ops, people, untilCard, untilReport, untilShown } from './world.ts'
 
-const finn = 'U0FIN00001'
 const nobody = 'S0NOBODY01'
 
 async function startWorldUnder(policy: string) {
-  const world = await startWorld({ env: { POLICY_FILE: policyInFile(policy) } })
-  const { people: staff, channels, userGroups } = world.slack.workspace
-  staff.push({ id: finn, name: 'Finn Aalto', handle: 'finn' })
-  for (const channel of channels) channel.members.push(finn)
-  userGroups.push({ id: nobody, handle: 'nobody', name: 'Nobody yet', members: [] })
-  userGroups.push({ id: 'S0PAGED001', handle: 'paged', name: 'Who is paged', members: [finn] })
+  const world = await start(policy)
+  world.slack.workspace.userGroups.push({ id: nobody, handle: 'nobody', name: 'Nobody yet', members: [] })
+  world.slack.workspace.userGroups.push({ id: 'S0PAGED001', handle: 'paged', name: 'Who is paged', members: [finn] })
   world.slack.invite(general)
-  return { ...world, finn: world.slack.as(finn), records: openRecords(world) }
+  return world
 }
-type PolicyWorld = Awaited<ReturnType<typeof startWorldUnder>>
 
 /** Ada requests a move that is possible. */
-async function requestMove(world: PolicyWorld, channel = ops, by = world.ada) {
+async function requestMove(world: PolicyWorld, channel = ops) {
   const { elasticIp, target } = world.accountApi.world.movable()
-  await by.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel })
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel })
+  return { elasticIp, target }
 }
 
 async function expectNoRequest(world: PolicyWorld) {
@@ -48,8 +43,7 @@ rules:
 
   test('the first one that fits kind, project and channel decides alone', async () => {
     const world = await startWorldUnder(policy)
-    const { elasticIp, target } = world.accountApi.world.movable()
-    await requestMove(world)
+    const { elasticIp, target } = await requestMove(world)
     const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.click(card, 'Approve')
@@ -65,18 +59,16 @@ rules:
 
   test('another project falls to the rule below', async () => {
     const world = await startWorldUnder(policy)
-    const elsewhere = [...Array(12).keys()].map((skip) => world.accountApi.world.movable(skip))
-    const storefront = elsewhere[0]?.elasticIp.projectId
-    const { elasticIp, target } = elsewhere.find((pair) => pair.elasticIp.projectId !== storefront) ?? world.accountApi.world.movable()
+    const all = [...Array(12).keys()].map((skip) => world.accountApi.world.movable(skip))
+    const other = all.find((pair) => pair.elasticIp.projectId !== all[0]?.elasticIp.projectId) ?? expect.fail('one project')
+    const command = `/infra ip move ${other.elasticIp.id} ${other.target.id}`
 
-    await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+    await world.ada.command(command, { channel: ops })
     const card = await untilCard(world.slack, /needs approval from/)
-    await world.finn.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+    await world.finn.command(command, { channel: ops })
 
     expect(card.text).toContain(`needs approval from <@${people.ben}> by`)
-    expect((await untilShown(world.slack, finn, /can't request this here/)).text).toMatchInlineSnapshot(
-      `"You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper."`,
-    )
+    await untilShown(world.slack, finn, /^You can't request this here\. These requesters can: <@U0ADA00001>\./)
   })
 
   test('a channel without a rule is refused, with the channel where the change can be requested', async () => {
@@ -84,20 +76,10 @@ rules:
 
     await requestMove(world, general)
 
-    expect((await untilShown(world.slack, people.ada, /No policy rule/)).text).toMatchInlineSnapshot(
-      `"No policy rule allows moving an Elastic IP in this channel. Request it in <#C0OPS00001>."`,
-    )
-    await expectNoRequest(world)
-  })
-
-  test('a kind without a rule is refused', async () => {
-    const world = await startWorldUnder(policy)
-    const [machine] = world.accountApi.world.data.virtualMachines
-
-    await world.ada.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
-
-    expect((await untilShown(world.slack, people.ada, /No policy rule/)).text).toMatchInlineSnapshot(
-      `"No policy rule allows renaming a virtual machine in this channel. The people who run Lockkeeper can add one."`,
+    await untilShown(
+      world.slack,
+      people.ada,
+      /^No policy rule allows moving an Elastic IP in this channel\. Request it in <#C0OPS00001>\.$/,
     )
     await expectNoRequest(world)
   })
@@ -109,8 +91,10 @@ rules:
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    expect((await untilShown(world.slack, people.ada, /project/)).text).toMatchInlineSnapshot(
-      `"Couldn't read the project from the account API, and the rule “production” depends on it. Nothing was requested. Try again in a minute."`,
+    await untilShown(
+      world.slack,
+      people.ada,
+      /^Couldn't read the project .*, and the rule “production” depends on it\. Nothing was requested\./,
     )
     await expectNoRequest(world)
   })
@@ -122,31 +106,7 @@ describe('the approvers of a rule', () => {
 
     await requestMove(world)
 
-    expect((await untilShown(world.slack, people.ada, /Not enough approvers/)).text).toMatchInlineSnapshot(
-      `"Not enough approvers: rule “addresses” needs 1 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule."`,
-    )
-    await expectNoRequest(world)
-  })
-
-  test('are only the requester, guests and people who left: the request is refused too', async () => {
-    const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: [S0ONCALL01] }`)
-    world.slack.setUserGroup('S0ONCALL01', { members: [people.ada, people.dov, people.chiara] })
-    world.slack.setPerson(people.chiara, { deleted: true })
-
-    await requestMove(world)
-
-    await untilShown(world.slack, people.ada, /Not enough approvers/)
-    await expectNoRequest(world)
-  })
-
-  test('are too few: the request is refused, with the number that is needed', async () => {
-    const world = await startWorldUnder('rules:\n  - { name: addresses, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
-
-    await requestMove(world, ops, world.ben)
-
-    expect((await untilShown(world.slack, people.ben, /Not enough approvers/)).text).toMatchInlineSnapshot(
-      `"Not enough approvers: rule “addresses” needs 2 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule."`,
-    )
+    await untilShown(world.slack, people.ada, /^Not enough approvers: rule “addresses” needs 1 besides you\. Nothing was requested\./)
     await expectNoRequest(world)
   })
 
@@ -154,17 +114,12 @@ describe('the approvers of a rule', () => {
     const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01] }')
     const outage = world.slack.faults.add({ method: 'usergroups.users.list', kind: 'error', error: 'internal_error', times: 100 })
     await requestMove(world)
-    const card = await untilCard(world.slack, /needs approval from/)
+    const card = await untilCard(world.slack, /Not checked: whether enough people can approve it \(Slack didn't return the members/)
 
     await world.ben.click(card, 'Approve')
     const denied = await untilShown(world.slack, people.ben, /Slack didn't return/)
 
-    expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(
-      `"•  Not checked: whether enough people can approve it (Slack didn't return the members of the user group)."`,
-    )
-    expect(wordsOf(denied)).toMatchInlineSnapshot(
-      `"Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute."`,
-    )
+    expect(wordsOf(denied)).toMatch(/so this couldn't be checked\. Nothing was done\. Try again in a minute\.$/)
     expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
 
@@ -172,97 +127,37 @@ describe('the approvers of a rule', () => {
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
   })
-})
 
-describe('the people whom a card mentions', () => {
-  const mentions = (card: { text: string; blocks?: unknown[] }) => ({
-    text: [...card.text.matchAll(/<(?:@|!subteam\^)\w+>/g)].map(([found]) => found),
-    blocks: [...JSON.stringify(card.blocks).matchAll(/<(?:@|!subteam\^)\w+>/g)].map(([found]) => found),
-  })
-
-  test('are those who may approve, unless the rule says otherwise', async () => {
-    const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}] }`)
-    await requestMove(world)
-    const card = await untilCard(world.slack, /needs approval from/)
-
-    const called = [`<@${people.ada}>`, `<@${finn}>`, '<!subteam^S0ONCALL01>']
-    expect(mentions(card)).toEqual({ text: called, blocks: called })
-  })
-
-  test('are only those of the rule, and those who may approve are shown by name', async () => {
+  test('are shown by name where the rule mentions others', async () => {
+    const mentions = (card: { text: string; blocks?: unknown[] }) =>
+      [card.text, JSON.stringify(card.blocks)].map((text) => [...text.matchAll(/<(?:@|!subteam\^)\w+>/g)].map(([found]) => found))
     const world = await startWorldUnder(
       `rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}], mention: [S0PAGED001], expires: 4s }`,
     )
     await requestMove(world)
-    const card = await untilCard(world.slack, /needs approval from/)
+    const card = await untilCard(world.slack, /needs approval from @finn or @oncall by .* cc <!subteam\^S0PAGED001>/)
     const reminder = await untilReport(world.slack, card.ts, /still needs/)
 
-    const called = [`<@${people.ada}>`, '<!subteam^S0PAGED001>']
-    expect(mentions(card)).toEqual({ text: called, blocks: called })
-    expect(card.text.split('\n')[1]?.replace(/<!date.*?>/, 'TIME')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> needs approval from @finn or @oncall by TIME (4 s after the request). cc <!subteam^S0PAGED001>"`,
-    )
-    expect(mentions(reminder)).toEqual({ text: ['<!subteam^S0PAGED001>'], blocks: ['<!subteam^S0PAGED001>'] })
-  })
-
-  test('are none if the rule mentions nobody', async () => {
-    const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], mention: [], expires: 4s }')
-    await requestMove(world)
-    const card = await untilCard(world.slack, /needs approval from/)
-    const reminder = await untilReport(world.slack, card.ts, /still needs/)
-
-    const called = [`<@${people.ada}>`]
-    expect(mentions(card)).toEqual({ text: called, blocks: called })
-    expect(reminder.text.replace(/in \d+\ss/, 'in TIME')).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in TIME. Press *Approve* or *Reject* above."`,
-    )
+    expect(mentions(card)).toEqual(Array(2).fill([`<@${people.ada}>`, '<!subteam^S0PAGED001>']))
+    expect(mentions(reminder)).toEqual(Array(2).fill(['<!subteam^S0PAGED001>']))
   })
 })
 
 describe('changes are refused', () => {
   const policy = 'rules:\n  - { name: addresses, approve: [S0ONCALL01] }'
+  const connected = /^Nobody can use Lockkeeper here: this channel is shared with another organization \(Slack Connect\)\./
 
-  test('in a direct message', async () => {
+  test.each([
+    ['in a direct message', 'D0ADA00001', /^You can't request changes in a direct message, because nobody else could approve them\./],
+    ['in a channel of Slack Connect', 'C0SHARED01', connected],
+  ])('%s', async (_, channel, words) => {
     const world = await startWorldUnder(policy)
-    const { id } = world.slack.workspace.channels.find(({ isDirect }) => isDirect) ?? { id: 'D0ADA00001' }
-    world.slack.workspace.channels.push({ id, name: 'directmessage', topic: '', members: [people.ada, 'U0LOCKKEEP'], isDirect: true })
+    const members = [people.ada, 'U0LOCKKEEP']
+    if (channel.startsWith('D')) world.slack.workspace.channels.push({ id: channel, name: 'dm', topic: '', members, isDirect: true })
 
-    await requestMove(world, id)
+    await requestMove(world, channel)
 
-    expect((await untilShown(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
-      `"You can't request changes in a direct message, because nobody else could approve them. Use a channel."`,
-    )
-    await expectNoRequest(world)
-  })
-
-  test('in a group direct message', async () => {
-    const world = await startWorldUnder(policy)
-    world.slack.workspace.channels.push({
-      id: 'C0MPDM0001',
-      name: 'mpdm-ada--ben-1',
-      topic: '',
-      members: [people.ada, people.ben, 'U0LOCKKEEP'],
-    })
-    const body = JSON.stringify({ ok: true, channel: { id: 'C0MPDM0001', is_mpim: true } })
-    const failing = world.slack.faults.add({ method: 'conversations.info', kind: 'status', status: 200, body, times: 10 })
-
-    await requestMove(world, 'C0MPDM0001')
-
-    expect((await untilShown(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
-      `"You can't request changes in a direct message, because nobody else could approve them. Use a channel."`,
-    )
-    expect(failing.fired).toBeGreaterThan(0)
-    await expectNoRequest(world)
-  })
-
-  test('in a channel of Slack Connect', async () => {
-    const world = await startWorldUnder(policy)
-
-    await requestMove(world, 'C0SHARED01')
-
-    expect((await untilShown(world.slack, people.ada, /shared/)).text).toMatchInlineSnapshot(
-      `"Nobody can use Lockkeeper here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared."`,
-    )
+    await untilShown(world.slack, people.ada, words)
     await expectNoRequest(world)
   })
 
@@ -278,9 +173,7 @@ describe('changes are refused', () => {
 
     await world.ben.click(card, 'Approve')
 
-    expect((await untilShown(world.slack, people.ben, /shared/)).text).toMatchInlineSnapshot(
-      `"Nobody can use Lockkeeper here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared."`,
-    )
+    await untilShown(world.slack, people.ben, connected)
     expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])
   })
 })

@@ -15,9 +15,12 @@ import type { Message } from '../sandbox/slack/slack.ts'
 import { ops, type World } from './world.ts'
 
 /** Reads and changes what the bots of a world keep in Redis, without the bots. */
-export function openRecords({ prefix, slack, signatures, auditKeys }: Pick<World, 'prefix' | 'slack' | 'signatures' | 'auditKeys'>) {
+export function openRecords(
+  { prefix, slack, signatures, auditKeys }: Pick<World, 'prefix' | 'slack' | 'signatures' | 'auditKeys'>,
+  onEnd: (close: () => void) => void = onTestFinished,
+) {
   const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
-  onTestFinished(() => redis.disconnect())
+  onEnd(() => redis.disconnect())
   const keys = createKeys(prefix)
   const chained = createAudit({
     redis,

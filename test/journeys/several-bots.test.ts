@@ -1,105 +1,71 @@
 import { Redis } from 'ioredis'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { createKeys } from '../../src/redis/key-names.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { nimbusWorks, type Workspace } from '../sandbox/slack/workspace.ts'
 import { openRecords } from './records.ts'
-import { ops, people, startWorld, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+import { ops, people, startWorld, untilReport, untilShown, type WorldOptions } from './world.ts'
 
 const otherWorkspace: Workspace = { ...nimbusWorks, team: { id: 'T0CUMULUS1', name: 'Cumulus', domain: 'cumulus' } }
 
-/** A bot with its own app in Slack, and the command that its manifest names. */
-interface Side {
-  world: World
-  command: string
-  records: ReturnType<typeof openRecords>
-}
-
-async function startSide(command: string, options: WorldOptions): Promise<Side> {
+/** Starts a bot with its own app in Slack, and the command that its manifest names. */
+async function startSide(command: string, options: WorldOptions) {
   const world = await startWorld(options)
-  return { world, command, records: openRecords(world) }
+  return { world, command, records: openRecords(world), environment: options.env?.ENVIRONMENT }
 }
+type Side = Awaited<ReturnType<typeof startSide>>
 
 /** Requests the move that is the same in both accounts. */
 async function requestMove({ world, command }: Side): Promise<Message> {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`${command} ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return world.slack.until(() => world.slack.messages(ops).find(({ isBot, text }) => isBot && /needs approval from/.test(text)), {
-    what: `the request message of ${command}`,
-  })
+  const isCard = ({ isBot, text }: Message) => isBot && /needs approval from/.test(text)
+  return world.slack.until(() => world.slack.messages(ops).find(isCard), { what: `the request message of ${command}` })
 }
 
 const writesOf = ({ world }: Side) => world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
+const actsOf = async ({ records }: Side) => (await records.audit()).map(({ act }) => act)
 
-async function pendingOf({ world, command }: Side, count: string): Promise<string> {
+async function expectPending({ world, command }: Side): Promise<void> {
   await world.ben.command(`${command} pending`, { channel: ops })
-  return (await untilShown(world.slack, people.ben, new RegExp(`^\\*?${count}`))).text
+  await untilShown(world.slack, people.ben, /^\*?1 request needs[\s\S]*Move 203\.0\.113\.10/)
 }
 
-/** The names of all keys in Redis that belong to a bot. */
-async function keysOf({ world }: Side): Promise<string[]> {
-  const redis = new Redis(inject('redisUrl'))
-  onTestFinished(() => redis.disconnect())
-  return redis.keys(`*${world.prefix}*`)
-}
-
-describe.each([
-  ['two workspaces on one Redis', '/infra', { slack: { workspace: otherWorkspace } }, '/infra', {}],
+test.each<[string, [string, WorldOptions], [string, WorldOptions]]>([
+  ['two workspaces on one Redis', ['/infra', { slack: { workspace: otherWorkspace } }], ['/infra', {}]],
   [
     'two environments in one workspace',
-    '/infra',
-    { env: { ENVIRONMENT: 'production' } },
-    '/infra-staging',
-    { env: { ENVIRONMENT: 'staging' } },
+    ['/infra', { env: { ENVIRONMENT: 'production' } }],
+    ['/infra-staging', { env: { ENVIRONMENT: 'staging' } }],
   ],
-])('%s', (_, firstCommand, firstOptions: WorldOptions, secondCommand, secondOptions: WorldOptions) => {
-  const startBoth = () => Promise.all([startSide(firstCommand, firstOptions), startSide(secondCommand, secondOptions)])
+])('%s hold the same resource without a conflict, refuse the buttons of each other, and share no key of Redis', async (_, one, other) => {
+  const sides = await Promise.all([startSide(...one), startSide(...other)])
+  const [first, second] = sides
+  const cards = await Promise.all(sides.map(requestMove))
+  expect(cards.map(({ text }) => /production|staging/.exec(text)?.[0])).toEqual(sides.map(({ environment }) => environment))
+  for (const side of sides) await expectPending(side)
 
-  test('hold the same resource without a conflict, and each lists and carries out its own requests alone', async () => {
-    const [first, second] = await startBoth()
-    const cards = await Promise.all([requestMove(first), requestMove(second)])
-    expect(cards.map(({ text }) => /production|staging/.exec(text)?.[0])).toEqual(
-      [firstOptions, secondOptions].map(({ env }) => env?.ENVIRONMENT),
-    )
-    expect(await pendingOf(first, '1 request needs')).toContain('Move 203.0.113.10')
-    expect(await pendingOf(second, '1 request needs')).toContain('Move 203.0.113.10')
+  // Slack never delivers it there. Somebody who could forge the delivery still changes nothing.
+  first.world.slack.connectBot(second.world.bots[0]?.slackUrl ?? '')
+  await first.world.ben.click(cards[0] as Message, 'Approve')
+  await expect.poll(() => actsOf(second)).toEqual(['request', 'refused'])
+  expect(await actsOf(first)).toEqual(['request'])
 
-    await first.world.ben.click(cards[0], 'Approve')
-    await untilReport(first.world.slack, cards[0].ts, /Done/)
+  first.world.slack.connectBot(first.world.bots[0]?.slackUrl ?? '')
+  await first.world.ben.click(cards[0] as Message, 'Approve')
+  await untilReport(first.world.slack, cards[0]?.ts ?? '', /Done/)
+  expect([writesOf(first).length, writesOf(second).length]).toEqual([1, 0])
+  expect(await actsOf(first)).toEqual(['request', 'approve', 'send', 'accept', 'finish'])
+  expect(second.world.slack.thread(ops, cards[1]?.ts ?? '').slice(1)).toEqual([])
 
-    expect(writesOf(first)).toHaveLength(1)
-    expect(writesOf(second)).toEqual([])
-    expect(await pendingOf(second, '1 request needs')).toContain('Move 203.0.113.10')
-    expect((await first.records.audit()).map(({ act }) => act)).toEqual(['request', 'approve', 'send', 'accept', 'finish'])
-    expect((await second.records.audit()).map(({ act }) => act)).toEqual(['request'])
-    expect(second.world.slack.thread(ops, cards[1].ts).slice(1)).toEqual([])
-  })
-
-  test('refuse the buttons of each other', async () => {
-    const [first, second] = await startBoth()
-    const card = await requestMove(first)
-
-    // Slack never delivers it there. Somebody who could forge the delivery still changes nothing.
-    first.world.slack.connectBot(second.world.bots[0]?.slackUrl ?? '')
-    await first.world.ben.click(card, 'Approve')
-
-    await expect.poll(async () => (await second.records.audit()).map(({ act }) => act)).toEqual(['refused'])
-    expect((await first.records.audit()).map(({ act }) => act)).toEqual(['request'])
-    expect([...writesOf(first), ...writesOf(second)]).toEqual([])
-  })
-
-  test('keep nothing under the same name in Redis', async () => {
-    const [first, second] = await startBoth()
-    await Promise.all([requestMove(first), requestMove(second)])
-
-    const [own, others] = await Promise.all([keysOf(first), keysOf(second)])
-
+  const redis = new Redis(inject('redisUrl'))
+  onTestFinished(() => redis.disconnect())
+  for (const { world } of sides) {
+    const own = await redis.keys(`*${world.prefix}*`)
     expect(own.length).toBeGreaterThan(5)
-    expect(own.filter((name) => others.includes(name))).toEqual([])
     // Also those of the queues.
-    const tags = [first, second].map(({ world }) => createKeys(world.prefix).queuePrefix)
-    expect([...own, ...others].filter((name) => !tags.some((tag) => name.startsWith(`${tag}:`)))).toEqual([])
-  })
+    expect(own.filter((name) => !name.startsWith(`${createKeys(world.prefix).queuePrefix}:`))).toEqual([])
+  }
 })
 
 test('a bot answers with the command in its manifest', async () => {

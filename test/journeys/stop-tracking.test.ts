@@ -18,22 +18,16 @@ describe('Stop tracking', () => {
     const { world, elasticIp, moving } = await startedMove()
 
     await world.finn.click(moving, 'Stop tracking')
-    const denied = await untilShown(world.slack, finn, /can stop the tracking or start it again/)
+    await untilShown(world.slack, finn, /can stop the tracking or start it again/)
     const changedTheirMind = await world.chiara.click(moving, 'Stop tracking', { confirm: 'deny' })
     await world.chiara.click(moving, 'Stop tracking')
-    const stopReport = await untilReport(world.slack, moving.ts, /No longer tracked/)
+    await untilReport(world.slack, moving.ts, /No longer tracked:.*\|@chiara> stopped tracking after .*\. It may still finish\./)
     const stopped = await untilCard(world.slack, /No longer tracked/)
     world.accountApi.world.endMove(elasticIp.id)
     await world.ada.click(stopped, 'Track again')
     const report = await untilReport(world.slack, moving.ts, /Done/)
 
-    expect(wordsOf(denied)).toMatchInlineSnapshot(
-      `"Only <@U0ADA00001>, who requested this, and its approvers (<!subteam^S0ONCALL01>) can stop the tracking or start it again."`,
-    )
     expect(changedTheirMind.outcome).toBe('not-sent')
-    expect(stopReport.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. <https://nimbus-works.slack.com/team/U0CHI00001|@chiara> stopped tracking after TIME. It may still finish. Press *Track again* above to learn how it ends."`,
-    )
     expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to`)
     expect(report.text).toMatch(/Finished within .+ \(tracking was off for .+\)\./)
     expect(writesOf(world)).toHaveLength(1)
@@ -89,7 +83,7 @@ describe('Stop tracking', () => {
     await world.ada.click(stopped, 'Track again')
 
     const said = await untilShown(world.slack, people.ada, /can't be tracked again/)
-    expect(wordsOf(said)).toMatchInlineSnapshot(`"This can't be tracked again: a newer request changes the same resource. No change made."`)
+    expect(wordsOf(said)).toMatch(/^This can't be tracked again: a newer request changes the same resource\./)
     expect(cardNow(world, stopped)?.text).toContain('No longer tracked')
   })
 })

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { changeKinds } from '../../src/features/index.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
-import { forgetLists, ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from './world.ts'
+import { ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from './world.ts'
 
 const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
 const examplesOf = (fits: (need: string) => boolean) =>
@@ -85,10 +85,7 @@ describe('an incomplete command', () => {
     ['ip move 203.0.113.10 to', { elasticIpId: '203.0.113.10 on web-1' }],
     ['ip move web-2', { serverId: 'web-2 (Storefront, ASH)' }],
     ['ip move to WEB-2', { serverId: 'web-2 (Storefront, ASH)' }],
-    ['vm rename', {}],
     ['vm rename preview-1', { virtualMachineId: 'preview-1 (Storefront, ASH)' }],
-    ['vm rename preview-1 to', { virtualMachineId: 'preview-1 (Storefront, ASH)' }],
-    ['keys rotate', {}],
     ['keys revoke', {}],
   ])('opens the form filled with what was given: %s', async (text, presets) => {
     const form = await openForm(current(), text)
@@ -125,7 +122,6 @@ describe('an incomplete command', () => {
   test.each([
     ['ip move', 'Server'],
     ['vm rename', 'Virtual machine'],
-    ['evacuate', 'Server'],
     ['keys rotate', 'API key'],
   ])('says in its pickers that the account API does not answer: %s', async (text, picker) => {
     const world = await startWorld()
@@ -136,55 +132,26 @@ describe('an incomplete command', () => {
     const { options } = await world.ada.search(undefined, picker, '')
     expect(JSON.stringify(options)).toMatch(/account API.*Try again in a minute\."/)
   })
+})
 
-  test('opens a filled form that can be sent', async () => {
+test('the form of a rotation offers the keys except the bot’s own', async () => {
+  const world = await startWorld()
+  const form = await openForm(world, 'keys rotate')
+  const { options } = await world.ada.search(form, 'API key', '')
+
+  expect(options.map(({ text }) => text.text)).toEqual(['grafana read', 'laptop of ada', 'terraform'])
+})
+
+test.each(['203.0.113.10 to web-2', '203.0.113.10,web-2', '“203.0.113.10” -> `web-2`'])(
+  'two things are understood with words and marks between them: %s',
+  async (text) => {
     const world = await startWorld()
-    const form = await openForm(world, 'ip move 203.0.113.10')
-    const web2 = world.accountApi.world.data.servers.find(({ hostname }) => hostname === 'web-2')
 
-    await world.ada.fill(form, { Server: web2?.id ?? '' })
-    await world.ada.submit()
+    await world.ada.command(`/infra ip move ${text}`, { channel: ops })
 
     await untilCard(world.slack, /203\.0\.113\.10[\s\S]*web-2/)
-  })
-})
-
-describe('the form of a rotation', () => {
-  test('offers the keys except the bot’s own, and requests the rotation', async () => {
-    const world = await startWorld()
-    const form = await openForm(world, 'keys rotate')
-    const { options: offered } = await world.ada.search(form, 'API key', '')
-
-    expect(offered.map(({ text }) => text.text)).toEqual(['grafana read', 'laptop of ada', 'terraform'])
-
-    await world.ada.fill(form, { 'API key': offered[2]?.value ?? '', Reason: 'Leaked' })
-    await world.ada.submit()
-    await untilCard(world.slack, /Rotate API key[\s\S]*terraform/)
-  })
-})
-
-describe('two things', () => {
-  test.each(['203.0.113.10 to web-2', '203.0.113.10, web-2', '203.0.113.10,web-2', '“203.0.113.10” -> `web-2`'])(
-    'are understood with words and marks between them: %s',
-    async (text) => {
-      const world = await startWorld()
-
-      await world.ada.command(`/infra ip move ${text}`, { channel: ops })
-
-      await untilCard(world.slack, /203\.0\.113\.10[\s\S]*web-2/)
-    },
-  )
-
-  test.each(['to web-9', 'to to web-9', '"to" to web-9'])('can be named "to": vm rename %s', async (text) => {
-    const world = await startWorld()
-    const [one] = world.accountApi.world.data.virtualMachines
-    if (one) one.name = 'to'
-
-    await world.ada.command(`/infra vm rename ${text}`, { channel: ops })
-
-    await untilCard(world.slack, /Rename to → web-9/)
-  })
-})
+  },
+)
 
 describe('a name that nothing has', () => {
   const current = shareWorld()
@@ -204,46 +171,12 @@ describe('a name that nothing has', () => {
   })
 })
 
-describe('the help', () => {
-  test.each([
-    ['Move IP', 'Move an Elastic IP'],
-    ['Rename VM', 'Rename a virtual machine'],
-    ['New key', 'Create an API key'],
-  ])('has the button %s, which opens a form for the channel of the help', async (button, title) => {
-    const world = await startWorld()
-    await world.ada.command('/cloud help', { channel: ops })
-    const help = await untilShown(world.slack, people.ada, /What you can do/)
-
-    await world.ada.click(help, button)
-
-    const form = await world.slack.until(() => world.ada.topView())
-    expect(form.title).toBe(title)
-    expect(JSON.parse(String(form.view.private_metadata))).toMatchObject({ origin: { channelId: ops, command: '/cloud' } })
-  })
-})
-
-describe('the people who run Lockkeeper', () => {
+test('the people who run Lockkeeper are named with their channel in answers, and in a form that is refused', async () => {
   const named = `eople who run Lockkeeper (<#${ops}>)`
+  const world = await startWorld({ env: { OPS_CHANNEL: ops, OPERATORS: people.chiara } })
 
-  test('are named with their channel in answers, and in a form that is refused', async () => {
-    const world = await startWorld({ env: { OPS_CHANNEL: ops, OPERATORS: people.chiara } })
-
-    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-
-    expect((await untilShown(world.slack, people.ada, /can't request this here/)).text).toContain(named)
-    await world.ada.command('/infra ip move', { channel: ops })
-    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
-  })
-
-  test('are named in the answer to a form that was sent', async () => {
-    const world = await startWorld({ env: { OPS_CHANNEL: ops } })
-    const form = await openForm(world, 'keys rotate')
-    await world.ada.fill(form, { 'API key': 'terraform' })
-    world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 401, times: 5 })
-    await forgetLists(world)
-
-    await world.ada.submit()
-
-    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
-  })
+  await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+  expect((await untilShown(world.slack, people.ada, /can't request this here/)).text).toContain(named)
+  await world.ada.command('/infra ip move', { channel: ops })
+  await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { actions, ada, button, general, input, modal, mrkdwn, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
-import { actAs, composer, phone, send } from './open-browser.ts'
+import { actions, button, general, input, modal, mrkdwn, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
+import { send } from './open-browser.ts'
 import { scriptedPages } from './pages.ts'
 
 const current = scriptedPages()
@@ -14,46 +14,6 @@ async function post(...blocks: object[]) {
 }
 
 const lastPayload = () => current().bot.received.at(-1)?.payload
-
-test('a slash opens the list of commands, for the keyboard and for the mouse', async () => {
-  const { page } = current()
-  await composer(page).fill('/')
-  const options = page.getByRole('listbox', { name: 'Commands' }).getByRole('option')
-  await composer(page).press('ArrowDown')
-  await composer(page).press('Enter')
-  await expect.poll(() => composer(page).inputValue()).toBe('/infra ip list ')
-
-  await composer(page).fill('/inf')
-  await options.first().click()
-  await expect.poll(() => composer(page).inputValue()).toBe('/infra ip move ')
-  await composer(page).fill('/inf')
-  await composer(page).press('Escape')
-  await composer(page).press('Enter')
-  await expect.poll(lastPayload).toMatchObject({ command: '/inf' })
-})
-
-test('the notice of Slack about a bot that does not answer is shown', async () => {
-  const { page, bot } = current()
-  bot.answer(() => ({ hold: true }))
-
-  await send(page, '/infra ip move')
-
-  await page.getByRole('status').getByText('/infra failed with the error "operation_timeout"').waitFor()
-  expect(lastPayload()).toMatchObject({ command: '/infra', text: 'ip move', user_id: ada })
-})
-
-test('an ephemeral message is marked, has no menu, and other people do not see it', async () => {
-  const { page, client } = current()
-  await client.chat.postEphemeral({ channel: ops, user: ada, text: 'For you' })
-  const message = page.getByRole('article').filter({ hasText: 'For you' })
-  await message.getByText('Only visible to you').waitFor()
-  expect(await message.getByRole('button').count()).toBe(0)
-
-  await actAs(page, 'Ben Laurent (approver)')
-
-  await page.getByText('You are Ben').waitFor()
-  expect(await message.count()).toBe(0)
-})
 
 test('text from outside is never markup, and nothing is wider than a narrow phone', async () => {
   const { page } = current()
@@ -231,17 +191,4 @@ test('a message has the shortcut of the app, and a thread that Esc closes, with 
   await page.getByText('replied to a thread').waitFor()
   await page.keyboard.press('Escape')
   await thread.waitFor({ state: 'detached' })
-})
-
-test('on a phone a notification moves neither the newest message nor its buttons', async () => {
-  const { page, client } = current()
-  await page.setViewportSize(phone)
-  await post({ type: 'section', text: mrkdwn('Line\n'.repeat(30)) }, actions(button({ text: plain('Approve') })))
-  const approve = page.getByRole('button', { name: 'Approve', exact: true })
-  const before = await approve.boundingBox()
-
-  await client.chat.postMessage({ channel: 'C0SHARED01', text: `<@${ada}>, approved.` })
-
-  await page.getByRole('status', { name: 'Phones' }).getByText('approved.').waitFor()
-  expect(await approve.boundingBox()).toEqual(before)
 })
