@@ -239,7 +239,7 @@ describe('an evacuation', () => {
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Canceled/)
 
-    expect(report.text).toMatch(/Nothing was done\. `203\.0\.113\.10` is on `[\w-]+`, not on `web-1`\. Request a move from there\.$/)
+    expect(report.text).toMatch(/Nothing was done\. `203\.0\.113\.10` is on `[\w-]+` now\. Request a move from there\.$/)
     expect(JSON.stringify(await untilCard(world.slack, /Canceled/))).not.toContain('Request again')
   })
 

@@ -15,7 +15,7 @@ export const topics: Record<string, Topic> = {
     tests: [
       'test/attacks/{chosen-rule,easier-evacuation,left-channel,refused-clicks}.test.ts',
       'test/attacks/{quiet-emergency,tampered-forms}.long.test.ts',
-      'test/journeys/{approvals,break-glass,clicks,gate,policy,reasons,several-bots}.test.ts',
+      'test/journeys/{approvals,clicks,gate,policy,reasons,several-bots}.test.ts',
     ],
     sample: 40,
   },
@@ -24,7 +24,7 @@ export const topics: Record<string, Topic> = {
     tests: [
       'test/attacks/many-requests.long.test.ts',
       'test/faults/ablations.test.ts',
-      'test/journeys/{after-the-end,approvals,break-glass,clicks,move,requests-sent,several-bots,stop-tracking}.test.ts',
+      'test/journeys/{after-the-end,approvals,clicks,move,requests-sent,several-bots,stop-tracking}.test.ts',
     ],
     sample: 30,
   },
