@@ -66,6 +66,8 @@ function misleadingTexts(value: unknown, path: PropertyKey[] = [], seen = new Se
   seen.add(value)
   return Object.entries(value).flatMap(([key, member]) => {
     const at = [...path, Array.isArray(value) ? Number(key) : key]
+    // zod drops this key, and an entry without one of its labels would match more alerts.
+    if (key === '__proto__') return [{ path: at, message: 'unknown key' }]
     return [...problem(key, at), ...misleadingTexts(member, at, seen)]
   })
 }
