@@ -9,7 +9,7 @@ import { guardStore } from '../redis/connect.ts'
 import { claim } from '../redis/scripts.ts'
 import { checkProgress } from '../requests/worker.ts'
 
-/** Slack is asked at most this often, however often `/status` is read. */
+/** While Slack answers it is asked at most this often, however often `/status` is read. */
 const slackEveryMs = 30_000
 /** How long what one process found of the account holds for all. */
 const findingMs = 60_000
