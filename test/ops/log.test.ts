@@ -362,9 +362,9 @@ describe('the docs', () => {
   })
 
   describe('docs/logs.md', () => {
-    test('lists every field of the log with its meaning, in order', () => {
-      const rows = [...read('logs.md').matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, name = '', meaning = '']) => [name, meaning])
-      expect(rows).toEqual(Object.entries(logFields))
+    test('explains every field of the log, in order', () => {
+      const rows = [...read('logs.md').matchAll(/^\| `(\w+)` \| .{10,} \|$/gm)].map(([, name]) => name)
+      expect(rows).toEqual(logFields)
     })
   })
 })
