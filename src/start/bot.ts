@@ -52,7 +52,7 @@ export function createBot(config: Config, outlets: Outlets) {
   const repeated = createRepeatedWork(jobs, repeatedOf(features, config.policy))
   const workerWatch = createWorkerWatch(people, { checkMs: outlets.timings?.workerCheckMs })
   const alerts = config.alerts
-    ? createAlertReceiver(people, config.alerts, (received, signal) => takeDelivery(people, received, { submit: people.submit, signal }))
+    ? createAlertReceiver(people, config.alerts, (received, signal) => takeDelivery(people, received, signal))
     : undefined
   const status = createStatus(statusChecks(people), people.log)
   const pages = { '/status': status.page, '/metrics': createMetricsPage(people.metrics.registry, () => sharedFigures(people)) }
