@@ -155,7 +155,6 @@ export const logFields = [
   'members',
   'from',
   'path',
-  'variable',
   'role',
   'transport',
   'slackPort',

@@ -29,7 +29,9 @@ test('what an alert says is never markup', () => {
   ).text
 
   expect(listed).not.toMatch(/<!|<https:\/\/evil/)
-  expect(listed.split('\n')[1]).toMatchInlineSnapshot(`"•  \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`: The account shows no server \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`. Alert \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`"`)
+  expect(listed.split('\n')[1]).toMatchInlineSnapshot(
+    `"•  \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`: The account shows no server \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`. Alert \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`"`,
+  )
 })
 
 test('the operators are notified of what was not read', () => {
