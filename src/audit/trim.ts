@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { guardStore } from '../redis/connect.ts'
 import { claim } from '../redis/scripts.ts'
 import { AuditEntry, createVerifier, startOfProcess, timeOf } from './chain.ts'
-import { entriesFromStart, findEntries, parseFields, verdictOf } from './find.ts'
+import { entries, findEntries, parseFields, verdictOf } from './find.ts'
 import { type AuditApp, note } from './intake.ts'
 
 const dayMs = 24 * 3_600_000
@@ -56,7 +56,7 @@ async function findRemovable(app: AuditApp, time: number): Promise<{ last?: OldE
   let lastGenuine: OldEntry | undefined
   let fault: string | undefined
 
-  for await (const { id, text } of entriesFromStart(app)) {
+  for await (const { id, text } of entries(app, 'xrange')) {
     const broken = verifier.next(text)
     fault ??= broken
     if (before && broken === undefined) {
