@@ -56,7 +56,7 @@ function givenVariables(env: Environment, secrets: readonly SecretVariable[], re
 /** The line never contains the path, because a secret may have been entered in its place. */
 function readSecret(variable: string, path: string, readFile: ReadFile): { secret: string } | { line: string } {
   const read = readText(path, readFile)
-  if ('why' in read) return { line: `${variable} must be the path of a file that can be read: the path ${read.why}` }
+  if ('why' in read) return { line: `${variable} must be a path: the file ${read.why}` }
   const secret = read.text.trim()
   return secret === '' ? { line: `${variable} names an empty file: write the secret into it` } : { secret }
 }
