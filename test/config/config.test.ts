@@ -103,7 +103,7 @@ describe('an invalid configuration', () => {
       APPROVERS: 'ada,U0BEN00001,@oncall',
       OPERATORS: ',',
       CHANNELS: '#ops',
-      NO_APPROVAL: 'ip.move,ip.delete',
+      NO_APPROVAL: 'ip.move,ip.delete,ip.evacuate',
       APPROVAL_TTL: '1 hour',
       OPEN_REQUESTS_PER_PERSON: '0',
       MOVE_POLL_INTERVAL: '0s',
