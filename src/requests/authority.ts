@@ -225,7 +225,7 @@ export async function distrust(app: App, request: Request, problem: AuthorityPro
     return outcome === 'won' ? show(app, request.id) : undefined
   }
   await app.audit.noteCounted(noteOf(app, request, 'distrust', { causes: [problem] }))
-  await store.clearDueIfUnchanged(request.id, request.revision)
+  await store.clearDueIfUnchanged(request)
 }
 function canEnd({ state }: Request): boolean {
   return state !== unknownState && stepOf('distrust').from.includes(state)

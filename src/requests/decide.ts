@@ -137,7 +137,7 @@ export async function stopTracking(app: App, request: Request, origin: Origin, o
 const mostPauses = 20
 
 /**
- * Starts the tracking again. Refuses if a newer request for the same resource was made: only one request may track a resource. The secret of a
+ * Starts the tracking again. Refuses if a newer request has changed the same resource, or may: only one request tracks a resource. The secret of a
  * request may be in use by now, and looking for it deletes it, so that such a request is never tracked again.
  */
 export async function trackAgain(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
@@ -145,8 +145,10 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   const { userId } = origin
   const grant = await access.authorize(origin, { to: 'track', request })
   if (request.state !== 'untracked' || catalog.open(request).change.handover) throw new Refusal(tooLate(request, userId))
-  const newer = await Promise.all(resourcesOf(request).map((resource) => isTakenOver(app, request, resource)))
-  if (newer.includes(true)) throw new Refusal(takenOver)
+  const resources = resourcesOf(request)
+  const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt > (request.sentAt ?? 0))
+  const holders = await Promise.all(resources.map(store.holderOf))
+  if ([...changes.map(({ id }) => id), ...holders].some((id) => id !== undefined && id !== request.id)) throw new Refusal(takenOver)
   const { untrackedMs = 0, endedAt: stoppedAt = 0, stoppedBy, pauses } = request
   const resumedAt = await store.now()
   const pause = { stoppedBy, stoppedAt, resumedBy: userId, resumedAt }
@@ -154,11 +156,6 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   // Another request can have been made since the reads above.
   const data: StepData = { set, dueInMs: 0, unlessHeld: true, audit: { by: userId, ...grant } }
   await takeStep(app, { request, userId, name: 'track-again', data, wakeUp: () => queues.wake(request), onTaken })
-}
-
-async function isTakenOver({ store }: App, { id }: Request, resource: string): Promise<boolean> {
-  const holder = await store.holderOf(resource)
-  return (holder !== undefined && holder !== id) || !(await store.isLatest({ id, resource }))
 }
 
 interface TakenAs {

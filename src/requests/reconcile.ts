@@ -39,7 +39,7 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
   if (state === 'waiting') return (await waitForApproval(app, request)) === 'exempt' ? reconcile(app, carryOn, id) : undefined
   if (state === 'approved' && parent) {
     const [tracked] = await ofTrackedParents(app, [request])
-    return tracked ? carryOn(parent.id) : store.clearDueIfUnchanged(id, request.revision)
+    return tracked ? carryOn(parent.id) : store.clearDueIfUnchanged(request)
   }
   // A change with a handover is carried out by its requester. Here it can only expire.
   if (state === 'approved' && opened.change.handover) return waitForHandover(app, request)
@@ -48,7 +48,7 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
     return (await execute(app, request)) === 'begun' ? carryOn(id, now) : show(app, id)
   }
   if (state === 'tracking' && opened.change.items) return carryOn(id)
-  if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(id, request.revision)
+  if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(request)
   await track(app, [request])
   if (!parent) await show(app, id)
 }
@@ -57,7 +57,7 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
 function reconcileUnfit(app: App, request: Request): Promise<void> {
   const problem = checkRecord(app, request)
   if (!problem) return app.store.postponeIfUnchanged(request, unknownRetryMs)
-  return isOpen(request.state) ? distrust(app, request, problem) : app.store.clearDueIfUnchanged(request.id, request.revision)
+  return isOpen(request.state) ? distrust(app, request, problem) : app.store.clearDueIfUnchanged(request)
 }
 
 /**
@@ -132,10 +132,10 @@ async function waitForHandover(app: App, request: Request): Promise<void> {
   await show(app, request.id)
 }
 
-/** The share of the time to act after which people get each reminder: approvers of a waiting request, requesters of an approved one. */
+/** The shares of the time to act after which people are reminded: approvers of a waiting request, requesters of an approved one. */
 const reminders = [
-  { waiting: 'remind-half', approved: 'remind-handover-half', at: firstReminderAt },
-  { waiting: 'remind-last', approved: 'remind-handover-last', at: 0.9 },
+  { waiting: 'reminder-half', approved: 'handover-half', at: firstReminderAt },
+  { waiting: 'reminder-last', approved: 'handover-last', at: 0.9 },
 ] as const
 
 type Reminder = (typeof reminders)[number]['waiting' | 'approved']
@@ -145,28 +145,26 @@ type Reminder = (typeof reminders)[number]['waiting' | 'approved']
  * is due, in ms since 1970. If several are due because no worker was running, only the last one is returned.
  */
 export function remindersOf(request: Request, now: number): { due: Reminder | undefined; passed: number; nextAt: number } {
-  const isApproved = request.state === 'approved'
+  const { state, expiresAt, ttlMs, createdAt, reminded } = request
+  const isFor = state === 'approved' ? 'approved' : 'waiting'
   // The approval gives the requester of a secret the whole time again.
-  const from = isApproved ? request.expiresAt - request.ttlMs : request.createdAt
-  const times = reminders.map(({ at, ...name }) => ({ name: isApproved ? name.approved : name.waiting, at: from + request.ttlMs * at }))
+  const from = state === 'approved' ? expiresAt - ttlMs : createdAt
+  const times = reminders.map((reminder) => ({ report: reminder[isFor], at: from + ttlMs * reminder.at }))
   const passed = times.filter(({ at }) => now >= at).length
-  const due = passed > request.reminded ? times[passed - 1]?.name : undefined
-  return { due, passed, nextAt: times[passed]?.at ?? request.expiresAt }
+  return { due: passed > reminded ? times[passed - 1]?.report : undefined, passed, nextAt: times[passed]?.at ?? expiresAt }
 }
 
 const changedRetryMs = 500
 
-/** Takes the step of a reminder that is due, and makes the request due again at its next reminder or its deadline. */
+/** Sends the reminder that is due, and makes the request due again at its next reminder or its deadline. */
 async function remind(app: App, request: Request, now: number): Promise<void> {
   const { due, passed, nextAt } = remindersOf(request, now)
   const inMs = nextAt - now + 50
-  if (!due) {
-    await app.store.postponeIfUnchanged(request, inMs)
-    return app.queues.wake(request, inMs)
-  }
-  const reminded = await app.store.take(request, due, { set: { reminded: passed }, dueInMs: inMs })
-  // Another process sent the reminder, or a person acted, at the same moment.
-  if (reminded.outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
+  if (due) {
+    const { outcome } = await app.store.take(request, 'remind', { set: { reminded: passed }, reports: [due], dueInMs: inMs })
+    // Another process sent the reminder, or a person acted, at the same moment.
+    if (outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
+  } else await app.store.postponeIfUnchanged(request, inMs)
   await app.queues.wake(request, inMs)
-  await show(app, request.id)
+  if (due) await show(app, request.id)
 }

@@ -62,7 +62,7 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
     // Nothing is read before half of the usual time is over.
     const usual = outcome === 'done' ? undefined : await store.usualDuration(request.kind)
     if (outcome === 'done') await store.take(request, 'finish', { audit })
-    else await store.take(request, 'accept', { dueInMs: Math.min((usual?.medianMs ?? 0) / 2, latestFirstLookMs), audit })
+    else await store.take(request, 'accept', { dueInMs: Math.min((usual ?? 0) / 2, latestFirstLookMs), audit })
   } catch (error) {
     if (error instanceof StoreUnavailableError) throw error
     await recordFailure(app, request, error)
@@ -99,7 +99,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
     set: {
       seen: facts,
       seenSignature: app.signatures.signSeen(request, facts),
-      usualMs: (await store.usualDuration(items?.change.kind ?? request.kind))?.medianMs,
+      usualMs: await store.usualDuration(items?.change.kind ?? request.kind),
       ...(items ? { hasChildren: true as const } : {}),
     },
     reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],

@@ -27,7 +27,7 @@ export async function track(app: App, requests: Request[]): Promise<void> {
   const now = await app.store.now()
   const due = await ofTrackedParents(app, requests)
   const isTracked = new Set(due)
-  for (const request of requests) if (!isTracked.has(request)) await app.store.clearDueIfUnchanged(request.id, request.revision)
+  for (const request of requests) if (!isTracked.has(request)) await app.store.clearDueIfUnchanged(request)
   if (due.length === 0) return
   const signal = AbortSignal.timeout(readsMs)
   const rowsOf = await readRows(
@@ -82,7 +82,7 @@ async function observe(app: App, request: Request, now: number, options: Observe
   if (options.signal.aborted) return 'unread'
   const pace = paceMs(request, now, config.movePollIntervalMs)
   // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
-  if (!isOpen(request.state)) return skip(store.clearDueIfUnchanged(request.id, request.revision))
+  if (!isOpen(request.state)) return skip(store.clearDueIfUnchanged(request))
   const opened = app.catalog.openIfFit(request)
   if (!opened) return skip(leaveUnfit(app, request))
   const mayRetract = opened.change.handover !== undefined

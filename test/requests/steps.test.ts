@@ -5,18 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { isOpen, type RequestState, requestStates } from '../../src/domain/request.ts'
 import { approvalCard, cardActions } from '../../src/messages/request-message.ts'
 import { type CardButton, cardButtons, stateWords } from '../../src/messages/words.ts'
-import {
-  decidingSteps,
-  type ReportName,
-  reportNames,
-  type Stamp,
-  type StepName,
-  sendingSteps,
-  stateAfter,
-  stepOf,
-  steps,
-  trackingSteps,
-} from '../../src/requests/steps.ts'
+import { type ReportName, reportNames, type Stamp, type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
 import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 
@@ -206,12 +195,6 @@ describe('every step', () => {
     })
     expect(decides.toSorted()).toEqual(['approve', 'break-glass', 'issue', 'reject'])
     for (const name of decides) expect(stepOf(name).beforeDeadline, name).toBe(true)
-  })
-
-  test('stands in one table only', () => {
-    const tables = [decidingSteps, sendingSteps, trackingSteps].map((table) => Object.keys(table))
-    expect(new Set(tables.flat()).size).toBe(stepNames.length)
-    expect(tables.flat()).toHaveLength(stepNames.length)
   })
 
   test('that keeps the state is possible only while the record is unchanged', () => {
