@@ -187,7 +187,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
         if (!item) throw new Refusal(outdatedButton)
         return form(formMetadata(click, access.ruleWithReason(kind, click.origin.channelId)), item)
       },
-      allow: async ({ origin }) => void (await access.gateForm(origin, kind)),
+      allow: async ({ origin }) => void (await access.gate(origin, kind, 'form')),
     }
   }
 

@@ -146,7 +146,7 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   const grant = await access.authorize(origin, { to: 'track', request })
   if (request.state !== 'untracked' || catalog.open(request).change.handover) throw new Refusal(tooLate(request, userId))
   const resources = resourcesOf(request)
-  const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt > (request.sentAt ?? 0))
+  const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
   const holders = await Promise.all(resources.map(store.holderOf))
   if ([...changes.map(({ id }) => id), ...holders].some((id) => id !== undefined && id !== request.id)) throw new Refusal(takenOver)
   const { untrackedMs = 0, endedAt: stoppedAt = 0, stoppedBy, pauses } = request

@@ -164,14 +164,14 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
       const { request, origin } = await opened(click)
       // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
       // can be sent before a refusal replaces it.
-      if (click.onHome) await app.access.gateChosen(origin, request.kind)
+      if (click.onHome) await app.access.gate(origin, request.kind, 'chosen')
       const form = handlerOf(forms, request.kind)
       if (!form) throw new Refusal(cannot)
       return form.filled(...contentOf(request, origin, click.responseUrl))
     },
     allow: async (click) => {
       const { request, origin } = await opened(click)
-      await app.access.gateForm(origin, request.kind)
+      await app.access.gate(origin, request.kind, 'form')
     },
     fill: async (click) => {
       const { request, origin } = await opened(click)

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { noteRequest } from '../domain/lane.ts'
-import { isOpen, type Request } from '../domain/request.ts'
+import type { Request } from '../domain/request.ts'
 import { unreadableRecord } from '../messages/operator-notices.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import { refusedCard } from '../messages/words.ts'
@@ -11,7 +11,7 @@ import { onLostRecord, onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { notice } from '../slack/blocks.ts'
 import { unreachableChannelErrors } from '../slack/web-api.ts'
-import { checkRecord, distrust } from './authority.ts'
+import { leaveUnfit } from './authority.ts'
 import type { CarryOn } from './bundle.ts'
 import { ofTrackedParents } from './children.ts'
 import { approvalData } from './decide.ts'
@@ -22,9 +22,6 @@ import { track } from './track.ts'
 /** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
 const holdMs = 15_000
 
-/** The wait before a request that only another version of Lockkeeper can handle is read again. */
-const unknownRetryMs = 10 * 60_000
-
 /** Reads one request and does what it needs now, in the lane `execute`. May be called for any request, at any time, by several processes at once. */
 export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise<void> {
   const request = await app.store.find(id).catch((error: unknown) => reportUnreadable(app, id, error))
@@ -34,7 +31,7 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
   const { state, parent } = request
   noteRequest(parent?.id ?? id)
   const opened = app.catalog.openIfFit(request)
-  if (!opened) return reconcileUnfit(app, request)
+  if (!opened) return leaveUnfit(app, request)
   await store.postponeIfUnchanged(request, holdMs)
   if (state === 'waiting') return (await waitForApproval(app, request)) === 'exempt' ? reconcile(app, carryOn, id) : undefined
   if (state === 'approved' && parent) {
@@ -51,13 +48,6 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
   if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(request)
   await track(app, [request])
   if (!parent) await show(app, id)
-}
-
-/** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
-function reconcileUnfit(app: App, request: Request): Promise<void> {
-  const problem = checkRecord(app, request)
-  if (!problem) return app.store.postponeIfUnchanged(request, unknownRetryMs)
-  return isOpen(request.state) ? distrust(app, request, problem) : app.store.clearDueIfUnchanged(request)
 }
 
 /**

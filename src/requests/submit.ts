@@ -69,7 +69,7 @@ async function check<Input, Facts>(
   const reason = visibleReason(requested.reason)
   if (reason !== undefined && reason.length > longestReason)
     throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
-  const requester = requested.requester ?? (await app.access.gateSent(origin, kind))
+  const requester = requested.requester ?? (await app.access.gate(origin, kind, 'sent'))
   const signal = AbortSignal.timeout(preflightMs)
   const preflight = await change.preflight(requested.input, { signal, forRequest: true })
   const { input = requested.input } = preflight

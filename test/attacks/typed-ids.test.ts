@@ -58,7 +58,7 @@ function setUp() {
   const app = fakeApp({
     signatures,
     store,
-    access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
+    access: { gate: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
     queues: { wake: async () => {} },
     ...takingMessages(),
     redis,

@@ -402,7 +402,7 @@ describe('the tracking', () => {
 
   test.each<[string, PlannedStep[]]>([
     ['waits', []],
-    ['has ended', ['reject']],
+    ['has changed it', [...untilTracking, 'finish']],
   ])('does not start again if a newer request for the same resource %s', async (_, steps) => {
     const { decide, record, now } = startDecide()
     const request = await record({}, ...untilTracking, 'stop-tracking')

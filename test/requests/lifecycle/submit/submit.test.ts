@@ -71,7 +71,7 @@ function setUp({ mayRequest = true, unchecked = [], holder, earlier }: Setup = {
       findMany: async () => (holder ? [holder] : []),
     } as never,
     access: {
-      gateSent: async (_: unknown, kind: string) => {
+      gate: async (_: unknown, kind: string) => {
         done.push({ gate: kind })
         if (!mayRequest) throw new Refusal(mrkdwn`You are not among the people who may ask for this here.`)
         return requesterOf('from the gate')
