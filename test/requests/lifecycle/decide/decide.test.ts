@@ -229,8 +229,8 @@ describe('a rejection', () => {
     const request = await record()
     const approved = await record({ resource: 'elastic_ip:eip_2' }, 'approve')
 
-    await expect(decide.mayReject(request, ben)).resolves.toBeUndefined()
-    await expect(decide.mayReject(approved, ben)).rejects.toThrow(tooLate(approved, ben.userId).text)
+    await expect(decide.mayDecide(request, ben, 'decide')).resolves.toBeUndefined()
+    await expect(decide.mayDecide(approved, ben, 'decide')).rejects.toThrow(tooLate(approved, ben.userId).text)
   })
 })
 
@@ -240,7 +240,7 @@ describe('an emergency approval', () => {
   test('by the requester alone approves the request, and the channel gets the reason', async () => {
     const { decide, record, now, owed, shown, wakeUps } = startDecide(rule)
     const request = await record()
-    await decide.mayBreakGlass(request, ada)
+    await decide.mayDecide(request, ada, 'break-glass')
 
     await decide.breakGlass(request, ada, 'web-1 is down')
 
@@ -256,7 +256,7 @@ describe('an emergency approval', () => {
     const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
     const request = await record()
 
-    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('someone else must approve or reject it')
+    await expect(decide.mayDecide(request, ada, 'break-glass')).rejects.toThrow('someone else must approve or reject it')
     await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('someone else must approve or reject it')
 
     expect((await now(request)).state).toBe('waiting')
@@ -276,8 +276,8 @@ describe('a refused attempt', () => {
     const { decide, record, attempted } = startDecide({ breakGlass: true })
     const request = await record()
 
-    const attempts = [decide.approve, decide.mayReject, decide.mayBreakGlass]
-    for (const attempt of attempts) await expect(attempt(request, ada)).rejects.toThrow()
+    await expect(decide.approve(request, ada)).rejects.toThrow()
+    for (const to of ['decide', 'break-glass'] as const) await expect(decide.mayDecide(request, ada, to)).rejects.toThrow()
     await expect(decide.reject(request, ada, 'not tonight')).rejects.toThrow()
     await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow()
 
