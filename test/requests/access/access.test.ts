@@ -88,19 +88,6 @@ describe('a refusal', () => {
     ])
   })
 
-  test.each(['request-approve', 'request-reject'] as const)(
-    'is noted with the button %s, where several need the same right',
-    async (button) => {
-      const { access, noted } = setUp()
-      const dee = { ...ben, userId: 'U0DEE00001' }
-
-      await why(access.authorize(dee, { to: 'decide', request: requestFor(), button }))
-      await why(access.authorize(dee, { to: 'break-glass', request: requestFor(), button }))
-
-      expect(noted.map(({ attempted }) => attempted)).toEqual([button, button])
-    },
-  )
-
   test('is noted also for a command that only reads', async () => {
     const { access, noted } = setUp({ standings: { U0ADA00001: 'guest' } })
 
@@ -247,68 +234,30 @@ describe('a request', () => {
     expect(await admit({ rules })).toMatchObject({ rule: { name: 'storefront' }, unchecked: [] })
   })
 
-  test.each<[string, Workspace, string, RegExp]>([
+  test.each<[string, Workspace, string]>([
+    ['no rule covers its project', { rules: [ruleFor({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } })] }, 'no-rule'],
+    ['its rule does not name the requester', { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] }, 'not-a-requester'],
+    ['the rule names no approver', { rules: [ruleFor({ approve: approveBy([]) })] }, 'too-few-approvers'],
+    ['its group is empty', { groups: { S0ONCALL01: [] } }, 'too-few-approvers'],
+    ['only the requester is in the group', { groups: { S0ONCALL01: ['U0ADA00001'] } }, 'too-few-approvers'],
+    ['all approvers are guests or gone', { standings: { U0BEN00001: 'guest', U0CHI00001: 'deleted' } }, 'too-few-approvers'],
+    ['all approvers are of another workspace', { teams: { U0BEN00001: 'T0OTHER001', U0CHI00001: 'T0OTHER001' } }, 'too-few-approvers'],
+    ['more approvals are needed than people', { rules: [ruleFor({ approve: approveBy(['S0ONCALL01'], 3) })] }, 'too-few-approvers'],
     [
-      'no rule covers its project',
-      { rules: [ruleFor({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } })] },
-      'no-rule',
-      /^No policy rule allows/,
-    ],
-    [
-      'its rule does not name the requester',
-      { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] },
-      'not-a-requester',
-      /^You can't request this here/,
-    ],
-    [
-      'the rule names no approver',
-      { rules: [ruleFor({ approve: approveBy([]) })] },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 1 besides you/,
-    ],
-    ['its group is empty', { groups: { S0ONCALL01: [] } }, 'too-few-approvers', /^Not enough approvers: .* needs 1 besides you/],
-    [
-      'only the requester is in the group',
-      { groups: { S0ONCALL01: ['U0ADA00001'] } },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 1 besides you/,
-    ],
-    [
-      'all approvers are guests, bots or gone',
-      { standings: { U0BEN00001: 'guest', U0CHI00001: 'deleted' } },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 1 besides you/,
-    ],
-    [
-      'all approvers are of another workspace',
-      { teams: { U0BEN00001: 'T0OTHER001', U0CHI00001: 'T0OTHER001' } },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 1 besides you/,
-    ],
-    [
-      'more approvals are needed than there are people',
-      { rules: [ruleFor({ approve: approveBy(['S0ONCALL01'], 3) })] },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 3 besides you/,
-    ],
-    [
-      'the requester would have to be one of the approvers',
+      'the requester would have to approve',
       { rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001'], 2) })] },
       'too-few-approvers',
-      /^Not enough approvers: .* needs 2 besides you/,
     ],
     [
       'one person is in both groups that must approve',
       { rules: [ruleFor({ approve: { ...approveBy([]), allOf: ['SX', 'SY'] } })], groups: { SX: ['U1'], SY: ['U1'] } },
       'too-few-approvers',
-      /^Not enough approvers: .* needs 2 besides you/,
     ],
-  ])('is refused at once if %s', async (_, workspace, code, expected) => {
+  ])('is refused at once if %s', async (_, workspace, code) => {
     const { access, noted } = setUp(workspace)
 
-    const words = await why(admitWith(access))
+    await expect(admitWith(access)).rejects.toThrow()
 
-    expect(words).toMatch(expected)
     expect(noted).toMatchObject([
       { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', attempted: 'request' },
     ])
@@ -336,25 +285,11 @@ describe('a request', () => {
     const { unchecked: people } = await admit({ standings: { U0BEN00001: 'unknown' } })
     const { unchecked: channel } = await admit({ channel: 'unreadable' })
 
-    expect([groups, people, channel]).toMatchInlineSnapshot(`
-      [
-        [
-          {
-            "code": "approvers-unknown",
-          },
-        ],
-        [
-          {
-            "code": "approvers-unknown",
-          },
-        ],
-        [
-          {
-            "code": "channel-unreadable",
-          },
-        ],
-      ]
-    `)
+    expect([groups, people, channel].flat().map(({ code }) => code)).toEqual([
+      'approvers-unknown',
+      'approvers-unknown',
+      'channel-unreadable',
+    ])
   })
 
   test('is judged by the facts from the gate, which are read once', async () => {
@@ -510,10 +445,6 @@ describe('an evacuation', () => {
     expect(await access.tally(request, ['U0EVE00001'])).toMatchObject({ enough: false, missing: 1, counted: [1, 0] })
     expect(await access.tally(request, ['U0BEN00001'])).toMatchObject({ enough: false, missing: 1, counted: [0, 1] })
     expect(await access.tally(request, ['U0BEN00001', 'U0EVE00001'])).toMatchObject({ enough: true, counted: [1, 1] })
-  })
-
-  test('is admitted by its own rule if that is as strict', async () => {
-    expect(await admittedBy([evacuations(), ruleFor()])).toBe('failover')
   })
 
   test('is refused while the project is not known that the rule of the moves depends on', async () => {

@@ -142,14 +142,6 @@ describe('a key whose approvals cannot be trusted', () => {
 })
 
 describe('a key that was shown', () => {
-  test('ends its request without a further message', async () => {
-    const { press, taken, live, ephemerals } = approvedKey()
-    await press()
-    expect(taken.map(({ name }) => name)).toEqual(['issue', 'finish'])
-    expect(live).toHaveLength(1)
-    expect(ephemerals).toEqual([])
-  })
-
   test('ends its request by one step, sent again until Redis answers', async () => {
     const { press, taken, live, ephemerals } = approvedKey({ steps: { finish: ['no answer', 'no answer'] } })
     await press()

@@ -74,20 +74,10 @@ function startButtons() {
     return buttons.submissions[rejectCallbackId]?.(submission as unknown as Submission)
   }
 
-  /** Opens the form as `serve` does: first the form, then the check of the rights. */
-  async function clickReject(value: string) {
-    const handler = buttons.clicks[cardButtons.reject]
-    if (handler === undefined || typeof handler === 'function') throw new Error('Reject opens no form')
-    const click = { actionId: cardButtons.reject, value, origin: ben, onHome: false, answer: { about } } as unknown as Click
-    const form = await handler.form(click)
-    await handler.allow(click)
-    return form
-  }
-
   const recordOf = ({ id }: Request) => redis.hgetall(keys.record(id))
   const setField = ({ id }: Request, name: string, value: string) => redis.hset(keys.record(id), name, value)
   const record = (more: Partial<NewRequest> = {}) => recordRequest(store, signedBy(signatures, newRequestFor(more)))
-  return { store, record, approve, clickReject, submitReject, recordOf, setField, noted, effects, subjects }
+  return { record, approve, submitReject, recordOf, setField, noted, effects, subjects }
 }
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {
@@ -133,30 +123,4 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
     expect(effects).toEqual(['reported as changed'])
     expect(noted).toMatchObject([{ causes: [{ code: 'changed-record' }] }])
   })
-})
-
-test('an approval of a request that this version wrote counts', async () => {
-  const { store, record, approve, effects } = startButtons()
-  const request = await record()
-
-  await approve(request)
-
-  expect((await store.find(request.id))?.state).toBe('approved')
-  expect(effects).toEqual(['shown on the card', 'woken up', 'shows card'])
-})
-
-test('the form of a rejection names what is rejected', async () => {
-  const { clickReject, record } = startButtons()
-
-  const form = await clickReject(buttonValue(await record()))
-
-  expect(form.blocks[0]).toMatchObject({ text: { text: '*Move `203.0.113.10`: `web-1` → `web-2`*' } })
-})
-
-test('a value that no button of Lockkeeper has is refused in words, however long it is', async () => {
-  const { clickReject, noted } = startButtons()
-
-  await expect(clickReject('x'.repeat(3_000))).rejects.toThrow()
-
-  expect(noted).toMatchObject([{ causes: [{ code: 'foreign-button' }] }])
 })

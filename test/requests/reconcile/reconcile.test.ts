@@ -145,18 +145,6 @@ describe('a waiting request', () => {
     expect(wakeUps[0]).toBeGreaterThan(19 * minutes)
   })
 
-  test('is reminded of at half of its time, and due again at nine tenths', async () => {
-    const { reconcile, record, find, dueInMs, did, wakeUps } = startReconcile()
-    await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
-
-    await reconcile()
-
-    expect(await find()).toMatchObject({ state: 'waiting', reminded: 1 })
-    expect(did).toEqual(['send card', 'send reminder-half'])
-    expect(Math.abs(((await dueInMs()) ?? 0) - 95 * minutes)).toBeLessThan(5 * seconds)
-    expect(wakeUps).toHaveLength(1)
-  })
-
   test('is reminded of once, although several processes find it at the same moment', async () => {
     const { reconcile, record, did } = startReconcile()
     await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
@@ -177,17 +165,6 @@ describe('a waiting request', () => {
     expect(await dueInMs()).toBeLessThanOrEqual(500)
   })
 
-  test('expires at its deadline, with a message in its thread', async () => {
-    const { reconcile, record, find, dueInMs, did } = startReconcile()
-    await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
-
-    await reconcile()
-
-    expect((await find())?.state).toBe('expired')
-    expect(did).toEqual(['send card', 'send ended'])
-    expect(await dueInMs()).toBeUndefined()
-  })
-
   test('that is decided at its deadline stays decided', async () => {
     const { reconcile, record, find } = startReconcile({ meanwhile: ['withdraw'] })
     await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
@@ -199,17 +176,6 @@ describe('a waiting request', () => {
 })
 
 describe('a waiting request whose card is not posted yet', () => {
-  test('gets its card', async () => {
-    const { reconcile, record, did, wakeUps } = startReconcile()
-
-    await record({ cardTs: null })
-
-    await reconcile()
-
-    expect(did).toEqual(['send card'])
-    expect(wakeUps).toHaveLength(1)
-  })
-
   test.each<[string, Posted, number]>([
     ['2 s later if Slack has trouble', { is: 'unknown', problem: 'no answer' }, 2 * seconds],
     ['a minute later if Slack refuses it for a reason that can pass', { is: 'refused', error: 'invalid_auth' }, 60 * seconds],
@@ -285,27 +251,9 @@ describe('a request that needs no approval', () => {
 
     expect(did.filter((each) => each === 'execute')).toHaveLength(1)
   })
-
-  test('expires like any other', async () => {
-    const { reconcile, record, find } = startReconcile()
-    await record({ ...exempt, ttlMs: 240 * minutes, agoMs: 240 * minutes })
-
-    await reconcile()
-
-    expect((await find())?.state).toBe('expired')
-  })
 })
 
 describe('an approved request', () => {
-  test('is executed, and then its card and the reports that it owes are sent', async () => {
-    const { reconcile, record, did } = startReconcile()
-    await record({}, ['break-glass', { set: { decision: { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', breakGlass: true } } }])
-
-    await reconcile()
-
-    expect(did).toEqual(['execute', 'send card', 'send break-glass'])
-  })
-
   test('is not due for 15 s while a process works on it', async () => {
     const { reconcile, record, held } = startReconcile()
 
@@ -315,20 +263,6 @@ describe('an approved request', () => {
 
     expect(held).toHaveLength(1)
     expect(Math.abs((held[0] ?? 0) - 15 * seconds)).toBeLessThan(seconds)
-  })
-})
-
-describe('a request that was sent', () => {
-  test.each<[string, PlannedStep[], string]>([
-    ['without an answer', ['approve', 'send'], 'track sent'],
-    ['and accepted', [...untilTracking], 'track accepted'],
-  ])('%s is tracked, and then its card is sent', async (_, steps, tracked) => {
-    const { reconcile, record, did } = startReconcile()
-    await record({}, ...steps)
-
-    await reconcile()
-
-    expect(did.slice(0, 2)).toEqual([tracked, 'send card'])
   })
 })
 

@@ -1,6 +1,5 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 import { findRedisFaults, probeWrites, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createRedisWatch } from '../../../src/requests/watches.ts'
@@ -14,8 +13,6 @@ const evicts: RedisFault = {
   words: 'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction.',
 }
 const volatile: RedisFault = { code: 'not-on-disk', words: "Redis doesn't write changes to disk (appendonly no). Set appendonly yes." }
-
-const _keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
 
 /** A process that watches Redis and posts to the operators. `faults` are what it finds, unless it reads them itself. */
 function startProcess(
@@ -197,19 +194,4 @@ describe('a Redis that refuses writes', () => {
 
     expect(one.posts()).toEqual([begins])
   })
-})
-
-test('a change is reported at the next check if Redis did not answer', async () => {
-  const shared = connectTestRedis()
-  let isAway = true
-  const get = shared.redis.get.bind(shared.redis)
-  shared.redis.get = ((key: string) => (isAway ? Promise.reject(new Error('away')) : get(key))) as typeof get
-  const one = startProcess(shared)
-  one.faults.push(evicts)
-
-  await expect(one.check()).rejects.toThrow('away')
-  isAway = false
-  await one.check()
-
-  expect(one.posts()).toEqual([begins(evicts)])
 })

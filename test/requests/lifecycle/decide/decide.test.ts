@@ -128,15 +128,6 @@ describe('an approval', () => {
 
     await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest('/infra').text)
   })
-
-  test('by the requester is refused, with the outcome if the request is decided', async () => {
-    const { decide, record } = startDecide()
-    const waiting = await record()
-    const rejected = await record({ resource: 'elastic_ip:eip_2' }, 'reject')
-
-    await expect(decide.approve(waiting, ada)).rejects.toThrow('someone else must approve or reject it')
-    await expect(decide.approve(rejected, ada)).rejects.toThrow(tooLate(rejected, ada.userId).text)
-  })
 })
 
 describe('the first of two decisions on the same record', () => {
@@ -157,16 +148,6 @@ describe('the first of two decisions on the same record', () => {
 })
 
 describe('one of several approvals', () => {
-  test('is counted, and the request goes on waiting', async () => {
-    const { decide, record, now, shown, wakeUps } = startDecide({ approve: approveBy(2, ben, chiara) })
-    const request = await record()
-
-    expect(await decide.approve(request, ben)).toEqual({ missing: 1, needed: 2 })
-
-    expect(await now(request)).toMatchObject({ state: 'waiting', missing: 1, approvals: [{ by: ben.userId }] })
-    expect({ shown, wakeUps }).toEqual({ shown: ['card'], wakeUps: [] })
-  })
-
   test('is counted together with an approval that another person gave since the record was read', async () => {
     const { decide, record, now, wakeUps } = startDecide({ approve: approveBy(2, ben, chiara) })
     const request = await record()
@@ -190,30 +171,9 @@ describe('one of several approvals', () => {
 
     expect((await now(request)).approvals).toHaveLength(1)
   })
-
-  test('after a rejection is refused with that outcome', async () => {
-    const { decide, record, now, store } = startDecide({ approve: approveBy(2, ben, chiara) })
-    const request = await record()
-    await store.take(request, 'reject', { set: { decision: { by: chiara.userId, via: chiara.userId } } })
-
-    const approve = decide.approve(request, ben)
-
-    await expect(approve).rejects.toThrow(tooLate(await now(request), ben.userId).text)
-  })
 })
 
 describe('a rejection', () => {
-  test('ends the request with its reason', async () => {
-    const { decide, record, now, owed, shown } = startDecide()
-    const request = await record()
-
-    await decide.reject(request, ben, 'Not today')
-
-    expect(await now(request)).toMatchObject({ state: 'rejected', decision: { by: ben.userId, reason: 'Not today' } })
-    expect(owed()).toEqual(['ended'])
-    expect(shown[0]).toBe('card')
-  })
-
   test('counts also if somebody else approved since the record was read', async () => {
     const { decide, record, now } = startDecide({ approve: approveBy(2, ben, chiara) })
     const request = await record()
@@ -223,34 +183,10 @@ describe('a rejection', () => {
 
     expect((await now(request)).state).toBe('rejected')
   })
-
-  test('can be begun while the request waits, and not once it is decided', async () => {
-    const { decide, record } = startDecide()
-    const request = await record()
-    const approved = await record({ resource: 'elastic_ip:eip_2' }, 'approve')
-
-    await expect(decide.mayDecide(request, ben, 'decide')).resolves.toBeUndefined()
-    await expect(decide.mayDecide(approved, ben, 'decide')).rejects.toThrow(tooLate(approved, ben.userId).text)
-  })
 })
 
 describe('an emergency approval', () => {
   const rule = { approve: approveBy(2, ada, ben, chiara), breakGlass: true }
-
-  test('by the requester alone approves the request, and the channel gets the reason', async () => {
-    const { decide, record, now, owed, shown, wakeUps } = startDecide(rule)
-    const request = await record()
-    await decide.mayDecide(request, ada, 'break-glass')
-
-    await decide.breakGlass(request, ada, 'web-1 is down')
-
-    expect(await now(request)).toMatchObject({
-      state: 'approved',
-      decision: { by: ada.userId, breakGlass: true, reason: 'web-1 is down' },
-    })
-    expect(owed()).toEqual(['break-glass'])
-    expect({ shown, wakeUps }).toEqual({ shown: ['card', 'break-glass'], wakeUps: [0] })
-  })
 
   test('is refused if the rule does not allow it', async () => {
     const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
@@ -285,85 +221,7 @@ describe('a refused attempt', () => {
   })
 })
 
-describe('a withdrawal', () => {
-  test('by the requester ends the request without a report', async () => {
-    const { decide, record, now, owed, shown } = startDecide()
-    const request = await record()
-
-    await decide.withdraw(request, ada)
-
-    expect((await now(request)).state).toBe('withdrawn')
-    expect(owed()).toEqual([])
-    expect(shown).toEqual(['card'])
-  })
-
-  test('by somebody else is refused', async () => {
-    const { decide, record, now } = startDecide()
-    const request = await record()
-
-    await expect(decide.withdraw(request, ben)).rejects.toThrow('can withdraw it')
-
-    expect((await now(request)).state).toBe('waiting')
-  })
-
-  test('is possible for an approved key and an approved move, until the write is sent', async () => {
-    const { decide, record, now } = startDecide()
-    const approvedKey = await record(newKey, 'approve')
-    const approvedMove = await record({}, 'approve')
-
-    await decide.withdraw(approvedKey, ada)
-    await decide.withdraw(approvedMove, ada)
-    const sentMove = await record({}, 'approve', 'send')
-    await expect(decide.withdraw(sentMove, ada)).rejects.toThrow(tooLate(sentMove, ada.userId).text)
-
-    expect((await now(approvedKey)).state).toBe('withdrawn')
-    expect((await now(approvedMove)).state).toBe('withdrawn')
-    expect((await now(sentMove)).state).toBe('starting')
-  })
-})
-
 describe('the tracking', () => {
-  test.each([
-    ['the requester', ada],
-    ['an approver', ben],
-  ])('is stopped by %s, and the thread gets a report', async (_, origin) => {
-    const { decide, record, now, owed } = startDecide()
-    const request = await record({}, ...untilTracking)
-
-    await decide.stopTracking(request, origin)
-
-    expect(await now(request)).toMatchObject({ state: 'untracked', stoppedBy: origin.userId })
-    expect(owed()).toEqual(['stopped'])
-  })
-
-  test('is not stopped by other people', async () => {
-    const { decide, record, now } = startDecide({ approve: approveBy(1, chiara) })
-    const request = await record({}, ...untilTracking)
-
-    await expect(decide.stopTracking(request, ben)).rejects.toThrow('can stop the tracking or start it again')
-
-    expect((await now(request)).state).toBe('tracking')
-  })
-
-  test('is not stopped if the change is done since the record was read', async () => {
-    const { decide, store, record, now } = startDecide()
-    const request = await record({}, ...untilTracking)
-    await store.take(request, 'finish')
-
-    await expect(decide.stopTracking(request, ada)).rejects.toThrow(tooLate(await now(request), ada.userId).text)
-  })
-
-  test('starts again at once after a click', async () => {
-    const { decide, store, record, now, wakeUps } = startDecide()
-    const request = await record({}, ...untilTracking, 'stop-tracking')
-
-    await decide.trackAgain(request, ben)
-
-    expect((await now(request)).state).toBe('tracking')
-    expect(await store.due(10)).toEqual([request.id])
-    expect(wakeUps).toEqual([0])
-  })
-
   test('records who stopped it and who started it again, each time', async () => {
     const { decide, record, now } = startDecide()
     const request = await record({}, ...untilTracking)
@@ -390,14 +248,6 @@ describe('the tracking', () => {
     await expect(decide.trackAgain(request, ada)).rejects.toThrow(tooLate(request, ada.userId).text)
 
     expect((await now(request)).state).toBe('untracked')
-  })
-
-  test('does not start again if it was not stopped', async () => {
-    const { decide, record, wakeUps } = startDecide()
-    const done = await record({}, ...untilTracking, 'finish')
-
-    await expect(decide.trackAgain(done, ada)).rejects.toThrow(tooLate(done, ada.userId).text)
-    expect(wakeUps).toEqual([])
   })
 
   test.each<[string, PlannedStep[]]>([
