@@ -5,14 +5,13 @@ import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/message
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { requestHandlers } from '../../../src/requests/clicks.ts'
-import { createStore, type NewRequest } from '../../../src/requests/store.ts'
+import type { NewRequest } from '../../../src/requests/store.ts'
 import type { Click, Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { accessWith } from '../access-for-test.ts'
-import { trusting } from '../audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { connectTestStore } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
 import { signatures, signedBy } from '../signatures-for-test.ts'
 import { takingMessages, wording } from '../slack-for-test.ts'
@@ -21,8 +20,7 @@ const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 
 /** The buttons of cards over a real Redis, for a bot whose only kind of change is the move. Ben may approve everything. */
 function startButtons() {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   const catalog = createCatalog([moveChange({} as never)])
   const noted: AuditNote[] = []
   const effects: string[] = []

@@ -5,11 +5,10 @@ import { usualTimings } from '../../../src/domain/timings.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { reconcile as reconcileRequest } from '../../../src/requests/reconcile.ts'
-import { createStore, type NewRequest } from '../../../src/requests/store.ts'
+import type { NewRequest } from '../../../src/requests/store.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { trusting } from '../audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { connectTestStore } from '../redis-for-test.ts'
 import { minutes, recordRequest, ruleFor } from '../request-for-test.ts'
 import { wording } from '../slack-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
@@ -42,8 +41,7 @@ function startReconcile({
   meanwhile = [],
   problem = 'genuine',
 }: World = {}) {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   const did: string[] = []
   const held: number[] = []
   const wakeUps: number[] = []

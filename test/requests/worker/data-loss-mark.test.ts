@@ -1,17 +1,14 @@
-import { cp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { Redis } from 'ioredis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Redis } from 'ioredis'
+import { describe, expect, test } from 'vitest'
 import { createAudit } from '../../../src/audit/audit.ts'
 import { createNewestHead } from '../../../src/audit/intake.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
+import type { Keys } from '../../../src/redis/key-names.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { auditSigning } from '../audit-for-test.ts'
 import { lost, outboxApp, sent } from '../outbox/outbox-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
@@ -244,32 +241,5 @@ describe('an older state of a data set', () => {
     await one.check()
 
     expect(one.posts()).toHaveLength(1)
-  })
-
-  test('is reported if the files of Redis were restored', async () => {
-    const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
-    const redis = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 })
-    redis.on('error', () => {})
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
-    const one = startProcess({ redis, keys: createKeys('older') })
-    await one.check()
-    await one.note(1)
-    const [files, older] = ['appendonlydir', 'older'].map((name) => join(server.folder, name)) as [string, string]
-    await cp(files, older, { recursive: true })
-    await one.note(1)
-    await one.check()
-
-    await server.kill()
-    await rm(files, { recursive: true })
-    await cp(older, files, { recursive: true })
-    await server.restart()
-    await one.check()
-    await one.note(1)
-    await one.check()
-
-    expect(one.posts().slice(1)).toEqual([expect.stringContaining('Redis went back to an older state')])
   })
 })

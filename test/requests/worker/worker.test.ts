@@ -3,11 +3,10 @@ import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { createQueues } from '../../../src/redis/queues.ts'
 import { reconcile as reconcileRequest } from '../../../src/requests/reconcile.ts'
-import { createStore } from '../../../src/requests/store.ts'
+import type { createStore } from '../../../src/requests/store.ts'
 import { createWorker } from '../../../src/requests/worker.ts'
 import { fakeApp, noticing } from '../../fake-app.ts'
-import { trusting } from '../audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { connectTestStore } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 
@@ -29,8 +28,7 @@ async function startWorker({
   track?: (requests: Request[]) => Promise<void>
   untilSlackAnswers?: Promise<void>
 } = {}) {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   const reconciled: string[] = []
   const sent: string[] = []
   const errors: unknown[] = []

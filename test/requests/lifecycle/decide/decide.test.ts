@@ -6,12 +6,11 @@ import { newKeyChange } from '../../../../src/features/keys-create.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../../src/messages/refusals.ts'
 import { moveChange } from '../../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { createStore, type NewRequest } from '../../../../src/requests/store.ts'
+import type { NewRequest } from '../../../../src/requests/store.ts'
 import { fakeApp } from '../../../fake-app.ts'
 import { accessWith } from '../../access-for-test.ts'
-import { trusting } from '../../audit-for-test.ts'
 import { decideWith } from '../../decide-with.ts'
-import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
+import { connectTestStore } from '../../redis-for-test.ts'
 import { minutes, newRequestFor, recordRequest, ruleFor } from '../../request-for-test.ts'
 import { signatures, signedBy } from '../../signatures-for-test.ts'
 import { takingMessages, wording } from '../../slack-for-test.ts'
@@ -34,8 +33,7 @@ const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_
  * Decisions over a real Redis. Ada requests; Ben and Chiara approve, unless the rule says otherwise. Records what was shown and woken up.
  */
 function startDecide(rule: Partial<PolicyRule> = {}) {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   const shown: string[] = []
   const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
