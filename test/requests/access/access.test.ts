@@ -51,11 +51,8 @@ function setUp({
         )
       },
       channel: async () => channel,
-      hasBot: async () => true,
-      isOpenTo: async () => true,
     },
     policy: { rules, bundles },
-    homeTeamId: () => 'T0NIMBUS01',
     catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
     noteRefusal: async (note) => void noted.push(note),
   })
@@ -160,59 +157,6 @@ describe('a decision', () => {
 
     expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toMatchObject({ enough: false, missing: 1 })
     expect(reads).toContain('fresh U0BEN00001')
-  })
-
-  test('is never enough if no rule is left', async () => {
-    const { access } = setUp({ rules: [] })
-
-    expect(await access.tally(requestFor(), ['U0BEN00001'])).toMatchObject({ enough: false })
-  })
-})
-
-describe('break-glass', () => {
-  const rules = [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001']), breakGlass: true })]
-
-  test('is for the requester alone, and only if the rule allows it', async () => {
-    const { access } = setUp({ rules })
-    const without = setUp({ rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001']) })] })
-    const request = requestFor()
-
-    expect(await access.authorize(ada, { to: 'break-glass', request })).toEqual({ rule: 'APPROVERS', via: 'U0ADA00001' })
-    expect(await why(without.access.authorize(ada, { to: 'break-glass', request }))).toMatch(/^You requested this/)
-    expect(await why(access.authorize(ben, { to: 'break-glass', request }))).toBe(
-      'Only <@U0ADA00001>, who requested this, can approve it alone.',
-    )
-  })
-
-  test('is refused if no rule is left', async () => {
-    const { access } = setUp({ rules: [] })
-
-    expect(await why(access.authorize(ada, { to: 'break-glass', request: requestFor() }))).not.toBe('not refused')
-  })
-})
-
-describe('a step that only the requester may take', () => {
-  test('is refused to other people, and to a requester who became a guest', async () => {
-    const request = requestFor()
-    const own = { to: 'withdraw' as const, request }
-    const asGuest = setUp({ standings: { U0ADA00001: 'guest' } })
-
-    expect(await setUp().access.authorize(ada, own)).toEqual({ via: 'requester' })
-    expect(await why(setUp().access.authorize(ben, own))).toBe(
-      'Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.',
-    )
-    expect(await why(asGuest.access.authorize(ada, own))).toMatch(/^Guests can't/)
-  })
-
-  test('includes the withdrawal until the approval: then the approvers can stop what was not sent', async () => {
-    const own = { to: 'withdraw' as const, request: requestFor({ state: 'approved' }) }
-    const { access } = setUp()
-
-    expect(await access.authorize(ada, own)).toEqual({ via: 'requester' })
-    expect(await access.authorize(ben, own)).toMatchObject({ rule: expect.any(String) })
-    expect(await why(access.authorize({ ...ada, userId: 'U0DEE00001' }, own))).toMatch(
-      /^Only <@U0ADA00001>, who requested this, and its approvers \(.*\) can withdraw it\.$/,
-    )
   })
 })
 
@@ -384,29 +328,6 @@ describe('what alerts request', () => {
     expect(world.noted).toMatchObject([{ act: 'refused', by: 'alerts', kind: 'ip.move' }])
   })
 
-  test('is refused under the rule of its project, also if another rule names alerts', async () => {
-    const narrow = ruleFor({ name: 'storefront', projects: { ids: [project.id], names: [] } })
-
-    expect(await why(admit(setUp({ rules: [narrow, ...rules] })))).toMatch(/^The rule “storefront” doesn't let alerts request this/)
-  })
-
-  test('is approved by approvers, and by nobody else', async () => {
-    const { access } = setUp({ rules })
-
-    expect(await access.authorize(ben, { to: 'decide', request })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
-    expect(await why(access.authorize(alerts, { to: 'decide', request }))).toBe("Bots can't approve or reject requests.")
-    expect(await access.tally(request, ['alerts'])).toMatchObject({ enough: false })
-  })
-
-  test('is never approved alone, although the rule allows break-glass', async () => {
-    const { access } = setUp({ rules })
-
-    for (const person of [alerts, ben])
-      expect(await why(access.authorize(person, { to: 'break-glass', request }))).toMatch(
-        /^(Bots can't approve or reject|An alert requested this)/,
-      )
-  })
-
   test('is withdrawn by its approvers alone, and nothing else is done as alerts', async () => {
     const { access } = setUp({ rules })
 
@@ -427,14 +348,6 @@ describe('an evacuation', () => {
     const requester = await access.gate(ada, 'ip.evacuate')
     return (await access.admit(ada, { kind: 'ip.evacuate', project: where, requester, reason: undefined, draft })).rule.name
   }
-
-  test('is admitted and decided as a move if no rule names it', async () => {
-    const { access } = setUp({ rules: [ruleFor()], bundles })
-
-    expect(await admittedBy([ruleFor()])).toBe('APPROVERS')
-    expect(await access.authorize(ben, { to: 'decide', request })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
-    expect(await access.tally(request, ['U0BEN00001'])).toMatchObject({ enough: true })
-  })
 
   test('is admitted by its own rule, and needs the approvals of that for the moves in it, too', async () => {
     const rules = [evacuations({ approve: approveBy(['U0EVE00001']) }), ruleFor()]

@@ -189,12 +189,6 @@ test('a key that the account API refuses for good ends with what to do instead o
   ])
 })
 
-test('a press that has to wait for the limit of the account changes nothing', async () => {
-  const { press, taken } = approvedKey({ waitMs: 40_000 })
-  await expect(press()).rejects.toThrow('The account allows 20 changes a minute. Press again in 40\u00a0s.')
-  expect(taken).toEqual([])
-})
-
 test('a press while the reads of the account are spent names the limit, and changes nothing', async () => {
   const unread = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false })
   const { press, taken } = approvedKey({ unread })

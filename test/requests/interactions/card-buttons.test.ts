@@ -26,15 +26,8 @@ function startButtons() {
   const effects: string[] = []
   const effect = (name: string) => async () => void effects.push(name)
   const access = accessWith({
-    people: {
-      person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
-      members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])),
-      channel: async () => 'usual',
-      hasBot: async () => true,
-      isOpenTo: async () => true,
-    },
+    people: { members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])) },
     policy: { rules: [ruleFor({ changes: ['ip.move', 'dns.update'] })] },
-    homeTeamId: () => 'T0NIMBUS01',
     catalog,
     noteRefusal: async (note) => void noted.push(note),
   })

@@ -6,7 +6,7 @@ import { createRedisWatch } from '../../../src/requests/watches.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { outboxApp } from '../outbox/outbox-app.ts'
-import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
+import { connectTestRedis } from '../redis-for-test.ts'
 
 const evicts: RedisFault = {
   code: 'evicts',
@@ -104,20 +104,6 @@ describe('the operators', () => {
     expect(next.posts()).toEqual([ends])
   })
 
-  test('are notified by another process if the one that recorded a fault died before it posted', async () => {
-    const shared = connectTestRedis()
-    const dead = startProcess(shared, undefined, { dies: true })
-    dead.faults.push(evicts)
-    await expect(dead.check()).rejects.toThrow('died')
-    const next = startProcess(shared)
-    next.faults.push(evicts)
-
-    await next.check()
-    await next.sweep()
-
-    expect(next.posts()).toEqual([begins(evicts)])
-  })
-
   test('are notified of a fault before they are notified of its end, if the process that found the fault died', async () => {
     const shared = connectTestRedis()
     const dead = startProcess(shared, undefined, { dies: true })
@@ -128,19 +114,6 @@ describe('the operators', () => {
     await next.check()
 
     expect(next.posts()).toEqual([begins(evicts), ends])
-  })
-
-  test('are notified if the answer of Redis is lost and the command is sent again', async () => {
-    const { keys } = connectTestRedis()
-    const { redis, proxy } = await connectLossyRedis('patient')
-    const one = startProcess({ redis, keys })
-    one.faults.push(evicts)
-
-    proxy.loseNextReply()
-    await one.check()
-
-    expect(proxy.fired.lostReplies).toBe(1)
-    expect(one.posts()).toEqual([begins(evicts)])
   })
 })
 

@@ -39,15 +39,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   const attempted: (string | undefined)[] = []
   const catalog = createCatalog([moveChange({} as never), newKeyChange(fakeApp({}))])
   const access = accessWith({
-    people: {
-      person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
-      members: async () => new Map(),
-      channel: async () => 'usual',
-      hasBot: async () => true,
-      isOpenTo: async () => true,
-    },
     policy: { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] },
-    homeTeamId: () => 'T0NIMBUS01',
     catalog,
     noteRefusal: async (note) => void attempted.push(note.attempted),
   })
