@@ -179,8 +179,8 @@ interface RepeatedLine {
  * Creates the lines that can recur at every attempt while a service is away, and are written at most once a minute. No error is swallowed: the next
  * line has the number of its repeats.
  */
-export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>, options: { everyMs?: number } = {}) {
-  const repeats = createRepeats(options)
+export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
+  const repeats = createRepeats()
   const nameOf = (code: ErrorCode, about: string) => `${code} ${about}`
 
   function write({ fields, text, about = '', level = 'warn', over = 'This has not happened again', onWritten }: RepeatedLine): void {
@@ -277,12 +277,7 @@ export function createErrorReports(log: Pick<Log, 'info' | 'warn'>, lines: Pick<
 }
 export type ErrorReports = ReturnType<typeof createErrorReports>
 
-interface Reported {
-  code: ErrorCode
-  text: string
-}
-
-const atPlace: Record<Place, Reported> = {
+const atPlace: Record<Place, { code: ErrorCode; text: string }> = {
   jobs: { code: 'job-failed', text: 'Work in the background failed. It is tried again' },
   queue: { code: 'queue-failed', text: 'The queue of jobs failed. A tick does the work instead' },
   audit: { code: 'audit-failed', text: 'A note of the audit could not be written yet. It is tried again' },
@@ -293,7 +288,7 @@ const atPlace: Record<Place, Reported> = {
   alerts: { code: 'alerts-failed', text: 'An alert could not be handled. Its sender gets 503 and sends it again' },
 }
 
-const unhandled: Record<LoggedPayload['why'], Reported> = {
+const unhandled: Record<LoggedPayload['why'], { code: ErrorCode; text: string }> = {
   'no-listener': { code: 'payload-not-handled', text: 'Acknowledged a Slack payload that Lockkeeper does not handle' },
   unreadable: {
     code: 'payload-unreadable',
