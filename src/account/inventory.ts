@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import type { ApiKey, Baseline, ElasticIp, Plan, Server, VirtualMachine } from '../domain/account.ts'
+import type { ApiKey, Baseline, ElasticIp, Plan, Server, VirtualMachine } from '../account/objects.ts'
 import { AccountLimitError, isUnanswered, ListCutError, type Missing, StoreUnavailableError } from '../domain/errors.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { withinOr } from '../domain/within.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Assignment, type ElasticIp, longestSeenMs, type SeenAssignment, type SeenAssignments } from '../domain/account.ts'
+import type { ElasticIp } from '../account/objects.ts'
+import { Assignment, longestSeenMs, type SeenAssignment, type SeenAssignments } from '../domain/account.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { guardStore, type Redis } from './connect.ts'
 import type { Keys } from './key-names.ts'

@@ -203,7 +203,7 @@ describe('tolerated answers', () => {
     const [first, second] = await api.apiKeys.list()
 
     expect(first?.allowedIps).toEqual(['{"cidr":"192.0.2.0/24"}'])
-    expect(second).toMatchObject({ allowedIps: [], readOnly: undefined })
+    expect(second).toMatchObject({ allowedIps: [] })
   })
 })
 

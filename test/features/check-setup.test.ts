@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import type { ApiKey } from '../../src/domain/account.ts'
+import type { ApiKey } from '../../src/account/objects.ts'
 import {
   AccountLimitError,
   ApiError,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { VirtualMachine } from '../../src/domain/account.ts'
+import type { VirtualMachine } from '../../src/account/objects.ts'
 import { ApiError, ApiUnreachableError, ListCutError, UserError } from '../../src/domain/errors.ts'
 import { askWhichOne, findOption, findTyped, offerThings, optionById, suggesting } from '../../src/kit/thing.ts'
 import { virtualMachines } from '../../src/kit/things.ts'
