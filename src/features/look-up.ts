@@ -120,7 +120,7 @@ interface LookUpLists extends Lists {
 async function readLists({ lists }: App): Promise<LookUpLists> {
   const problems: unknown[] = []
   const read = async <Item>(list: Promise<Item[]>): Promise<ReadList<Item>> => {
-    const nothing = { items: [], cut: 'pages' as const }
+    const nothing = { items: [], cut: 'size' as const }
     return asFarAsRead(list).catch((error: unknown) => {
       problems.push(error)
       return nothing

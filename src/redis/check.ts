@@ -2,9 +2,9 @@ import { Cluster, type Redis as RedisFromIoredis } from 'ioredis'
 import type { App } from '../app.ts'
 import {
   AwayError,
+  isMissingRight,
   type MissingRight,
   missingRightIn,
-  missingRightOf,
   refusesWrites,
   StartError,
   StoreUnavailableError,
@@ -181,8 +181,7 @@ export async function readRedisHealth({ connections, store, config }: App): Prom
     return faults.length > 0 ? { is: 'unsafe', faults } : { is: 'safe' }
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error
-    const right = missingRightOf(error, config.redis.prefix)
-    if (right) return { is: 'lacks-right', right }
+    if (isMissingRight(error)) return { is: 'lacks-right', right: missingRightIn(error.message, config.redis.prefix) }
     const refusal = writeRefusalOf(error.code)
     if (refusal) return { is: 'refuses-writes', refusal, faults: [] }
     if (error.code === undefined) return { is: 'silent' }

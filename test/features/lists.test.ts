@@ -123,7 +123,7 @@ const details = (found: Details | undefined) =>
   ].join('\n')
 
 test('lists and details as people see them', async () => {
-  const cut = new ListCutError({ operation: 'elasticIps.list', limit: 'pages', items: [elasticIp('203.0.113.2')] })
+  const cut = new ListCutError({ operation: 'elasticIps.list', limit: 'size', items: [elasticIp('203.0.113.2')] })
   const away = new ApiUnreachableError({ operation: 'elasticIps.list', requestSent: 'no', problem: 'ECONNREFUSED' })
   const noFeature = new ApiError({ operation: 'elasticIps.list', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
   const otherProject = { ...web10, id: 'sv_3other', hostname: 'web-1', project: { id: 'proj_2', name: 'Data platform', slug: 'data' } }
