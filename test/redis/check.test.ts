@@ -80,13 +80,6 @@ describe('a Redis that does not answer', () => {
     },
   )
 
-  test('throws AwayError while Redis loads its data', async () => {
-    const { answers, outcome } = arrange()
-    answers.resolve(`${safeInfo}loading:1\r\n`)
-
-    expect(await outcome()).toMatchObject({ name: 'AwayError', message: expect.stringContaining('(LOADING)') })
-  })
-
   test('gets one INFO command for several attempts, and is checked by its answer', async () => {
     const { answers, sent, outcome } = arrange()
     for (let attempt = 0; attempt < 3; attempt += 1) expect(await outcome()).toBeInstanceOf(AwayError)
