@@ -134,7 +134,6 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     }
   }
 
-  /** Takes turns and makes attempts: one for a write, up to three for a read. */
   async function send<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, signal } = request
     if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'no', problem: 'cancelled before it was sent' })
@@ -269,7 +268,6 @@ export function startDeadline(ms: number, caller: AbortSignal | undefined) {
 
   return {
     signal,
-    /** Why it ended. */
     reason: () => (caller?.aborted ? 'cancelled by the caller' : `not finished within ${ms} ms`),
     /** Resolves with true after `waitMs`, and with false at once if the wait would outlast the deadline or when the caller aborts. */
     async wait(waitMs: number): Promise<boolean> {

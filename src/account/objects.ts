@@ -92,7 +92,6 @@ export const server = resourceKind(ServerResponse, toServer)
 export const VirtualMachineResponse = z.object({
   id: z.string(),
   attributes: z.object({
-    /** The display name, which is also the hostname. */
     name: text,
     status: text,
     created_at: text,
@@ -229,7 +228,6 @@ function toBaseline({ id, attributes }: z.infer<typeof BaselineResponse>) {
     ...shown(wire),
     name: wire.name ?? id,
     operatingSystem,
-    /** The plans that it applies to. */
     platforms: plan && !isListed ? [...plans, toNamed(plan)] : plans,
     sshKeys: shown(wire.ssh_keys ?? []),
     userData: user_data?.id ? { ...shown(user_data), id: user_data.id } : undefined,

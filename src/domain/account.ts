@@ -8,7 +8,6 @@ export interface Named {
   slug?: string
 }
 
-/** The variables that hold Lockkeeper's own keys. */
 export type KeyVariable = 'INFRA_API_KEY' | 'INFRA_READ_KEY'
 
 /** The last characters of Lockkeeper's own keys, by which they are recognized in a list of keys. */
@@ -30,7 +29,6 @@ export function uniqueKeyName(text: string, requesterId: string, requestId: stri
   return `${text} [${requesterId} ${requestId.slice(0, 12)}]`
 }
 
-/** Returns the part of a key's name that a person chose. */
 export function labelOf(name: string): string {
   return name.replace(/ \[\S+ [0-9a-f]{12}\]$/, '')
 }
@@ -46,10 +44,8 @@ export function requesterOfKey(key: { name?: string }): string | undefined {
   return / \[([UW][A-Z0-9]{2,}) [0-9a-f]{12}\]$/.exec(key.name ?? '')?.[1]
 }
 
-/** The sentence about a key that may change everything and works from every address. */
 export const fullAccessFromEverywhere = 'The key gives full access from any IP.'
 
-/** The server that Lockkeeper saw an Elastic IP on last. */
 export const Assignment = z.object({
   elasticIpId: z.string(),
   address: z.string(),
@@ -61,10 +57,8 @@ export const Assignment = z.object({
 })
 export type Assignment = z.infer<typeof Assignment>
 
-/** An assignment, and how long ago it was seen. */
 export type SeenAssignment = Assignment & { agoMs: number }
 
-/** An older assignment is not used. */
 export const longestSeenMs = 24 * 3_600_000
 
 /** An older assignment may be outdated, so a person chooses whether to use it. */
@@ -81,9 +75,7 @@ export type Site = Named
 /** A project. Every kind of object shows the same id for it. */
 export type ProjectRef = Named & { id: string }
 
-/** The sites that decide whether an Elastic IP can move to a server. */
 interface SitesOfMove {
-  /** The Elastic IP's own site. */
   location: Site | undefined
   /** The site of the server that the Elastic IP is assigned to. */
   assigned: Site | undefined
@@ -142,7 +134,6 @@ export function projectName({ name, slug, id }: ProjectRef): string {
   return name ?? slug ?? id
 }
 
-/** The status of an Elastic IP for which the account API shows none. */
 export const statusNotShown = 'unknown'
 
 /** Whether servers announce the address through BGP sessions of their own. Such an address is never moved, and its `server` means nothing. */
@@ -169,7 +160,6 @@ export function namesakesAre({ others, count }: Namesakes, what: { one: string; 
   return count === 1 ? phrase`Another ${[what.one]} (${all}) is` : phrase`${count} other ${[what.many]} (${all}) are`
 }
 
-/** Whether people cannot tell one name from the other. */
 export function looksSame(a: string, b: string): boolean {
   return shown(a) === shown(b)
 }

@@ -46,7 +46,6 @@ export class StoreUnavailableError extends Error {
   }
 }
 
-/** A reason why Lockkeeper cannot start. The message is a sentence for operators. */
 export class StartError extends Error {
   override name = 'StartError'
 }
@@ -74,7 +73,6 @@ export class ApiError extends Error {
   /** The `detail`, `message` or `title` of the answer, cut to 200 characters. The text comes from outside: escape it before it is shown. */
   declare readonly detail: string | undefined
   declare readonly retryAfterMs: number | undefined
-  /** The key that was used. */
   declare readonly key: KeyVariable
 
   constructor(details: Pick<ApiError, 'operation' | 'status' | 'codes'> & Partial<Pick<ApiError, 'detail' | 'retryAfterMs' | 'key'>>) {
@@ -108,7 +106,6 @@ export class ApiContractError extends Error {
   }
 }
 
-/** An answer has more bytes than Lockkeeper reads. */
 export class AnswerTooLongError extends ApiContractError {
   override name = 'AnswerTooLongError'
 }
@@ -130,9 +127,7 @@ export class ListCutError extends ApiContractError {
 
 /** What a list from the account API lacks. */
 export interface Missing {
-  /** The limit that ended the read. */
   cut?: ListLimit
-  /** How many items do not fit the schema. */
   unreadable?: number
   /** How many items have no id yet, because they are being provisioned. */
   unready?: number
@@ -210,7 +205,6 @@ export function isCertificateError(code: string): boolean {
   return /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code)
 }
 
-/** Why the account API couldn't be reached. Each problem has a different fix. */
 export type ConnectionProblem = 'name' | 'refused' | 'certificate' | 'late' | 'broken'
 
 const patterns: [ConnectionProblem, RegExp][] = [
@@ -227,7 +221,6 @@ export function connectionProblemOf(problem: string): ConnectionProblem {
 
 // These tables follow the reference of the account API, not the commands, so they stay complete when a command is deleted.
 
-/** Refusals by error code. */
 const byCode: Record<string, Words> = {
   ELASTIC_IP_NOT_ACTIVE: { why: "The Elastic IP isn't active, so it can't be moved now." },
   SERVER_NOT_IN_PROJECT: { why: "The server isn't in the same project as the Elastic IP.", next: 'Choose another server.' },
@@ -315,7 +308,6 @@ export interface MissingRight {
   fix: string
 }
 
-/** Whether Redis refused a command because its user lacks a right. */
 export function isMissingRight(error: unknown): error is StoreUnavailableError & { code: 'NOPERM' } {
   return error instanceof StoreUnavailableError && error.code === 'NOPERM'
 }

@@ -59,7 +59,6 @@ export function withUnit(amount: number | string, unit: string): string {
  */
 const invisible = /[\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-/** Removes the characters that show nothing. A joined emoji falls apart into its parts. */
 export function withoutInvisible(text: string): string {
   return text.replace(invisible, '')
 }

@@ -20,7 +20,6 @@ const mostTries = 10
 /** Why a list is not used. `older`: this process has read a newer one. `missing`: it has read one that should still be there. */
 export type ListProblem = 'forged' | 'older' | 'missing'
 
-/** The members of an Elastic IP that matter here. */
 interface ElasticIp {
   id: string
   address: string
