@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { readKeyProblem } from '../account/objects.ts'
 import type { App } from '../app.ts'
 import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
-import { readKeyProblem } from '../domain/account.ts'
 import type { Change } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'

@@ -42,13 +42,13 @@ describe('the options of a picker', () => {
     }
     expect(texts({ unready: 1 })).toEqual(['Not offered: 1 still being provisioned.', 'web-1'])
     expect(texts({ unreadable: 2 })).toEqual(['Not offered: 2 more. Run the command with an id.', 'web-1'])
-    expect(texts({ cut: 'pages', unready: 1, unreadable: 2 })[0]).toBe(
+    expect(texts({ cut: 'size', unready: 1, unreadable: 2 })[0]).toBe(
       'Incomplete: not all were read. Not offered: 1 still being provisioned.',
     )
   })
 
   test('are a sentence if nothing fits in a list that was not read to its end', () => {
-    expect(offer(servers, 'db', { cut: 'pages' }).options).toMatchObject([
+    expect(offer(servers, 'db', { cut: 'size' }).options).toMatchObject([
       {
         value: notAChoice,
         text: { text: 'Incomplete: not all were read.' },
