@@ -2,7 +2,7 @@ import type { Button, DataTableBlock, KnownBlock, PlainTextOption, RichTextEleme
 import { actionsFor, context, message, option, wholeSection } from './blocks.ts'
 import { longestOption, longestOptionValue } from './fit.ts'
 import { staticSelect } from './pickers.ts'
-import { charactersIn, cleanText, code, emptyText, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
+import { charactersIn, cleanText, code, emptyText, joinMrkdwn, type Mrkdwn, mrkdwn, truncate, unescaped } from './text.ts'
 import type { Message } from './web-api.ts'
 
 /** Sorts by day where Slack sorts the cells of a column alphabetically: 2026-11-22 3:04 PM. */
@@ -34,10 +34,6 @@ function elementOf({ seconds, kind, id = '', url, label = '', code = '' }: Recor
 
 function textElement(mrkdwn: string): RichTextElement[] {
   return mrkdwn === '' ? [] : [{ type: 'text', text: unescaped(mrkdwn) }]
-}
-
-function unescaped(mrkdwn: string): string {
-  return mrkdwn.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
 
 /** The content of a cell. Slack sorts a column of numbers by their values. Undefined and empty text show as a dash. */
