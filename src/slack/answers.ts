@@ -41,7 +41,7 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
 
   async function say(answer: Answerable, replaces: boolean): Promise<boolean> {
     const replaceOriginal = (await takeInterim()) || replaces
-    const answered = responseUrl ? await respond(responseUrl, answer, { replaceOriginal }) : undefined
+    const answered = responseUrl ? await sendWithTable(answer, (one) => respond(responseUrl, one, { replaceOriginal })) : undefined
     if (answered?.is === 'sent') return true
     const posted = origin.channelId ? await sendWithTable(answer, (one) => messenger.postEphemeral(origin, one)) : undefined
     if (posted?.is === 'sent') return false

@@ -3,10 +3,10 @@ import type { Origin } from '../domain/approval.ts'
 import { UnknownName } from '../domain/errors.ts'
 import { countMistakes, suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
-import { actions, button, message, notice, wholeSection } from './blocks.ts'
+import { actionsFor, message, notice, wholeSection } from './blocks.ts'
 import { type Command, findCommand, groups, type Need } from './commands.ts'
 import { Refusal } from './errors.ts'
-import { formButtonValue } from './forms.ts'
+import { formButtons } from './forms.ts'
 import { alternatives, code, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
 import { withoutMention } from './typed-words.ts'
 import type { Message } from './web-api.ts'
@@ -116,10 +116,7 @@ function closing(usable: Command[], name: string): Mrkdwn {
 }
 
 function withButtons(parts: Mrkdwn[], usable: Command[], name: string): Message {
-  const buttons = usable.flatMap((command) =>
-    command.button && command.form ? [button({ ...command.button, value: formButtonValue(name) })] : [],
-  )
-  return message([...parts.flatMap(wholeSection), ...actions(buttons)])
+  return message([...parts.flatMap(wholeSection), ...actionsFor(name, 'forms', formButtons(usable))])
 }
 
 function synopsis({ words, usage }: Command, name: string): string {

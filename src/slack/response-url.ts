@@ -2,9 +2,8 @@ import type { KnownBlock } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Secret } from '../domain/signing.ts'
 import { context, wholeSection } from './blocks.ts'
-import { type Answerable, hasTable } from './interactions.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
-import { classifyRefusal, type Done, isContentRefused, type Message } from './web-api.ts'
+import { classifyRefusal, type Done, type Message } from './web-api.ts'
 
 interface RespondOptions {
   /** Replaces the message that was clicked, or the interim answer to a command. Otherwise an ephemeral message is added. */
@@ -25,18 +24,11 @@ interface ResponderParts {
 
 /**
  * Creates the function that answers through a `response_url`. Slack takes five answers within 30 minutes, also in channels where the bot is
- * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused. A table that Slack refuses
- * is sent as text, and so is one of which nobody knows whether it arrived.
+ * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused.
  */
 export function createResponder({ allowedOrigins, named = (sent) => sent, fetch = globalThis.fetch }: ResponderParts) {
-  async function respond(url: string, answer: Answerable, { replaceOriginal = false }: RespondOptions = {}): Promise<Done> {
+  return async (url: string, message: Message, { replaceOriginal = false }: RespondOptions = {}): Promise<Done> => {
     if (!URL.canParse(url) || !allowedOrigins.includes(new URL(url).origin)) return { is: 'refused', error: 'foreign_response_url' }
-    if (!hasTable(answer)) return send(url, answer, replaceOriginal)
-    const sent = await send(url, answer.table, replaceOriginal)
-    return isContentRefused(sent) || sent.is === 'unknown' ? send(url, answer.instead, replaceOriginal) : sent
-  }
-
-  async function send(url: string, message: Message, replaceOriginal: boolean): Promise<Done> {
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -56,8 +48,6 @@ export function createResponder({ allowedOrigins, named = (sent) => sent, fetch 
       return { is: 'unknown', problem: error instanceof Error ? error.name : 'no answer' }
     }
   }
-
-  return respond
 }
 export type Respond = ReturnType<typeof createResponder>
 

@@ -64,11 +64,8 @@ export function readPair(words: string[]): Pair {
   return { first, second, rest }
 }
 
-/** One word, or a text in quotes or backticks, in which *because* is a part of a name. */
-const token = /["“”„][^"“”]*["“”]|`[^`]*`|«[^«»]*»|['‘’‚][^'‘’]*['‘’](?=[\s,]|$)|\S+/g
-
 /** Matches mentions as Slack sends them: `<@U0ADA00001|ada>`, `<#C0OPS00001|ops>`, `<!subteam^S0ONCALL01|@oncall>`, `<!here>`. */
-const mentionSplitReason = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
+const mentions = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
 
 /** Matches links as Slack sends them: `<https://example.com/1>`, `<http://web-2.example.com|web-2.example.com>`. */
 const link = /<((?:https?:\/\/|mailto:|tel:)[^<>|]*)(?:\|([^<>]*))?>/g
@@ -79,17 +76,19 @@ const link = /<((?:https?:\/\/|mailto:|tel:)[^<>|]*)(?:\|([^<>]*))?>/g
  */
 export function splitReason(text: string): { command: string; reason: string } | undefined {
   if (!/because/i.test(text)) return undefined
-  const because = [...text.matchAll(token)].find(([word]) => /^because[,:]?$/i.test(word))
+  const because = [...text.matchAll(oneWord)].find(([word]) => /^because[,:]?$/i.test(word))
   if (!because) return undefined
   const sent = text.slice(because.index + because[0].length)
-  const typed = unescaped(sent.replaceAll(mentionSplitReason, nameOfMention).replaceAll(link, (_, address, shown) => shown || address))
-  return { command: text.slice(0, because.index).replace(/[\s,]+$/, ''), reason: withoutQuotes(typed.trim()) }
-}
-
-function nameOfMention(_: string, kind: string, id: string, name: string | undefined): string {
-  return `${kind === '#' ? '#' : '@'}${name || id}`
-}
-
-function withoutQuotes(reason: string): string {
-  return /^["“”„]([^"“”]*)["“”]$/.exec(reason)?.[1]?.trim() ?? reason
+  const typed = unescaped(
+    sent
+      .replaceAll(mentions, (_, kind, id, name) => `${kind === '#' ? '#' : '@'}${name || id}`)
+      .replaceAll(link, (_, address, shown) => shown || address),
+  )
+  return {
+    command: text.slice(0, because.index).replace(/[\s,]+$/, ''),
+    reason: typed
+      .trim()
+      .replace(/^["“”„]([^"“”]*)["“”]$/, '$1')
+      .trim(),
+  }
 }

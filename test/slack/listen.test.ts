@@ -139,7 +139,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
       of: () => (error) => void errors.push(String(error)),
     },
     slack: {
-      respond: async (_, message) => say('text' in message ? message.text : message.instead.text),
+      respond: async (_, message) => say(message.text),
       naming: { inWords: (words) => mrkdwn`${words} Ask the operators.`, inAll: (sent) => sent },
       messenger: {
         postEphemeral: async (_, message) => say(message.text),
