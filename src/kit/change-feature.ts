@@ -15,7 +15,6 @@ import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack
 import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import { wrongUsage } from '../slack/help.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
-import type { LastReceived } from '../slack/listen.ts'
 import { readJson } from '../slack/payloads.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Findings } from './findings.ts'
@@ -53,7 +52,6 @@ export interface FeatureDefinition {
 /** What only the check of the set-up needs besides App. */
 export interface Setup {
   showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
-  lastReceived: Pick<LastReceived, 'read'>
 }
 
 /** What a whole command names: a change, or the things of one name, of which one is meant. */

@@ -190,7 +190,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
   }
   const token = { token: 'xoxb-1', botId: 'B1', botUserId: 'U1', tokenVerificationEnabled: false }
   const bolt = new Bolt({ ...token, receiver: guarded(receiver, app), logger: quiet, convoStore: false, deferInitialization: true })
-  const { settle } = listen(bolt, app, { handlers })
+  const { settle } = listen(bolt, app, handlers)
   bolt.error(async (error) => void errors.push(String(error)))
   await bolt.init()
 
