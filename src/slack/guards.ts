@@ -1,8 +1,9 @@
 import type { AckFn, App as Bolt, Receiver, ReceiverEvent, SocketModeReceiver, ViewResponseAction } from '@slack/bolt'
 import { z } from 'zod'
 import type { App } from '../app.ts'
+import type { LoggedPayload } from '../ops/log.ts'
 import { modal, notice, wholeSection } from './blocks.ts'
-import { membersOf, readMetadata, readPayload, type UnhandledPayload } from './payloads.ts'
+import { membersOf, readMetadata, readPayload } from './payloads.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
 
 /** What the metrics call each kind of payload. Kinds come from outside, so every other one is `other`. */
@@ -50,7 +51,7 @@ export function guarded(receiver: Receiver, app: App): Receiver {
   }
 }
 
-async function acknowledgeUnhandled(app: App, unhandled: UnhandledPayload, { body, ack }: ReceiverEvent): Promise<void> {
+async function acknowledgeUnhandled(app: App, unhandled: LoggedPayload, { body, ack }: ReceiverEvent): Promise<void> {
   const answer = acknowledgementFor(unhandled, body)
   await ack(answer)
   app.errors.unhandled(unhandled)
@@ -62,7 +63,7 @@ async function acknowledgeUnhandled(app: App, unhandled: UnhandledPayload, { bod
  * Makes the acknowledgement of a payload that no listener handled (docs.slack.dev, "Handling user interaction"). A form stays open with an
  * error, a picker gets an empty list, and a command gets a sentence. Slack shows no content of any other acknowledgement.
  */
-function acknowledgementFor(unhandled: UnhandledPayload, body: unknown): unknown {
+function acknowledgementFor(unhandled: LoggedPayload, body: unknown): unknown {
   if (unhandled.kind === 'view_submission') return keepForm(membersOf(body).view, problemWith('form', unhandled))
   if (unhandled.kind === 'command') return { response_type: 'ephemeral', text: problemWith('command', unhandled).text }
   return unhandled.kind === 'block_suggestion' ? { options: [] } : undefined
@@ -76,7 +77,7 @@ function responseUrlIn(body: unknown): string | undefined {
   return typeof metadata === 'string' ? readMetadata(metadata)?.responseUrl : undefined
 }
 
-function problemWith(what: 'form' | 'command' | 'click', { why }: UnhandledPayload): Mrkdwn {
+function problemWith(what: 'form' | 'command' | 'click', { why }: LoggedPayload): Mrkdwn {
   if (why === 'no-listener') return mrkdwn`Lockkeeper doesn't handle this. Nothing was changed. Use its command instead.`
   return why === 'listener-failed'
     ? mrkdwn`Something went wrong with this ${what}. Tell the people who run Lockkeeper. The log has the details.`
