@@ -51,10 +51,12 @@ interface HelpFor {
 export function helpMessage(commands: Command[], help: HelpFor): Message {
   const { name, allowed } = help
   const usable = commands.filter(({ need }) => allowed.includes(need))
-  const titled = groups.map((group) => ({ group, members: usable.filter((command) => command.group === group) }))
+  const byGroup = groups.map((group) => ({ title: mrkdwn`*${group}*`, members: usable.filter((command) => command.group === group) }))
   const parts = [
     mrkdwn`*What you can do*`,
-    ...titled.filter(({ members }) => members.length > 0).map(({ group, members }) => groupLines(mrkdwn`*${group}*`, members, name)),
+    ...byGroup
+      .filter(({ members }) => members.length > 0)
+      .map(({ title, members }) => joinMrkdwn([title, ...linesOf(members, name)], '\n')),
     ...(usable.length === 0 ? [mrkdwn`Nothing: only full members of this workspace can use Lockkeeper.`] : []),
     ...notOpen(commands, help),
     closing(usable, name),
@@ -62,26 +64,19 @@ export function helpMessage(commands: Command[], help: HelpFor): Message {
   return withButtons(parts, usable, name)
 }
 
-/** Explains one command. `more`: the commands that begin with the same words. `unknown`: words that the help did not understand. */
-function commandHelp(command: Command, { name, allowed, more, unknown }: HelpFor & { more: Command[]; unknown: string[] }): Message {
+/** Explains one command. `more`: the commands that begin with the same words. */
+function commandHelp(command: Command, more: Command[], { name, allowed }: HelpFor): Message {
   const isUsable = allowed.includes(command.need)
   const { summary, details, examples } = command
   const shown = examples.map((one) => code(`${name} ${command.words} ${one}`))
   const parts = [
-    ...notUnderstood(unknown),
     mrkdwn`*${code(synopsis(command, name))}*\n${summary}.${details ? mrkdwn`\n${details}` : ''}`,
-    ...(shown.length > 0 ? [mrkdwn`*Examples*\n${joinMrkdwn(shown, '\n')}`] : []),
+    ...(shown.length > 0 ? [joinMrkdwn([mrkdwn`*Examples*`, ...shown], '\n')] : []),
     ...(command.need === 'read' ? [] : [withReason]),
-    ...(more.length > 0 ? [groupLines(mrkdwn`*More*`, more, name)] : []),
+    ...(more.length > 0 ? [joinMrkdwn([mrkdwn`*More*`, ...linesOf(more, name)], '\n')] : []),
     ...(isUsable ? [] : [mrkdwn`_Not available to you here._`]),
   ]
   return withButtons(parts, isUsable ? [command] : [], name)
-}
-
-function groupHelp(commands: Command[], help: HelpFor & { unknown: string[] }): Message {
-  const usable = commands.filter(({ need }) => help.allowed.includes(need))
-  const listed = usable.length > 0 ? [groupLines(undefined, usable, help.name)] : []
-  return withButtons([...notUnderstood(help.unknown), ...listed, ...notOpen(commands, help)], usable, help.name)
 }
 
 const withReason = mrkdwn`To give a reason, end the command with ${code('because')} and the reason. Approvers see it.`
@@ -104,9 +99,8 @@ export function takesNone({ words }: Command, args: string[], name: string): Mrk
   return joinMrkdwn([mrkdwn`${code(`${name} ${words}`)} takes no arguments.`, ...notUnderstood(args)], ' ')
 }
 
-function groupLines(title: Mrkdwn | undefined, commands: Command[], name: string): Mrkdwn {
-  const lines = commands.map((command) => mrkdwn`${code(synopsis(command, name))} ${command.summary}`)
-  return joinMrkdwn([...(title ? [title] : []), ...lines], '\n')
+function linesOf(commands: Command[], name: string): Mrkdwn[] {
+  return commands.map((command) => mrkdwn`${code(synopsis(command, name))} ${command.summary}`)
 }
 
 function closing(usable: Command[], name: string): Mrkdwn {
@@ -140,10 +134,8 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
     return mrkdwn`${asTyped(first)} isn't a command. Press *${buttonName}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
   // If the first word is right, probably only the second one is mistyped.
   const inGroup = meantCommands(group, words)
-  return notACommand(words, inGroup.length > 0 ? inGroup : meantCommands([...commands, helpCommand], words), name)
+  return notACommand(words, inGroup.length > 0 ? inGroup : meantCommands([...commands, { words: 'help' }], words), name)
 }
-
-const helpCommand = { words: 'help', usage: '[<command>]' }
 
 /** A command that was probably meant, and how many of the typed words stand for it. The others are its arguments. */
 interface Meant {
@@ -152,22 +144,18 @@ interface Meant {
 }
 
 /** Finds the command with the fewest mistakes, or two. A last word without the words before it (`move`) stands for a command, too. */
-function meantCommands(commands: Pick<Command, 'words' | 'usage'>[], typed: string[]): Meant[] {
-  const readings = commands.flatMap(({ words, usage }) => {
+function meantCommands(commands: Pick<Command, 'words'>[], typed: string[]): Meant[] {
+  const readings = commands.flatMap(({ words }) => {
     const own = words.split(' ')
-    const last = own.at(-1) ?? ''
+    const whole = { words, typed: own.length, mistakes: countMistakes(typed.slice(0, own.length).join(' '), words) }
+    const short = { words, typed: 1, mistakes: countMistakes(typed[0] ?? '', own.at(-1) ?? '') + own.length - 1 }
     // As many letters may be wrong as half of the longest word has, because two that changed places count twice. Of three, one may be.
     const longest = Math.max(...own.map((word) => word.length))
     const most = longest > 3 ? Math.ceil(longest / 2) : 1
-    const whole = { words, usage, typed: own.length, mistakes: countMistakes(typed.slice(0, own.length).join(' '), words) }
-    const short = { words, usage, typed: 1, mistakes: countMistakes(typed[0] ?? '', last) + own.length - 1 }
     return [whole.mistakes <= short.mistakes ? whole : short].filter(({ mistakes }) => mistakes <= most)
   })
   const fewest = Math.min(...readings.map(({ mistakes }) => mistakes))
-  const nearest = readings.filter(({ mistakes }) => mistakes === fewest)
-  // A command that takes no arguments is not meant where some were typed, unless nothing else is.
-  const taking = nearest.filter((one) => one.usage !== '' || one.typed >= typed.length)
-  return (taking.length > 0 ? taking : nearest.map((one) => ({ ...one, typed: typed.length }))).slice(0, 2)
+  return readings.filter(({ mistakes }) => mistakes === fewest).slice(0, 2)
 }
 
 /** Says that there is no such command, and which ones exist instead. Each takes over the words after those that stand for it. */
@@ -197,16 +185,14 @@ export async function showHelp(app: Pick<App, 'access'>, commands: Command[], to
   const needs = commands.map(({ need }) => need)
   const help = { name: origin.command, allowed: await app.access.may(origin, needs) }
   const words = topic.filter((word) => !isHelpWord(word))
-  const [first, ...others] = words
+  const [first] = words
   if (first === undefined) return helpMessage(commands, help)
-  const found = findCommand(commands, words)
-  if (found) {
-    const more = commands.filter((each) => each.words.startsWith(`${found.command.words} `))
-    return commandHelp(found.command, { ...help, more, unknown: found.args })
-  }
-  const members = commands.filter((command) => command.words.startsWith(`${first.toLowerCase()} `))
-  if (members.length > 0) return groupHelp(members, { ...help, unknown: others })
-  return notice(unknownCommand(commands, words, help.name))
+  const found = findCommand(commands, words)?.command
+  const members = commands.filter((command) => command.words.startsWith(`${found?.words ?? first.toLowerCase()} `))
+  if (found) return commandHelp(found, members, help)
+  if (members.length === 0) return notice(unknownCommand(commands, words, help.name))
+  const usable = members.filter(({ need }) => help.allowed.includes(need))
+  return withButtons([...linesOf(usable, help.name), ...notOpen(members, help)], usable, help.name)
 }
 
 /** Where the names for suggestions come from, and the command that lists them: `/infra keys`. */
