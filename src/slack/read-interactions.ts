@@ -6,11 +6,11 @@ import type { Origin } from '../domain/approval.ts'
 import { MessageRef } from '../domain/request.ts'
 import { claim } from '../redis/scripts.ts'
 import { answerTo, type TrackedAnswer } from './answers.ts'
+import { keepForm } from './app.ts'
 import { commandOf, notice, noticeView } from './blocks.ts'
 import { type Command, longestCommand } from './commands.ts'
 import { outdatedButton, Refusal } from './errors.ts'
 import { fit } from './fit.ts'
-import { keepForm } from './guards.ts'
 import {
   type Choices,
   type ClickedView,

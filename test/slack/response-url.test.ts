@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createResponder } from '../../src/slack/response-url.ts'
+import { createResponder } from '../../src/slack/answers.ts'
 
 it.each([
   [200, 'ok', { is: 'sent' }],
