@@ -99,7 +99,6 @@ export function responseOrigins(apiUrl: URL): string[] {
 
 interface ResponderParts {
   allowedOrigins: string[]
-  /** Adds the names of the configuration. */
   named?: Naming['inAll']
   fetch?: typeof globalThis.fetch
 }

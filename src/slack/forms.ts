@@ -19,7 +19,6 @@ export function formButtons(commands: Command[]): Button[] {
   return commands.filter(isOpened).map(({ button: own, words }) => button({ ...own, value: words }))
 }
 
-/** What opens the form of an incomplete command. Undefined if the command is complete or has no form. */
 export function formOf(app: App, command: Command, args: string[]): FormHandler<SlashCommand> | undefined {
   const { form, isComplete, need } = command
   if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
@@ -31,7 +30,6 @@ export function formOf(app: App, command: Command, args: string[]): FormHandler<
   }
 }
 
-/** Checks whether a person may use the form, and reads what its pickers will need. */
 async function allow(app: App, { need, prepare }: Command, origin: Origin): Promise<void> {
   // On the Home tab and in a global shortcut there is no channel yet.
   if (origin.channelId && need !== 'read') await app.access.gateForm(origin, need)
@@ -64,7 +62,6 @@ function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadat
   return formMetadata(opened, app.access.ruleWithReason(need, opened.origin.channelId))
 }
 
-/** The metadata of a form: where its answers go, the typed reason, and the rule that requires one. */
 export function formMetadata(
   { origin, responseUrl, reason }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason'>,
   ruleWithReason: string | undefined,

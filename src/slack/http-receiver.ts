@@ -132,7 +132,6 @@ export const maxBodyBytes = 1_048_576
 
 const formType = 'application/x-www-form-urlencoded'
 
-/** How far the time stamp of a request may be off, in either direction (docs.slack.dev, "Verifying requests from Slack"). */
 const maxOffSeconds = 300
 
 /** The longest body of Slack's certificate check: `ssl_check=1&token=…`. It is the one request that Slack does not sign. */
@@ -261,7 +260,6 @@ export function createRefusalLog<Reason extends string>(
   return { note, flush: repeats.flush }
 }
 
-/** The most bytes that all unfinished bodies together may hold. */
 const maxOpenBytes = 32 * 1_048_576
 
 type BodyReading = { is: 'read'; body: Buffer } | { is: 'too-large' } | { is: 'not-sent' }
@@ -271,7 +269,6 @@ const chunkOverheadBytes = 512
 
 /** Creates the function that reads a whole body. `too-large`: it has more than `maxBytes`. `not-sent`: it was cut off, or dropped to make room. */
 export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxBytes: number; maxOpen?: number }) {
-  /** In the order in which they began. */
   const open = new Map<IncomingMessage, (reading: BodyReading) => void>()
   let held = 0
 

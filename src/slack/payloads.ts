@@ -4,25 +4,18 @@ import { MessageRef } from '../domain/request.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import type { Entered } from './interactions.ts'
 
-/** Another request: its id, and the address of its message. */
 const LinkedRequest = z.object({ id: z.string(), link: z.string().optional() })
 
 /** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
 const Metadata = z.object({
   origin: Origin,
   responseUrl: z.string().optional(),
-  /** The message that the form was opened from. */
   message: MessageRef.optional(),
   extra: z.string().optional(),
-  /** The reason that was typed before the form opened. */
   reason: z.string().optional(),
-  /** The rule that requires a reason, by its name. */
   ruleWithReason: z.string().optional(),
-  /** The request that the form undoes. */
   undoes: LinkedRequest.optional(),
-  /** The ended request that the form repeats. */
   repeats: LinkedRequest.optional(),
-  /** The title of the form. Default: that of an empty one. */
   title: z.string().optional(),
 })
 export type Metadata = z.infer<typeof Metadata>

@@ -21,7 +21,6 @@ export type MembersFor = keyof typeof membersMaxAgeMs
  */
 const readsBeforeReserve = 12
 
-/** Slack's largest page: its limit must be below 1,000 (docs.slack.dev, "conversations.members method"). */
 const membersPerPage = 999
 
 /** The most pages of members that are read while a person waits. */
@@ -67,7 +66,6 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     }
   }
 
-  /** Returns the members of each group, or `unknown` if it could not be read. */
   async function members(groupIds: string[], purpose: MembersFor = 'request'): Promise<Membership> {
     return new Map(await Promise.all(groupIds.map(async (id) => [id, await membersOfGroup(id, purpose)] as const)))
   }
@@ -139,7 +137,6 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     return 'unknown'
   }
 
-  /** Returns the names of people and groups, to show where a mention would notify them. Names that cannot be read are left out. */
   async function names(ids: string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>()
     for (const id of ids) {

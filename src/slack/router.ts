@@ -106,7 +106,6 @@ export function pageButtons(app: App, commands: Command[]): Record<string, Handl
 }
 
 interface WholeCommand {
-  /** `ip move` */
   words: string
   args: string[]
   /** Undefined without one. `because` stands before it. */
@@ -158,7 +157,6 @@ export function helpMessage(commands: Command[], help: HelpFor): Message {
   return withButtons(parts, usable, name)
 }
 
-/** Explains one command. `more`: the commands that begin with the same words. */
 function commandHelp(command: Command, more: Command[], { name, allowed }: HelpFor): Message {
   const isUsable = allowed.includes(command.need)
   const { summary, details, examples } = command
@@ -274,7 +272,6 @@ export function isHelpWord(word: string): boolean {
   return helpWords.includes(word.toLowerCase())
 }
 
-/** Returns the help on a topic: on everything, one command, or the commands of a group. */
 export async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: string[], origin: Origin): Promise<Message> {
   const needs = commands.map(({ need }) => need)
   const help = { name: origin.command, allowed: await app.access.may(origin, needs) }

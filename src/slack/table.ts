@@ -79,7 +79,6 @@ function fitsTable(rows: number): boolean {
 
 const rowsPerPage = 10
 
-/** The rows of a table, and the names of its columns. The first column names the row. */
 export interface Table {
   headers: string[]
   rows: Cell[][]
@@ -158,7 +157,6 @@ export interface Column<T> {
   after?: string
   /** Words in place of an empty cell in a text. Without them the text leaves it out. */
   absent?: string | ((item: T) => string | undefined)
-  /** The line of the item's text. Default: 1. */
   line?: 1 | 2 | 3
   /** The table has this column only if one of its items has the cell. */
   ifAny?: true
@@ -223,7 +221,6 @@ export interface Details {
   name: string
 }
 
-/** Makes the details of an item from the columns of its list, with the facts that the list leaves out. */
 export function detailsOf<T>(item: T, columns: Columns<T>, more: Details['facts'] = []): Pick<Details, 'title' | 'facts'> {
   const [name, ...others] = columns
   const facts = others.map(({ header, cell }) => ({ label: header, words: cellWords(cell(item)) ?? mrkdwn`–` }))

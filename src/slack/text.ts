@@ -132,7 +132,6 @@ export function joinMrkdwn(parts: Mrkdwn[], separator: string): Mrkdwn {
   return new MrkdwnText(parts.map((part) => part.text).join(separator))
 }
 
-/** Joins alternatives: `a`, `a or b`, `a, b or c`. */
 export function alternatives(parts: Mrkdwn[]): Mrkdwn {
   const last = parts.slice(-1)
   return joinMrkdwn(parts.length > 1 ? [joinMrkdwn(parts.slice(0, -1), ', '), ...last] : last, ' or ')
@@ -152,14 +151,12 @@ export function quotation(text: string): Mrkdwn {
   return mrkdwn`“${cleanText(text, { oneLine: true }).replaceAll(/[“”]/g, '"')}”`
 }
 
-/** Links to a page of Slack. Without an address, or with one of another form, it returns the text alone. */
 export function link(address: string | undefined, text: string): Mrkdwn {
   return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*(\?thread_ts=[\d.]+&cid=\w+)?$/.test(address)
     ? new MrkdwnText(`<${address.replaceAll('&', '&amp;')}|${escaped(text).replaceAll('|', '/')}>`)
     : mrkdwn`${text}`
 }
 
-/** Mentions a person by their Slack id, and names a machine. */
 export function mention(userId: string): Mrkdwn {
   if (isMachine({ userId })) return new MrkdwnText('Alertmanager')
   return reference('@', userId)
@@ -171,7 +168,6 @@ export function profileLink(userId: string, profile: string | undefined, text: s
   return text === userId ? code(userId) : mrkdwn`${text} (${code(userId)})`
 }
 
-/** Keeps the texts of links without their addresses, for places with little room. */
 export function unlinked(words: Mrkdwn): Mrkdwn {
   return new MrkdwnText(words.text.replace(/<https:[^|>]*\|([^>]*)>/g, '$1'))
 }
@@ -214,7 +210,6 @@ export function toPlainText(words: Mrkdwn): string {
   )
 }
 
-/** Undoes the escaping of Slack and of `mrkdwn`. */
 export function unescaped(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
@@ -269,7 +264,6 @@ export function createNaming({ opsChannel, command }: { opsChannel: string | und
 }
 export type Naming = ReturnType<typeof createNaming>
 
-/** A longer address takes too much room in a message. */
 const longestAddress = 1_500
 
 /** Whether an address leads to the host that it appears to. A name before `@` and letters of other scripts can imitate another host. */
@@ -314,7 +308,6 @@ export function boldPhrase(phrase: Phrase): Mrkdwn {
   return mrkdwn`*${phraseWords(phrase)}*`
 }
 
-/** Joins the first texts, and counts the others: `web-1, web-2 and 3 more`. */
 export function someTexts(texts: readonly Mrkdwn[], most = 10): Mrkdwn {
   return ownWords(someOf(texts.map(String), { most }))
 }

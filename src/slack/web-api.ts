@@ -24,7 +24,6 @@ export function classifySlackFailure(thrown: unknown): SlackFailure {
   return { is: 'unknown', problem: typeof error.name === 'string' ? error.name : 'no answer' }
 }
 
-/** Classifies the `error` of an answer without `ok: true`. */
 export function classifyRefusal(error: unknown): SlackFailure {
   if (typeof error !== 'string' || !/^[a-z0-9_]{1,60}$/.test(error)) return { is: 'unknown', problem: 'an answer that is not from Slack' }
   // chat.postMessage uses the code with an underscore.
@@ -64,7 +63,6 @@ const contentErrors = new Set([
   'http_400',
 ])
 
-/** Whether Slack refused what a message holds, and not where it was to go. */
 export function isContentRefused(result: { is: string; error?: string }): boolean {
   return result.is === 'refused' && contentErrors.has(result.error ?? '')
 }
@@ -174,7 +172,6 @@ const withoutPreviews = { unfurl_links: false, unfurl_media: false } as const
 
 interface MessengerParts {
   client: WebClient
-  /** Adds the names of the configuration to all that is sent. */
   named?: Naming['inAll']
   /** Undefined until the identity has been fetched. */
   botUserId: () => string | undefined
@@ -301,7 +298,6 @@ async function findMessage(client: WebClient, where: SearchedMessage, self: stri
   return { is: 'cannot-search' }
 }
 
-/** `scopes`: the granted scopes of the installed app. Undefined if Slack's answer does not list them. */
 export type SlackReading =
   | { is: 'answers'; afterMs: number; scopes: string[] | undefined }
   | { is: 'rejects'; error: string }
@@ -315,7 +311,6 @@ export type GroupReading = { is: 'read'; members: number } | { is: 'unreadable';
 /** Reads from Slack how the app is set up. A refusal is part of the result, as Slack's short code. No call is repeated. */
 export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof globalThis.fetch) {
   return {
-    /** Checks that Slack answers, and reads the granted scopes, which Slack sends in a header of every answer. */
     async reach(): Promise<SlackReading> {
       const startedAt = performance.now()
       const answer = await attempt(async () => ({ is: 'answers' as const, scopes: (await client.auth.test()).response_metadata?.scopes }))
@@ -334,7 +329,6 @@ export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof g
       return isFailure(answer) ? { is: 'unreadable', why: reasonOf(answer) } : answer
     },
 
-    /** Returns Slack's code for the reason why a user group cannot be read. Returns undefined if it can be read. */
     async whyUnreadable(groupId: string): Promise<string | undefined> {
       const answer = await attempt(() => client.usergroups.users.list({ usergroup: groupId }).then(() => ({ is: 'read' as const })))
       return isFailure(answer) ? reasonOf(answer) : undefined
