@@ -162,17 +162,12 @@ export function oldNotes({ old }: Missing): Mrkdwn[] {
   return [mrkdwn`:hourglass: *As of ${formatDuration(old.agoMs)} ago.* ${why ?? ''}`]
 }
 
-interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
+interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'>, Counted {
   all: T[]
   missing?: Missing | undefined
-  /** The words of the command. An item is listed if its texts contain all of them. */
-  words: string[]
   textsOf: (item: T) => unknown[]
   /** The code of an item's site, which an answer without rows names. */
   siteOf?: (item: T) => string | undefined
-  /** What the items are called: `1 API key`, `3 API keys`. */
-  one: string
-  many: string
   order: (a: T, b: T) => number
   /** Stands in place of the rows if there are no items at all. */
   none: Mrkdwn
@@ -186,31 +181,19 @@ type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
  */
 export const mostRows = 1_000
 
-export function filteredListing<T>({
-  all,
-  missing = {},
-  words,
-  textsOf,
-  siteOf,
-  one,
-  many,
-  order,
-  none,
-  notes = [],
-  rowsPerPage,
-  ...body
-}: FilterParts<T>): Listing {
-  const sorted = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
-  const listed = sorted.slice(0, mostRows)
+export function filteredListing<T>(given: FilterParts<T>): Listing {
+  const { all, missing = {}, words, textsOf, siteOf, order, none, notes = [], rowsPerPage } = given
+  const found = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
+  const listed = found.slice(0, mostRows)
   return {
     rowsPerPage,
-    title: filteredTitle(sorted.length, { one, many, words }),
-    ...('row' in body ? { rows: listed.map(body.row) } : itemRows(listed, body)),
-    notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(sorted.length)],
+    title: filteredTitle(found.length, given),
+    ...('row' in given ? { rows: listed.map(given.row) } : itemRows(listed, given)),
+    notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(found.length)],
     isOld: missing.old !== undefined,
     empty:
       words.length > 0 && all.length > 0
-        ? mrkdwn`${noneFits(all.length, { one, many, words })} ${otherWords(words)}${siteOf ? sitesInList(all.map(siteOf)) : ''}`
+        ? mrkdwn`${noneFits(all.length, given)} ${otherWords(words)}${siteOf ? sitesInList(all.map(siteOf)) : ''}`
         : none,
   }
 }
@@ -231,8 +214,10 @@ export function unlisted(count: number): Mrkdwn[] {
 }
 
 interface Counted {
+  /** What the items are called: `1 API key`, `3 API keys`. */
   one: string
   many: string
+  /** The words of the command. An item is listed if its texts contain all of them. */
   words: string[]
 }
 

@@ -10,7 +10,7 @@ import { formButtons, formOf } from './forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './interactions.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from './listing.ts'
 import { readJson } from './payloads.ts'
-import { alternatives, code, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
+import { alternatives, capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
 import { withoutMention } from './typed-words.ts'
 import type { Message } from './web-api.ts'
 
@@ -105,27 +105,13 @@ export function pageButtons(app: App, commands: Command[]): Record<string, Handl
   return Object.fromEntries(Object.values(pageActionIds).map((id) => [id, showPage]))
 }
 
-interface WholeCommand {
-  words: string
-  args: string[]
-  /** Undefined without one. `because` stands before it. */
-  reason?: string | undefined
-}
-
 /** A command that is cut could not be copied, so a longer one is shown without its arguments. */
 const longest = 500
 
 /** Shows a whole command as code, to copy. `name` is the slash command's name. */
-export function wholeCommand(name: string, { words, args, reason }: WholeCommand): Mrkdwn {
-  const start = `${name} ${words}`
-  const whole = [start, ...args.map(argument), ...(reason ? ['because', reason] : [])].join(' ')
-  return code(whole.length > longest ? truncate(start, longest, 'plain') : whole)
-}
-
-export function didYouMean(name: string, meant: WholeCommand[]): Mrkdwn {
-  // `keys` with the argument `create` reads like `keys create`.
-  const distinct = new Map(meant.map((one) => wholeCommand(name, one)).map((whole) => [whole.text, whole]))
-  return mrkdwn`Did you mean ${alternatives([...distinct.values()])}?`
+export function wholeCommand(name: string, { words, args }: { words: string; args: string[] }): Mrkdwn {
+  const whole = [name, words, ...args.map(argument)].join(' ')
+  return code(whole.length > longest ? truncate(`${name} ${words}`, longest, 'plain') : whole)
 }
 
 /** Writes an argument as it can be typed: a mention by its name, and a name with spaces in quotes. */
@@ -187,7 +173,7 @@ export function wrongUsage(usage: Mrkdwn, rest: string[]): Mrkdwn {
   return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage], ' ')
 }
 
-export function takesNone({ words }: Command, args: string[], name: string): Mrkdwn {
+function takesNone({ words }: Command, args: string[], name: string): Mrkdwn {
   return joinMrkdwn([mrkdwn`${code(`${name} ${words}`)} takes no arguments.`, ...notUnderstood(args)], ' ')
 }
 
@@ -209,21 +195,17 @@ function synopsis({ words, usage }: Command, name: string): string {
   return `${name} ${words}${usage ? ` ${usage}` : ''}`
 }
 
-/** The buttons of a request message, by the words that people type in their place. */
-const buttonNames: Record<string, string> = { approve: 'Approve', reject: 'Reject', withdraw: 'Withdraw' }
-
 /** Says that there is no such command, and suggests those that were probably meant, with the arguments that were typed. */
-export function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
+function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
   const asTyped = (command: string) => code(`${name} ${command}`)
   const first = words[0]?.toLowerCase() ?? ''
   const group = commands.filter((command) => command.words.startsWith(`${first} `))
   if (group.length > 0 && words.length === 1) {
     const choices = group.map((command) => mrkdwn`${asTyped(command.words)}: ${command.summary}`)
-    return mrkdwn`${asTyped(typedWords(words))} needs one more word:\n${joinMrkdwn(choices, '\n')}`
+    return joinMrkdwn([mrkdwn`${asTyped(typedWords(words))} needs one more word:`, ...choices], '\n')
   }
-  const buttonName = buttonNames[first]
-  if (buttonName !== undefined)
-    return mrkdwn`${asTyped(first)} isn't a command. Press *${buttonName}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
+  if (['approve', 'reject', 'withdraw'].includes(first))
+    return mrkdwn`${asTyped(first)} isn't a command. Press *${capitalised(first)}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
   // If the first word is right, probably only the second one is mistyped.
   const inGroup = meantCommands(group, words)
   return notACommand(words, inGroup.length > 0 ? inGroup : meantCommands([...commands, { words: 'help' }], words), name)
@@ -251,12 +233,14 @@ function meantCommands(commands: Pick<Command, 'words'>[], typed: string[]): Mea
 }
 
 /** Says that there is no such command, and which ones exist instead. Each takes over the words after those that stand for it. */
-export function notACommand(words: string[], meant: Meant[], name: string): Mrkdwn {
-  const whole = meant.map((one) => ({ words: one.words, args: words.slice(one.typed) }))
+function notACommand(words: string[], meant: Meant[], name: string): Mrkdwn {
+  const whole = meant.map((one) => wholeCommand(name, { words: one.words, args: words.slice(one.typed) }))
+  // `keys` with the argument `create` reads like `keys create`.
+  const distinct = [...new Map(whole.map((one) => [one.text, one])).values()]
   const isOneWord = meant.length > 0 && meant.every(({ typed }) => typed === 1)
   const sentences = [
     mrkdwn`${code(`${name} ${typedWords(words.slice(0, isOneWord ? 1 : 2))}`)} isn't a command.`,
-    ...(whole.length > 0 ? [didYouMean(name, whole)] : []),
+    ...(distinct.length > 0 ? [mrkdwn`Did you mean ${alternatives(distinct)}?`] : []),
     ...(meant.some((one) => one.words === 'help') ? [] : [mrkdwn`See ${code(`${name} help`)}.`]),
   ]
   return joinMrkdwn(sentences, ' ')
@@ -268,11 +252,11 @@ function typedWords(words: string[]): string {
 
 const helpWords = ['help', '?', '-h', '--help']
 
-export function isHelpWord(word: string): boolean {
+function isHelpWord(word: string): boolean {
   return helpWords.includes(word.toLowerCase())
 }
 
-export async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: string[], origin: Origin): Promise<Message> {
+async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: string[], origin: Origin): Promise<Message> {
   const needs = commands.map(({ need }) => need)
   const help = { name: origin.command, allowed: await app.access.may(origin, needs) }
   const words = topic.filter((word) => !isHelpWord(word))
