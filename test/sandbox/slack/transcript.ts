@@ -1,6 +1,5 @@
 import { elementsOf } from './elements.ts'
-import { type Json, objectsOf, stringOf, textOf } from './json.ts'
-import { NotDescribed } from './schema.ts'
+import { type Json, NotDescribed, objectsOf, stringOf, textOf } from './json.ts'
 import type { Message } from './slack.ts'
 import type { Directory } from './workspace.ts'
 
