@@ -9,7 +9,6 @@ import { createMessageStore, type MessageStore, type Notification } from './mess
 import { createPayloads, type Payloads } from './payloads.ts'
 import type { CommandSuggestion, Delivery, JournalEntry, Message, ShortcutSuggestion, SlackOptions } from './slack.ts'
 import { createFaults, createState, createTriggers, type Faults, type State, type Triggers, until } from './state.ts'
-import { transcriptOf } from './transcript.ts'
 import { createSocketMode, createTransport, type Transport } from './transport.ts'
 import type { TablesAre } from './validate-blocks.ts'
 import { createViewStore, type ViewStore } from './view-store.ts'
@@ -149,13 +148,10 @@ export async function startSlack(options: SlackOptions = {}) {
 
   const copies = (stored: Parameters<typeof messages.toMessage>[0][]) => stored.map((message) => messages.toMessage(message))
   const level = (channel: string) => messages.levelOf(directory.channel(channel).id).filter((message) => !message.deleted)
-  const transcript = (channel: string, how: { as?: string } = {}) =>
-    transcriptOf(copies(messages.seen(directory.channel(channel).id, how.as)), directory)
   const describe = () => {
     const calls = journal.slice(-10).map((entry) => `  ${entry.method} → ${entry.status} ${JSON.stringify(entry.result).slice(0, 160)}`)
-    return [...notDescribed, 'The latest calls:', ...calls, ...workspace.channels.map(({ name }) => `#${name}\n${transcript(name)}`)].join(
-      '\n',
-    )
+    const said = workspace.channels.flatMap(({ id }) => copies(messages.seen(id)).map(({ userName, text }) => `  ${userName}: ${text}`))
+    return [...notDescribed, 'The latest calls:', ...calls, 'The latest messages:', ...said.slice(-20)].join('\n')
   }
 
   return {
@@ -191,8 +187,6 @@ export async function startSlack(options: SlackOptions = {}) {
       const home = views.homeOf(userId)
       return home && views.toSlack(home)
     },
-    /** Returns the channel as text, for inline snapshots. `as`: with the ephemeral messages of that person. Default: with everybody's. */
-    transcript,
     /** Resolves with the first truthy value. Checks again after every change; a throw means "not yet". Default timeout: 50 s. */
     until: <T>(predicate: () => T, how?: { timeoutMs?: number; what?: string }) => until(state, describe, predicate, how),
 
