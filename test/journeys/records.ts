@@ -127,6 +127,5 @@ export function cardOf(request: Request, { value = buttonValue(request), channel
     text: 'A card',
     blocks: allButtons(value),
     ephemeral: false,
-    time: '',
   }
 }

@@ -20,8 +20,10 @@ function tellWatchdog(line: string): void {
 }
 
 function startWatchdog(): Socket {
+  // It ends after the cache is removed, and must not write to it.
+  const { NODE_COMPILE_CACHE: _, ...env } = systemEnvironment()
   const watchdog = spawn(process.execPath, [fileURLToPath(new URL('./watchdog-process.ts', import.meta.url))], {
-    env: systemEnvironment(),
+    env,
     stdio: ['pipe', 'ignore', 'ignore'],
     // Its own process group keeps Ctrl+C in a terminal away, so that this process controls the end.
     detached: true,

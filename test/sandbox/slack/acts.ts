@@ -1,4 +1,4 @@
-import { actionOf, choiceMember, choiceOf, findElement, type Placed, type StateValues, type Which } from './elements.ts'
+import { actionOf, choiceMember, choiceOf, findElement, type Placed, type Which } from './elements.ts'
 import { type Json, objectsOf } from './json.ts'
 import type { StoredMessage } from './message-store.ts'
 import type { ClickOptions, Delivery, Message, OpenView, Suggestions } from './slack.ts'
@@ -10,22 +10,12 @@ export type Place = { message: StoredMessage } | { view: StoredView }
 
 /** What people do in messages, modals and Home tabs: find the element, choose in it, keep the choice, and deliver it to the bot. */
 export function createActs({ state, directory, messages, views, interactions }: Omit<Parts, 'acts'>) {
-  /** The choices of each person in each message. */
-  const chosen = new Map<string, StateValues>()
-
-  const blocksOf = (place: Place): Json[] => ('message' in place ? (place.message.blocks ?? []) : objectsOf(place.view.given.blocks))
-
-  function inWords(place: Place): string {
-    if ('message' in place) return 'in this message'
-    return place.view.isHome ? 'in this Home tab' : 'in this modal'
-  }
-
   function element(place: Place, name: string, which: Which = {}): Placed {
-    const found = findElement(blocksOf(place), name, which)
+    const blocks = 'message' in place ? (place.message.blocks ?? []) : objectsOf(place.view.given.blocks)
+    const found = findElement(blocks, name, which)
     if (found) return found
-    const value = which.value === undefined ? '' : ` with the value "${which.value}"`
-    const block = which.blockId === undefined ? '' : ` in the block "${which.blockId}"`
-    throw new Error(`There is nothing called "${name}"${value}${block} to act on ${inWords(place)}.`)
+    const where = 'message' in place ? 'message' : place.view.isHome ? 'Home tab' : 'modal'
+    throw new Error(`There is nothing called "${name}" to act on in this ${where}. Wanted: ${JSON.stringify(which)}.`)
   }
 
   function modalFor(userId: string, viewId: string): { view: StoredView } {
@@ -34,27 +24,15 @@ export function createActs({ state, directory, messages, views, interactions }: 
     return { view }
   }
 
-  function keepInMessage(userId: string, message: StoredMessage, placed: Placed, choice: Json): StateValues {
-    const key = `${userId} ${message.channel} ${message.ts}`
-    const values = chosen.get(key) ?? {}
-    const member = choiceMember(placed.type)
-    if (member !== undefined && member in choice) {
-      values[placed.blockId] = { ...values[placed.blockId], [placed.actionId]: { type: placed.type, [member]: choice[member] } }
-      chosen.set(key, values)
-    }
-    return values
-  }
-
   function dispatch(userId: string, place: Place, placed: Placed, choice: Json): Promise<Delivery> {
+    const { blockId, actionId, type } = placed
     const action = actionOf(placed, choice, state.stamp())
+    const member = choiceMember(type)
+    const value = member !== undefined && member in choice ? { type, [member]: choice[member] } : undefined
     if ('message' in place) {
-      const values = keepInMessage(userId, place.message, placed, choice)
-      return interactions.actInMessage(userId, place.message, action, values)
+      return interactions.actInMessage(userId, place.message, action, value && { [blockId]: { [actionId]: value } })
     }
-    const member = choiceMember(placed.type)
-    if (member !== undefined && member in choice) {
-      views.setValue(place.view, placed.blockId, placed.actionId, { type: placed.type, [member]: choice[member] })
-    }
+    if (value) views.setValue(place.view, blockId, actionId, value)
     return interactions.actInView(userId, place.view, action)
   }
 
@@ -70,39 +48,25 @@ export function createActs({ state, directory, messages, views, interactions }: 
   }
 
   async function chooseIn(userId: string, place: Place, placed: Placed, input: string | null): Promise<Json> {
-    if (placed.type === 'conversations_select') {
-      return choiceOf(
-        placed,
-        input,
-        conversationOptions(directory, placed.element, userId).map((option) => ({ ...option })),
-      )
-    }
-    if (placed.type !== 'external_select' || input === null) return choiceOf(placed, input)
-    const found = await suggest(userId, place, placed, input)
-    return choiceOf(
-      placed,
-      input,
-      found.options.map((option) => ({ ...option })),
-    )
+    const isSearched = input !== null && ['external_select', 'conversations_select'].includes(placed.type)
+    if (!isSearched) return choiceOf(placed, input)
+    const query = placed.type === 'external_select' ? input : ''
+    return choiceOf(placed, input, (await suggest(userId, place, placed, query)).options)
   }
 
-  function writable(userId: string, channelRef: string): Channel {
+  /** Returns a channel in which this person can act. */
+  function channelFor(userId: string, channelRef: string): Channel {
     const channel = directory.channel(channelRef)
     const person = directory.person(userId)
     if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)
     if (!channel.members.includes(userId)) throw new Error(`${person.name} is not in #${channel.name}.`)
-    if (channel.isArchived) throw new Error(`#${channel.name} is archived.`)
     return channel
   }
 
   function invite(userId: string, channel: Channel, handle: string): { message?: StoredMessage } {
     const invited = directory.findByHandle(handle)
-    if (invited === undefined) {
-      interactions.notify(userId, `Nobody here is called ${handle}.`)
-      return {}
-    }
-    if (channel.members.includes(invited.id)) {
-      interactions.notify(userId, `${invited.name} is already in this channel.`)
+    if (invited === undefined || channel.members.includes(invited.id)) {
+      interactions.notify(userId, invited ? `${invited.name} is already in this channel.` : `Nobody here is called ${handle}.`)
       return {}
     }
     directory.join(channel.id, invited.id)
@@ -114,21 +78,15 @@ export function createActs({ state, directory, messages, views, interactions }: 
     element,
     suggest,
 
+    /** Returns a message as it is now, or as in a copy, which may be outdated: that is what this person sees. */
     messageFor(userId: string, channelRef: string, ts: string, copy?: Message): { message: StoredMessage } {
-      const channel = directory.channel(channelRef)
-      const person = directory.person(userId)
-      const stored = messages.find(channel.id, ts)
-      const visibleTo = copy ? copy.visibleTo : stored?.visibleTo
-      if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)
-      if (!channel.members.includes(userId)) throw new Error(`${person.name} is not in #${channel.name}.`)
-      if (visibleTo !== undefined && visibleTo !== userId) throw new Error(`${person.name} cannot see this message.`)
-      if (copy === undefined) {
-        if (stored === undefined) throw new Error('This message is no longer there.')
-        return { message: stored }
-      }
-      const base: StoredMessage = stored ?? { channel: channel.id, ts, user: copy.user, text: '', ...(visibleTo ? { visibleTo } : {}) }
-      const { blocks: _now, ...rest } = base
-      return { message: { ...rest, text: copy.text, ...(copy.blocks ? { blocks: copy.blocks } : {}) } }
+      const channel = channelFor(userId, channelRef).id
+      const stored = messages.find(channel, ts)
+      const shown = copy ?? stored
+      if (shown === undefined) throw new Error('This message is no longer there.')
+      const { user, text, blocks, visibleTo } = shown
+      if (visibleTo !== undefined && visibleTo !== userId) throw new Error(`${directory.person(userId).name} cannot see this message.`)
+      return { message: { ...stored, channel, ts, user, text, blocks, visibleTo } }
     },
 
     modalFor,
@@ -169,7 +127,8 @@ export function createActs({ state, directory, messages, views, interactions }: 
       text: string,
       threadTs?: string,
     ): Promise<{ message?: StoredMessage; delivery?: Delivery }> {
-      const channel = writable(userId, channelRef)
+      const channel = channelFor(userId, channelRef)
+      if (channel.isArchived) throw new Error(`#${channel.name} is archived.`)
       const invitation = /^\/invite\s+(@?\S.*)$/.exec(text.trim())
       if (invitation) return invite(userId, channel, (invitation[1] ?? '').trim())
       if (!text.startsWith('/')) return { message: messages.post({ channel: channel.id, user: userId, text, threadTs }) }
@@ -181,11 +140,14 @@ export function createActs({ state, directory, messages, views, interactions }: 
 }
 export type Acts = ReturnType<typeof createActs>
 
-/** A view: its id, a copy of it, or undefined for the view on top. */
-type ViewRef = string | Pick<OpenView, 'id'>
+/** A copy of a view. Undefined: the view on top. */
+type ViewRef = Pick<OpenView, 'id'> | undefined
+
+/** A message as it is now is named by its channel and stamp. */
+type Target = Message | Pick<Message, 'channel' | 'ts'> | OpenView
 
 /** What one person can do in Slack. A channel is named by id, `#name` or `name`. */
-export function createHands(userId: string, { directory, messages, views, interactions, acts, shown }: Parts) {
+export function createHands(userId: string, { directory, messages, views, interactions, acts, notifications }: Parts) {
   const person = directory.person(userId)
 
   function top(): StoredView {
@@ -194,19 +156,12 @@ export function createHands(userId: string, { directory, messages, views, intera
     return view
   }
 
-  function viewOf(ref: ViewRef | undefined): { view: StoredView } {
-    if (ref === undefined) return { view: top() }
-    return acts.viewFor(userId, typeof ref === 'string' ? ref : ref.id)
-  }
+  const viewOf = (ref: ViewRef) => (ref ? acts.viewFor(userId, ref.id) : { view: top() })
+  const modalOf = (ref: ViewRef) => (ref ? acts.modalFor(userId, ref.id).view : top())
 
-  function modalOf(ref: ViewRef | undefined): StoredView {
-    return ref === undefined ? top() : acts.modalFor(userId, typeof ref === 'string' ? ref : ref.id).view
-  }
-
-  function placeOf(target: Message | OpenView | string, channel?: string): Place {
-    if (typeof target === 'string') return channel ? acts.messageFor(userId, channel, target) : viewOf(target)
-    if ('ts' in target) return acts.messageFor(userId, target.channel, target.ts, target)
-    return target.view.type === 'home' ? acts.homeFor(userId, target) : viewOf(target)
+  function placeOf(target: Target | undefined): Place {
+    if (target && 'ts' in target) return acts.messageFor(userId, target.channel, target.ts, 'text' in target ? target : undefined)
+    return target?.view.type === 'home' ? acts.homeFor(userId, target) : viewOf(target)
   }
 
   return {
@@ -227,8 +182,7 @@ export function createHands(userId: string, { directory, messages, views, intera
      * Presses or chooses an element, named by its action id or visible text: of a modal, or of a message or Home tab as it is in the copy,
      * which may be old.
      */
-    click: async (target: Message | OpenView | string, element: string, how?: ClickOptions) =>
-      acts.click(userId, placeOf(target, how?.channel), element, how),
+    click: async (target: Target, element: string, how?: ClickOptions) => acts.click(userId, placeOf(target), element, how),
 
     /** Uses a shortcut of a message, named by its callback id. `message`: members that replace those of the message in the payload. */
     messageShortcut: async (target: Message, callbackId: string, how: { message?: Json } = {}) => {
@@ -252,7 +206,7 @@ export function createHands(userId: string, { directory, messages, views, intera
      * Fills inputs, named by label or block id: with text, with the text or value of an option, or with null to empty them. Pickers are
      * searched first. Elements with `dispatch_action` are delivered to the bot, and the deliveries returned.
      */
-    async fill(view: ViewRef | undefined, values: Record<string, string | null>): Promise<Delivery[]> {
+    async fill(view: ViewRef, values: Record<string, string | null>): Promise<Delivery[]> {
       const deliveries: Delivery[] = []
       const { view: stored } = viewOf(view)
       for (const [name, input] of Object.entries(values)) {
@@ -267,17 +221,15 @@ export function createHands(userId: string, { directory, messages, views, intera
     close: async (view?: ViewRef) => views.close(modalOf(view)),
 
     /** Types into an external select, named by label, block id or action id. Returns the options of the bot. */
-    async search(target: ViewRef | Message | undefined, element: string, query: string): Promise<Suggestions> {
-      const place = target !== undefined && typeof target !== 'string' && 'ts' in target ? placeOf(target) : viewOf(target)
+    async search(target: Target | undefined, element: string, query: string): Promise<Suggestions> {
+      const place = placeOf(target)
       return acts.suggest(userId, place, acts.element(place, element), query)
     },
 
     /** Returns the messages at channel level and in threads by ts, with the ephemeral messages of this person. */
     sees: (channel: string) => messages.seen(directory.channel(channel).id, userId).map((message) => messages.toMessage(message)),
-    /** Returns what Slack's own client showed this person (`operation_timeout` and the like), oldest first. */
-    notices: () => shown.notices.filter((notice) => notice.userId === userId).map(({ text }) => text),
     /** Returns what this person's phone showed, oldest first. */
-    notifications: () => shown.notifications.filter(({ people }) => people.includes(userId)),
+    notifications: () => notifications.filter(({ people }) => people.includes(userId)),
     /** Sends the same bytes again, with the signature: a repeated or replayed delivery. */
     redeliver: (delivery: Delivery) => interactions.redeliver(delivery),
   }

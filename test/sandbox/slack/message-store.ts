@@ -186,21 +186,11 @@ export function createMessageStore(directory: Directory, state: State) {
       text: message.text,
       team: team.id,
       thread_ts: message.threadTs ?? (replies.length > 0 ? message.ts : undefined),
-      parent_user_id: message.threadTs && find(message.channel, message.threadTs)?.user,
       reply_count: replies.length || undefined,
-      reply_users: replies.length > 0 ? [...new Set(replies.map((reply) => reply.user))] : undefined,
-      latest_reply: replies.at(-1)?.ts,
-      ...rootOf(message),
       edited: message.editedTs && { user: message.user, ts: message.editedTs },
       blocks: message.blocks,
       metadata: options.metadata ? message.metadata : undefined,
     })
-  }
-
-  /** A broadcast reply carries its parent message. */
-  function rootOf(message: StoredMessage): Json {
-    const root = message.subtype === broadcastSubtype && message.threadTs ? find(message.channel, message.threadTs) : undefined
-    return root ? { root: toSlack(root) } : {}
   }
 
   return {
@@ -278,9 +268,7 @@ export function createMessageStore(directory: Directory, state: State) {
         visibleTo,
         edited: message.editedTs !== undefined || undefined,
         deleted,
-        replyCount: repliesTo(message).length || undefined,
         metadata,
-        time: new Date(Number(ts) * 1000).toISOString(),
       })
     },
 

@@ -195,10 +195,8 @@ test('a click that fails gives the person a warning', async () => {
   expect(await noticeOf()).toEqual(['timeout', '⚠️ Operation timed out. Apps need to respond within 3 seconds.'])
   bot.answer(() => ({ status: 500 }))
   expect(await noticeOf()).toEqual(['refused', '⚠️ This app responded with Status Code 500.'])
-  bot.answer(() => ({}))
-  slack.faults.add({ method: 'delivery.block_actions', kind: 'drop-after' })
+  slack.connectBot('http://127.0.0.1:9/')
   expect(await noticeOf()).toEqual(['unreachable', '⚠️ This app did not respond.'])
-  expect(bot.received).toHaveLength(3)
 })
 
 test('a response URL works five times in half an hour, also where the bot is not a member', async () => {

@@ -22,7 +22,6 @@ interface SlackApp {
   tokens: { bot: string; app: string }
   scopes: string[]
   homeTab: boolean
-  interactivity: boolean
   limits: boolean
   clockSkewMs: number
   ackDeadlineMs: number
@@ -49,8 +48,8 @@ export interface Parts {
   record: (entry: JournalEntry) => void
   delivered: (delivery: Delivery) => void
   notDescribed: string[]
-  /** What Slack itself has shown people, and their phones. */
-  shown: { notices: { userId: string; text: string }[]; notifications: Notification[] }
+  /** What the phones of people have shown. */
+  notifications: Notification[]
 }
 
 /**
@@ -62,11 +61,10 @@ export async function startSlack(options: SlackOptions = {}) {
   let botUrl = options.botUrl
   const app: SlackApp = {
     baseUrl: () => options.publicUrl ?? url,
-    signingSecret: options.signingSecret ?? 'sandbox-signing-secret',
-    tokens: { bot: options.botToken ?? 'xoxb-sandbox-bot-token', app: options.appToken ?? 'xapp-sandbox-app-token' },
+    signingSecret: 'sandbox-signing-secret',
+    tokens: { bot: 'xoxb-sandbox-bot-token', app: 'xapp-sandbox-app-token' },
     scopes: options.scopes ?? usualScopes,
     homeTab: options.homeTab ?? true,
-    interactivity: options.interactivity ?? true,
     limits: options.limits ?? false,
     clockSkewMs: options.clockSkewMs ?? 0,
     ackDeadlineMs: options.ackDeadlineMs ?? 3_000,
@@ -77,16 +75,14 @@ export async function startSlack(options: SlackOptions = {}) {
   const state = createState(options.now ?? Date.now)
   const workspace = copyOf(options.workspace ?? nimbusWorks)
   const directory = createDirectory(workspace, state)
-  directory.addPeople(options.people ?? [])
   const messages = createMessageStore(directory, state)
   const views = createViewStore(directory, state)
 
   const journal: JournalEntry[] = []
   const deliveries: Delivery[] = []
-  const shown: Parts['shown'] = { notices: [], notifications: [] }
+  const notifications: Notification[] = []
   state.subscribe((change) => {
-    if (change.notice) shown.notices.push(change.notice)
-    if (change.notification) shown.notifications.push(change.notification)
+    if (change.notification) notifications.push(change.notification)
   })
   const notDescribed: string[] = []
   const faults = createFaults()
@@ -109,7 +105,7 @@ export async function startSlack(options: SlackOptions = {}) {
       state.changed({ visible: false })
     },
     notDescribed,
-    shown,
+    notifications,
   }
   const socketMode = createSocketMode(base)
   const transport = createTransport(base, socketMode)
