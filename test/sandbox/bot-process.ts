@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { AccountApi } from './account-api/start-account-api.ts'
@@ -19,6 +20,15 @@ export const botPrograms = {
 export function botProgram(name: keyof typeof botPrograms): string {
   const { BOT_BUNDLES: bundles } = process.env
   return bundles === undefined ? botPrograms[name] : join(bundles, `${name}.mjs`)
+}
+
+/**
+ * Fills a compile cache as the build of the image does: without a configuration the bot ends by itself. A killed process would not write the
+ * cache.
+ */
+export async function fillCompileCache(main: string, folder: string): Promise<void> {
+  const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: folder }
+  await once(spawn(process.execPath, [main], { env, stdio: 'ignore' }), 'exit')
 }
 
 interface Surroundings {

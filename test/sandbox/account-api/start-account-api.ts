@@ -20,8 +20,6 @@ export interface AccountApiOptions {
   data?: Partial<Data>
   /** Limits the size of pages below what is requested. */
   maxPageSize?: number
-  /** Whether `filter[server]` finds the addresses of a server that is not active, although they show no server. Default: false. */
-  filterKnowsDead?: boolean
   limits?: Limits
   now?: () => number
 }
@@ -34,11 +32,10 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
     moveTakes = { min: 4_000, max: 9_000 },
     maxPageSize = Number.POSITIVE_INFINITY,
     movePhases = [{ server: 'from' }, { server: 'target' }],
-    filterKnowsDead = false,
     now = Date.now,
   } = options
   const world = createWorld({ data: { ...accountData(key), ...options.data }, moveTakes, movePhases, now })
-  const answer = createRouter({ world, maxPageSize, filterKnowsDead })
+  const answer = createRouter(world, maxPageSize)
   const journal = createJournal()
   const faults = createFaults()
   const limiter = createRateLimiter(options.limits ?? {}, key, now)
