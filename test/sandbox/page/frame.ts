@@ -16,6 +16,7 @@ import {
   isBeside,
   isUnread,
   mainChannel,
+  messagesIn,
   messagesInChannels,
   page,
   tabHere,
@@ -90,7 +91,7 @@ function topBar(requests: ShownRequest[]): TemplateResult {
 
 function sideBar(requests: ShownRequest[]): TemplateResult {
   const { channels, people, bot, team } = page.workspace
-  const isAppUnread = page.place !== 'messages' && isUnread(page.app?.channel ?? '')
+  const isAppUnread = page.place !== 'messages' && isUnread(page.state?.channel ?? '')
   return html`<nav class="side-bar ${page.isSideOpen ? 'is-open' : ''}" aria-label="Workspace">
     <h2>Channels</h2>
     ${channels.map(({ id, name }) =>
@@ -102,7 +103,7 @@ function sideBar(requests: ShownRequest[]): TemplateResult {
     ${sideLink(botPicture, bot.name, {
       isCurrent: tabHere() !== undefined,
       isUnread: isAppUnread,
-      go: () => goToChannel(bot.homeTab ? 'home' : 'messages'),
+      go: () => goToChannel('home'),
     })}
     <p class="small">${team.name} is invented. Nothing typed here leaves this machine.</p>
   </nav>`
@@ -169,11 +170,10 @@ function listCommands() {
 
 function log(label: string, beginning: TemplateResult): TemplateResult {
   const { id } = channelHere()
-  const messages = page.messages.get(id)
   return html`${keyed(
     id,
     html`<div class="messages" role="log" aria-label=${label} tabindex="0">
-      <div>${messages ? [beginning, renderMessages(messages)] : html`<p class="loading" role="status">Loading messages…</p>`}</div>
+      <div>${page.state ? [beginning, renderMessages(messagesIn(id))] : html`<p class="loading" role="status">Loading messages…</p>`}</div>
     </div>`,
   )}`
 }
@@ -188,7 +188,7 @@ function appTab(): TemplateResult {
   return html`<header class="head">
       <h1>${botPicture}${bot.name}</h1>
       <nav class="tabs" aria-label=${bot.name}>
-        ${bot.homeTab ? tab('home', 'Home', false) : nothing} ${tab('messages', 'Messages', isUnread(page.app?.channel ?? ''))}
+        ${tab('home', 'Home', false)} ${tab('messages', 'Messages', isUnread(page.state?.channel ?? ''))}
       </nav>
     </header>
     ${lostConnection()}
@@ -208,7 +208,7 @@ function tab(place: string, name: string, isMarked: boolean): TemplateResult {
 }
 
 function home(): TemplateResult {
-  const published = page.app?.home
+  const published = page.state?.home
   if (!published) {
     return html`<p class="loading">${page.workspace.bot.name} has not shown anything here.</p>`
   }

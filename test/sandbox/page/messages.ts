@@ -3,7 +3,7 @@ import { repeat } from 'lit-html/directives/repeat.js'
 import { api } from './api.ts'
 import { renderBlocks } from './blocks.ts'
 import { avatar, iconButton, icons } from './icons.ts'
-import { channelHere, goTo, notify, page, tabHere } from './page.ts'
+import { channelHere, goTo, messagesIn, notify, page, tabHere } from './page.ts'
 import type { Message, Shortcut } from './shapes.ts'
 import { formatSlackDate } from './slack-date.ts'
 import { renderMrkdwn } from './text.ts'
@@ -23,7 +23,7 @@ export function renderMessages(messages: Message[]): TemplateResult {
 
 /** Renders the open thread. Nothing if its message is not here. */
 export function renderThread(): TemplateResult | undefined {
-  const messages = page.messages.get(channelHere().id) ?? []
+  const messages = messagesIn(channelHere().id)
   const parent = messages.find(({ ts }) => ts === page.thread)
   if (!parent) return undefined
   const replies = messages.filter(({ threadTs, ts }) => threadTs === parent.ts && ts !== parent.ts)

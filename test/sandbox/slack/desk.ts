@@ -5,6 +5,7 @@ import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
 import type { Message, ShortcutSuggestion } from './slack.ts'
 import type { Parts } from './start-slack.ts'
 import type { StoredView } from './view-store.ts'
+import type { Channel } from './workspace.ts'
 
 /** The routes of the web page. Each one acts as the person `as`, with the same functions as the hands of tests. */
 export function createDesk({ state, directory, messages, views, interactions, acts, app }: Parts) {
@@ -32,17 +33,16 @@ export function createDesk({ state, directory, messages, views, interactions, ac
       people: workspace.people
         .filter(({ isStranger, deleted }) => !isStranger && !deleted)
         .map(({ id, name, handle, title, role, color }) => ({ id, name, handle, title, role, color })),
-      // Nobody acts as them on the page, but messages of the bot need their names.
-      strangers: workspace.people.filter(({ isStranger }) => isStranger).map(({ id, handle }) => ({ id, handle })),
-      channels: workspace.channels
-        .filter(({ isGroupDirect }) => !isGroupDirect)
-        .map(({ id, name, topic, isPrivate = false, isShared = false }) => ({ id, name, topic, isPrivate, isShared })),
-      userGroups: workspace.userGroups.map(({ id, handle }) => ({ id, handle })),
-      bot: { id: bot.userId, name: bot.name, homeTab: app.homeTab },
+      // Messages name people as whom nobody acts on the page, too.
+      handles: [...workspace.people, ...workspace.userGroups].map(({ id, handle }) => ({ id, handle })),
+      channels: channels().map(({ id, name, topic, isPrivate = false, isShared = false }) => ({ id, name, topic, isPrivate, isShared })),
+      bot: { id: bot.userId, name: bot.name },
       commands: app.commands,
       shortcuts: { message: shortcutsOf('message'), global: shortcutsOf('global') },
     }
   }
+
+  const channels = () => directory.workspace.channels.filter(({ isGroupDirect }) => !isGroupDirect)
 
   function shortcutsOf(type: ShortcutSuggestion['type']): Json[] {
     return app.shortcuts
@@ -50,27 +50,20 @@ export function createDesk({ state, directory, messages, views, interactions, ac
       .map(({ callbackId, name, description }) => ({ callbackId, name, description }))
   }
 
-  function stateFor(given: Json): Json {
-    return { messages: messagesFor(asOf(given), directory.channel(stringOf(given.channel)).id) }
-  }
-
-  function messagesFor(userId: string, channel: string): Message[] {
-    return messages.seen(channel, userId).map((message) => messages.toMessage(message))
-  }
-
   function shown(view: StoredView): Json {
     return { id: view.id, view: views.toSlack(view) }
   }
 
-  /** Returns the app as this person sees it: its Home tab, the direct messages from it, and the open modals. */
-  function appFor(given: Json): Json {
+  /** Returns what this person sees: the messages of each channel and those from the app, the app's Home tab, and the open modals. */
+  function stateFor(given: Json): Json {
     const userId = asOf(given)
     const home = views.homeOf(userId)
-    const channel = directory.directChannel(userId).id
+    const direct = directory.directChannel(userId)
+    const seen = ({ id }: Channel) => messages.seen(id, userId).map((message) => messages.toMessage(message))
     return {
-      channel,
+      channel: direct.id,
       home: home ? shown(home) : null,
-      messages: messagesFor(userId, channel),
+      messages: Object.fromEntries([...channels(), direct].map((channel) => [channel.id, seen(channel)])),
       views: views.stackOf(userId).map(shown),
     }
   }
@@ -81,9 +74,7 @@ export function createDesk({ state, directory, messages, views, interactions, ac
   }
 
   async function say(given: Json): Promise<Json> {
-    const text = stringOf(given.text)
-    if (text.trim() === '') throw new Error('There is nothing to send.')
-    const { delivery } = await acts.send(asOf(given), stringOf(given.channel), text, stringOf(given.threadTs) || undefined)
+    const { delivery } = await acts.send(asOf(given), stringOf(given.channel), stringOf(given.text), stringOf(given.threadTs) || undefined)
     return { notice: delivery?.notice }
   }
 
@@ -99,15 +90,12 @@ export function createDesk({ state, directory, messages, views, interactions, ac
 
   async function click(given: Json): Promise<Json> {
     const userId = asOf(given)
-    const action = objectOf(given.action)
-    const blockId = stringOf(given.blockId) || stringOf(action.block_id)
-    const actionId = stringOf(given.actionId) || stringOf(action.action_id)
-    const { type: _type, action_id: _actionId, block_id: _blockId, ...choice } = action
+    const { type: _, ...action } = objectOf(given.action)
+    const [blockId, actionId] = [stringOf(given.blockId), stringOf(given.actionId)]
     const place = seenPlace(userId, given)
     // A click carries the current values of its modal, as in Slack.
     if ('view' in place) take(place.view, objectOf(given.values))
-    const placed = acts.element(place, actionId, { blockId: blockId || undefined })
-    const delivery = await acts.click(userId, place, actionId, { blockId: placed.blockId, action: choice })
+    const delivery = await acts.click(userId, place, actionId, { blockId, action })
     return { notice: delivery.notice }
   }
 
@@ -127,7 +115,7 @@ export function createDesk({ state, directory, messages, views, interactions, ac
   async function optionsFor(given: Json): Promise<Json> {
     const userId = asOf(given)
     const place = placeOf(userId, given)
-    const placed = acts.element(place, stringOf(given.actionId), { blockId: stringOf(given.blockId) || undefined })
+    const placed = acts.element(place, stringOf(given.actionId), { blockId: stringOf(given.blockId) })
     const found = await acts.suggest(userId, place, placed, stringOf(given.value))
     return { options: found.options, label: found.label, notice: found.notice }
   }
@@ -168,7 +156,7 @@ export function createDesk({ state, directory, messages, views, interactions, ac
     })
   }
 
-  const reads: Record<string, (given: Json) => Json | Promise<Json>> = { workspace, state: stateFor, app: appFor, options: optionsFor }
+  const reads: Record<string, (given: Json) => Json | Promise<Json>> = { workspace, state: stateFor, options: optionsFor }
   const writes: Record<string, (given: Json) => Promise<Json>> = { say, open, click, shortcut, submit, close }
 
   return {
