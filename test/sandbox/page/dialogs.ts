@@ -71,8 +71,8 @@ function form(top: OpenView): TemplateResult {
   }
   return html`${keyed(
     id,
-    html`<form novalidate @submit=${send}>
-      <header>
+    html`<form class="column" novalidate @submit=${send}>
+      <header class="row">
         <h2 id="modal-title">${renderPlain(view.title?.text ?? '')}</h2>
         ${iconButton('Close dialog', icons.close, () => close(top, true))}
       </header>
@@ -80,7 +80,7 @@ function form(top: OpenView): TemplateResult {
         ${wrong?.viewId === id && wrong.sentence ? html`<div class="error" role="alert">${wrong.sentence}</div>` : nothing}
         ${renderBlocks(view.blocks, surfaceOf(top))}
       </div>
-      <footer>
+      <footer class="row">
         <button type="button" class="button" @click=${() => close(top)}>
           ${openViews().length > 1 ? 'Back' : plainWithEmoji(view.close?.text ?? (submitText ? 'Cancel' : 'Close'))}
         </button>
@@ -98,9 +98,9 @@ export function renderQuestion(): TemplateResult {
   const asked = questionNow()
   const content =
     asked &&
-    html`<header><h2 id="question-title">${renderPlain(asked.title.text)}</h2></header>
+    html`<header class="row"><h2 id="question-title">${renderPlain(asked.title.text)}</h2></header>
       <div class="modal-body" id="question-text">${renderText(asked.text)}</div>
-      <footer>
+      <footer class="row">
         <button type="button" class="button" @click=${cancelQuestion}>${asked.deny.text}</button>
         <button type="button" class="button ${asked.style ?? 'primary'}" @click=${() => answerQuestion(true)}>${asked.confirm.text}</button>
       </footer>`

@@ -46,7 +46,7 @@ function renderMessage(message: Message, around?: Message[]): TemplateResult {
     <div class="message-body">
       <div class="message-head">
         <strong>${userName}</strong>
-        ${isBot ? html`<span class="app-badge">APP</span>` : nothing}
+        ${isBot ? html`<span class="small">APP</span>` : nothing}
         <time class="small" datetime=${dateOf(message).toISOString()} title=${dateOf(message).toLocaleString()}>${timeOf(message)}</time>
       </div>
       ${broadcast ? alsoWhere(threadTs ?? ts, around !== undefined) : nothing} ${content(message)}
@@ -75,7 +75,7 @@ function alsoWhere(thread: string, isInChannel: boolean): TemplateResult {
 function threadBar(thread: string, replies: Message[]): TemplateResult {
   const last = Number(replies.at(-1)?.ts)
   const authors = new Map(replies.map((reply) => [reply.user, reply]))
-  return html`<button type="button" class="thread-bar" @click=${() => goTo({ thread })}>
+  return html`<button type="button" class="thread-bar row" @click=${() => goTo({ thread })}>
     ${[...authors.values()].map(avatarOf)}
     <strong>${countOf(replies)}</strong>
     <span class="small">Last reply ${formatSlackDate(last, '{time} {date_short_pretty}', new Date())}</span>
@@ -117,7 +117,7 @@ export function shortcutMenu(
 
 function dayDivider({ ts }: Message): TemplateResult {
   const day = formatSlackDate(Number(ts), '{date_long_pretty}', new Date())
-  return html`<div class="day-divider" role="separator">${day.charAt(0).toUpperCase() + day.slice(1)}</div>`
+  return html`<div class="day-divider row" role="separator">${day.charAt(0).toUpperCase() + day.slice(1)}</div>`
 }
 
 function avatarOf({ user, userName, isBot }: Message): TemplateResult {

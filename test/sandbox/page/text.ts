@@ -68,7 +68,7 @@ function renderInline(piece: Inline): TemplateResult {
     case 'user':
     case 'group':
     case 'channel':
-      return html`<span class="mention ${piece.id === page.me.id ? 'mention-me' : ''}">${nameOf(piece)}</span>`
+      return html`<span class="mention">${nameOf(piece)}</span>`
     case 'date':
       return renderDate(piece)
     case 'emoji':
