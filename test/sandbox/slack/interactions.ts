@@ -20,7 +20,7 @@ function clickNotice({ outcome, status }: Delivery): string | undefined {
 }
 
 /** What Slack does when a person acts: delivers it to the bot, waits for the acknowledgement, and applies it. */
-export function createInteractions(parts: Omit<Parts, 'interactions' | 'acts'>) {
+export function createInteractions(parts: Omit<Parts, 'interactions'>) {
   const { state, directory, messages, views, triggers, responseUrls, payloads, transport, app } = parts
 
   function notify(userId: string, text: string): void {

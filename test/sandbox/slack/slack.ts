@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Json } from './json.ts'
 import type { Workspace } from './workspace.ts'
 
-export type { Hands } from './acts.ts'
+export type { Hands } from './hands.ts'
 export type { Slack } from './start-slack.ts'
 
 export interface CommandSuggestion {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Acts, createActs, createHands } from './acts.ts'
 import { createDesk } from './desk.ts'
+import { createHands } from './hands.ts'
 import { addressOf, sendText } from './http.ts'
 import { createInteractions, type Interactions } from './interactions.ts'
 import { copyOf, type Json } from './json.ts'
@@ -43,7 +43,6 @@ export interface Parts {
   responseUrls: ResponseUrls
   transport: Transport
   interactions: Interactions
-  acts: Acts
   botUrl: () => string | undefined
   record: (entry: JournalEntry) => void
   delivered: (delivery: Delivery) => void
@@ -110,8 +109,7 @@ export async function startSlack(options: SlackOptions = {}) {
   const socketMode = createSocketMode(base)
   const transport = createTransport(base, socketMode)
   const outer = { ...base, transport, responseUrls: createResponseUrls(base) }
-  const interactions = createInteractions(outer)
-  const parts: Parts = { ...outer, interactions, acts: createActs({ ...outer, interactions }) }
+  const parts: Parts = { ...outer, interactions: createInteractions(outer) }
   const desk = createDesk(parts)
   const webApi = serveWebApi(parts, {
     ...appMethods(parts, socketMode.issueUrl),
