@@ -2,7 +2,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../../src/account/client.ts'
 import { ApiError } from '../../../src/domain/errors.ts'
 import { Secret } from '../../../src/domain/signing.ts'
-import type { FaultOrder } from './faults.ts'
 import { documentedLimits } from './rate-limiter.ts'
 import { type AccountApiOptions, startAccountApi } from './start-account-api.ts'
 
@@ -108,27 +107,4 @@ test('a window is shared by all callers of a key, and refused requests do not pr
   expect(await read(account, 11)).toEqual([1, 5])
   account.clock.ms += 5_000
   expect(await read(account, 10)).toEqual([9, 1])
-})
-
-test.each<[FaultOrder['kind'], string, boolean]>([
-  ['drop-before', 'ApiUnreachableError', false],
-  ['drop-after', 'ApiUnreachableError', true],
-  ['reset', 'ApiUnreachableError', false],
-  ['delay', 'ApiUnreachableError', true],
-  ['status', 'ApiError', false],
-  ['html', 'ApiContractError', true],
-  ['truncate', 'ApiUnreachableError', true],
-  ['drip', 'ApiUnreachableError', true],
-  ['redirect', 'ApiContractError', false],
-])('a write that meets the fault %s', async (kind, name, applied) => {
-  const { api, faults, journal, world } = await start()
-  const { elasticIp, target } = world.movable()
-  const fault = faults.add({ method: 'PATCH', path: /^\/elastic_ips\//, kind, ...(kind !== 'status' && { delayMs: 1_000 }) })
-
-  const error = await api.elasticIps.move(elasticIp.id, target.id).catch((reason: unknown) => reason)
-
-  expect(error).toMatchObject({ name })
-  expect(fault.fired).toBe(1)
-  expect(journal.writes()).toHaveLength(1)
-  expect(world.elasticIp(elasticIp.id)?.status).toBe(applied ? 'moving' : 'active')
 })
