@@ -64,7 +64,7 @@ export type Breakage = {
 
 interface Switch {
   kind: 'switch'
-  isOn(): boolean
+  readonly isOn: boolean
   turn(on: boolean): Promise<string> | undefined
 }
 
@@ -124,7 +124,16 @@ function switchOf(id: string, name: string, effect: string, plan: (isOn: () => b
     on = next
     return undefined
   }
-  return { id, name, effect, kind: 'switch', isOn: () => on, turn }
+  return {
+    id,
+    name,
+    effect,
+    kind: 'switch',
+    get isOn() {
+      return on
+    },
+    turn,
+  }
 }
 
 const downHostname = 'web-1'
@@ -154,7 +163,9 @@ function serverDown(around: Around): Breakage {
     name: `Server ${downHostname} goes down`,
     effect: `${downHostname} is off, its Elastic IPs show no server, and Alertmanager sends an alert.`,
     kind: 'switch',
-    isOn: () => downSince !== undefined,
+    get isOn() {
+      return downSince !== undefined
+    },
     turn: (on) => (on === (downSince !== undefined) ? undefined : turn(on)),
   }
 }
@@ -190,7 +201,9 @@ function limitUsedUp({ accountApi: { limiter } }: Around): Breakage {
     name: 'Another tool uses up the limit',
     effect: "For one minute, the account API refuses all reads and writes of Lockkeeper's key.",
     kind: 'switch',
-    isOn: () => limiter.usedByAnotherTool('read') + limiter.usedByAnotherTool('write') > 0,
+    get isOn() {
+      return limiter.usedByAnotherTool('read') + limiter.usedByAnotherTool('write') > 0
+    },
     turn(on) {
       limiter.forgetAnotherTool()
       if (on) for (const kind of ['read', 'write'] as const) limiter.useByAnotherTool(kind)

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
+import { parseJson } from '../slack/json.ts'
 import { accountData, type Data, type MovePhase, newToken } from './data.ts'
 import { createFaults, createJournal, type JournalEntry, jsonType, misbehave, takesEffect } from './faults.ts'
 import { createRateLimiter, type Limits } from './rate-limiter.ts'
@@ -87,14 +88,12 @@ async function readEntry(request: IncomingMessage, time: number): Promise<Journa
   // Split without a URL parser, which would resolve `..`: tests need the path as it was sent.
   const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s)
   const content = await text(request)
-  return { method: request.method ?? '', path, query: Object.fromEntries(new URLSearchParams(query)), headers, body: parsed(content), time }
-}
-
-function parsed(content: string): unknown {
-  if (content === '') return undefined
-  try {
-    return JSON.parse(content)
-  } catch {
-    return content
+  return {
+    method: request.method ?? '',
+    path,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    headers,
+    body: parseJson(content) ?? (content || undefined),
+    time,
   }
 }

@@ -154,15 +154,9 @@ async function untilReady(child: ChildProcess): Promise<void> {
   }
 }
 
-export interface FoundRedis {
-  url: string
-  from: 'REDIS_URL' | 'started'
-  stop(): Promise<void>
-}
-
-export async function findRedis(options: StartRedisOptions = {}, environment: NodeJS.ProcessEnv = process.env): Promise<FoundRedis> {
-  const given = environment.REDIS_URL
-  if (given) return { url: given, from: 'REDIS_URL', stop: async () => {} }
-  const redis = await startRedis(options)
-  return { url: redis.url, from: 'started', stop: redis.stop }
+/** Returns the Redis of `REDIS_URL`, which is left running, or starts one. */
+export async function findRedis(options: StartRedisOptions = {}): Promise<{ url: string; stop(): Promise<void> }> {
+  const given = process.env.REDIS_URL
+  if (given) return { url: given, stop: async () => {} }
+  return startRedis(options)
 }
