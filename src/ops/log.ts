@@ -243,7 +243,7 @@ export function createAuditLog({ destination = 1 }: { destination?: number } = {
  * both may be logged. `no-listener`: no listener exists for this kind. `unreadable`: required members are missing. `listener-failed`: the
  * listener failed before it acknowledged the payload.
  */
-interface LoggedPayload {
+export interface LoggedPayload {
   kind: string
   why: 'no-listener' | 'unreadable' | 'listener-failed'
   members?: string[]

@@ -1,6 +1,6 @@
+import { readKeyProblem } from '../account/objects.ts'
 import type { App } from '../app.ts'
 import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
-import { readKeyProblem } from '../domain/account.ts'
 import type { Change } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
@@ -24,7 +24,7 @@ import { createDataLossMark, createRedisWatch, createWorkerWatch, type Watch } f
 import { createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBolt } from '../slack/app.ts'
 import { formButtons } from '../slack/forms.ts'
-import { createLastReceived, listen } from '../slack/listen.ts'
+import { listen } from '../slack/listen.ts'
 import { buildApps, disconnect, type Outlets } from './apps.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { statusChecks } from './status.ts'
@@ -33,9 +33,8 @@ import { statusChecks } from './status.ts'
 export function createBot(config: Config, outlets: Outlets) {
   const { people, jobs, newestHead } = buildApps(config, outlets)
   const dataLossMark = createDataLossMark(jobs, newestHead)
-  const lastReceived = createLastReceived(people)
   const home = createHome(people, () => formButtons(interactions.commands))
-  const features = createFeatures(people, { showHome: home.show, lastReceived })
+  const features = createFeatures(people, { showHome: home.show })
   people.catalog.register(features.flatMap(({ changes }) => changes ?? []))
   requireKeyToMint(people)
   people.metrics.expectKinds(people.catalog.kinds())
@@ -76,7 +75,7 @@ export function createBot(config: Config, outlets: Outlets) {
     redis: { name: 'Redis', reach: () => reachRedis(people, dataLossMark), longestPauseMs: 3_000 },
     createListener(identity) {
       const { bolt, start } = createBolt(people, identity)
-      const { settle } = listen(bolt, people, { handlers: interactions, onReceived: lastReceived.note })
+      const { settle } = listen(bolt, people, interactions)
       bolt.error(async (error) => people.errors.of('slack')(error))
       return {
         async start() {

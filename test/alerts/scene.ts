@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import type { Server } from '../../src/domain/account.ts'
+import type { Server } from '../../src/account/objects.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import type { AlertRoute } from '../../src/domain/policy.ts'
