@@ -38,16 +38,11 @@ export interface ChangeForms {
 }
 
 /** Reads the request of a button. Throws a Refusal if the button or the record cannot be trusted. A button on a copy of the message is refused. */
-export async function requestOfClick(app: App, click: Click): Promise<Request> {
-  const { value, origin, answer, actionId: at } = click
-  const request = await genuine(app, { value, origin, answer, at }, (found) => click.onHome || isOnCard(click, found))
-  if (!click.onHome && !isOnCard(click, request)) throw await app.access.refuse(origin, { to: at, request }, { code: 'stale-card' })
-  return request
-}
-
-/** Whether the button is on the request message, and not on a copy of it. */
-function isOnCard({ origin, messageTs }: Click, { origin: { channelId }, cardTs }: Request): boolean {
-  return origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs)
+export function requestOfClick(app: App, click: Click): Promise<Request> {
+  const { value, origin, answer, actionId: at, onHome, messageTs } = click
+  const isThere = ({ origin: { channelId }, cardTs }: Request) =>
+    onHome || (origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs))
+  return genuine(app, { value, origin, answer, at }, isThere)
 }
 
 /** Reads the request that a form was opened for. Throws as `requestOfClick` does. */
@@ -56,15 +51,10 @@ function requestOfForm(app: App, metadata: Metadata | undefined, { origin, answe
 }
 
 /** A click or a form that was sent. `at`: the id of the button or the form. */
-interface Pressed {
-  value: string
-  origin: Origin
-  answer: Answer
-  at: string
-}
+type Pressed = Pick<Click, 'value' | 'origin'> & { answer: Answer; at: string }
 
-/** Reads the request of a button's value. `mayName`: whether the person sees the request where they clicked, so that the answer may name it. */
-async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName: (request: Request) => boolean): Promise<Request> {
+/** Reads the request of a button's value. `isThere`: whether the person sees the request where they clicked, so that the answer may name it. */
+async function genuine(app: App, { value, origin, answer, at }: Pressed, isThere: (request: Request) => boolean): Promise<Request> {
   const { store, signatures, catalog, slack } = app
   const refused = (code: ButtonDenial['code'], request?: Request) => app.access.refuse(origin, { to: at, request }, { code })
   const button = readButton(value)
@@ -74,7 +64,7 @@ async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName
   if (!belongsTo(button, request)) throw await refused('foreign-button', request)
   noteRequest(request.id)
   const verdict = signatures.verifyRecord(request)
-  if (mayName(request)) {
+  if (isThere(request)) {
     const subject = subjectWords(catalog.titleOf(request), { id: request.id, link: slack.identity.linkTo(request) })
     answer.about(verdict === 'genuine' ? subject : boldPhrase(unverifiedDescription(request).title))
   }
@@ -85,6 +75,7 @@ async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName
   }
   // During an update, another version of Lockkeeper may have posted the card.
   if (!catalog.openIfFit(request)) throw await refused('other-version', request)
+  if (!isThere(request)) throw await refused('stale-card', request)
   return request
 }
 

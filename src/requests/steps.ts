@@ -296,13 +296,13 @@ export function stateAfter(name: StepName, before: RequestState): RequestState {
   return to === 'same' ? before : to
 }
 
-/** Returns the state after an act of the audit. Returns undefined if the act is no step, or one that keeps the state. */
+/** Undefined if the act is no step, or one that keeps the state. */
 export function stateOfAct(act: string): RequestState | undefined {
   const to = stepOfAct(act)?.to
   return to === 'same' ? undefined : to
 }
 
-/** Whether an act of the audit is a step with which a write is sent. */
+/** Whether a write is sent with an act of the audit. */
 export function isSend(act: string): boolean {
   return stepOfAct(act)?.stamps?.includes('sentAt') ?? false
 }

@@ -199,7 +199,6 @@ export function createWatchdog(
   let isChecking = false
   let wasBusy = false
   let isStopped = false
-  let noted: Promise<void> | undefined
 
   /** Resolves after its first check, when other processes can see this worker. */
   async function start(): Promise<void> {
@@ -211,13 +210,6 @@ export function createWatchdog(
   function stop(): void {
     isStopped = true
     clearInterval(timer)
-  }
-
-  /** Takes this worker from the list of running workers. Call it after the work has ended. */
-  async function leave(): Promise<void> {
-    // A note that is still on its way would put this worker back.
-    await noted?.catch(() => {})
-    if (noted) await store.noteWorkerEnd(workerName)
   }
 
   async function check(): Promise<void> {
@@ -232,10 +224,7 @@ export function createWatchdog(
 
   async function checkWork(): Promise<void> {
     await dataLossMark.check()
-    if (!isStopped) {
-      noted = store.noteWorker(workerName)
-      await noted
-    }
+    if (!isStopped) await store.noteWorker(workerName)
     await audit.tidy()
     const isBusy = await store.isBusy(horizonMs)
     if (isBusy) {
@@ -246,7 +235,7 @@ export function createWatchdog(
     wasBusy = isBusy
   }
 
-  return { start, stop, leave }
+  return { start, stop }
 }
 
 const usualCheckMs = 10_000
@@ -272,11 +261,13 @@ export function createWorkerWatch(app: App, { checkMs = usualCheckMs }: { checkM
   async function check(): Promise<void> {
     const before = unseen
     unseen = 0
+    // Read first: a worker that starts meanwhile must not make it look like another absence.
+    const lastAt = await store.lastWorkerAt()
     if ((await store.workersSeen(silenceMs)) > 0) return
     unseen = before + 1
     if (unseen < checksInARow) return
     // The same for all processes, and another one at the next time that no worker is running.
-    await notifyOperators(app, 'no-worker', noWorker, { about: String(await store.lastWorkerAt()) })
+    await notifyOperators(app, 'no-worker', noWorker, { about: String(lastAt) })
     for (const request of (await store.findOpen()).requests) await noteOn(request)
   }
 

@@ -5,7 +5,6 @@ import type { App } from '../app.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { isItemUnderway, type Request } from '../domain/request.ts'
-import { settleWithin } from '../domain/within.ts'
 import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
 import { createWatchdog, type Watch } from './watches.ts'
@@ -26,9 +25,6 @@ const parallelReconciles = 16
 
 /** The wait before a request that could not be reconciled is tried again, and after an error of Redis, because the request is not the problem then. */
 const againMs = { unfit: 10 * 60_000, afterRedis: 1_000 }
-
-/** How long a stop waits for Redis to take the worker from the list of running workers. */
-const leaveMs = 500
 
 /**
  * Creates the worker: it reconciles the requests that are woken up, and runs ticks. All replicas together run one tick at a time, which
@@ -113,13 +109,12 @@ export function createWorker(
     await watchdog.start()
   }
 
-  /** Stops the worker. Resolves when everything that its last tick has started is finished, and other processes no longer see this worker. */
+  /** Resolves when everything that its last tick has started is finished. */
   async function stop(): Promise<void> {
     watchdog.stop()
     clearInterval(whileSweeping)
     await Promise.allSettled(workers.map((worker) => worker.close()))
     await Promise.allSettled([sending, ...reconciling.values()])
-    if (redis.status === 'ready') await settleWithin(leaveMs, [watchdog.leave()])
   }
 
   return { start, stop }

@@ -10,7 +10,7 @@ import type { StepData, Store } from '../../../src/requests/store.ts'
 import { terms } from '../../domain/people-for-test.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
-import { signatures, signaturesOfBot } from '../signatures-for-test.ts'
+import { approvedBy, signatures, signaturesOfBot } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -116,7 +116,7 @@ function approvedMove(
   return { execute, steps, written, reported, postponed, due, distrusted, woken, waits, latest }
 }
 
-function approvedRequest({ signRequest, signApproval, signApproved } = signatures): Request {
+function approvedRequest(by = signatures): Request {
   const facts = {
     elasticIpId: 'eip_1GijF7NsZe3bN',
     address: '203.0.113.10',
@@ -124,11 +124,8 @@ function approvedRequest({ signRequest, signApproval, signApproved } = signature
     to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
   }
   const request = requestFor({ state: 'approved', facts, createdAt: 990_000, decidedAt: 999_000 })
-  const hashed = { ...request, hash: payloadHash(request) }
-  const signed = { ...hashed, signature: signRequest(hashed) }
-  const by = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: 999_000 }
-  const approved = { ...signed, approvals: [signApproval(signed, by)] }
-  return { ...approved, decision: signApproved(approved, by) }
+  const approval = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: 999_000 }
+  return approvedBy(by, { ...request, hash: payloadHash(request) }, [approval])
 }
 
 const sentBefore = [
