@@ -23,8 +23,6 @@ export interface Watch {
   check(): Promise<void>
 }
 
-const readMs = 10_000
-
 /**
  * Checks Redis for lost data. A mark in the data set shows whether the whole data set was lost, for example by FLUSHALL or an empty replica. The
  * audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than this process has read. Both
@@ -91,8 +89,6 @@ const newWords = mrkdwn`:information_source: *Redis has no data of Lockkeeper ye
 
 const olderStateWords = mrkdwn`:rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out.`
 
-const mostUnderway = 50
-
 const notTracked = 'not tracked by Lockkeeper'
 
 const dataLost: Loss = { how: 'all-data', code: 'redis-data-lost', words: lostWords, andWhich: notTracked, level: 'error' }
@@ -110,19 +106,14 @@ const setBack: Loss = {
 
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
   try {
-    const underway = await list({ signal: AbortSignal.timeout(readMs) })
-    return underway.length === 0
-      ? mrkdwn`${none}`
-      : mrkdwn`${some}, ${andWhich}: ${someOf(underway, { most: mostUnderway, separator: '; ' })}.`
+    const underway = await list({ signal: AbortSignal.timeout(10_000) })
+    return underway.length === 0 ? mrkdwn`${none}` : mrkdwn`${some}, ${andWhich}: ${someOf(underway, { most: 50, separator: '; ' })}.`
   } catch {
     return mrkdwn`${unread}`
   }
 }
 
-/**
- * Redis must take writes for this long before that is reported. At its memory limit it takes some and refuses others, and each change would
- * be reported.
- */
+/** Redis must take writes for this long before that is reported: at its memory limit it takes some and refuses others. */
 const usualCalmMs = 60_000
 
 /**
@@ -238,8 +229,6 @@ export function createWatchdog(
   return { start, stop }
 }
 
-const usualCheckMs = 10_000
-
 /** No worker has reported for this long. Workers report every few seconds. */
 const silenceMs = 30_000
 
@@ -252,7 +241,7 @@ const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* A
  * Watches in a process that answers people. While no worker is running, nothing else would say why approved changes do not start: their messages
  * say it, and the operators are told once.
  */
-export function createWorkerWatch(app: App, { checkMs = usualCheckMs }: { checkMs?: number | undefined } = {}) {
+export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: number | undefined } = {}) {
   const { store } = app
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined

@@ -120,11 +120,6 @@ export function createWorker(
   return { start, stop }
 }
 
-/** How often each process checks whether work is due. The first check comes after this time, so that it does not slow down the start. */
-const usualCheckMs = 15_000
-
-const longestMs = 60_000
-
 /** Work that one process at a time repeats. */
 export interface Work {
   name: string
@@ -132,8 +127,11 @@ export interface Work {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Repeats work. All processes together do each piece once per interval. If it fails, it is tried again when it is due again. */
-export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], { checkMs = usualCheckMs } = {}) {
+/**
+ * Repeats work. All processes together do each piece once per interval. If it fails, it is tried again when it is due again. The first check comes after
+ * `checkMs`, so that it does not slow down the start.
+ */
+export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], { checkMs = 15_000 } = {}) {
   const onError = errors.of('jobs')
   let timer: NodeJS.Timeout | undefined
   let running: Promise<unknown> | undefined
@@ -142,7 +140,7 @@ export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], 
   async function runIfDue({ name, everyMs, run }: Work): Promise<void> {
     const taken = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
     if (taken === undefined && !stopping.signal.aborted)
-      await inLane('background', () => run(AbortSignal.any([stopping.signal, AbortSignal.timeout(longestMs)])))
+      await inLane('background', () => run(AbortSignal.any([stopping.signal, AbortSignal.timeout(60_000)])))
   }
 
   function check(): void {
@@ -188,7 +186,7 @@ export async function checkProgress({ store, queues }: App): Promise<void> {
   throw new Error(`Something is due, and ${lastTick}`)
 }
 
-/** Returns the figures for the metrics page. Throws StoreUnavailableError if Redis does not answer. */
+/** The figures for the metrics page. */
 export async function progressFigures(app: App) {
   const { store } = app
   const [{ requests }, unsent, jobs, lastTickAgeMs] = await Promise.all([

@@ -209,15 +209,6 @@ describe('a write', () => {
 })
 
 describe('a write that is refused permanently', () => {
-  test('ends the request as failed, with the next step for the requester', async () => {
-    const refused = new ApiError({ operation: 'elasticIps.move', status: 422, codes: ['SITE_NOT_SUPPORTED'] })
-    const { execute, steps, written, reported } = approvedMove(0, { refused })
-    await execute(approvedRequest())
-    expect(written).toHaveLength(1)
-    expect(steps.at(-1)).toEqual({ name: 'fail', to: 'failed' })
-    expect(reported).toEqual(["Nothing was changed. The site doesn't support Elastic IPs.", "Ask the provider's support which sites do."])
-  })
-
   test('is not sent if the preflight check is refused permanently, for example because the team lacks a feature', async () => {
     const unread = new ApiError({ operation: 'elasticIps.get', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
     const { execute, steps, written, reported, postponed } = approvedMove(0, { unread })
@@ -275,18 +266,6 @@ describe('an account that cannot be read before the write', () => {
 describe('the limit of the account', () => {
   const refused = new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 40_000, perMinute: 20, answered: true })
   const unread = new AccountLimitError({ operation: 'elasticIps.get', kind: 'read', waitMs: 12_000, perMinute: 60, answered: false })
-
-  test('a write whose turn has not come waits, without a read of the account, and its message says how long', async () => {
-    const { execute, steps, written, due, woken, waits } = approvedMove(0, { turnMs: 40_000 })
-    await execute(approvedRequest())
-    expect({ steps, written, due, woken }).toEqual({
-      steps: [{ name: 'wait-for-turn', to: 'approved' }],
-      written: [],
-      due: [40_000],
-      woken: [40_020],
-    })
-    expect(waits).toEqual([{ for: 'writes', ms: 40_000, until: 1_040_000, perMinute: 20 }])
-  })
 
   test('the same wait is not shown twice', async () => {
     const { execute, steps, postponed } = approvedMove(0, { turnMs: 39_000 })
