@@ -45,11 +45,6 @@ export function requestOfClick(app: App, click: Click): Promise<Request> {
   return genuine(app, { value, origin, answer, at }, isThere)
 }
 
-/** Reads the request that a form was opened for. Throws as `requestOfClick` does. */
-function requestOfForm(app: App, metadata: Metadata | undefined, { origin, answer, callbackId }: Submission): Promise<Request> {
-  return genuine(app, { value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
-}
-
 /** A click or a form that was sent. `at`: the id of the button or the form. */
 type Pressed = Pick<Click, 'value' | 'origin'> & { answer: Answer; at: string }
 
@@ -95,20 +90,16 @@ export function openReject(app: App): FormHandler<Click> {
 }
 
 export async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
-  const metadata = readMetadata(submission.metadata)
-  const request = await requestOfForm(app, metadata, submission)
-  const { reason, problem } = readReason(submission, mrkdwn`Enter a reason, so that the requester knows what to do.`)
-  const again = (problem: Mrkdwn) => rejectForm(metadata ?? submission, app.catalog.titleOf(request), problem, reason || undefined)
+  const missing = mrkdwn`Enter a reason, so that the requester knows what to do.`
+  const { request, reason, problem, again } = await readDecision(app, submission, rejectForm, missing)
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   await reject(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
 }
 
 export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
-  const metadata = readMetadata(submission.metadata)
-  const request = await requestOfForm(app, metadata, submission)
-  const { reason, problem } = readReason(submission, mrkdwn`Say why this can't wait for an approver.`)
-  const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? submission, app.catalog.titleOf(request), problem, reason || undefined)
+  const missing = mrkdwn`Say why this can't wait for an approver.`
+  const { request, reason, problem, again } = await readDecision(app, submission, breakGlassForm, missing)
   const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
   const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
   if (refused) return refused
@@ -117,13 +108,17 @@ export async function submitBreakGlass(app: App, submission: Submission): Promis
 }
 
 /**
- * Reads the reason of a decision. `problem`: why it cannot be taken. A reason that is longer than a form takes would not fit into the messages that
- * have to show it.
+ * Reads the request and the reason of a form. Throws as `requestOfClick` does. `problem`: why the reason cannot be taken. One that is longer than a
+ * form takes would not fit into the messages that have to show it.
  */
-function readReason({ values }: Pick<Submission, 'values'>, missing: Mrkdwn): { reason: string; problem: Mrkdwn | undefined } {
+async function readDecision(app: App, submission: Submission, form: typeof rejectForm | typeof breakGlassForm, missing: Mrkdwn) {
+  const { origin, answer, callbackId, values } = submission
+  const metadata = readMetadata(submission.metadata)
+  const request = await genuine(app, { value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
   const reason = visibleReason(reasonIn(values)) ?? ''
-  if (reason === '') return { reason, problem: missing }
-  return { reason, problem: reason.length > longestReason ? tooLongReason(reason.length) : undefined }
+  const tooLong = reason.length > longestReason ? tooLongReason(reason.length) : undefined
+  const again = (shown: Mrkdwn) => form(metadata ?? submission, app.catalog.titleOf(request), shown, reason || undefined)
+  return { request, reason, problem: reason === '' ? missing : tooLong, again }
 }
 
 /** What an ended request offers to request: the content of a form, and the earlier request that it names. */

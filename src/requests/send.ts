@@ -110,10 +110,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
     beside: child?.beside,
   })
   if (outcome === 'full') return 'full'
-  if (outcome === 'outdated') {
-    await store.postponeIfUnchanged(request, 0)
-    return 'waits'
-  }
+  if (outcome === 'outdated') return wait(app, request, 0)
   if (outcome !== 'won') return undefined
   if (items) return 'begun'
   // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
@@ -129,9 +126,7 @@ async function refuseWithoutAuthority(app: App, request: Request, problem: Autho
   // Somebody stopped the tracking of its parent, so it is not sent now.
   if (request.parent && (await app.store.find(request.parent.id))?.state !== 'tracking') return 'waits'
   if (problem.code !== 'approved-too-long-ago') await onDistrusted(app, request, problem)
-  if (problem.code !== 'unknown-key') return end(app, request, 'drop', problem)
-  await app.store.postponeIfUnchanged(request, unknownKeyMs)
-  return 'waits'
+  return problem.code === 'unknown-key' ? wait(app, request, unknownKeyMs) : end(app, request, 'drop', problem)
 }
 
 const retryPreflightMs = 10_000
@@ -146,10 +141,8 @@ async function endOrWait(app: App, request: Request, result: Exclude<PreflightRe
   if (result.is === 'limited') return waitForTurn(app, request, 'reads', result.waitMs)
   if (sinceApprovalMs(request, await app.store.now()) >= approvalHoldsMs) return end(app, request, 'drop', result.cause)
   // The first time that nothing answers, the request message says so. If the account API rejects the key, it does answer.
-  if (request.waits?.for !== 'account' && !('refusal' in result.cause))
-    await app.store.take(request, 'wait-for-account', { set: { waits: { for: 'account' } }, dueInMs: retryPreflightMs })
-  else await app.store.postponeIfUnchanged(request, retryPreflightMs)
-  return 'waits'
+  const isShown = request.waits?.for === 'account' || 'refusal' in result.cause
+  return wait(app, request, retryPreflightMs, isShown ? undefined : { name: 'wait-for-account', waits: { for: 'account' } })
 }
 
 /** A wait that ends this much earlier or later than its message says is not shown again. */
@@ -162,13 +155,16 @@ async function waitForTurn(app: App, request: Request, what: 'reads' | 'writes',
   if (sinceApprovalMs(request, now) >= approvalHoldsMs) return end(app, request, 'drop', { code: 'limit-used-up', perMinute })
   const { waits: shown } = request
   const isShown = shown?.for === what && Math.abs((shown.until ?? 0) - now - waitMs) < sameWaitMs
-  if (isShown) await app.store.postponeIfUnchanged(request, waitMs)
-  else
-    await app.store.take(request, 'wait-for-turn', {
-      set: { waits: { for: what, ms: waitMs, until: now + waitMs, perMinute } },
-      dueInMs: waitMs,
-    })
+  const waits = { for: what, ms: waitMs, until: now + waitMs, perMinute }
+  await wait(app, request, waitMs, isShown ? undefined : { name: 'wait-for-turn', waits })
   await app.queues.wake(request, waitMs + 20)
+  return 'waits'
+}
+
+/** Makes a request due again in `ms`. `step`: notes why, so that its message says so. */
+async function wait({ store }: App, request: Request, ms: number, step?: { name: StepName; waits: Waits }): Promise<'waits'> {
+  if (step) await store.take(request, step.name, { set: { waits: step.waits }, dueInMs: ms })
+  else await store.postponeIfUnchanged(request, ms)
   return 'waits'
 }
 
