@@ -12,9 +12,8 @@ import {
   isCertificateError,
   isRateLimited,
 } from '../domain/errors.ts'
-import { type CallKind, currentSpender, type KeyName, type Lane, mayShareReads, mayUseReadKey, useTakenTurn } from '../domain/lane.ts'
+import { type CallKind, currentSpender, type KeyName, type Lane, mayUseReadKey, useTakenTurn } from '../domain/lane.ts'
 import type { Secret } from '../domain/signing.ts'
-import { unlessAborted } from '../domain/within.ts'
 import type { AccountBudget } from './budget.ts'
 import { toNumber, toText } from './fields.ts'
 
@@ -114,27 +113,7 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     keepAliveTimeout: 4_000,
   })
 
-  /** The reads that are under way and may be shared, by their paths. */
-  const underway = new Map<string, Promise<unknown>>()
-
-  /** Makes a call. An equal read that is under way for somebody is shared, and goes on for the others if one of them stops waiting. */
   async function call<T>(request: HttpCall<T>): Promise<T> {
-    const { operation, method, path, signal } = request
-    if (method !== 'GET' || !mayShareReads()) return send(request)
-    const running = underway.get(path) as Promise<T> | undefined
-    const work = running ?? send({ ...request, signal: undefined }).finally(() => underway.delete(path))
-    underway.set(path, work)
-    try {
-      return await (signal ? unlessAborted(signal, work) : work)
-    } catch (error) {
-      if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'unknown', problem: 'cancelled by the caller' })
-      // The limit may be that of the one who sent it alone.
-      if (running && error instanceof AccountLimitError) return send(request)
-      throw error
-    }
-  }
-
-  async function send<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, signal } = request
     if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'no', problem: 'cancelled before it was sent' })
 

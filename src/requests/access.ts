@@ -1,9 +1,11 @@
 import type { App } from '../app.ts'
 import {
+  type ActorUnderRule,
   approverRuling,
   breakGlassRuling,
   type Denial,
   type Grant,
+  involvedRuling,
   isMachine,
   type Membership,
   noRule,
@@ -17,8 +19,6 @@ import {
   requesterOfKindRuling,
   requesterRuling,
   tallyApprovals,
-  trackerRuling,
-  withdrawerRuling,
 } from '../domain/approval.ts'
 import { type Bound, bind } from '../domain/bound.ts'
 import type { Finding } from '../domain/change.ts'
@@ -104,7 +104,8 @@ async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequ
   const isForRequester = intent.to === 'issue' || (intent.to === 'withdraw' && isUndecided(intent.request))
   if (isForRequester) return ownerRuling(actor, intent.to)
   const rule = ruleOf(app, intent.request)
-  const rulingOn = { decide: approverRuling, 'break-glass': breakGlassRuling, withdraw: withdrawerRuling, track: trackerRuling }[intent.to]
+  const rulingOn = (of: ActorUnderRule) =>
+    intent.to === 'decide' ? approverRuling(of) : intent.to === 'break-glass' ? breakGlassRuling(of) : involvedRuling(of, intent.to)
   // Requesters need the groups only to approve alone.
   const needsGroups = origin.userId !== requesterId || intent.to === 'break-glass'
   const groups = rule && needsGroups ? approverGroupsOf(rule) : []
