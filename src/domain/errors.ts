@@ -298,7 +298,6 @@ export const errorCodes = [
   'slack-library',
   'slack-listener-failed',
   'slack-token-rejected',
-  'variable-unused',
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 

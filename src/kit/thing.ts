@@ -5,9 +5,9 @@ import { isUnanswered, ListCutError, UnknownName, UserError } from '../domain/er
 import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
-import { withSuggestions } from '../slack/help.ts'
 import type { Choices } from '../slack/interactions.ts'
 import { type Candidate, candidatesOf, offer, preset } from '../slack/pickers.ts'
+import { withSuggestions } from '../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
