@@ -64,11 +64,6 @@ export const longestSeenMs = 24 * 3_600_000
 /** An older assignment may be outdated, so a person chooses whether to use it. */
 export const freshSeenMs = 3_600_000
 
-/** Finds assignments that Lockkeeper saw in the last 24 hours. Throws StoreUnavailableError if Redis does not answer. */
-export interface SeenAssignments {
-  find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]>
-}
-
 /** A site as an Elastic IP (`region.location`) or a server (`region.site`) shows it. Only its slug (`ASH`) is the same on every kind of object. */
 export type Site = Named
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Assignment, longestSeenMs, type SeenAssignment, type SeenAssignments } from '../domain/account.ts'
+import { Assignment, longestSeenMs, type SeenAssignment } from '../domain/account.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { guardStore, type Redis } from './connect.ts'
 import type { Keys } from './key-names.ts'
@@ -34,7 +34,9 @@ interface Found {
   entries: Assignment[]
 }
 
-export interface Assignments extends SeenAssignments {
+export interface Assignments {
+  /** Finds assignments of the last 24 hours. Throws StoreUnavailableError if Redis does not answer. */
+  find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]>
   note(listed: ElasticIp[]): Promise<void>
   noteOne(elasticIp: ElasticIp): Promise<void>
 }
