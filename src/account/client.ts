@@ -131,10 +131,7 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
     },
 
     plans: {
-      /**
-       * "GET /plans/virtual_machines". Prices are amounts in the currency, per hour and per month. The specification does not show the units of `memory`
-       * and `vramPerGpu`; `disk` carries its own.
-       */
+      /** "GET /plans/virtual_machines". Prices are amounts in the currency, per hour and per month. */
       async list({ signal }: CallOptions = {}): Promise<kind.Plan[]> {
         return readList(http, kind.plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal })
       },

@@ -91,10 +91,7 @@ interface Use {
   deadline: Deadline
 }
 
-/**
- * Creates the HTTP transport: a pool of connections to one origin. The key cannot reach any other host, because redirects are not followed
- * and callers pass paths only. `call` throws ApiError, ApiContractError and ApiUnreachableError.
- */
+/** The key cannot reach any other host, because redirects are not followed and callers pass paths only. */
 export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSkipped = () => {} }: HttpOptions) {
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
   const prefix = baseUrl.pathname.replace(/\/+$/, '')
@@ -140,10 +137,6 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     }
   }
 
-  /**
-   * Exchanges one request for one answer. Throws ApiError for a status of 400 or more, ApiContractError for an answer that does not fit, and
-   * ApiUnreachableError if no answer came.
-   */
   async function exchange<T>(request: HttpCall<T>, attempt: number, { keyName, deadline }: Use): Promise<T> {
     const { operation, method, path, body, mostBytes = maxResponseBytes } = request
     const { secret, variable } = keys[keyName]
@@ -365,10 +358,7 @@ function unreachable(operation: string, error: unknown, { signal, reason }: Dead
 /** Error codes that occur only before a connection exists, so no part of the request was sent. */
 const beforeConnection = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|UND_ERR_CLOSED|UND_ERR_INVALID_ARG)$/
 
-/**
- * Returns `no` if a transport error proves that the request was not sent, and `unknown` otherwise. A reused connection that closes looks
- * the same whether or not the server had already read the request.
- */
+/** `no` if the error proves that nothing was sent. A reused connection that closes looks the same whether or not the server had read the request. */
 function wasRequestSent(error: unknown): 'no' | 'unknown' {
   const errors = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error]
   // A certificate is rejected in the TLS handshake, before the request is sent.

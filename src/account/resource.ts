@@ -97,10 +97,7 @@ export function resourceKind<Wire, Item>(schema: z.ZodType<Wire>, toItem: (wire:
 
 type ListRequest = Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal'>
 
-/**
- * Reads a list that the interface specification shows without pages. Throws ApiError, ApiContractError and ApiUnreachableError, and
- * ListCutError for more than 20,000 items or 4 MB.
- */
+/** For lists that the interface specification shows without pages. */
 export async function readList<Item>(http: Http, kind: ResourceKind<Item>, request: ListRequest): Promise<Item[]> {
   const { operation } = request
   const read = (json: unknown) => kind.list(json, listLimits.items)
@@ -233,10 +230,7 @@ export async function asFarAsRead<Item>(list: Promise<Item[]>): Promise<ReadList
   }
 }
 
-/**
- * Finds one item of a list. An item that it does not contain may still exist if the list was not read to its end, or is an earlier copy. Then it
- * throws ListCutError, or what kept the list from being read again.
- */
+/** An item that a cut list, or an earlier copy, does not contain may still exist: then it throws why the list is not whole. */
 export async function findInList<Item>(list: Promise<Item[]>, matches: (item: Item) => boolean): Promise<Item | undefined> {
   try {
     const items = await list
@@ -262,10 +256,7 @@ export async function listNow<Item>(share: (() => Promise<Item[]>) | undefined, 
   return items && !leftOutOf(items).old ? items : read()
 }
 
-/**
- * Runs a read for a preflight check. Returns undefined if the account API gives no answer; the check then stays open.
- * Calls `refuse` if the resource does not exist (404), and throws every other error unchanged.
- */
+/** For a preflight check: returns undefined if the account API gives no answer, and calls `refuse` if the resource does not exist. */
 export async function readOrRefuse<T>(read: () => Promise<T>, refuse: () => never): Promise<T | undefined> {
   try {
     return await read()

@@ -17,10 +17,7 @@ import type { Log, RepeatedLines } from '../ops/log.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands, type Redis, unreachableRedis } from './connect.ts'
 import { createKeys, type Keys } from './key-names.ts'
 
-/**
- * Opens both connections to Redis. People use the `prompt` one, which fails within a second. Jobs use the `patient` one, which waits until
- * Redis is back.
- */
+/** `prompt`, for people, fails within a second. `patient`, for jobs, waits until Redis is back. */
 export function createRedisConnections(
   { redis: { url, prefix, allowVolatile } }: Config,
   { log, lines }: { log: Pick<Log, 'warn'>; lines: RepeatedLines },
@@ -138,10 +135,7 @@ interface CheckParts {
   attemptMs?: number
 }
 
-/**
- * Creates the check whether this Redis keeps requests safe. It throws AwayError while Redis does not answer or refuses writes, and StartError if
- * Redis rejects the user or could lose requests.
- */
+/** Throws AwayError while Redis does not answer or refuses writes, and StartError if it rejects the user or could lose requests. */
 export function createRedisCheck({ redis, probe, allowVolatile, prefix, problem, warn, attemptMs = 2_000 }: CheckParts) {
   /** Attempts share one read, because a patient connection queues each command until Redis answers. */
   let running: ReturnType<typeof read> | undefined
@@ -212,10 +206,7 @@ export interface RedisFault {
   words: string
 }
 
-/**
- * Finds the settings with which Redis could lose requests, in the answers to INFO. A Redis that evicts keys, or does not write to disk,
- * silently loses approvals and moves in progress. A setting that INFO does not show is no fault.
- */
+/** A Redis that evicts keys, or does not write to disk, silently loses requests. A setting that INFO does not show is no fault. */
 export function findRedisFaults(infos: string[]): RedisFault[] {
   const byCode = new Map(infos.flatMap(faultsOf).map((fault) => [fault.code, fault]))
   return [...byCode.values()]
