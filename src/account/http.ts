@@ -270,10 +270,7 @@ async function readBody({ body }: Dispatcher.ResponseData, most: number): Promis
   return Buffer.concat(parts).toString()
 }
 
-/**
- * Throws an error without any text of the body: JSON.parse quotes it in its messages, and a body can hold a token. The path of a schema error
- * is safe to show, because it consists of names from Lockkeeper's own schemas.
- */
+/** Its errors have no text of the body, which can hold a token. The path of a schema error consists of names from our own schemas. */
 function readValue<T>({ operation, read }: HttpCall<T>, status: number, text: string | undefined): T {
   try {
     return read(text === undefined ? undefined : JSON.parse(text), text?.length ?? 0)
@@ -335,10 +332,7 @@ function parseErrors(body: string): z.infer<typeof ErrorItem>[] {
   }
 }
 
-/**
- * Rate limits and temporary faults of proxies. 500 is included, although it may be a defect that recurs: a read changes nothing, and two
- * more reads are cheaper than an error that a person sees because one process of the account API died.
- */
+/** 500 is included: two more reads are cheaper than an error that a person sees because one process of the account API died. */
 const transientStatuses = [429, 500, 502, 503, 504]
 
 /** Returns the milliseconds to wait before a read is sent again, or undefined if another attempt would get the same answer. */

@@ -26,10 +26,7 @@ export function pathTo(collection: `/${string}`, id: string): string {
   return `${collection}/${encodeURIComponent(id)}`
 }
 
-/**
- * Limits for one list, so that no answer of the account API can fill the memory: several lists are read and kept at the same time. A page
- * of 100 Elastic IPs has about 80 KB.
- */
+/** No answer of the account API may fill the memory: several lists are read and kept at once. A page of 100 Elastic IPs has about 80 KB. */
 const listLimits = {
   items: 20_000,
   /** A server may ignore the page size and send everything at once. */
@@ -267,10 +264,7 @@ export async function readOrRefuse<T>(read: () => Promise<T>, refuse: () => neve
   }
 }
 
-/**
- * Whether a preflight check goes on without a read that ended so. Not after the account's limit: the person, or the approved request, waits for its
- * turn, which comes sooner than an account API that is away.
- */
+/** Not after the account's limit: the request waits for its turn, which comes sooner than an account API that is away. */
 export function staysUnchecked(error: unknown): boolean {
   return isUnanswered(error) && !(error instanceof AccountLimitError)
 }

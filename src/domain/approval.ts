@@ -31,10 +31,7 @@ const byPolicy = [
   z.object({ code: z.literal(['direct-message', 'not-in-channel', 'foreign-channel', 'group-unknown', 'own-request', 'rule-gone']) }),
   /** `channels`: those in which a rule for this kind of change applies. */
   z.object({ code: z.literal('no-rule'), kind: z.string(), channels: z.array(z.string()) }),
-  /**
-   * `project-unknown`: the rule depends on the project, and the account API did not show it. `alerts-need-approval`: the rule needs no approval, but a
-   * request by an alert always needs one.
-   */
+  /** `project-unknown`: the account API did not show it. `alerts-need-approval`: the rule needs none, but a request by an alert always does. */
   z.object({ code: z.literal(['project-unknown', 'alerts-not-named', 'alerts-need-approval']), rule: z.string() }),
   z.object({ code: z.literal('not-a-requester'), requesters: Group }),
   z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
@@ -92,10 +89,7 @@ export interface Person {
   teamId: string | undefined
 }
 
-/**
- * A channel as Slack reports it. `shared`: with another organisation (Slack Connect). `unreadable`: a scope is missing. `unknown`: Slack
- * gave no answer. `none`: the Home tab, which is no channel.
- */
+/** `shared`: Slack Connect. `unreadable`: a scope is missing. `unknown`: Slack gave no answer. `none`: the Home tab. */
 export type ChannelStanding = 'usual' | 'shared' | 'direct' | 'group-direct' | 'unreadable' | 'unknown' | 'none'
 
 export interface Place {

@@ -67,10 +67,7 @@ export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' |
   const verifyRequest = (request: Request): Verdict => verify(requestContent(request), request.signature)
   const verifySeen = (request: Request): Verdict => verify(seenContent(request, request.seen), request.seenSignature)
 
-  /**
-   * Verifies everything that people are shown of a change: what was requested, its hash, and what was read before the write. A record is
-   * verified at each step and for each message, and its signed part never changes, so the same text is verified once.
-   */
+  /** A record is verified at each step and for each message, and its signed part never changes, so the same text is verified once. */
   function verifyRecord(request: Request): Verdict {
     const { warnings, signature, seen, seenSignature } = request
     return orForged(() => {

@@ -73,10 +73,7 @@ export function createAssignments({
     return waiting.noted
   }
 
-  /**
-   * Notes an Elastic IP that was read by itself or in a part of the list. Such a read confirms a move, so a server that dies soon after is known
-   * to have it, although no list has shown it there yet. While an address moves, its server can be the one before or the one after.
-   */
+  /** Such a read confirms a move, before any list shows it. While an address moves, its server can be the one before or the one after. */
   async function noteOne(elasticIp: ElasticIp): Promise<void> {
     if (elasticIp.status === 'active') await note([elasticIp])
   }
