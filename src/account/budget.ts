@@ -158,10 +158,7 @@ function share(of: number, allowance: number): number {
   return Math.min(of, Math.floor((allowance * of) / 60))
 }
 
-/**
- * Creates the reads of a process that cannot count them. It starts none for a whole window, because all processes may have spent the allowance, and
- * then at most `most` in a window: a tenth, so that up to ten processes stay within the allowance.
- */
+/** Starts none for a whole window, as all may be spent, and then a tenth of the allowance, so that up to ten processes stay within it. */
 function createReadsWithoutRedis(window: number, most: number) {
   let since: number | undefined
   let sent: number[] = []

@@ -1,7 +1,7 @@
 import { ApiError } from '../domain/errors.ts'
 import { type CallOptions, createHttp, type Http, type HttpOptions, type WriteOptions } from './http.ts'
 import * as kind from './objects.ts'
-import { findInList, pathTo, readList, readPages } from './resource.ts'
+import { pathTo, readList, readPages } from './resource.ts'
 
 interface ElasticIpFilter extends CallOptions {
   /** One of an open set of values. `moving` selects the moves in progress. */
@@ -131,10 +131,7 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
     },
 
     plans: {
-      /**
-       * "GET /plans/virtual_machines". Prices are amounts in the currency, per hour and per month. The specification does not show the units of `memory`
-       * and `vramPerGpu`; `disk` carries its own.
-       */
+      /** "GET /plans/virtual_machines". Prices are amounts in the currency, per hour and per month. */
       async list({ signal }: CallOptions = {}): Promise<kind.Plan[]> {
         return readList(http, kind.plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal })
       },
@@ -188,15 +185,6 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
       },
     },
   }
-}
-
-/** Finds one API key in the list of all keys, because no operation reads a single one. Returns undefined if no key matches. */
-export async function findApiKey(
-  apiKeys: Pick<AccountApi['apiKeys'], 'list'>,
-  matches: (key: kind.ApiKey) => boolean,
-  options: CallOptions = {},
-): Promise<kind.ApiKey | undefined> {
-  return findInList(apiKeys.list(options), matches)
 }
 
 /** Deletes an API key. Succeeds if the key no longer exists (404), so it is safe to repeat. */

@@ -64,3 +64,7 @@ export function toProject(wire: WireNamed | null | undefined) {
 export type Sparse<Item> = { [Name in keyof Item as undefined extends Item[Name] ? never : Name]: Item[Name] } & {
   [Name in keyof Item as undefined extends Item[Name] ? Name : never]?: Item[Name]
 }
+
+export function sparse<Item extends object>(item: Item): Sparse<Item> {
+  return item as Sparse<Item>
+}

@@ -12,9 +12,8 @@ import {
   isCertificateError,
   isRateLimited,
 } from '../domain/errors.ts'
-import { type CallKind, currentSpender, type KeyName, type Lane, mayShareReads, mayUseReadKey, useTakenTurn } from '../domain/lane.ts'
+import { type CallKind, currentSpender, type KeyName, type Lane, mayUseReadKey, useTakenTurn } from '../domain/lane.ts'
 import type { Secret } from '../domain/signing.ts'
-import { unlessAborted } from '../domain/within.ts'
 import type { AccountBudget } from './budget.ts'
 import { toNumber, toText } from './fields.ts'
 
@@ -92,10 +91,7 @@ interface Use {
   deadline: Deadline
 }
 
-/**
- * Creates the HTTP transport: a pool of connections to one origin. The key cannot reach any other host, because redirects are not followed
- * and callers pass paths only. `call` throws ApiError, ApiContractError and ApiUnreachableError.
- */
+/** The key cannot reach any other host, because redirects are not followed and callers pass paths only. */
 export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSkipped = () => {} }: HttpOptions) {
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
   const prefix = baseUrl.pathname.replace(/\/+$/, '')
@@ -114,27 +110,7 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     keepAliveTimeout: 4_000,
   })
 
-  /** The reads that are under way and may be shared, by their paths. */
-  const underway = new Map<string, Promise<unknown>>()
-
-  /** Makes a call. An equal read that is under way for somebody is shared, and goes on for the others if one of them stops waiting. */
   async function call<T>(request: HttpCall<T>): Promise<T> {
-    const { operation, method, path, signal } = request
-    if (method !== 'GET' || !mayShareReads()) return send(request)
-    const running = underway.get(path) as Promise<T> | undefined
-    const work = running ?? send({ ...request, signal: undefined }).finally(() => underway.delete(path))
-    underway.set(path, work)
-    try {
-      return await (signal ? unlessAborted(signal, work) : work)
-    } catch (error) {
-      if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'unknown', problem: 'cancelled by the caller' })
-      // The limit may be that of the one who sent it alone.
-      if (running && error instanceof AccountLimitError) return send(request)
-      throw error
-    }
-  }
-
-  async function send<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, signal } = request
     if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'no', problem: 'cancelled before it was sent' })
 
@@ -161,10 +137,6 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     }
   }
 
-  /**
-   * Exchanges one request for one answer. Throws ApiError for a status of 400 or more, ApiContractError for an answer that does not fit, and
-   * ApiUnreachableError if no answer came.
-   */
   async function exchange<T>(request: HttpCall<T>, attempt: number, { keyName, deadline }: Use): Promise<T> {
     const { operation, method, path, body, mostBytes = maxResponseBytes } = request
     const { secret, variable } = keys[keyName]
@@ -298,10 +270,7 @@ async function readBody({ body }: Dispatcher.ResponseData, most: number): Promis
   return Buffer.concat(parts).toString()
 }
 
-/**
- * Throws an error without any text of the body: JSON.parse quotes it in its messages, and a body can hold a token. The path of a schema error
- * is safe to show, because it consists of names from Lockkeeper's own schemas.
- */
+/** Its errors have no text of the body, which can hold a token. The path of a schema error consists of names from our own schemas. */
 function readValue<T>({ operation, read }: HttpCall<T>, status: number, text: string | undefined): T {
   try {
     return read(text === undefined ? undefined : JSON.parse(text), text?.length ?? 0)
@@ -363,10 +332,7 @@ function parseErrors(body: string): z.infer<typeof ErrorItem>[] {
   }
 }
 
-/**
- * Rate limits and temporary faults of proxies. 500 is included, although it may be a defect that recurs: a read changes nothing, and two
- * more reads are cheaper than an error that a person sees because one process of the account API died.
- */
+/** 500 is included: two more reads are cheaper than an error that a person sees because one process of the account API died. */
 const transientStatuses = [429, 500, 502, 503, 504]
 
 /** Returns the milliseconds to wait before a read is sent again, or undefined if another attempt would get the same answer. */
@@ -386,10 +352,7 @@ function unreachable(operation: string, error: unknown, { signal, reason }: Dead
 /** Error codes that occur only before a connection exists, so no part of the request was sent. */
 const beforeConnection = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|UND_ERR_CLOSED|UND_ERR_INVALID_ARG)$/
 
-/**
- * Returns `no` if a transport error proves that the request was not sent, and `unknown` otherwise. A reused connection that closes looks
- * the same whether or not the server had already read the request.
- */
+/** `no` if the error proves that nothing was sent. A reused connection that closes looks the same whether or not the server had read the request. */
 function wasRequestSent(error: unknown): 'no' | 'unknown' {
   const errors = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error]
   // A certificate is rejected in the TLS handshake, before the request is sent.

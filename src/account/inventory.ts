@@ -183,11 +183,6 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     apiKeys: createCopies('apiKeys'),
   }
 
-  /** Reads lists in advance, so that the first keystroke is answered from a copy. */
-  async function prefetch(...names: ListName[]): Promise<void> {
-    await Promise.all(names.map((name) => copies[name].list()))
-  }
-
   return {
     elasticIps: copies.elasticIps.list,
     servers: copies.servers.list,
@@ -195,7 +190,10 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     plans: copies.plans.list,
     baselines: copies.baselines.list,
     apiKeys: copies.apiKeys.list,
-    prefetch,
+    /** Reads lists in advance, so that the first keystroke is answered from a copy. */
+    async prefetch(...names: ListName[]): Promise<void> {
+      await Promise.all(names.map((name) => copies[name].list()))
+    },
     /** Whether at most two reads show the whole list, as far as this process knows. */
     isShort: (name: ListName) => copies[name].isShort(),
     /** Lets the list be read again, because Lockkeeper has changed something in it. Throws StoreUnavailableError. */

@@ -1,14 +1,7 @@
 import { z } from 'zod'
-import {
-  type KeyVariable,
-  type Named,
-  type OwnLastSlices,
-  type ProjectRef,
-  type ReadKeyProblem,
-  statusNotShown,
-} from '../domain/account.ts'
+import { type KeyVariable, type OwnLastSlices, type ReadKeyProblem, statusNotShown } from '../domain/account.ts'
 import { Secret } from '../domain/signing.ts'
-import { loose, NamedResponse, type Sparse, shown, text, toNamed, toNumber, toProject, toText, toTime } from './fields.ts'
+import { loose, NamedResponse, type Sparse, shown, sparse, text, toNamed, toNumber, toProject, toText, toTime } from './fields.ts'
 import { resourceKind } from './resource.ts'
 
 /**
@@ -17,46 +10,37 @@ import { resourceKind } from './resource.ts'
  */
 
 /** An Elastic IP (interface specification, "Elastic IP"), with the members that Lockkeeper uses. */
-export interface ElasticIp {
-  id: string
-  /** The id if the account API shows no address (yet). */
-  address: string
-  /** Known are `active`, `moving`, `configuring`, `pending`, `releasing` and `error`. `statusNotShown` if the account API shows none. */
-  status: string
-  /** Known are `routed` and `bgp`. */
-  mode?: string
-  /** Undefined while the Elastic IP is unassigned, or while its server is not active. */
-  server?: { id: string; hostname?: string }
-  project?: ProjectRef
-  /** The site that the address is routed in. Its id and name differ from those that a server shows for the same site. */
-  site?: Named
-}
-
 export const ElasticIpResponse = z.object({
   /** The id is null while the Elastic IP is being provisioned. */
   id: text,
   attributes: z.object({
     address: text,
+    /** Known are `active`, `moving`, `configuring`, `pending`, `releasing` and `error`. */
     status: text,
+    /** Known are `routed` and `bgp`. */
     mode: text,
+    /** Null while the Elastic IP is unassigned, or while its server is not active. */
     server: z.object({ id: text, hostname: text }).nullish(),
     project: NamedResponse.nullish(),
+    /** The site that the address is routed in. Its id and name differ from those that a server shows for the same site. */
     region: z.object({ location: NamedResponse.nullish() }).nullish(),
   }),
 })
 
-export const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): ElasticIp | undefined => {
+function toElasticIp({ id, attributes: wire }: z.infer<typeof ElasticIpResponse>) {
   if (!id) return undefined
-  return {
+  return sparse({
     id,
     address: wire.address || id,
     status: wire.status || statusNotShown,
     mode: wire.mode || undefined,
-    server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname || undefined } : undefined,
+    server: wire.server?.id ? sparse({ id: wire.server.id, hostname: wire.server.hostname || undefined }) : undefined,
     project: toProject(wire.project),
     site: wire.region?.location ? toNamed(wire.region.location) : undefined,
-  }
-})
+  })
+}
+export type ElasticIp = NonNullable<ReturnType<typeof toElasticIp>>
+export const elasticIp = resourceKind(ElasticIpResponse, toElasticIp)
 
 /** `status` is for example `on`, `off` or `deploying`. */
 export const ServerResponse = z.object({
@@ -113,10 +97,9 @@ function toVirtualMachine({ id, attributes }: z.infer<typeof VirtualMachineRespo
     ...shown(wire),
     project: toProject(project),
     /** Sizes as texts of the account API with their units: `16 GB`. */
-    specs: { vcpuCount: toNumber(vcpu), ram: toText(ram), storage: toText(storage), gpu: toText(gpu) } as VirtualMachineSpecs,
+    specs: sparse({ vcpuCount: toNumber(vcpu), ram: toText(ram), storage: toText(storage), gpu: toText(gpu) }),
   }
 }
-type VirtualMachineSpecs = { vcpuCount?: number; ram?: string; storage?: string; gpu?: string }
 export type VirtualMachine = Sparse<ReturnType<typeof toVirtualMachine>>
 export const virtualMachine = resourceKind(VirtualMachineResponse, toVirtualMachine)
 
@@ -237,10 +220,10 @@ function toBaseline({ id, attributes }: z.infer<typeof BaselineResponse>) {
   }
 }
 function toDiskGroup({ count, ...wire }: z.infer<typeof DiskGroupResponse>) {
-  return { ...shown(wire), count: toNumber(count) }
+  return sparse({ ...shown(wire), count: toNumber(count) })
 }
-export type DiskGroup = Sparse<ReturnType<typeof toDiskGroup>>
-export type Baseline = Sparse<Omit<ReturnType<typeof toBaseline>, 'diskLayout'>> & { diskLayout: DiskGroup[] }
+export type DiskGroup = ReturnType<typeof toDiskGroup>
+export type Baseline = Sparse<ReturnType<typeof toBaseline>>
 export const baseline = resourceKind(BaselineResponse, toBaseline)
 
 /** An event in the account's own log. `action` is one of an open set, such as `update.elastic_ip`. */
@@ -256,54 +239,18 @@ export const EventResponse = z.object({
 export const event = resourceKind(EventResponse, ({ id, attributes }) => ({ id, ...shown(attributes) }))
 export type AccountEvent = ReturnType<typeof event.one>
 
-/** In whole units of the currency (a code such as `USD`), such as dollars. */
-export interface PlanPrice {
-  currency: string
-  hour?: number
-  month?: number
-}
-
-export interface PlanRegion {
-  name?: string
-  /** Codes of the sites that offer the plan (`ASH`), whether or not it is in stock there. */
-  availableSites: string[]
-  inStockSites: string[]
-  prices: PlanPrice[]
-}
-
-/** A virtual machine plan (interface specification, "Virtual machine plan"). */
-export interface Plan {
-  id: string
-  /** The id if the account API shows no name. */
-  name: string
-  specs: {
-    vcpuCount?: number
-    /** The specification shows no unit. Shown in GiB, as disks are, because memory comes in binary sizes. */
-    memory?: number
-    gpu?: string
-    /** The specification shows no unit. */
-    vramPerGpu?: number
-    /** `unit` is `gib` or `tib` in known plans. */
-    disk?: { type?: string; amount?: number; unit?: string }
-  }
-  regions: PlanRegion[]
-  /** Such as `low`. */
-  stockLevel?: string
-  /** Slugs such as `ubuntu_24_04_x64_lts`. */
-  operatingSystems: string[]
-}
-
 const texts = z.array(z.string()).nullish()
 
 const RegionResponse = z.object({
   name: text,
+  /** Codes of the sites that offer the plan (`ASH`), whether or not it is in stock there. An older shape has them in `available`. */
   locations: z.object({ available: texts, in_stock: texts }).nullish(),
-  /** An older shape has this list here instead of in `locations.available`. */
   available: texts,
   /** Prices by currency code, read by `toPrices`. With a `z.record` here, parsing 500 plans takes twice as long. */
   pricing: loose,
 })
 
+/** The specification shows no units. `memory` is shown in GiB, as disks are, because it comes in binary sizes; `unit` is `gib` or `tib`. */
 const SpecsResponse = z.object({
   memory: loose,
   gpu: text,
@@ -313,58 +260,68 @@ const SpecsResponse = z.object({
   disk: z.object({ type: text, size: z.object({ amount: loose, unit: text }).nullish() }).nullish(),
 })
 
+/** A virtual machine plan (interface specification, "Virtual machine plan"). */
 export const PlanResponse = z.object({
   id: z.string(),
   attributes: z.object({
     name: text,
     specs: SpecsResponse.nullish(),
     regions: z.array(RegionResponse).nullish(),
+    /** Such as `low`. */
     stock_level: text,
+    /** Slugs such as `ubuntu_24_04_x64_lts`. */
     available_operating_systems: texts,
   }),
 })
 
-export const plan = resourceKind(
-  PlanResponse,
-  ({ id, attributes: wire }): Plan => ({
+function toPlan({ id, attributes: wire }: z.infer<typeof PlanResponse>) {
+  return sparse({
     id,
     name: wire.name ?? id,
     specs: toSpecs(wire.specs),
     regions: wire.regions?.map(toRegion) ?? [],
     stockLevel: wire.stock_level ?? undefined,
     operatingSystems: wire.available_operating_systems ?? [],
-  }),
-)
+  })
+}
+export type Plan = ReturnType<typeof toPlan>
+export const plan = resourceKind(PlanResponse, toPlan)
 
-function toSpecs(wire: z.infer<typeof SpecsResponse> | null | undefined): Plan['specs'] {
-  return {
+function toSpecs(wire: z.infer<typeof SpecsResponse> | null | undefined) {
+  const disk = wire?.disk
+  return sparse({
     vcpuCount: toNumber(wire?.vcpus) ?? toNumber(wire?.vcpu?.count),
     memory: toNumber(wire?.memory),
     gpu: wire?.gpu ?? undefined,
     vramPerGpu: toNumber(wire?.vram_per_gpu),
-    disk: wire?.disk
-      ? { type: wire.disk.type ?? undefined, amount: toNumber(wire.disk.size?.amount), unit: toText(wire.disk.size?.unit) }
-      : undefined,
-  }
+    disk: disk ? sparse({ type: disk.type ?? undefined, amount: toNumber(disk.size?.amount), unit: toText(disk.size?.unit) }) : undefined,
+  })
 }
 
-function toRegion(wire: z.infer<typeof RegionResponse>): PlanRegion {
-  return {
+function toRegion(wire: z.infer<typeof RegionResponse>) {
+  return sparse({
     name: wire.name ?? undefined,
     availableSites: wire.locations?.available ?? wire.available ?? [],
     inStockSites: wire.locations?.in_stock ?? [],
     prices: toPrices(wire.pricing),
-  }
+  })
+}
+export type PlanRegion = ReturnType<typeof toRegion>
+
+/** In whole units of the currency (a code such as `USD`), such as dollars. */
+export interface PlanPrice {
+  currency: string
+  hour?: number
+  month?: number
 }
 
 /** Leaves out a member of `pricing` that is not a price, so that the plan is still listed. Null stands for a currency without a price. */
-function toPrices(pricing: unknown): PlanRegion['prices'] {
-  const prices: PlanRegion['prices'] = []
-  for (const [currency, price] of isRecord(pricing) ? Object.entries(pricing) : []) {
-    if (price === null) prices.push({ currency, hour: undefined, month: undefined })
-    else if (isRecord(price)) prices.push({ currency, hour: toNumber(price.hour), month: toNumber(price.month) })
-  }
-  return prices
+function toPrices(pricing: unknown): PlanPrice[] {
+  const prices = isRecord(pricing) ? Object.entries(pricing) : []
+  return prices.flatMap(([currency, price]) => {
+    if (price === null) return { currency }
+    return isRecord(price) ? { currency, hour: toNumber(price.hour), month: toNumber(price.month) } : []
+  })
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -26,10 +26,7 @@ export function pathTo(collection: `/${string}`, id: string): string {
   return `${collection}/${encodeURIComponent(id)}`
 }
 
-/**
- * Limits for one list, so that no answer of the account API can fill the memory: several lists are read and kept at the same time. A page
- * of 100 Elastic IPs has about 80 KB.
- */
+/** No answer of the account API may fill the memory: several lists are read and kept at once. A page of 100 Elastic IPs has about 80 KB. */
 const listLimits = {
   items: 20_000,
   /** A server may ignore the page size and send everything at once. */
@@ -97,10 +94,7 @@ export function resourceKind<Wire, Item>(schema: z.ZodType<Wire>, toItem: (wire:
 
 type ListRequest = Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal'>
 
-/**
- * Reads a list that the interface specification shows without pages. Throws ApiError, ApiContractError and ApiUnreachableError, and
- * ListCutError for more than 20,000 items or 4 MB.
- */
+/** For lists that the interface specification shows without pages. */
 export async function readList<Item>(http: Http, kind: ResourceKind<Item>, request: ListRequest): Promise<Item[]> {
   const { operation } = request
   const read = (json: unknown) => kind.list(json, listLimits.items)
@@ -233,10 +227,7 @@ export async function asFarAsRead<Item>(list: Promise<Item[]>): Promise<ReadList
   }
 }
 
-/**
- * Finds one item of a list. An item that it does not contain may still exist if the list was not read to its end, or is an earlier copy. Then it
- * throws ListCutError, or what kept the list from being read again.
- */
+/** An item that a cut list, or an earlier copy, does not contain may still exist: then it throws why the list is not whole. */
 export async function findInList<Item>(list: Promise<Item[]>, matches: (item: Item) => boolean): Promise<Item | undefined> {
   try {
     const items = await list
@@ -262,10 +253,7 @@ export async function listNow<Item>(share: (() => Promise<Item[]>) | undefined, 
   return items && !leftOutOf(items).old ? items : read()
 }
 
-/**
- * Runs a read for a preflight check. Returns undefined if the account API gives no answer; the check then stays open.
- * Calls `refuse` if the resource does not exist (404), and throws every other error unchanged.
- */
+/** For a preflight check: returns undefined if the account API gives no answer, and calls `refuse` if the resource does not exist. */
 export async function readOrRefuse<T>(read: () => Promise<T>, refuse: () => never): Promise<T | undefined> {
   try {
     return await read()
@@ -276,10 +264,7 @@ export async function readOrRefuse<T>(read: () => Promise<T>, refuse: () => neve
   }
 }
 
-/**
- * Whether a preflight check goes on without a read that ended so. Not after the account's limit: the person, or the approved request, waits for its
- * turn, which comes sooner than an account API that is away.
- */
+/** Not after the account's limit: the request waits for its turn, which comes sooner than an account API that is away. */
 export function staysUnchecked(error: unknown): boolean {
   return isUnanswered(error) && !(error instanceof AccountLimitError)
 }

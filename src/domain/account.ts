@@ -21,10 +21,7 @@ export function isKeyLabel(text: string): boolean {
   return /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u.test(text) && !hasInvisible(text)
 }
 
-/**
- * Builds the name of a new key: `ci-deploy [U0ADA00001 7f3a9c12ab34]`. It contains the requester, because the account API knows only
- * Lockkeeper's own user. It is unique, so that a key whose creation was not confirmed can be found by its name.
- */
+/** `ci-deploy [U0ADA00001 7f3a9c12ab34]`: names the requester, and can be found if the creation is not confirmed. */
 export function uniqueKeyName(text: string, requesterId: string, requestId: string): string {
   return `${text} [${requesterId} ${requestId.slice(0, 12)}]`
 }
@@ -63,11 +60,6 @@ export const longestSeenMs = 24 * 3_600_000
 
 /** An older assignment may be outdated, so a person chooses whether to use it. */
 export const freshSeenMs = 3_600_000
-
-/** Finds assignments that Lockkeeper saw in the last 24 hours. Throws StoreUnavailableError if Redis does not answer. */
-export interface SeenAssignments {
-  find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]>
-}
 
 /** A site as an Elastic IP (`region.location`) or a server (`region.site`) shows it. Only its slug (`ASH`) is the same on every kind of object. */
 export type Site = Named
@@ -108,10 +100,7 @@ function sameSiteOfServers(a: Site | undefined, b: Site | undefined): boolean | 
   return sameSlug(a, b) ? undefined : false
 }
 
-/**
- * Returns labels for two things that differ: the first of these members that both show and that differs. If no member differs, as for two
- * projects with the same name, the labels contain the ids.
- */
+/** Labels two things by the first of these members that both show and that differs, or else with their ids. */
 export function distinctLabels(a: Named, b: Named, by: readonly ('name' | 'slug')[]): [string, string] {
   for (const member of by) {
     const [first, second] = [a[member], b[member]]

@@ -14,8 +14,8 @@ import {
 } from './policy.ts'
 
 /** What a person attempted when they were denied because of who or where they are. */
-export type DeniedAction = 'read' | 'request' | 'decide'
-const action = z.enum(['read', 'request', 'decide'] satisfies DeniedAction[])
+const action = z.enum(['read', 'request', 'decide'])
+export type DeniedAction = z.infer<typeof action>
 
 /** Denials because of who the person is, or what kind of channel it is. The last two mean that Slack did not answer. */
 const whoOrWhere = z.object({
@@ -23,32 +23,22 @@ const whoOrWhere = z.object({
   action,
 })
 
-const InvolvedDenial = z.literal(['not-involved', 'only-involved-may-withdraw'])
-
 const byPolicy = [
-  z.object({ code: z.literal('direct-message') }),
-  /** Lockkeeper is not a member of the channel, so it could not post the request there. */
-  z.object({ code: z.literal('not-in-channel') }),
-  /** The person chose a private channel, and Slack does not list them among its members. */
-  z.object({ code: z.literal('foreign-channel') }),
+  /**
+   * `not-in-channel`: Lockkeeper could not post the request there. `foreign-channel`: the person chose a private channel, and Slack does not list
+   * them among its members. `group-unknown`: Slack did not list the members of a user group. `rule-gone`: the policy no longer has the request's rule.
+   */
+  z.object({ code: z.literal(['direct-message', 'not-in-channel', 'foreign-channel', 'group-unknown', 'own-request', 'rule-gone']) }),
   /** `channels`: those in which a rule for this kind of change applies. */
   z.object({ code: z.literal('no-rule'), kind: z.string(), channels: z.array(z.string()) }),
-  /** The rule depends on the project, and the account API did not show it. */
-  z.object({ code: z.literal('project-unknown'), rule: z.string() }),
+  /** `project-unknown`: the account API did not show it. `alerts-need-approval`: the rule needs none, but a request by an alert always does. */
+  z.object({ code: z.literal(['project-unknown', 'alerts-not-named', 'alerts-need-approval']), rule: z.string() }),
   z.object({ code: z.literal('not-a-requester'), requesters: Group }),
-  z.object({ code: z.literal('alerts-not-named'), rule: z.string() }),
-  /** The rule needs no approval, but a request by an alert always needs one. */
-  z.object({ code: z.literal('alerts-need-approval'), rule: z.string() }),
   z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
   /** Somebody who neither requested a change nor may approve it wants to withdraw it, or to stop its tracking or start it again. */
-  z.object({ code: InvolvedDenial, requester: z.string(), approvers: ApproveTerms }),
+  z.object({ code: z.literal(['not-involved', 'only-involved-may-withdraw']), requester: z.string(), approvers: ApproveTerms }),
   /** `needed`: the number of other people who must approve. `requester`: set if it is a machine. */
   z.object({ code: z.literal('too-few-approvers'), rule: z.string(), needed: z.number(), requester: z.string().optional() }),
-  /** Slack did not list the members of a user group. */
-  z.object({ code: z.literal('group-unknown') }),
-  z.object({ code: z.literal('own-request') }),
-  /** The policy no longer has the rule of the request. */
-  z.object({ code: z.literal('rule-gone') }),
   z.object({
     code: z.literal(['only-requester-may-issue', 'only-requester-may-withdraw', 'only-requester-may-break-glass']),
     requester: z.string(),
@@ -99,10 +89,7 @@ export interface Person {
   teamId: string | undefined
 }
 
-/**
- * A channel as Slack reports it. `shared`: with another organisation (Slack Connect). `unreadable`: a scope is missing. `unknown`: Slack
- * gave no answer. `none`: the Home tab, which is no channel.
- */
+/** `shared`: Slack Connect. `unreadable`: a scope is missing. `unknown`: Slack gave no answer. `none`: the Home tab. */
 export type ChannelStanding = 'usual' | 'shared' | 'direct' | 'group-direct' | 'unreadable' | 'unknown' | 'none'
 
 export interface Place {
@@ -157,7 +144,7 @@ interface Actor {
   requesterId: string
 }
 
-interface ActorUnderRule extends Actor {
+export interface ActorUnderRule extends Actor {
   /** The current rule of the request. Undefined if the policy no longer has one. */
   rule: PolicyRule | undefined
   membership: Membership
@@ -214,20 +201,12 @@ export function ownerRuling({ person, place, requesterId }: Actor, wants: 'issue
   return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `only-requester-may-${wants}`, requester: requesterId })
 }
 
-/** Whether a person may withdraw an approved request before it is sent. The requester and the approvers may. */
-export function withdrawerRuling(actor: ActorUnderRule): Ruling {
-  return involvedRuling(actor, 'only-involved-may-withdraw')
-}
-
-/** Whether a person may stop or resume the tracking of a request. The requester and the approvers may. */
-export function trackerRuling(actor: ActorUnderRule): Ruling {
-  return involvedRuling(actor, 'not-involved')
-}
-
-function involvedRuling(actor: ActorUnderRule, code: z.infer<typeof InvolvedDenial>): Ruling {
+/** Whether a person may withdraw an approved request before it is sent, or stop or resume its tracking. The requester and the approvers may. */
+export function involvedRuling(actor: ActorUnderRule, wants: 'withdraw' | 'track'): Ruling {
   if (actor.person.userId !== actor.requesterId) {
     const ruling = approverRuling(actor)
     if (ruling.allowed || ruling.denial.code !== 'not-an-approver') return ruling
+    const code = wants === 'withdraw' ? 'only-involved-may-withdraw' : 'not-involved'
     return deny({ code, requester: actor.requesterId, approvers: ruling.denial.approvers })
   }
   const reader = readerRuling(actor.person, actor.place)

@@ -81,10 +81,7 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * Whether the team lacks the feature flag that an operation needs (`elastic_ips`, `baselines_api`). The account API answers 403 with the
- * code `FEATURE_NOT_ENABLED`. The key itself is valid.
- */
+/** Whether the team lacks the feature flag that an operation needs (403). The key itself is valid. */
 export function isFeatureMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403 && error.codes.some((code) => code.toUpperCase() === 'FEATURE_NOT_ENABLED')
 }
@@ -248,10 +245,7 @@ export function documentedRefusal(error: ApiError): Words | undefined {
   return { why: `${what} aren't enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
 }
 
-/**
- * Every error that the log or the operators' channel can show. Lines of the log have it as `code`. docs/alerts-and-errors.md has a paragraph
- * for each, and a test compares both.
- */
+/** Every error that the log (as `code`) or the operators' channel can show. A test compares them with docs/alerts-and-errors.md. */
 export const errorCodes = [
   // Notices to the operators' channel, which the log has, too.
   'api-key-rejected',

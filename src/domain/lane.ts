@@ -75,12 +75,6 @@ export function currentSpender(operation: string): Spender {
   return context
 }
 
-/** Whether the present call may take the answer of an equal one that was sent before it. A check before a write must not. */
-export function mayShareReads(): boolean {
-  const lane = contexts.getStore()?.lane
-  return lane === 'person' || lane === 'background'
-}
-
 export function nobodyWaits(): boolean {
   return contexts.getStore()?.lane === 'background'
 }

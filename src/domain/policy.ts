@@ -120,10 +120,7 @@ interface RuleQuery {
 /** `project-unknown`: the rule depends on the project, which the account API did not show. */
 export type FoundRule = { is: 'rule'; rule: PolicyRule } | { is: 'none' } | { is: 'project-unknown'; rule: PolicyRule }
 
-/**
- * Finds the rule for a change, which is the first that matches. If a rule depends on a project that is unknown, the search ends there.
- * Otherwise a missing answer could lead to a less strict rule below.
- */
+/** The first that matches. An unknown project ends the search, because a missing answer must not lead to a less strict rule below. */
 export function firstMatchingRule(policy: Policy, change: RuleQuery): FoundRule {
   for (const rule of rulesIn(policy, change)) {
     const belongs = isIn(rule.projects, change.project)

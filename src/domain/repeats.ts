@@ -17,10 +17,7 @@ interface Subject {
   timer: NodeJS.Timeout
 }
 
-/**
- * Limits the reports of events that recur. The first event is reported at once. Repeats are reported once a minute, with their number. The end
- * is reported once: after a minute without an event, or when `end` is called.
- */
+/** Reports the first event at once, repeats once a minute with their number, and the end after a minute without one, or when `end` is called. */
 export function createRepeats({ everyMs = 60_000 }: { everyMs?: number } = {}) {
   const subjects = new Map<string, Subject>()
 

@@ -67,10 +67,7 @@ export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' |
   const verifyRequest = (request: Request): Verdict => verify(requestContent(request), request.signature)
   const verifySeen = (request: Request): Verdict => verify(seenContent(request, request.seen), request.seenSignature)
 
-  /**
-   * Verifies everything that people are shown of a change: what was requested, its hash, and what was read before the write. A record is
-   * verified at each step and for each message, and its signed part never changes, so the same text is verified once.
-   */
+  /** A record is verified at each step and for each message, and its signed part never changes, so the same text is verified once. */
   function verifyRecord(request: Request): Verdict {
     const { warnings, signature, seen, seenSignature } = request
     return orForged(() => {
@@ -86,27 +83,27 @@ export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' |
     })
   }
 
+  /** Signs and verifies one kind of decision about a request. */
+  const pair = <Decided extends { signature?: string }>(contentOf: (request: Request, decided: Unsigned<Decided>) => object) => ({
+    sign: (request: Request, decided: Unsigned<Decided>) => ({ ...decided, signature: sign(contentOf(request, decided)) }) as Decided,
+    verify: (request: Request, decided: Decided): Verdict => verify(contentOf(request, decided), decided.signature),
+  })
+  const approval = pair<Approval>(approvalContent)
+  const approved = pair<Decision>(approvedContent)
+  const breakGlass = pair<Decision>(breakGlassContent)
+
   return {
     verifyRecord,
     verifyRequest,
     verifySeen,
     signRequest: (request: AsRequested): string => sign(requestContent(request)),
-    signApproval: (request: Request, approval: Unsigned<Approval>): Approval => ({
-      ...approval,
-      signature: sign(approvalContent(request, approval)),
-    }),
-    verifyApproval: (request: Request, approval: Approval): Verdict => verify(approvalContent(request, approval), approval.signature),
+    signApproval: approval.sign,
+    verifyApproval: approval.verify,
     /** `request` has all the approvals that were counted. */
-    signApproved: (request: Request, decision: Unsigned<Decision>): Decision => ({
-      ...decision,
-      signature: sign(approvedContent(request, decision)),
-    }),
-    verifyApproved: (request: Request, decision: Decision): Verdict => verify(approvedContent(request, decision), decision.signature),
-    signBreakGlass: (request: Request, decision: Unsigned<Decision>): Decision => ({
-      ...decision,
-      signature: sign(breakGlassContent(request, decision)),
-    }),
-    verifyBreakGlass: (request: Request, decision: Decision): Verdict => verify(breakGlassContent(request, decision), decision.signature),
+    signApproved: approved.sign,
+    verifyApproved: approved.verify,
+    signBreakGlass: breakGlass.sign,
+    verifyBreakGlass: breakGlass.verify,
     signSeen: (request: Request, seen: unknown): string => sign(seenContent(request, seen)),
   }
 }

@@ -224,10 +224,7 @@ export type LinkTo = (request: { origin: Pick<Origin, 'channelId'>; cardTs?: str
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'> &
   Partial<Pick<Request, 'warnings' | 'undoes' | 'repeats' | 'fromMessage' | 'alert'>>
 
-/**
- * Computes the SHA-256 of everything that is requested. The card shows the hash and its buttons carry it. A request is checked against it
- * before it is carried out, so that only what was approved is done.
- */
+/** Hashes everything that is requested. Buttons carry the hash, and it is compared before the write, so that only what was approved is done. */
 export function payloadHash(request: Payload): string {
   const { id, kind, input, facts, resource, unchecked, reason, undoes, repeats, fromMessage, alert, origin } = request
   const { userId, channelId, teamId } = origin

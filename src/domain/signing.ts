@@ -15,10 +15,7 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`
 }
 
-/**
- * Holds a value that must never be printed. Strings, JSON, logs and `inspect` show `[redacted]`. Only `reveal()` returns the value, and a
- * test names the few files that may call it.
- */
+/** Never prints its value. Only `reveal()` returns it, and a test names the few files that may call that. */
 export class Secret {
   readonly #value: string
 

@@ -1,9 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 
-/**
- * Returns a sentence that says why a text is not a hostname, or undefined if it is one (RFC 1123, section 2.1). A hostname has at most 253
- * characters, and does not have the form of an IPv4 address.
- */
+/** Says why a text is not a hostname (RFC 1123, section 2.1). Undefined if it is one. */
 export function hostnameProblem(text: string): string | undefined {
   if (text === '') return 'The new name is empty.'
   if (text.length > 253) return `A hostname has at most 253 characters. This one has ${text.length}.`
@@ -92,10 +89,7 @@ function scriptOf(letter: string): string {
   return scripts.find((script) => script.letter.test(letter))?.name ?? 'other'
 }
 
-/**
- * Sorts texts as people do: `web-2` before `web-10`. One collator is shared, because creating one for every comparison takes most of the
- * time of a sort.
- */
+/** `web-2` before `web-10`. One collator is shared, because creating one for every comparison takes most of the time of a sort. */
 export const inNaturalOrder = new Intl.Collator('en', { numeric: true }).compare
 
 /** Longer texts are cut before they are compared, because the time of a comparison grows with the square of the length. */
@@ -106,10 +100,7 @@ export function countMistakes(typed: string, name: string): number {
   return distance(typed.toLowerCase().slice(0, longestTyped), name)
 }
 
-/**
- * Returns up to three names that were probably meant: those with a word that begins with what was typed, else those with at most a third of
- * their letters mistyped.
- */
+/** Up to three names with a word that begins with what was typed, or else with at most a third of their letters mistyped. */
 export function suggestNames(known: readonly string[], typed: string): string[] {
   const wanted = typed.trim().toLowerCase()
   if (wanted === '') return []

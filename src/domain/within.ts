@@ -1,9 +1,6 @@
 type Within<T> = { is: 'ready'; value: T } | { is: 'late'; work: Promise<T> }
 
-/**
- * Waits at most `ms` milliseconds for `work`. After that it returns `late` with the promise, so that the caller can go on waiting. Throws a
- * failure within this time; the caller handles a later failure with the promise.
- */
+/** Waits at most `ms` milliseconds, and then returns the promise, so that the caller can go on waiting and handle a later failure. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<Within<T>> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Within<T>>((resolve) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ensureDeleted, findApiKey } from '../account/client.ts'
+import { ensureDeleted } from '../account/client.ts'
 import { type ApiKey, ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
@@ -204,7 +204,7 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
       return 'done'
     },
     observe: async ({ keyId }, _, moment) => {
-      if (!(await findApiKey(app.account.apiKeys, ({ id }) => id === keyId))) return { is: 'done' }
+      if (!(await findInList(app.account.apiKeys.list(), ({ id }) => id === keyId))) return { is: 'done' }
       if (moment.isUnsettled) return { is: 'unclear' }
       return { is: 'not-started', cause: { code: 'not-revoked' } satisfies KeyFinding }
     },
@@ -248,7 +248,7 @@ export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
  */
 async function observeRotation(app: App, { keyId }: KeyInput, { lastSlice }: KeyFacts, moment: Moment): Promise<Observation> {
   const failed = (cause: KeyFinding) => ({ is: 'failed' as const, cause })
-  const key = await findApiKey(app.account.apiKeys, ({ id }) => id === keyId)
+  const key = await findInList(app.account.apiKeys.list(), ({ id }) => id === keyId)
   if (!key) return failed({ code: 'key-gone' })
   // Without the last characters of the token, a rotation cannot be detected.
   if (lastSlice === undefined || key.tokenLastSlice === undefined) return { is: 'unclear' }

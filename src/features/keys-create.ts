@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { ensureDeleted, findApiKey } from '../account/client.ts'
+import { ensureDeleted } from '../account/client.ts'
 import type { ApiKey } from '../account/objects.ts'
-import { staysUnchecked } from '../account/resource.ts'
+import { findInList, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { findNamesakes, fullAccessFromEverywhere, isKeyLabel, keyPhrase, labelOf, namesakesAre, uniqueKeyName } from '../domain/account.ts'
 import {
@@ -214,7 +214,7 @@ function sameNameAmong(keys: ApiKey[], name: string): NewKeyFinding[] {
 
 /** Deletes a key whose token nobody has seen. A key that was used counts as seen. */
 async function observe({ account: { apiKeys } }: App, { name }: NewKey, moment: Moment): Promise<Observation> {
-  const find = () => findApiKey(apiKeys, (key) => key.name === name)
+  const find = () => findInList(apiKeys.list(), (key) => key.name === name)
   const key = await find()
   if (key?.lastUsedAt !== undefined) return { is: 'done' }
   if (key) {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Assignment, longestSeenMs, type SeenAssignment, type SeenAssignments } from '../domain/account.ts'
+import { Assignment, longestSeenMs, type SeenAssignment } from '../domain/account.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { guardStore, type Redis } from './connect.ts'
 import type { Keys } from './key-names.ts'
@@ -34,7 +34,9 @@ interface Found {
   entries: Assignment[]
 }
 
-export interface Assignments extends SeenAssignments {
+export interface Assignments {
+  /** Finds assignments of the last 24 hours. Throws StoreUnavailableError if Redis does not answer. */
+  find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]>
   note(listed: ElasticIp[]): Promise<void>
   noteOne(elasticIp: ElasticIp): Promise<void>
 }
@@ -71,10 +73,7 @@ export function createAssignments({
     return waiting.noted
   }
 
-  /**
-   * Notes an Elastic IP that was read by itself or in a part of the list. Such a read confirms a move, so a server that dies soon after is known
-   * to have it, although no list has shown it there yet. While an address moves, its server can be the one before or the one after.
-   */
+  /** Such a read confirms a move, before any list shows it. While an address moves, its server can be the one before or the one after. */
   async function noteOne(elasticIp: ElasticIp): Promise<void> {
     if (elasticIp.status === 'active') await note([elasticIp])
   }

@@ -93,10 +93,7 @@ function open(url: string, options: typeof patient | typeof prompt): Redis {
   return cluster as unknown as Redis
 }
 
-/**
- * Pings the connection and reopens it when a ping times out. On a half-open connection, packets vanish without an error. The commands that
- * wait on it have failed by then, and the next ones use the new connection.
- */
+/** Reopens the connection when a ping times out: on a half-open one, packets vanish without an error. */
 function pingRegularly(redis: Redis): void {
   const timer = setInterval(() => {
     if (redis.status === 'end') return clearInterval(timer)
@@ -114,10 +111,7 @@ export async function closeRedis(redis: Redis): Promise<void> {
   redis.disconnect()
 }
 
-/**
- * Runs one command. Replaces an error of ioredis with a StoreUnavailableError, because the properties of the original carry the arguments
- * of the command (for AUTH, the password).
- */
+/** Replaces an error of ioredis, because its properties carry the arguments of the command (for AUTH, the password). */
 export async function guardStore<T>(command: () => Promise<T>): Promise<T> {
   try {
     return await command()

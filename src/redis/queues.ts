@@ -7,10 +7,7 @@ import type { Keys } from './key-names.ts'
 /** Ticks run while any request or message is due within this time. A request that is due later gets a separate delayed job. */
 export const horizonMs = 60_000
 
-/**
- * Wakes a request up, now or after `delayMs`. A lost wake-up does no harm, because a tick finds the request in the sorted set `due`. The
- * worker needs only the id. Kind and resource are for people who read a BullMQ dashboard.
- */
+/** A lost wake-up does no harm, because a tick finds the request. Kind and resource are for people who read a BullMQ dashboard. */
 export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?: number) => Promise<void>
 
 export const WakeUp = z.object({ version: z.number().int(), id: z.string(), kind: z.string(), resource: z.string() })

@@ -16,10 +16,7 @@ export function readScripts<Name extends string>(module: string, names: readonly
 const shared = readScripts(import.meta.url, ['now', 'release', 'due'])
 type Shared = 'now' | 'release' | 'due'
 
-/**
- * Creates a function that runs Lua scripts on one connection. It sends the hash of a script, and the source only if Redis does not have it
- * yet. The function throws StoreUnavailableError if Redis does not answer.
- */
+/** Sends the hash of a script, and the source only if Redis does not have it yet. Throws StoreUnavailableError if Redis does not answer. */
 export function createScripts<Name extends string = never>(redis: Redis, own?: ScriptSources<Name>) {
   for (const [name, lua] of [...shared, ...(own ?? [])]) redis.defineCommand(`lockkeeper:${name}`, { lua })
 

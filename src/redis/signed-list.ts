@@ -21,10 +21,7 @@ interface Genuine<List> {
 /** `none`: there is no list. `unreadable`: it was signed with a key that this process does not have, or written by another version of Lockkeeper. */
 export type ReadList<List> = Genuine<List> | { is: 'none' | 'unreadable' | 'forged' }
 
-/**
- * Creates the functions that encode and decode a list. One signature covers its name, its time and its text. So nobody can change it, put it in the
- * place of another list, or give it another time.
- */
+/** One signature covers name, time and text of a list, so nobody can change it, move it to another place, or give it another time. */
 export function createSignedList<List>({ keyring, name, schema }: { keyring: Keyring; name: string; schema: z.ZodType<List> }) {
   let last: { head: string; digest: string; list: Genuine<List> } | undefined
 

@@ -1,9 +1,11 @@
 import type { App } from '../app.ts'
 import {
+  type ActorUnderRule,
   approverRuling,
   breakGlassRuling,
   type Denial,
   type Grant,
+  involvedRuling,
   isMachine,
   type Membership,
   noRule,
@@ -17,8 +19,6 @@ import {
   requesterOfKindRuling,
   requesterRuling,
   tallyApprovals,
-  trackerRuling,
-  withdrawerRuling,
 } from '../domain/approval.ts'
 import { type Bound, bind } from '../domain/bound.ts'
 import type { Finding } from '../domain/change.ts'
@@ -102,12 +102,14 @@ async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequ
   const requesterId = requested.userId
   const actor = { ...(await personAndPlace(app, origin, requested.channelId, fresh)), requesterId }
   // While a request waits, approvers reject it, and say why. An alert does not click, so its approvers withdraw what it requested.
-  if (intent.to === 'issue' || (intent.to === 'withdraw' && state === 'waiting' && !isMachine(requested)))
-    return ownerRuling(actor, intent.to)
+  if (intent.to === 'issue') return ownerRuling(actor, 'issue')
+  const { to } = intent
+  if (to === 'withdraw' && state === 'waiting' && !isMachine(requested)) return ownerRuling(actor, 'withdraw')
   const rule = ruleOf(app, intent.request)
-  const rulingOn = { decide: approverRuling, 'break-glass': breakGlassRuling, withdraw: withdrawerRuling, track: trackerRuling }[intent.to]
+  const rulingOn = (of: ActorUnderRule) =>
+    to === 'decide' ? approverRuling(of) : to === 'break-glass' ? breakGlassRuling(of) : involvedRuling(of, to)
   // Requesters need the groups only to approve alone.
-  const needsGroups = origin.userId !== requesterId || intent.to === 'break-glass'
+  const needsGroups = origin.userId !== requesterId || to === 'break-glass'
   const groups = rule && needsGroups ? approverGroupsOf(rule) : []
   const judged = await judgeMembers(app, groups, fresh ? 'decision' : 'refusal', (membership) => rulingOn({ ...actor, rule, membership }))
   return judged.ruling

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { AccountLimitError, ApiContractError, ApiError, isKeyRefused, refusesWrites } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
-import { type RedisHealth, readRedisHealth } from '../redis/check.ts'
+import { type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { checkProgress } from '../requests/worker.ts'
 
 // However often `/status` is read. Each time spends a call of Slack or a read of the account.

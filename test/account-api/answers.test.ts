@@ -142,26 +142,6 @@ describe('tolerated answers', () => {
     expect(skipped).toEqual([])
   })
 
-  test('reads a plan with few fields', async () => {
-    const specs = { gpu: null, vram_per_gpu: null, nics: [{ type: null, count: '2' }], vcpu: { count: '4' }, disk: { size: null } }
-    const regions = [{ name: 'Japan', locations: null, pricing: { JPY: { hour: '7.5' }, USD: null } }, {}]
-    const { api } = await startClient(page([{ id: 'plan_1Qw0wK7XH7hTo', attributes: { specs, regions, stock_level: 'plenty' } }]))
-
-    expect(await api.plans.list()).toEqual([
-      {
-        id: 'plan_1Qw0wK7XH7hTo',
-        name: 'plan_1Qw0wK7XH7hTo',
-        operatingSystems: [],
-        regions: [
-          { name: 'Japan', availableSites: [], inStockSites: [], prices: [{ currency: 'JPY', hour: 7.5 }, { currency: 'USD' }] },
-          { availableSites: [], inStockSites: [], prices: [] },
-        ],
-        specs: { disk: {}, vcpuCount: 4 },
-        stockLevel: 'plenty',
-      },
-    ])
-  })
-
   const usd = { hour: 0.05, month: 36.5 }
 
   test.each([

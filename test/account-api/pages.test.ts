@@ -141,35 +141,3 @@ test('throws when one page fails, instead of returning part of the list', async 
 
   expect(await rejection(api.servers.list())).toBeInstanceOf(ApiError)
 })
-
-describe('equal reads at the same time', () => {
-  test('are one request for people, and each gets the answer', async () => {
-    const { api, requests } = await startClient(serverWith(3, 100))
-
-    const lists = await Promise.all(['U1', 'U2', 'U3'].map((userId) => inLane('person', () => api.servers.list(), { userId })))
-
-    expect(lists.map(idsOf)).toEqual([1, 2, 3].map(() => idsOf(numbered(0, 3))))
-    expect(requests).toHaveLength(1)
-  })
-
-  test('are not shared before a write, because the one that runs may be older than the approval', async () => {
-    const { api, requests } = await startClient(serverWith(3, 100))
-
-    await Promise.all([inLane('person', () => api.servers.list()), inLane('execute', () => api.servers.list())])
-
-    expect(requests).toHaveLength(2)
-  })
-
-  test('go on for the others if one stops waiting', async () => {
-    const { api, requests } = await startClient((request) => (response) => {
-      const { json } = serverWith(3, 100)(request) as { json: unknown }
-      setTimeout(() => response.writeHead(200, { 'content-type': 'application/vnd.api+json' }).end(JSON.stringify(json)), 100)
-    })
-    const impatient = inLane('person', () => api.servers.list({ signal: AbortSignal.timeout(10) }))
-    const patient = inLane('person', () => api.servers.list())
-
-    expect(await rejection(impatient)).toMatchObject({ name: 'ApiUnreachableError' })
-    expect(await patient).toHaveLength(3)
-    expect(requests).toHaveLength(1)
-  })
-})

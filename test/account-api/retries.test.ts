@@ -165,15 +165,6 @@ describe('requestSent', () => {
     expect(error).toBeInstanceOf(ApiUnreachableError)
     expect(error).toMatchObject({ requestSent: 'unknown', message: 'elasticIps.move: no answer (cancelled by the caller)' })
   })
-
-  test.each([
-    ['closed', drop],
-    ['reset', reset],
-  ])('is unknown when the connection is %s', async (_, reply) => {
-    const { api } = await startClient(() => reply)
-
-    expect(await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))).toMatchObject({ requestSent: 'unknown' })
-  })
 })
 
 test('a read is not sent again after the caller aborts', async () => {

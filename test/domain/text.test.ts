@@ -37,17 +37,6 @@ describe('a hostname', () => {
       ]
     `)
   })
-
-  test('fits the standard if it is accepted', () => {
-    const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
-    const near = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '.', '_', ' ', 'é'), maxLength: 12 })
-    fc.assert(
-      fc.property(fc.oneof(near, fc.string()), (text) => {
-        const isOne = text.length <= 253 && text.split('.').every((part) => label.test(part)) && !/^\d+(\.\d+){3}$/.test(text)
-        expect(hostnameProblem(text) === undefined).toBe(isOne)
-      }),
-    )
-  })
 })
 
 describe('a duration', () => {
@@ -77,22 +66,6 @@ describe('a duration', () => {
     [273_600_000, '3 d 4 h'],
   ])('of %i ms is shown as %s, without a place to break a line between a number and its unit', (ms, text) => {
     expect(formatDuration(ms)).toBe(text.replaceAll(/(\d) /g, '$1\u00a0'))
-  })
-
-  test('is exact to half of its smallest unit, and never shows 60 seconds, 60 minutes or 24 hours', () => {
-    const parts: Record<string, number> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 }
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 100 * 86_400_000 }), (ms) => {
-        const shown = [...formatDuration(ms).matchAll(/(\d+)\u00a0(s|min|h|d)/g)].map(([, amount, unit = '']) => ({
-          amount: Number(amount),
-          unit,
-        }))
-        const total = shown.reduce((sum, { amount, unit }) => sum + amount * (parts[unit] ?? Number.NaN), 0)
-        const tolerance = ms < 3_600_000 ? 500 : ms < 86_370_000 ? 30_500 : 1_830_500
-        expect(Math.abs(total - ms)).toBeLessThanOrEqual(tolerance)
-        for (const { amount, unit } of shown) expect(amount).toBeLessThan({ s: 60, min: 60, h: 24 }[unit] ?? 1_000)
-      }),
-    )
   })
 
   test.each([

@@ -12,7 +12,7 @@ import {
   writeRefusalOf,
 } from '../../src/domain/errors.ts'
 import { diagnose, neededScopes, optionalScopes, readFact, report, type SetupFacts } from '../../src/features/doctor.ts'
-import { findRedisFaults } from '../../src/redis/check.ts'
+import { findRedisFaults } from '../../src/redis/connections.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { charactersIn } from '../sandbox/slack/validate-blocks.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { type Check, createStatus } from '../../src/ops/health.ts'
-import { findRedisFaults, type RedisFault } from '../../src/redis/check.ts'
+import { findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
 import { statusChecks } from '../../src/start/status.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'

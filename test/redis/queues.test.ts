@@ -126,18 +126,6 @@ describe('ticks', () => {
 
     expect(await nextTicks()).toHaveLength(1)
   })
-
-  test('stop for all processes, and stopping twice does no harm', async () => {
-    const one = startQueues()
-    const other = startQueues(one)
-    await one.startTicking()
-
-    await other.stopTicking()
-    await one.stopTicking()
-
-    expect(await one.scheduledAt()).toBeUndefined()
-    expect(one.errors).toEqual([])
-  })
 })
 
 test('the depth counts the jobs of each queue by state', async () => {

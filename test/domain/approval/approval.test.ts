@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   approverRuling,
   breakGlassRuling,
+  involvedRuling,
   isForLackOfAnswer,
   type Membership,
   noRule,
@@ -12,7 +13,6 @@ import {
   readerRuling,
   requesterOfKindRuling,
   requesterRuling,
-  trackerRuling,
 } from '../../../src/domain/approval.ts'
 import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
 import { groups, ops, person, rule, terms } from '../people-for-test.ts'
@@ -235,5 +235,5 @@ test.each<[string, Person, owner: string, tracker: string]>([
 ])('who may take a secret, and stop the tracking: %s', (_, who, owner, tracker) => {
   expect(verdict(ownerRuling(actor(who), 'issue'))).toBe(owner)
   expect(verdict(ownerRuling(actor(who), 'withdraw'))).toBe(owner.replace('issue', 'withdraw'))
-  expect(verdict(trackerRuling(actor(who)))).toBe(tracker)
+  expect(verdict(involvedRuling(actor(who), 'track'))).toBe(tracker)
 })

@@ -79,18 +79,6 @@ describe('an unknown project', () => {
     expect(found(rules, { project: { id: 'proj_2RBis9AK23gEc' } })).toBe('rule: lax')
   })
 
-  test('does not matter if the first matching rule applies to every project', () => {
-    expect(found([rule('all'), ...rules], { project: 'unknown' })).toBe('rule: all')
-  })
-
-  test('does not matter to rules for other kinds and channels', () => {
-    const others = [
-      rule('keys', { changes: ['key.create'], projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }),
-      rule('there', { channels: ['C9'], projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }),
-    ]
-    expect(found([...others, rule('moves')], { project: 'unknown' })).toBe('rule: moves')
-  })
-
   test('never selects a rule that no known project would select', () => {
     const ids = fc.subarray(['proj_1oNqx62cx6bn0', 'proj_3GGeutpe13Yip'])
     const names = fc.subarray(['Billing', 'proj_4DlSRqCLyIbq6'])
@@ -130,20 +118,6 @@ describe('an unknown project', () => {
 })
 
 describe('the rules of a kind', () => {
-  test('are those that can apply in this channel to any project', () => {
-    const rules = [
-      rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }),
-      rule('keys', { changes: ['key.create'] }),
-      rule('there', { channels: ['C9'] }),
-      rule('all'),
-    ]
-    expect(namesOf(rules)).toEqual(['storefront', 'all'])
-  })
-
-  test('end with the first one for every project, because no later one is ever reached', () => {
-    expect(namesOf([rule('all'), rule('late'), rule('later', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } })])).toEqual(['all'])
-  })
-
   test('name only the projects that no earlier one decides', () => {
     const rules = [
       rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['Storefront'] } }),
@@ -157,13 +131,4 @@ describe('the rules of a kind', () => {
       ['both', { ids: [], names: ['Billing'] }],
     ])
   })
-
-  test('are only those for every project, if changes of this kind belong to no project', () => {
-    const rules = [rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }), rule('all')]
-    expect(namesOf(rules, false)).toEqual(['all'])
-  })
-
-  function namesOf(rules: PolicyRule[], hasProject = true): string[] {
-    return rulesOfKind({ rules }, { kind: 'ip.move', channelId: 'C1', hasProject }).map(({ name }) => name)
-  }
 })

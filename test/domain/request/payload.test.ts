@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isGenuine, payloadHash, Request } from '../../../src/domain/request.ts'
+import { payloadHash } from '../../../src/domain/request.ts'
 
 const requested = {
   id: 'b7e23ec29af22b0b4e41da31e868d572',
@@ -52,38 +52,5 @@ describe('the hash of a request', () => {
       causes: [{ code: 'x' }],
     }
     expect(payloadHash(record)).toBe(hash)
-  })
-})
-
-describe('a record', () => {
-  const record = Request.parse({
-    ...requested,
-    version: 1,
-    rule: 'APPROVERS',
-    approvalsNeeded: 1,
-    ttlMs: 3_600_000,
-    hash,
-    state: 'waiting',
-    revision: 1,
-    needsApproval: true,
-    createdAt: 1_000,
-    expiresAt: 2_000,
-  })
-
-  test('is genuine as long as it fits its hash', () => {
-    expect(isGenuine(record)).toBe(true)
-    expect(
-      isGenuine({ ...record, state: 'tracking', revision: 5, approvals: [{ by: 'UBEN', rule: 'APPROVERS', via: 'UBEN', at: 1 }] }),
-    ).toBe(true)
-  })
-
-  test.each([
-    ['its input', { input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_9pQlU8W8G91sX' } }],
-    ['what the card shows', { facts: {} }],
-    ['the requester', { origin: { ...record.origin, userId: 'UEVE' } }],
-    ['its hash', { hash: '' }],
-    ['the case of its hash', { hash: hash.toUpperCase() }],
-  ])('is not genuine after a change of %s', (_, change) => {
-    expect(isGenuine({ ...record, ...change })).toBe(false)
   })
 })

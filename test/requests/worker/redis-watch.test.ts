@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { findRedisFaults, probeWrites, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
+import { findRedisFaults, probeWrites, type RedisFault, readInfos, refusalFault } from '../../../src/redis/connections.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createRedisWatch } from '../../../src/requests/watches.ts'
 import { fakeApp } from '../../fake-app.ts'
