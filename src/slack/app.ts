@@ -45,7 +45,9 @@ export function createBolt(app: App, { botId, botUserId }: Identity) {
   refused.promise.catch(() => {})
   const clientOptions = webClientOptions(apiUrl, logger, (call) => {
     onCall(call)
-    if (call.method === 'apps.connections.open' && call.error !== undefined) refused.reject(socketRefusal(call.error))
+    if (call.method !== 'apps.connections.open' || call.error === undefined) return
+    const checks = 'Check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is turned on.'
+    refused.reject(new StartError(`Slack does not open Socket Mode (${call.error}). ${checks}`))
   })
   const receiver = appToken
     ? socketReceiver(appToken, clientOptions, logger)
@@ -78,12 +80,6 @@ export function createBolt(app: App, { botId, botUserId }: Identity) {
   }
 
   return { bolt, start }
-}
-
-function socketRefusal(error: string): StartError {
-  return new StartError(
-    `Slack does not open Socket Mode (${error}). Check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is turned on.`,
-  )
 }
 
 function socketReceiver(appToken: Secret, clientOptions: WebClientOptions, logger: Logger): SocketModeReceiver {
