@@ -1,8 +1,9 @@
 import packageFile from '../../package.json' with { type: 'json' }
 import type { BudgetFigure } from '../account/budget.ts'
+import { type ApiKey, ownVariableOf, readKeyProblem } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { type ApiKey, isBgp, type OwnLastSlices, ownVariableOf, type ReadKeyProblem, readKeyProblem } from '../domain/account.ts'
+import { isBgp, type OwnLastSlices, type ReadKeyProblem } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
 import {
   AccountLimitError,

@@ -32,7 +32,7 @@ export function formOf(app: App, command: Command, args: string[]): FormHandler<
 
 async function allow(app: App, { need, prepare }: Command, origin: Origin): Promise<void> {
   // On the Home tab and in a global shortcut there is no channel yet.
-  if (origin.channelId && need !== 'read') await app.access.gateForm(origin, need)
+  if (origin.channelId && need !== 'read') await app.access.gate(origin, need, 'form')
   // The pickers say what could not be read.
   prepare?.().catch(() => {})
 }
@@ -115,7 +115,7 @@ async function submitChannel(app: App, opened: Opened[], { metadata, origin, val
   if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
   const there = { ...origin, channelId }
   try {
-    if (command.need !== 'read') await app.access.gateChosen(there, command.need)
+    if (command.need !== 'read') await app.access.gate(there, command.need, 'chosen')
   } catch (error) {
     const problem = toUserWords(error)
     if (!problem) throw error

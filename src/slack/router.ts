@@ -279,13 +279,12 @@ export interface NameSource {
 /** The longest wait for suggestions. The answer is right without them. */
 const suggestWithinMs = 2_000
 
-/** Says that nothing has this name, or why nothing can have it, and suggests names that were probably meant. */
-function unknownName({ what, typed, problem }: UnknownName, names: (string | undefined)[], list: string): Mrkdwn {
+/** Says that nothing has this name, and suggests names that were probably meant. */
+function unknownName({ what, typed }: UnknownName, names: (string | undefined)[], list: string): Mrkdwn {
   const known = names.filter((name) => name !== undefined)
   const near = suggestNames(known, typed).map(code)
   const shown = code(truncate(typed, 80, 'plain'))
-  const unknown = problem === undefined ? mrkdwn`No ${what} ${shown}.` : mrkdwn`${shown} ${truncate(problem, 200, 'plain')}`
-  return mrkdwn`${unknown}${near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : ''} See ${code(list)}.`
+  return mrkdwn`No ${what} ${shown}.${near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : ''} See ${code(list)}.`
 }
 
 /** Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources`: by kind of thing. */

@@ -2,14 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import type { ApiKey } from '../../src/domain/account.ts'
+import type { ApiKey } from '../../src/account/objects.ts'
 import {
   AccountLimitError,
   ApiError,
   ApiUnreachableError,
-  type MissingRight,
-  missingRightOf,
-  StoreUnavailableError,
+  missingRightIn,
   type WriteRefusal,
   writeRefusalOf,
 } from '../../src/domain/errors.ts'
@@ -107,13 +105,13 @@ const situations: Record<string, Partial<SetupFacts>> = {
   'The user of Redis may not run a command': {
     redis: {
       is: 'lacks-right',
-      right: missingRightOf(new StoreUnavailableError("NOPERM User x can't run the 'info' command", 'NOPERM'), 'eu') as MissingRight,
+      right: missingRightIn("NOPERM User x can't run the 'info' command", 'eu'),
     },
   },
   'The user of Redis may not use the keys': {
     redis: {
       is: 'lacks-right',
-      right: missingRightOf(new StoreUnavailableError('NOPERM No permissions to access a key', 'NOPERM'), 'eu') as MissingRight,
+      right: missingRightIn('NOPERM No permissions to access a key', 'eu'),
     },
   },
   'The API key is rejected': status(401),

@@ -35,7 +35,7 @@ describe('the options of a picker', () => {
   })
 
   test('are a sentence if nothing fits in a list that was not read to its end', () => {
-    expect(offer(servers, 'db', { cut: 'pages' }).options).toMatchObject([
+    expect(offer(servers, 'db', { cut: 'size' }).options).toMatchObject([
       {
         value: notAChoice,
         text: { text: 'Incomplete: not all were read.' },
