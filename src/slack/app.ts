@@ -8,7 +8,6 @@ import {
   type ViewResponseAction,
 } from '@slack/bolt'
 import type { WebClientOptions } from '@slack/web-api'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { StartError } from '../domain/errors.ts'
 import { whyNotListening } from '../domain/listening.ts'
@@ -16,7 +15,7 @@ import type { Secret } from '../domain/signing.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import { modal, notice, wholeSection } from './blocks.ts'
 import { httpReceiver } from './http-receiver.ts'
-import { membersOf, readMetadata, readPayload } from './payloads.ts'
+import { membersOf, readPayload } from './payloads.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
 import { type Identity, longestCallMs, measuredFetch, type OnSlackCall } from './web-api.ts'
 
@@ -142,8 +141,8 @@ async function acknowledgeUnhandled(app: App, unhandled: LoggedPayload, { body, 
   const answer = acknowledgementFor(unhandled, body)
   await ack(answer)
   app.errors.unhandled(unhandled)
-  const responseUrl = answer === undefined ? responseUrlIn(body) : undefined
-  if (responseUrl !== undefined) await app.slack.respond(responseUrl, notice(problemWith('click', unhandled)))
+  const { response_url: responseUrl } = membersOf(body)
+  if (answer === undefined && typeof responseUrl === 'string') await app.slack.respond(responseUrl, notice(problemWith('click', unhandled)))
 }
 
 /**
@@ -156,14 +155,6 @@ function acknowledgementFor(unhandled: LoggedPayload, body: unknown): unknown {
   return unhandled.kind === 'block_suggestion' ? { options: [] } : undefined
 }
 
-/** Finds the response URL of a click or a shortcut. In a modal, it is that of the command or click that opened it. */
-function responseUrlIn(body: unknown): string | undefined {
-  const { response_url: given, view } = membersOf(body)
-  if (typeof given === 'string') return given
-  const { private_metadata: metadata } = membersOf(view)
-  return typeof metadata === 'string' ? readMetadata(metadata)?.responseUrl : undefined
-}
-
 function problemWith(what: 'form' | 'command' | 'click', { why }: LoggedPayload): Mrkdwn {
   if (why === 'no-listener') return mrkdwn`Lockkeeper doesn't handle this. Nothing was changed. Use its command instead.`
   return why === 'listener-failed'
@@ -171,19 +162,16 @@ function problemWith(what: 'form' | 'command' | 'click', { why }: LoggedPayload)
     : mrkdwn`Couldn't read this ${what}. Nothing was changed. Try again. If it lasts, tell the people who run Lockkeeper.`
 }
 
-const Form = z.object({ blocks: z.array(z.unknown()) })
-const InputBlock = z.object({ type: z.literal('input'), block_id: z.string().min(1) })
-
 /**
  * Answers a submission with an error and keeps the form open with everything that was entered. The error is shown at the first input: Slack
  * accepts errors for input blocks only. If the form's blocks cannot be read, the error is pushed as a view on top: closing it brings the form
  * back, because a view stack keeps the state of its views (docs.slack.dev, "Modals").
  */
 export function keepForm(view: unknown, words: Mrkdwn): ViewResponseAction {
-  const form = Form.safeParse(view)
-  const inputs = form.success ? form.data.blocks.map((block) => InputBlock.safeParse(block)) : []
-  const blockId = inputs.find((input) => input.success)?.data?.block_id
-  if (blockId !== undefined) return { response_action: 'errors', errors: { [blockId]: toPlainText(words) } }
+  const { blocks } = membersOf(view)
+  const inputs = (Array.isArray(blocks) ? blocks : []).map(membersOf).filter(({ type }) => type === 'input')
+  const blockId = inputs.find(({ block_id: id }) => typeof id === 'string' && id !== '')?.block_id
+  if (blockId !== undefined) return { response_action: 'errors', errors: { [String(blockId)]: toPlainText(words) } }
   return { response_action: 'push', view: modal({ title: 'Lockkeeper', close: 'Back', blocks: wholeSection(words) }) }
 }
 

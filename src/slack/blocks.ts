@@ -12,7 +12,7 @@ import type {
 } from '@slack/web-api'
 import { longestReason } from '../domain/policy.ts'
 import { divided, fit, fitBlocks, longestInput } from './fit.ts'
-import type { Values } from './interactions.ts'
+import type { Entered } from './interactions.ts'
 import {
   cleanText,
   code,
@@ -281,6 +281,6 @@ export function reasonInput(entered: string | undefined, hint: string, { optiona
   return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
 }
 
-export function reasonIn(values: Values): string | undefined {
+export function reasonIn(values: Entered['values']): string | undefined {
   return values[reasonBlockId]?.trim() || undefined
 }

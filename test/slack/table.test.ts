@@ -120,8 +120,7 @@ describe('a cell', () => {
       'code beside a mention',
       mrkdwn`${code('web-1')} by ${mention('U0ADA00001')}`,
       [
-        { type: 'text', text: 'web-1' },
-        { type: 'text', text: ' by ' },
+        { type: 'text', text: 'web-1 by ' },
         { type: 'user', user_id: 'U0ADA00001' },
       ],
     ],
