@@ -9,40 +9,35 @@ import { classifySlackFailure, createMessenger, fetchIdentity, measuredFetch, ty
 
 const platform = (error: string) => new WebAPIPlatformError({ ok: false, error })
 
-describe('a call that Slack did not carry out', () => {
-  it.each<[string, Error, object]>([
+const limitedFor = (retryInMs: number) => ({ is: 'rate-limited', retryInMs })
+const unknown = (problem: unknown) => ({ is: 'unknown', problem })
+
+describe('what is known of a call that failed', () => {
+  it.each<[string, unknown, object]>([
     ['a refusal', platform('not_in_channel'), { is: 'refused', error: 'not_in_channel' }],
-    ['a limit', new WebAPIRateLimitedError(30), { is: 'rate-limited', retryInMs: 30_000 }],
-    ...[0, -1, Number.NaN].map(
-      (wait) => ['a limit', new WebAPIRateLimitedError(wait), { is: 'rate-limited', retryInMs: 1_000 }] as [string, Error, object],
-    ),
-    ['a limit by its code', platform('ratelimited'), { is: 'rate-limited', retryInMs: 1_000 }],
-    ['a limit by its other code', platform('rate_limited'), { is: 'rate-limited', retryInMs: 1_000 }],
-  ])('says so: %s', (_, thrown, expected) => {
+    ['a limit', new WebAPIRateLimitedError(30), limitedFor(30_000)],
+    ['a limit of no time', new WebAPIRateLimitedError(-1), limitedFor(1_000)],
+    ['a limit of a time that is none', new WebAPIRateLimitedError(Number.NaN), limitedFor(1_000)],
+    ['a limit by its code', platform('ratelimited'), limitedFor(1_000)],
+    ['a limit by its other code', platform('rate_limited'), limitedFor(1_000)],
+    ['an internal error of Slack', platform('internal_error'), unknown('internal_error')],
+    ['a fatal error of Slack', platform('fatal_error'), unknown('fatal_error')],
+    ['an unavailable service', platform('service_unavailable'), unknown('service_unavailable')],
+    ['a page of a proxy', platform('<html>502 Bad Gateway</html>'), unknown('an answer that is not from Slack')],
+    ['a code that is too long', platform('x'.repeat(61)), unknown('an answer that is not from Slack')],
+    ['a status of a proxy', new WebAPIHTTPError(502, 'Bad Gateway', {}, 'lk_9f2c1b7e4d'), unknown('HTTP status 502')],
+    ['no answer', new WebAPIRequestError(new TypeError('fetch failed')), unknown('no answer')],
+    [
+      'a body that did not end in time',
+      new DOMException('The operation was aborted due to timeout', 'TimeoutError'),
+      unknown('TimeoutError'),
+    ],
+    ['nothing', undefined, unknown('no answer')],
+    ['a text', 'timeout', unknown('no answer')],
+    ['an answer that is missing', { code: 'slack_webapi_platform_error' }, unknown('an answer that is not from Slack')],
+  ])('%s', (_, thrown, expected) => {
     expect(classifySlackFailure(thrown)).toEqual(expected)
   })
-})
-
-describe('a call with an unknown outcome', () => {
-  it.each([
-    ['an internal error of Slack', platform('internal_error'), 'internal_error'],
-    ['a fatal error of Slack', platform('fatal_error'), 'fatal_error'],
-    ['an unavailable service', platform('service_unavailable'), 'service_unavailable'],
-    ['a page of a proxy', platform('<html>502 Bad Gateway</html>'), 'an answer that is not from Slack'],
-    ['a code that is too long', platform('x'.repeat(61)), 'an answer that is not from Slack'],
-    ['a status of a proxy', new WebAPIHTTPError(502, 'Bad Gateway', {}, 'lk_9f2c1b7e4d'), 'HTTP status 502'],
-    ['no answer', new WebAPIRequestError(new TypeError('fetch failed')), 'no answer'],
-    ['a body that did not end in time', new DOMException('The operation was aborted due to timeout', 'TimeoutError'), 'TimeoutError'],
-  ])('is neither refused nor rate-limited: %s', (_, thrown, problem) => {
-    expect(classifySlackFailure(thrown)).toEqual({ is: 'unknown', problem })
-  })
-
-  it.each([undefined, null, 'timeout', 0, {}, { code: 'slack_webapi_platform_error' }])(
-    'is assumed for anything else that is thrown: %j',
-    (thrown) => {
-      expect(classifySlackFailure(thrown).is).toBe('unknown')
-    },
-  )
 
   it('passes on no other texts of the error', () => {
     const thrown = [
@@ -57,21 +52,13 @@ describe('a call with an unknown outcome', () => {
 
 const apiUrl = new URL('https://slack.com/api/')
 
-const clientThat = (test: () => Promise<unknown>) => ({ auth: { test } }) as unknown as WebClient
-const errorAfter = (error: unknown) =>
-  fetchIdentity(
-    clientThat(() => Promise.reject(error)),
-    apiUrl,
-  ).catch((thrown: unknown) => thrown)
+const identityOf = (test: () => Promise<unknown>) => fetchIdentity({ auth: { test } } as unknown as WebClient, apiUrl)
 
 describe("the bot's identity", () => {
   test('is what auth.test answers', async () => {
     const answer = { bot_id: 'B1', user_id: 'U1', team_id: 'T1', url: 'https://nimbus.slack.com/' }
-    const identity = await fetchIdentity(
-      clientThat(async () => answer),
-      apiUrl,
-    )
-    expect(identity).toEqual({ botId: 'B1', botUserId: 'U1', teamId: 'T1', workspaceUrl: 'https://nimbus.slack.com/' })
+    const identity = { botId: 'B1', botUserId: 'U1', teamId: 'T1', workspaceUrl: 'https://nimbus.slack.com/' }
+    expect(await identityOf(async () => answer)).toEqual(identity)
   })
 
   const noAnswer = (problem: string) => `Slack does not answer at https://slack.com (${problem}). Check that this machine may reach it.`
@@ -91,7 +78,7 @@ describe("the bot's identity", () => {
       { retryInMs: 30_000, message: 'Slack limits requests at https://slack.com.' },
     ],
   ])('is an error of its kind if Slack %s', async (_, thrown, kind, expected) => {
-    const error = await errorAfter(thrown)
+    const error = await identityOf(() => Promise.reject(thrown)).catch((failed: unknown) => failed)
     expect(error).toBeInstanceOf(kind)
     expect(error).toMatchObject(expected)
   })
