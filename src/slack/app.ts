@@ -15,7 +15,7 @@ import type { Secret } from '../domain/signing.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import { modal, notice, wholeSection } from './blocks.ts'
 import { httpReceiver } from './http-receiver.ts'
-import { membersOf, readPayload } from './payloads.ts'
+import { membersOf, readMetadata, readPayload } from './payloads.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
 import { type Identity, longestCallMs, measuredFetch, type OnSlackCall } from './web-api.ts'
 
@@ -141,8 +141,8 @@ async function acknowledgeUnhandled(app: App, unhandled: LoggedPayload, { body, 
   const answer = acknowledgementFor(unhandled, body)
   await ack(answer)
   app.errors.unhandled(unhandled)
-  const { response_url: responseUrl } = membersOf(body)
-  if (answer === undefined && typeof responseUrl === 'string') await app.slack.respond(responseUrl, notice(problemWith('click', unhandled)))
+  const responseUrl = answer === undefined ? responseUrlIn(body) : undefined
+  if (responseUrl !== undefined) await app.slack.respond(responseUrl, notice(problemWith('click', unhandled)))
 }
 
 /**
@@ -153,6 +153,13 @@ function acknowledgementFor(unhandled: LoggedPayload, body: unknown): unknown {
   if (unhandled.kind === 'view_submission') return keepForm(membersOf(body).view, problemWith('form', unhandled))
   if (unhandled.kind === 'command') return { response_type: 'ephemeral', text: problemWith('command', unhandled).text }
   return unhandled.kind === 'block_suggestion' ? { options: [] } : undefined
+}
+
+/** In a modal, it is that of the command or click that opened it. */
+function responseUrlIn(body: unknown): string | undefined {
+  const { response_url: given, view } = membersOf(body)
+  if (typeof given === 'string') return given
+  return readMetadata(String(membersOf(view).private_metadata))?.responseUrl
 }
 
 function problemWith(what: 'form' | 'command' | 'click', { why }: LoggedPayload): Mrkdwn {

@@ -431,9 +431,10 @@ describe('a payload that no listener can read', () => {
     ],
     [
       'a click in a form without an id',
-      click('press', { view: {} }),
+      click('press', { view: { private_metadata: writeMetadata({ origin, responseUrl }) } }),
       undefined,
       { kind: 'block_actions', why: 'unreadable', members: ['view.id'] },
+      "Couldn't read this click",
     ],
     [
       'a submission of nobody',
