@@ -187,7 +187,7 @@ function whyNot(error: unknown): string {
 }
 
 function judgeSlack(slack: Fact<'slack'>): Found {
-  if (slack.is === 'silent') return slackAway(slack.problem)
+  if (slack.is === 'unknown') return slackAway(slack.problem)
   if (slack.is === 'answers') {
     const { afterMs } = slack
     return ok(mrkdwn`Answered in ${afterMs < 1_000 ? withUnit(Math.round(afterMs), 'ms') : withUnit((afterMs / 1_000).toFixed(1), 's')}.`)

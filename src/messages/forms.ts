@@ -76,7 +76,7 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
 }
 
 function decisionReason(hint: string, entered: string | undefined) {
-  return reasonInput({ entered, hint, optional: false, multiline: true })
+  return reasonInput(entered, hint, { optional: false, multiline: true })
 }
 
 /** Says why a reason is needed. `rule`: the name of the rule. */
@@ -95,7 +95,7 @@ export function reasonField(metadata: string, entered: string | undefined): Know
   const hint = ruleWithReason === undefined ? forApprovers : `${toPlainText(reasonRequired(ruleWithReason))} ${forApprovers}`
   return [
     ...relatedSentences(earlier).flatMap((words) => context([words])),
-    reasonInput({ entered: entered ?? reason, hint, optional: ruleWithReason === undefined }),
+    reasonInput(entered ?? reason, hint, { optional: ruleWithReason === undefined }),
   ]
 }
 

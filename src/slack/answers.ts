@@ -35,14 +35,10 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
   let interim: Promise<boolean> | undefined
   let subject: Mrkdwn | undefined
 
-  async function takeInterim(): Promise<boolean> {
-    const saying = interim
-    interim = undefined
-    return (await saying) === true && !isClick
-  }
-
   async function say(answer: Answerable, replaces: boolean): Promise<boolean> {
-    const replaceOriginal = (await takeInterim()) || replaces
+    const said = interim
+    interim = undefined
+    const replaceOriginal = ((await said) === true && !isClick) || replaces
     const answered = responseUrl ? await sendWithTable(answer, (one) => respond(responseUrl, one, { replaceOriginal })) : undefined
     if (answered?.is === 'sent') return true
     const posted = origin.channelId ? await sendWithTable(answer, (one) => messenger.postEphemeral(origin, one)) : undefined
@@ -60,13 +56,11 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
     await say(answer, replaces)
   }
 
-  function named(answer: Answerable): Answerable {
-    const about = subject
-    return about ? inEachLayout(answer, (message) => withSubject(about, message)) : answer
-  }
-
   return {
-    ephemeral: (answer, { isWhole = false } = {}) => give(isWhole ? answer : named(answer), false),
+    ephemeral(answer, { isWhole = false } = {}) {
+      const about = isWhole ? undefined : subject
+      return give(about ? inEachLayout(answer, (message) => withSubject(about, message)) : answer, false)
+    },
     replace: (message) => give(message, !isShared),
     about: (words) => {
       subject = words
@@ -87,11 +81,6 @@ function asModal(answer: Answerable) {
   return modal({ title: 'Lockkeeper', close: 'Close', blocks })
 }
 
-interface RespondOptions {
-  /** Replaces the message that was clicked, or the interim answer to a command. Otherwise an ephemeral message is added. */
-  replaceOriginal?: boolean
-}
-
 /** Lists the allowed origins of response URLs. Slack's are on other hosts than its Web API; those of a stand-in are on the same host. */
 export function responseOrigins(apiUrl: URL): string[] {
   return [apiUrl.origin, 'https://hooks.slack.com', 'https://hooks.slack-gov.com']
@@ -108,7 +97,7 @@ interface ResponderParts {
  * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused.
  */
 export function createResponder({ allowedOrigins, named = (sent) => sent, fetch = globalThis.fetch }: ResponderParts) {
-  return async (url: string, message: Message, { replaceOriginal = false }: RespondOptions = {}): Promise<Done> => {
+  return async (url: string, message: Message, { replaceOriginal = false } = {}): Promise<Done> => {
     if (!URL.canParse(url) || !allowedOrigins.includes(new URL(url).origin)) return { is: 'refused', error: 'foreign_response_url' }
     try {
       const response = await fetch(url, {

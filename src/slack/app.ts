@@ -8,7 +8,6 @@ import {
   type ViewResponseAction,
 } from '@slack/bolt'
 import type { WebClientOptions } from '@slack/web-api'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { StartError } from '../domain/errors.ts'
 import { whyNotListening } from '../domain/listening.ts'
@@ -45,7 +44,9 @@ export function createBolt(app: App, { botId, botUserId }: Identity) {
   refused.promise.catch(() => {})
   const clientOptions = webClientOptions(apiUrl, logger, (call) => {
     onCall(call)
-    if (call.method === 'apps.connections.open' && call.error !== undefined) refused.reject(socketRefusal(call.error))
+    if (call.method !== 'apps.connections.open' || call.error === undefined) return
+    const checks = 'Check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is turned on.'
+    refused.reject(new StartError(`Slack does not open Socket Mode (${call.error}). ${checks}`))
   })
   const receiver = appToken
     ? socketReceiver(appToken, clientOptions, logger)
@@ -78,12 +79,6 @@ export function createBolt(app: App, { botId, botUserId }: Identity) {
   }
 
   return { bolt, start }
-}
-
-function socketRefusal(error: string): StartError {
-  return new StartError(
-    `Slack does not open Socket Mode (${error}). Check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is turned on.`,
-  )
 }
 
 function socketReceiver(appToken: Secret, clientOptions: WebClientOptions, logger: Logger): SocketModeReceiver {
@@ -160,12 +155,11 @@ function acknowledgementFor(unhandled: LoggedPayload, body: unknown): unknown {
   return unhandled.kind === 'block_suggestion' ? { options: [] } : undefined
 }
 
-/** Finds the response URL of a click or a shortcut. In a modal, it is that of the command or click that opened it. */
+/** In a modal, it is that of the command or click that opened it. */
 function responseUrlIn(body: unknown): string | undefined {
   const { response_url: given, view } = membersOf(body)
   if (typeof given === 'string') return given
-  const { private_metadata: metadata } = membersOf(view)
-  return typeof metadata === 'string' ? readMetadata(metadata)?.responseUrl : undefined
+  return readMetadata(String(membersOf(view).private_metadata))?.responseUrl
 }
 
 function problemWith(what: 'form' | 'command' | 'click', { why }: LoggedPayload): Mrkdwn {
@@ -175,19 +169,16 @@ function problemWith(what: 'form' | 'command' | 'click', { why }: LoggedPayload)
     : mrkdwn`Couldn't read this ${what}. Nothing was changed. Try again. If it lasts, tell the people who run Lockkeeper.`
 }
 
-const Form = z.object({ blocks: z.array(z.unknown()) })
-const InputBlock = z.object({ type: z.literal('input'), block_id: z.string().min(1) })
-
 /**
  * Answers a submission with an error and keeps the form open with everything that was entered. The error is shown at the first input: Slack
  * accepts errors for input blocks only. If the form's blocks cannot be read, the error is pushed as a view on top: closing it brings the form
  * back, because a view stack keeps the state of its views (docs.slack.dev, "Modals").
  */
 export function keepForm(view: unknown, words: Mrkdwn): ViewResponseAction {
-  const form = Form.safeParse(view)
-  const inputs = form.success ? form.data.blocks.map((block) => InputBlock.safeParse(block)) : []
-  const blockId = inputs.find((input) => input.success)?.data?.block_id
-  if (blockId !== undefined) return { response_action: 'errors', errors: { [blockId]: toPlainText(words) } }
+  const { blocks } = membersOf(view)
+  const inputs = (Array.isArray(blocks) ? blocks : []).map(membersOf).filter(({ type }) => type === 'input')
+  const blockId = inputs.find(({ block_id: id }) => typeof id === 'string' && id !== '')?.block_id
+  if (blockId !== undefined) return { response_action: 'errors', errors: { [String(blockId)]: toPlainText(words) } }
   return { response_action: 'push', view: modal({ title: 'Lockkeeper', close: 'Back', blocks: wholeSection(words) }) }
 }
 

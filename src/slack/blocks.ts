@@ -12,7 +12,7 @@ import type {
 } from '@slack/web-api'
 import { longestReason } from '../domain/policy.ts'
 import { divided, fit, fitBlocks, longestInput } from './fit.ts'
-import type { Values } from './interactions.ts'
+import type { Entered } from './interactions.ts'
 import {
   cleanText,
   code,
@@ -154,15 +154,10 @@ export function plainTextInput({
   actionId,
   multiline = false,
   maxLength = longestInput,
-  initialValue,
+  initialValue: entered,
 }: PlainTextInputParts): PlainTextInput {
-  return {
-    type: 'plain_text_input',
-    action_id: actionId,
-    multiline,
-    max_length: maxLength,
-    ...(initialValue && { initial_value: truncate(initialValue.toWellFormed(), maxLength, 'plain') }),
-  }
+  const initial = entered && { initial_value: truncate(entered.toWellFormed(), maxLength, 'plain') }
+  return { type: 'plain_text_input', action_id: actionId, multiline, max_length: maxLength, ...initial }
 }
 
 export function option({ text, value, description }: { text: string; value: string; description?: string }): PlainTextOption {
@@ -279,20 +274,13 @@ function withoutPunctuation(found: string): string {
   return isClosedTooOften ? withoutPunctuation(url.slice(0, -1)) : url
 }
 
-interface ReasonParts {
-  entered: string | undefined
-  hint: string
-  optional?: boolean
-  multiline?: boolean
-}
-
 export const reasonBlockId = 'reason'
 
-export function reasonInput({ entered, hint, optional = true, multiline = false }: ReasonParts) {
+export function reasonInput(entered: string | undefined, hint: string, { optional = true, multiline = false } = {}) {
   const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: longestReason, initialValue: entered })
   return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
 }
 
-export function reasonIn(values: Values): string | undefined {
+export function reasonIn(values: Entered['values']): string | undefined {
   return values[reasonBlockId]?.trim() || undefined
 }

@@ -71,12 +71,10 @@ export function httpReceiver({ signingSecret, logger, trustedProxies }: HttpSett
     await bolt?.processEvent({ body, ack: async (answer) => acknowledge(response, answer) })
   }
 
-  function isSigned(
-    { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp }: IncomingHttpHeaders,
-    body: string,
-  ): boolean {
-    const headers = { 'x-slack-signature': String(signature), 'x-slack-request-timestamp': Number(timestamp) }
-    return isValidSlackRequest({ signingSecret, body, headers })
+  function isSigned(headers: IncomingHttpHeaders, body: string): boolean {
+    const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = headers
+    const sent = { 'x-slack-signature': String(signature), 'x-slack-request-timestamp': Number(timestamp) }
+    return isValidSlackRequest({ signingSecret, body, headers: sent })
   }
 
   function refuseTooLarge(response: ServerResponse): void {
@@ -228,22 +226,16 @@ function blockListOf(proxies: readonly string[]): BlockList {
   return list
 }
 
-interface RefusalLogOptions {
-  port?: string
-  code?: ErrorCode
-  everyMs?: number
-}
-
 /**
  * Logs refused requests: the first one at once, those that follow in one line a minute, with their numbers. Anybody can send requests to a
  * port, and one line for each would fill the log. `flush` logs what has not been logged yet.
  */
 export function createRefusalLog<Reason extends string>(
   logger: { warn(line: string, which: { code: ErrorCode }): void },
-  { port = 'the public port', code = 'public-port-refused', ...often }: RefusalLogOptions = {},
+  { port, code }: { port: string; code: ErrorCode } = { port: 'the public port', code: 'public-port-refused' },
 ) {
   const counts = new Map<Reason, number>()
-  const repeats = createRepeats(often)
+  const repeats = createRepeats()
 
   function note(reason: Reason): void {
     counts.set(reason, (counts.get(reason) ?? 0) + 1)

@@ -96,18 +96,13 @@ export interface ClickedView extends Entered {
   update(view: ModalView): Promise<void>
 }
 
-export type Values = Record<string, string | undefined>
-
-/** The chosen options, by block id, with the text that the person saw. */
-export type Chosen = Record<string, PlainTextOption | undefined>
-
-/** The values of the ticked checkboxes, by block id. Without a block that has none. */
-export type Ticked = Record<string, string[]>
-
+/** What a form holds, by block id. */
 export interface Entered {
-  values: Values
-  chosen: Chosen
-  ticked: Ticked
+  values: Record<string, string | undefined>
+  /** The chosen options, with the text that the person saw. */
+  chosen: Record<string, PlainTextOption | undefined>
+  /** The values of the ticked checkboxes. Without a block that has none. */
+  ticked: Record<string, string[]>
 }
 
 export interface Submission extends Delivery, Entered {
@@ -124,14 +119,11 @@ export type SubmissionAnswer =
    */
   | { is: 'accepted'; words: Mrkdwn; title?: string }
   /**
-   * It stays open with what was entered. Each problem is shown at its field. If they come late, they are shown at the top of the form that
+   * It stays open with what was entered. Each problem is shown at its field, by the id of an input block. If they come late, they are shown at the top of the form that
    * `again` renders.
    */
-  | { is: 'refused'; problems: FieldProblems; again: (problem: Mrkdwn) => ModalView }
+  | { is: 'refused'; problems: Record<string, Mrkdwn>; again: (problem: Mrkdwn) => ModalView }
   | { is: 'next'; view: ModalView }
-
-/** What is wrong with the fields of a form, by block id. Slack takes only ids of input blocks. */
-export type FieldProblems = Record<string, Mrkdwn>
 
 export interface OptionsQuery {
   actionId: string
@@ -139,7 +131,7 @@ export interface OptionsQuery {
   typed: string
   metadata: string
   /** Incomplete: with an option load Slack does not send what was entered since the view was opened or updated. */
-  values: Values
+  values: Entered['values']
 }
 
 export interface Choices {

@@ -178,7 +178,8 @@ export const schemas = {
   view_submission: SubmissionPayload,
   block_suggestion: OptionsPayload,
   shortcut: ShortcutPayload,
-  message_action: ShortcutPayload,
+  // The channel is required, because rights are judged by it.
+  message_action: ShortcutPayload.extend({ channel: z.object({ id: requiredId }) }),
   app_home_opened: HomeOpenedPayload,
 }
 

@@ -128,10 +128,10 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   async function hasMember(channel: string, userId: string): Promise<boolean | 'unknown'> {
     let cursor: string | undefined
     for (let page = 0; page < mostPages; page += 1) {
-      const answer = await client.conversations.members({ channel, limit: membersPerPage, ...(cursor ? { cursor } : {}) })
-      if (answer.members?.includes(userId)) return true
-      if (!answer.members) return 'unknown'
-      cursor = answer.response_metadata?.next_cursor
+      const { members, response_metadata: more } = await client.conversations.members({ channel, limit: membersPerPage, cursor })
+      if (!members) return 'unknown'
+      if (members.includes(userId)) return true
+      cursor = more?.next_cursor
       if (!cursor) return false
     }
     return 'unknown'

@@ -8,32 +8,31 @@ import type { Message } from './web-api.ts'
 /** Sorts by day where Slack sorts the cells of a column alphabetically: 2026-11-22 3:04 PM. */
 const sortableDate = '{date_num} {time}'
 
-/** The marks that the functions of `text.ts` make: a date, a mention, a link, and inline code. Anything else is text. */
+/** The marks that the functions of `text.ts` make: a date, a mention and a link. Anything else is text. */
 const marks =
-  /<!date\^(?<seconds>\d+)\^[^<>]*>|<(?<kind>[@#]|!subteam\^)(?<id>[A-Z0-9]+)(?:\|[^<>]*)?>|<(?<url>https:[^<>|]+)\|(?<label>[^<>]*)>|`(?<code>[^`]+)`/g
+  /<!date\^(?<seconds>\d+)\^[^<>]*>|<(?<kind>[@#]|!subteam\^)(?<id>[A-Z0-9]+)(?:\|[^<>]*)?>|<(?<url>https:[^<>|]+)\|(?<label>[^<>]*)>/g
 
-/** Turns mrkdwn into the elements of a rich text, in which text from outside is no markup. `*` and `_` stay as they are. */
+/**
+ * Turns mrkdwn into the elements of a rich text, in which text from outside is no markup. `*` and `_` stay as they are. Inline code is plain
+ * text: the cell is a frame already, and a column in which only some cells have code is hard to scan.
+ */
 function richTextElements(words: Mrkdwn): RichTextElement[] {
+  const text = words.text.replaceAll(/`([^`]+)`/g, '$1')
+  const between = (from: number, to?: number) => ({ type: 'text' as const, text: unescaped(text.slice(from, to)) })
   const elements: RichTextElement[] = []
   let end = 0
-  for (const match of words.text.matchAll(marks)) {
-    elements.push(...textElement(words.text.slice(end, match.index)), elementOf(match.groups ?? {}))
+  for (const match of text.matchAll(marks)) {
+    elements.push(between(end, match.index), elementOf(match.groups ?? {}))
     end = match.index + match[0].length
   }
-  return [...elements, ...textElement(words.text.slice(end))]
+  return [...elements, between(end)].filter((element) => element.type !== 'text' || element.text !== '')
 }
 
-function elementOf({ seconds, kind, id = '', url, label = '', code = '' }: Record<string, string | undefined>): RichTextElement {
+function elementOf({ seconds, kind, id = '', url = '', label = '' }: Record<string, string | undefined>): RichTextElement {
   if (seconds !== undefined) return { type: 'date', timestamp: Number(seconds), format: sortableDate }
   if (kind === '@') return { type: 'user', user_id: id }
   if (kind === '#') return { type: 'channel', channel_id: id }
-  if (kind !== undefined) return { type: 'usergroup', usergroup_id: id }
-  if (url !== undefined) return { type: 'link', url, text: unescaped(label) }
-  return { type: 'text', text: unescaped(code), style: { code: true } }
-}
-
-function textElement(mrkdwn: string): RichTextElement[] {
-  return mrkdwn === '' ? [] : [{ type: 'text', text: unescaped(mrkdwn) }]
+  return kind === undefined ? { type: 'link', url, text: unescaped(label) } : { type: 'usergroup', usergroup_id: id }
 }
 
 /** The content of a cell. Slack sorts a column of numbers by their values. Undefined and empty text show as a dash. */
@@ -50,24 +49,15 @@ function cellWords(cell: Cell): Mrkdwn | undefined {
   return words.text.trim() === '' ? undefined : words
 }
 
-/**
- * Makes a cell of a table. Slack refuses empty ones, so they hold a dash. Inline code is plain text in every cell: the cell is a frame
- * already, and a column in which only some cells have code is hard to scan. The same words outside a table keep their code.
- */
+/** Makes a cell of a table. Slack refuses empty ones, so they hold a dash. */
 export function tableCell(cell: Cell): TableCell {
   const words = cellWords(cell)
   if (words === undefined) return { type: 'raw_text', text: emptyText }
   if (typeof cell === 'object' && 'value' in cell) return { type: 'raw_number', value: cell.value, text: cell.words }
-  const elements = richTextElements(words).map((element) => (element.type === 'text' ? plainText(element.text) : element))
-  const texts = elements.filter((element) => element.type === 'text')
-  const text = texts.map((element) => element.text).join('')
-  const isText = texts.length === elements.length
-  if (isText && !ambiguous.test(text)) return { type: 'raw_text', text }
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: isText ? [plainText(text)] : elements }] }
-}
-
-function plainText(text: string) {
-  return { type: 'text' as const, text }
+  const elements = richTextElements(words)
+  const [only, ...others] = elements
+  if (only?.type === 'text' && others.length === 0 && !ambiguous.test(only.text)) return { type: 'raw_text', text: only.text }
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }
 }
 
 /** docs.slack.dev, "Data table block". Slack has begun to take 200 rows and 20,000 characters, but not yet everywhere. */

@@ -298,10 +298,7 @@ async function findMessage(client: WebClient, where: SearchedMessage, self: stri
   return { is: 'cannot-search' }
 }
 
-export type SlackReading =
-  | { is: 'answers'; afterMs: number; scopes: string[] | undefined }
-  | { is: 'rejects'; error: string }
-  | { is: 'silent'; problem: string }
+export type SlackReading = { is: 'answers'; afterMs: number; scopes?: string[] } | Exclude<SlackFailure, { is: 'rate-limited' }>
 
 /** Whether the bot is a member of a channel. `unreadable`: Slack did not say; `why` is its code or the problem. */
 export type ChannelMembership = { is: 'member' } | { is: 'absent' } | { is: 'archived' } | { is: 'unreadable'; why: string }
@@ -314,24 +311,23 @@ export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof g
     async reach(): Promise<SlackReading> {
       const startedAt = performance.now()
       const answer = await attempt(async () => ({ is: 'answers' as const, scopes: (await client.auth.test()).response_metadata?.scopes }))
-      if (answer.is === 'refused') return { is: 'rejects', error: answer.error }
-      if (answer.is === 'unknown') return { is: 'silent', problem: answer.problem }
+      if (answer.is === 'refused' || answer.is === 'unknown') return answer
       return { is: 'answers', afterMs: performance.now() - startedAt, scopes: answer.is === 'answers' ? answer.scopes : undefined }
     },
 
     /** Reads whether the bot is a member of a channel. Slack answers `channel_not_found` for a private channel without the bot. */
     async membership(channelId: string): Promise<ChannelMembership> {
-      const answer = await attempt(async () => {
+      try {
         const { channel } = await client.conversations.info({ channel: channelId })
-        return { is: channel?.is_archived ? ('archived' as const) : channel?.is_member ? ('member' as const) : ('absent' as const) }
-      })
-      if (answer.is === 'refused' && answer.error === 'channel_not_found') return { is: 'absent' }
-      return isFailure(answer) ? { is: 'unreadable', why: reasonOf(answer) } : answer
+        return { is: channel?.is_archived ? 'archived' : channel?.is_member ? 'member' : 'absent' }
+      } catch (thrown) {
+        const why = reasonOf(thrown)
+        return why === 'channel_not_found' ? { is: 'absent' } : { is: 'unreadable', why }
+      }
     },
 
-    async whyUnreadable(groupId: string): Promise<string | undefined> {
-      const answer = await attempt(() => client.usergroups.users.list({ usergroup: groupId }).then(() => ({ is: 'read' as const })))
-      return isFailure(answer) ? reasonOf(answer) : undefined
+    whyUnreadable(groupId: string): Promise<string | undefined> {
+      return client.usergroups.users.list({ usergroup: groupId }).then(() => undefined, reasonOf)
     },
 
     /** Measures how far this machine's clock is ahead of Slack's, in milliseconds, within about a second. `api.test` needs no token. */
@@ -347,11 +343,8 @@ export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof g
 }
 export type SetupProbe = ReturnType<typeof createSetupProbe>
 
-function isFailure(answer: { is: string }): answer is SlackFailure {
-  return ['refused', 'rate-limited', 'unknown'].includes(answer.is)
-}
-
-function reasonOf(failure: SlackFailure): string {
+function reasonOf(thrown: unknown): string {
+  const failure = classifySlackFailure(thrown)
   if (failure.is === 'refused') return failure.error
   return failure.is === 'rate-limited' ? 'it limits requests' : failure.problem
 }

@@ -15,9 +15,3 @@ test('the identity and the links to cards are unknown before the first answer of
   expect(identity.current()).toEqual(botInSlack)
   expect(identity.linkTo(posted)).toBe(`https://nimbus.slack.com/archives/${posted.origin.channelId}/p1795010400000100`)
 })
-
-test('a card that is not posted yet has no link', async () => {
-  const identity = createSlackIdentity(async () => botInSlack)
-  await identity.reach()
-  expect(identity.linkTo({ ...posted, cardTs: undefined })).toBeUndefined()
-})

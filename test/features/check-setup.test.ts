@@ -142,8 +142,8 @@ const situations: Record<string, Partial<SetupFacts>> = {
   'No worker runs': { workers: { seen: 0, lastTickMs: Number.POSITIVE_INFINITY, overdue: true } },
   'Workers are stuck': { workers: { seen: 1, lastTickMs: 400_000, overdue: true } },
   'Workers never began': { workers: { seen: 2, lastTickMs: Number.POSITIVE_INFINITY, overdue: true } },
-  'Slack is away': { slack: { is: 'silent', problem: 'no answer' } },
-  'The bot token is rejected': { slack: { is: 'rejects', error: 'token_revoked' } },
+  'Slack is away': { slack: { is: 'unknown', problem: 'no answer' } },
+  'The bot token is rejected': { slack: { is: 'refused', error: 'token_revoked' } },
   'Nothing can be read': Object.fromEntries(Object.keys(well).map((name) => [name, { unavailable: 'no answer within 1.5 s' }])),
 }
 

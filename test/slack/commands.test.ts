@@ -8,12 +8,11 @@ import { Refusal, toUserMessage } from '../../src/slack/errors.ts'
 import type { Click, SlashCommand } from '../../src/slack/interactions.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { readMetadata } from '../../src/slack/payloads.ts'
-import { commandNamed, handlerFor, helpMessage, pageButtons } from '../../src/slack/router.ts'
+import { commandNamed, handlerFor, pageButtons } from '../../src/slack/router.ts'
 import { code, mrkdwn } from '../../src/slack/text.ts'
 import { parseWords } from '../../src/slack/typed-words.ts'
 import type { Message } from '../../src/slack/web-api.ts'
 import { fakeApp } from '../fake-app.ts'
-import { charactersIn } from '../sandbox/slack/validate-blocks.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
@@ -172,12 +171,6 @@ test.each([
   for (const text of texts) expect((await read(text)).split('\n').slice(1)).toEqual((await read(same)).split('\n').slice(1))
 })
 
-test('the help of any number of commands fits into a message', () => {
-  const many = commands.filter(({ button }) => !button).flatMap((each) => Array.from({ length: 40 }, () => each))
-
-  expect(charactersIn(helpMessage(many, { name: '/infra', allowed: everything }).blocks)).toBeLessThanOrEqual(10_000)
-})
-
 test('a command is the longest one that fits, in upper and lower case', () => {
   const nested = [command('ip'), command('ip move'), command('ip move back')]
   const found = (...words: string[]) => {
@@ -276,13 +269,19 @@ test('a list is shown as an ephemeral message, and another page replaces the pag
   ])
 })
 
-test.each<[string, unknown]>([
-  ['of a command that requests a change', { version: 1, command: 'ip move', args: [], page: 1 }],
-  ['of a command that no longer exists', { version: 1, command: 'sites', args: [], page: 0 }],
-  ['that cannot be read', null],
-])('a page button %s is refused, and nothing runs', async (_, value) => {
+const outdated = 'This button is out of date. Run the command again.'
+test.each<[string, unknown, string]>([
+  ['of a command that requests a change', { version: 1, command: 'ip move', args: [], page: 1 }, outdated],
+  ['of a command that no longer exists', { version: 1, command: 'sites', args: [], page: 0 }, outdated],
+  ['that cannot be read', null, outdated],
+  [
+    'whose words would not fit into the next one',
+    { version: 1, command: 'plans', args: ['x'.repeat(1_000)], page: 0 },
+    'The words of this search are too long. Use fewer or shorter ones.',
+  ],
+])('a page button %s is refused, and nothing runs', async (_, value, refusal) => {
   const { clickPage, done } = setUp()
 
-  await expect(clickPage(pageActionIds.previous, value)).rejects.toThrow('This button is out of date. Run the command again.')
+  await expect(clickPage(pageActionIds.previous, value)).rejects.toThrow(refusal)
   expect(done).toEqual([])
 })

