@@ -1,18 +1,8 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { findOrInstall, findProgram } from './programs.ts'
 
-const names = [
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-  'google-chrome-stable',
-  ...['/Applications', join(homedir(), 'Applications')].flatMap((folder) => [
-    `${folder}/Google Chrome.app/Contents/MacOS/Google Chrome`,
-    `${folder}/Chromium.app/Contents/MacOS/Chromium`,
-  ]),
-  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
-]
+const onPath = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const onMac = ['Google Chrome', 'Chromium'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
+const names = [...onPath, ...onMac, 'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe']
 
 const advice = [
   "There is no Chromium on this machine, and the page's tests need one. Do one of these and run the command again:",
@@ -22,25 +12,12 @@ const advice = [
 ].join('\n')
 
 /** For a browser in a container without a screen, which connects to nothing but the page. */
-export const browserArgs = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
+export const browserArgs = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking']
 
 /** Returns the path of a Chromium. Installs one first if that needs no permission. Throws with advice if there is none. */
-export async function findChromium(environment: NodeJS.ProcessEnv = process.env): Promise<string> {
-  const given = environment.CHROMIUM_PATH
-  if (given) {
-    const there = findProgram([given])
-    if (there) return there
-    throw new Error(`CHROMIUM_PATH is ${given}, and there is no program of that name.`)
-  }
+export async function findChromium(): Promise<string> {
+  const given = process.env.CHROMIUM_PATH
+  if (given) return findProgram([given]) ?? Promise.reject(new Error(`CHROMIUM_PATH is ${given}, and there is no program of that name.`))
   // Without the second package emoji are empty boxes on the screenshots.
   const packages = ['chromium', 'fonts-noto-color-emoji']
   return findOrInstall({ names, packages, missing: 'There is no Chromium on this machine.', advice })

@@ -91,52 +91,53 @@ function topBar(requests: ShownRequest[]): TemplateResult {
 
 function sideBar(requests: ShownRequest[]): TemplateResult {
   const { channels, people, bot, team } = page.workspace
-  const isAppUnread = page.place !== 'messages' && isUnread(page.state?.channel ?? '')
   return html`<nav class="side-bar column ${page.isSideOpen ? 'is-open' : ''}" aria-label="Workspace">
     <h2>Channels</h2>
-    ${channels.map(({ id, name }) =>
-      sideLink(icons.hash, name, { isCurrent: id === page.place, isUnread: isUnread(id), go: () => goToChannel(id) }),
-    )}
+    ${channels.map(({ id, name }) => placeLink(icons.hash, name, id === page.place, id))}
     <h2>People</h2>
     ${people.map((person) => personLink(person, requests))}
     <h2>Apps</h2>
-    ${sideLink(botPicture, bot.name, {
-      isCurrent: tabHere() !== undefined,
-      isUnread: isAppUnread,
-      go: () => goToChannel('home'),
-    })}
+    ${placeLink(botPicture, bot.name, tabHere() !== undefined, page.state?.channel ?? '', 'home')}
     <p class="small">${team.name} is invented. Nothing typed here leaves this machine.</p>
   </nav>`
 }
 
 interface SideLink {
-  isCurrent: boolean
-  isUnread: boolean
+  icon: TemplateResult
+  name: string
+  isCurrent?: boolean
+  isMarked: boolean
+  /** Its name for screen readers, if that says more. */
+  label?: string
+  more?: TemplateResult
   go(): void
 }
 
-function sideLink(icon: TemplateResult, name: string, { isCurrent, isUnread, go }: SideLink): TemplateResult {
-  const isMarked = isUnread && !isCurrent
-  const [mark, current] = [isMarked ? 'is-unread' : '', isCurrent ? 'page' : nothing]
-  return html`<button type="button" class="side-link row ${mark}" aria-current=${current} @click=${go}>
-    ${icon} ${name}${isMarked ? html`<span class="visually-hidden">, unread</span>` : nothing}
+function sideLink({ icon, name, isCurrent = false, isMarked, label, more, go }: SideLink): TemplateResult {
+  const [mark, current] = [isMarked && !isCurrent ? 'is-unread' : '', isCurrent ? 'page' : nothing]
+  return html`<button type="button" class="side-link row ${mark}" aria-label=${label ?? nothing} aria-current=${current} @click=${go}>
+    ${icon} ${name} ${more ?? nothing}
   </button>`
+}
+
+function placeLink(icon: TemplateResult, name: string, isCurrent: boolean, channel: string, place = channel): TemplateResult {
+  const isMarked = isUnread(channel) && !isCurrent
+  return sideLink({ icon, name, isCurrent, isMarked, ...(isMarked && { label: `${name}, unread` }), go: () => goToChannel(place) })
 }
 
 function personLink(person: Person, requests: ShownRequest[]): TemplateResult {
   const isMe = person === page.me
   const waiting = waitingWords(requests, person)
   const label = isMe ? `${person.name} (you)` : `Act as ${person.name}`
-  return html`<button
-    type="button"
-    class="side-link row ${isMe ? 'is-unread' : ''}"
-    aria-label=${waiting ? `${label}, ${waiting}` : label}
-    title=${person.title}
-    @click=${() => actAs(person.id)}
-  >
-    ${avatar(person.name, person)} ${person.name} <span class="side-role">${isMe ? 'you' : person.role}</span>
-    ${waiting ? html`<span class="badge">${waitingFor(requests, person).length}</span>` : nothing}
-  </button>`
+  const badge = waiting ? html`<span class="badge">${waitingFor(requests, person).length}</span>` : nothing
+  return sideLink({
+    icon: avatar(person.name, person),
+    name: person.name,
+    isMarked: isMe,
+    label: waiting ? `${label}, ${waiting}` : label,
+    more: html`<span class="side-role">${isMe ? 'you' : person.role}</span> ${badge}`,
+    go: () => actAs(person.id),
+  })
 }
 
 function lostConnection(): TemplateResult | typeof nothing {
