@@ -39,15 +39,7 @@ export function renderPage(): TemplateResult {
       <main class="column" .inert=${page.isSideOpen}>${tabHere() ? appTab() : channel(requests)}</main>
       ${thread ? threadPanel(thread) : nothing} ${renderDrawer()}
     </div>
-    ${renderModal()} ${renderQuestion()} ${renderNotices()}
-    ${
-      page.isFormAside ? html`<button type="button" class="button primary to-form" @click=${backToForm}>Back to the form</button>` : nothing
-    }`
-}
-
-function backToForm() {
-  page.isFormAside = false
-  update()
+    ${renderModal()} ${renderQuestion()} ${renderNotices()}`
 }
 
 /** Closes what covers the channel, one thing at a time. */

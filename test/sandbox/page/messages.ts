@@ -13,11 +13,7 @@ export function renderMessages(messages: Message[]): TemplateResult {
   return html`${repeat(
     level,
     ({ ts }) => ts,
-    (message, index) => {
-      const before = level[index - 1]
-      const isNewDay = !before || dateOf(before).toDateString() !== dateOf(message).toDateString()
-      return html`${isNewDay ? dayDivider(message) : nothing} ${renderMessage(message, messages)}`
-    },
+    (message) => renderMessage(message, messages),
   )}`
 }
 
@@ -113,11 +109,6 @@ export function shortcutMenu(
         </button>`,
       )}
     </div>`
-}
-
-function dayDivider({ ts }: Message): TemplateResult {
-  const day = formatSlackDate(Number(ts), '{date_long_pretty}', new Date())
-  return html`<div class="day-divider row" role="separator">${day.charAt(0).toUpperCase() + day.slice(1)}</div>`
 }
 
 function avatarOf({ user, userName, isBot }: Message): TemplateResult {

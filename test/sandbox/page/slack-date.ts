@@ -9,7 +9,6 @@ export function formatSlackDate(seconds: number, format: string, now: Date, loca
   const words: Record<string, () => string> = {
     date_num: () => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`,
     date_short: () => write({ year: 'numeric', month: 'short', day: 'numeric' }),
-    date_long: () => write({ weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' }),
     time: () => write({ hour: 'numeric', minute: '2-digit' }),
     time_secs: () => write({ hour: 'numeric', minute: '2-digit', second: '2-digit' }),
   }
