@@ -40,7 +40,7 @@ function renderMessage(message: Message, around?: Message[]): TemplateResult {
     ${ephemeral ? html`<div class="only-you small">${icons.eye} Only visible to you</div>` : nothing}
     ${avatarOf(message)}
     <div class="message-body">
-      <div class="message-head">
+      <div class="message-head row">
         <strong>${userName}</strong>
         ${isBot ? html`<span class="small">APP</span>` : nothing}
         <time class="small" datetime=${dateOf(message).toISOString()} title=${dateOf(message).toLocaleString()}>${timeOf(message)}</time>

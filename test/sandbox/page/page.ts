@@ -147,11 +147,7 @@ function follow() {
   })
 }
 
-interface Move {
-  as?: string
-  place?: string
-  thread?: string | undefined
-}
+type Move = { as?: string; place?: string; thread?: string | undefined }
 
 function addressHere(): string {
   const { me, place, thread } = page

@@ -24,7 +24,7 @@ function renderToast(toast: Notification): TemplateResult {
     if (as !== page.me.id) actAs(as)
     showMessage(toast)
   }
-  return html`<div class="toast">
+  return html`<div class="toast row">
     ${avatar(name, author, user === bot.id)}
     <div>
       <span class="small">${icons.phone} ${whose(people)}</span>
