@@ -1,9 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { emojiNamed } from '../sandbox/page/emoji.ts'
-import { type Inline, parseMrkdwn } from '../sandbox/page/mrkdwn.ts'
-import { formatSlackDate } from '../sandbox/page/slack-date.ts'
+import { emojiNamed, formatSlackDate, type Inline, parseMrkdwn } from '../sandbox/page/mrkdwn.ts'
 
 const text = (words: string) => ({ type: 'text', text: words })
 

@@ -3,9 +3,9 @@ import { repeat } from 'lit-html/directives/repeat.js'
 import { api } from './api.ts'
 import { renderBlocks } from './blocks.ts'
 import { avatar, iconButton, icons } from './icons.ts'
+import { formatSlackDate } from './mrkdwn.ts'
 import { channelHere, goTo, messagesIn, notify, page, tabHere } from './page.ts'
 import type { Message, Shortcut } from './shapes.ts'
-import { formatSlackDate } from './slack-date.ts'
 import { renderMrkdwn } from './text.ts'
 
 export function renderMessages(messages: Message[]): TemplateResult {

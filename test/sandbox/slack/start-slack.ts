@@ -192,8 +192,6 @@ export async function startSlack(options: SlackOptions = {}) {
     kickBot: (channel: string) => directory.leave(channel, directory.bot.userId),
     invite: (channel: string, userId = directory.bot.userId) => directory.join(channel, userId),
     leave: directory.leave,
-    /** Changes the answer of `users.info`: deactivates, restricts, renames, or moves a person to another team. */
-    setPerson: directory.setPerson,
     /** Changes the members of a group (a list of ids is enough), or disables it. */
     setUserGroup: directory.setUserGroup,
     /** Removes a message like a workspace admin. The bot is not notified. */
