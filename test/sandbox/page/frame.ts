@@ -1,12 +1,15 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { keyed } from 'lit-html/directives/keyed.js'
 import { live } from 'lit-html/directives/live.js'
+import { repeat } from 'lit-html/directives/repeat.js'
+import type { Notification } from '../slack/message-store.ts'
 import { renderBlocks } from './blocks.ts'
 import { composer, replyComposer } from './composer.ts'
 import { renderModal, renderQuestion } from './dialogs.ts'
 import { drawerToggle, isDrawerOpen, renderDrawer, setDrawerOpen } from './drawer.ts'
 import { commandButton, hintToggle, renderHint } from './hint.ts'
 import { avatar, botPicture, iconButton, icons } from './icons.ts'
+import { showMessage } from './message-links.ts'
 import { renderMessages, renderThread, shortcutMenu } from './messages.ts'
 import {
   actAs,
@@ -19,12 +22,14 @@ import {
   messagesIn,
   messagesInChannels,
   page,
+  removeNotice,
+  removeToast,
   tabHere,
   update,
 } from './page.ts'
 import { requestsIn, type ShownRequest, waitingFor, waitingWords } from './requests.ts'
 import type { Person } from './shapes.ts'
-import { renderNotices, renderToasts } from './toasts.ts'
+import { renderMrkdwn } from './text.ts'
 import { openTwoPeople } from './two-people.ts'
 
 /** Renders the whole page: bars, the current place, an open thread, and what is above them. */
@@ -228,4 +233,55 @@ function closeThread() {
   const wasInside = document.activeElement === document.body || document.activeElement?.closest('.thread')
   goTo({ thread: undefined })
   if (wasInside) bar?.focus()
+}
+
+function renderToasts(): TemplateResult {
+  return html`<div class="toasts" role="status" aria-label="Phones">
+    ${repeat(page.toasts, ({ channel, ts }) => `${channel}/${ts}`, renderToast)}
+  </div>`
+}
+
+function renderToast(toast: Notification): TemplateResult {
+  const { people, channel, user, text } = toast
+  const { bot, channels } = page.workspace
+  const as = people.includes(page.me.id) ? page.me.id : (people[0] ?? page.me.id)
+  const author = page.workspace.people.find(({ id }) => id === user)
+  const name = author?.name ?? bot.name
+  const where = channels.find(({ id }) => id === channel)
+  const open = () => {
+    removeToast(toast)
+    if (as !== page.me.id) actAs(as)
+    showMessage(toast)
+  }
+  return html`<div class="toast row">
+    ${avatar(name, author, user === bot.id)}
+    <div>
+      <span class="small">${icons.phone} ${whose(people)}</span>
+      <strong>${name}${where ? ` in #${where.name}` : nothing}</strong>
+      <div class="toast-text">${renderMrkdwn(text)}</div>
+      <button type="button" class="link-button" @click=${open}>${as === page.me.id ? 'Open' : `Open as ${firstNameOf(as)}`}</button>
+    </div>
+    ${iconButton('Dismiss', icons.close, () => removeToast(toast))}
+  </div>`
+}
+
+function whose(people: string[]): string {
+  if (people.length === 1 && people[0] === page.me.id) return 'Your phone'
+  const owners = new Intl.ListFormat('en').format(people.map((id) => `${firstNameOf(id)}'s`))
+  return `${owners} ${people.length === 1 ? 'phone' : 'phones'}`
+}
+
+function firstNameOf(personId: string): string {
+  return page.workspace.people.find(({ id }) => id === personId)?.name.split(' ')[0] ?? personId
+}
+
+function renderNotices(): TemplateResult {
+  return html`<div class="notices" role="status">
+    ${page.notices.map(
+      (notice) => html`<div class="notice row">
+        <span>${notice.sentence}</span>
+        ${iconButton('Dismiss', icons.close, () => removeNotice(notice))}
+      </div>`,
+    )}
+  </div>`
 }
