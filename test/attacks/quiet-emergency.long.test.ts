@@ -51,7 +51,7 @@ describe('an approver who approves alone in an emergency, and wants nobody to re
 
   test('takes the name of somebody else, and is linked by id, without a mention that would notify them', async () => {
     const world = await startEmergency()
-    world.slack.setPerson(people.ben, { name: 'Chiara Conti', handle: 'chiara' })
+    Object.assign(world.slack.workspace.people.find(({ id }) => id === people.ben) ?? {}, { name: 'Chiara Conti', handle: 'chiara' })
     await world.ben.click(world.card, 'Approve')
 
     await submitReason(world.slack, people.ben, 'no reason')

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { manyElasticIps, places, racks } from '../faults/many-elastic-ips.ts'
 import { openWorld, type World } from '../journeys/open-world.ts'
 import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
-import type { Slack } from '../sandbox/slack/slack.ts'
+import type { Message, Slack } from '../sandbox/slack/slack.ts'
 import { type Effort, fixed, judged, table, withRedis } from './measure.ts'
 
 const channel = 'C0OPS00001'
@@ -38,11 +38,15 @@ export async function benchLimits({ quick }: Effort): Promise<string> {
 
 const refusedBy = ({ accountApi: { limiter } }: World) => limiter.refused('read') + limiter.refused('write')
 
+/** Requests a change, and returns its message. */
+export async function requested({ ada, slack }: World, words: string): Promise<Message> {
+  const asking = () => slack.messages(channel).findLast(({ isBot, text }) => isBot && /needs approval from/.test(text))
+  await ada.command(`/infra ${words}`, { channel })
+  return slack.until(asking, { what: words })
+}
+
 async function approved(world: World, words: string): Promise<void> {
-  const asking = () => world.slack.messages(channel).findLast(({ isBot, text }) => isBot && /needs approval from/.test(text))
-  await world.ada.command(`/infra ${words}`, { channel })
-  const message = await world.slack.until(asking, { what: words, timeoutMs: 30_000 })
-  await world.ben.click(message, 'Approve')
+  await world.ben.click(await requested(world, words), 'Approve')
 }
 
 async function evacuate(redisUrl: string, count: number) {

@@ -3,6 +3,7 @@ import { racks } from '../faults/many-elastic-ips.ts'
 import { openWorld, people, type World } from '../journeys/open-world.ts'
 import { elasticIps } from '../sandbox/account-api/data.ts'
 import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
+import { requested } from './limits.ts'
 import { judged, table, withRedis } from './measure.ts'
 
 const channel = 'C0OPS00001'
@@ -21,15 +22,15 @@ const scenarios: Step[][] = [
   [{ name: '`servers`, with their addresses', mostReads: 2, run: (world) => list(world, 'servers') }],
   [{ name: '`ip list` by three people at once', mostReads: 1, run: (world) => list(world, 'ip list', ['ada', 'ben', 'chiara']) }],
   [
-    { name: 'a move by ids: request', mostReads: 2, run: (world) => request(world, moveOf(world, 'id')) },
+    { name: 'a move by ids: request', mostReads: 2, run: (world) => requested(world, moveOf(world, 'id')) },
     { name: 'a move by ids: from the approval to the write', mostReads: 2, run: approve },
   ],
   [
-    { name: 'a move by names: request', mostReads: 3, run: (world) => request(world, moveOf(world, 'name')) },
+    { name: 'a move by names: request', mostReads: 3, run: (world) => requested(world, moveOf(world, 'name')) },
     { name: 'a move by names: from the approval to the write', mostReads: 2, run: approve },
   ],
   [
-    { name: 'an evacuation of 14 addresses: request', mostReads: 4, run: (world) => request(world, 'evacuate rack-0 web-2') },
+    { name: 'an evacuation of 14 addresses: request', mostReads: 4, run: (world) => requested(world, 'evacuate rack-0 web-2') },
     { name: 'an evacuation of 14 addresses: from the approval to the last write', mostReads: 2, run: approve },
   ],
 ]
@@ -47,11 +48,6 @@ function moveOf({ accountApi }: World, by: 'id' | 'name'): string {
 }
 
 const requestMessage = ({ slack }: World) => slack.messages(channel).find(({ isBot, text }) => isBot && /needs approval from/.test(text))
-
-async function request(world: World, words: string): Promise<void> {
-  await world.ada.command(`/infra ${words}`, { channel })
-  await world.slack.until(() => requestMessage(world), { what: words })
-}
 
 async function approve(world: World): Promise<void> {
   const { accountApi, ben } = world

@@ -147,7 +147,7 @@ const form = modal('A form', {
   ],
 })
 
-test('a link in a form shows the message, and the form keeps what was typed meanwhile', async () => {
+test('a link in a form shows the message on another page', async () => {
   const { page, client, bot } = current()
   const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'The request' })
   const link = `<https://nimbus-works.slack.com/archives/${ops}/p${ts.replace('.', '')}|Open it>`
@@ -160,11 +160,12 @@ test('a link in a form shows the message, and the form keeps what was typed mean
   const reason = page.getByRole('dialog').getByRole('textbox', { name: 'Reason' })
   await reason.fill('web-1 is slow')
 
+  const opened = page.waitForEvent('popup')
   await page.getByRole('dialog').getByRole('link', { name: 'Open it' }).click()
 
-  await page.locator('.is-pointed-at').getByText('The request').waitFor()
-  expect(await page.getByRole('dialog').count()).toBe(0)
-  await page.getByRole('button', { name: 'Back to the form' }).click()
+  const other = await opened
+  await other.getByRole('complementary', { name: 'Thread' }).getByText('The request').waitFor()
+  await other.close()
   expect(await reason.inputValue()).toBe('web-1 is slow')
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })

@@ -58,11 +58,11 @@ export function botVariables({ slack, accountApi, redisUrl, socketMode = false }
   }
 }
 
-export interface BotProcessOptions {
+interface BotProcessOptions {
   env: Record<string, string>
   opsPort: number
-  onLine?: ((line: string) => void) | undefined
-  onEnd?: ((how: string) => void) | undefined
+  onLine?: (line: string) => void
+  onEnd?: (how: string) => void
 }
 
 /** Runs the real bot as in production: as its own process, from its real entry point, which `npm test` bundles. */

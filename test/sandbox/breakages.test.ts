@@ -37,16 +37,6 @@ async function requestMove(skip: number) {
   return { elasticIp, card, cardNow }
 }
 
-test('a switch stays on until it is turned off: the account API is away, then it answers again', async () => {
-  const { said, breakages: after } = await use({ id: 'account-api-away', on: true })
-  expect([said, after.find(({ id }) => id === 'account-api-away')?.isOn]).toEqual([undefined, true])
-  await expect(fetch(sandbox.accountApi.url)).rejects.toThrow()
-
-  await use({ id: 'account-api-away', on: false })
-
-  expect((await fetch(sandbox.accountApi.url)).status).toBe(401)
-})
-
 test('somebody moves the address of the newest open request, and after its approval nothing is done', async () => {
   const { elasticIp, card, cardNow } = await requestMove(0)
 

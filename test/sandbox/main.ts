@@ -12,11 +12,6 @@ function portOf(name: string, value: string, least = 0): number {
   return fail(`${name} must be a port from ${least}${least === 0 ? ' (any free one)' : ''} to 65535, not "${value}".`)
 }
 
-function transportOf(value: string): 'http' | 'socket' {
-  if (value === 'http' || value === 'socket') return value
-  return fail(`SANDBOX_TRANSPORT must be http or socket, not "${value}".`)
-}
-
 function startFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')
@@ -36,7 +31,8 @@ function readableLine(line: string): string {
 const port = portOf('SANDBOX_PORT', process.env.SANDBOX_PORT ?? '4000')
 /** Of a debugger of the bot. Undefined if none is wanted. */
 const inspectPort = process.env.SANDBOX_INSPECT ? portOf('SANDBOX_INSPECT', process.env.SANDBOX_INSPECT, 1) : undefined
-const transport = transportOf(process.env.SANDBOX_TRANSPORT ?? 'http')
+const { SANDBOX_TRANSPORT: transport = 'http' } = process.env
+if (transport !== 'http' && transport !== 'socket') fail(`SANDBOX_TRANSPORT must be http or socket, not "${transport}".`)
 
 let sandbox: Sandbox | undefined
 let ending = false

@@ -348,14 +348,9 @@ export function elasticIp(
   }
 }
 
-interface Gpu {
-  name: string
-  vramPerGpu: number
-}
-
-const l40s: Gpu = { name: 'NVIDIA L40S', vramPerGpu: 48 }
-const h100: Gpu = { name: 'NVIDIA H100', vramPerGpu: 80 }
-const rtx: Gpu = { name: 'NVIDIA RTX 6000 Pro', vramPerGpu: 96 }
+const l40s = { name: 'NVIDIA L40S', vramPerGpu: 48 }
+const h100 = { name: 'NVIDIA H100', vramPerGpu: 80 }
+const rtx = { name: 'NVIDIA RTX 6000 Pro', vramPerGpu: 96 }
 const linux = ['ubuntu_24_04_x64_lts', 'ubuntu_22_04_x64_lts', 'debian_12', 'rocky_9', 'almalinux_9']
 const everything = [...linux, 'windows_server_2022_std_v1', 'flatcar_stable']
 const gpuSystems = ['ubuntu_24_04_x64_lts', 'ubuntu24_ml_in_a_box']
@@ -397,7 +392,7 @@ export const plans: FixedResource[] = [
 ]
 
 interface More {
-  gpu?: Gpu
+  gpu?: typeof l40s
   unit?: 'gib' | 'tib'
   systems?: string[]
 }

@@ -29,34 +29,20 @@ export function createJournal() {
 
 /** What goes wrong. The request takes effect only where this is stated. */
 export type FaultKind =
-  /** The connection closes without an answer. */
-  | 'drop-before'
-  /** It takes effect; the connection closes without an answer. */
-  | 'drop-after'
-  /** The connection is reset. */
-  | 'reset'
-  /** It takes effect at once, and the answer comes after `delayMs`. */
-  | 'delay'
-  /** Answers `status` after `delayMs`, with `body` (JSON) and `headers` if given. */
-  | 'status'
-  /** It takes effect, and the answer is a web page. */
-  | 'html'
-  /** It takes effect, and the answer ends in the middle. */
-  | 'truncate'
-  /** It takes effect, and the answer comes byte by byte, one every `delayMs`. */
-  | 'drip'
-  /** It takes effect, no answer comes, and the connection stays open. */
-  | 'hang'
-  /** It takes effect after `delayMs`, even if nobody waits for the answer any more. */
-  | 'late'
-  /** It takes effect, and `instead` replaces the answer. */
-  | 'instead'
-  /** Answers `bytes` of blanks with `status` (200). */
-  | 'flood'
-  /** Answers in a compression that was not requested, which unpacks to `bytes` of blanks. */
-  | 'bomb'
-  /** Redirects to `location`. */
-  | 'redirect'
+  | 'drop-before' // The connection closes without an answer.
+  | 'drop-after' // It takes effect; the connection closes without an answer.
+  | 'reset' // The connection is reset.
+  | 'delay' // It takes effect at once, and the answer comes after `delayMs`.
+  | 'status' // Answers `status` after `delayMs`, with `body` (JSON) and `headers` if given.
+  | 'html' // It takes effect, and the answer is a web page.
+  | 'truncate' // It takes effect, and the answer ends in the middle.
+  | 'drip' // It takes effect, and the answer comes byte by byte, one every `delayMs`.
+  | 'hang' // It takes effect, no answer comes, and the connection stays open.
+  | 'late' // It takes effect after `delayMs`, even if nobody waits for the answer any more.
+  | 'instead' // It takes effect, and `instead` replaces the answer.
+  | 'flood' // Answers `bytes` of blanks with `status` (200).
+  | 'bomb' // Answers in a compression that was not requested, which unpacks to `bytes` of blanks.
+  | 'redirect' // Redirects to `location`.
 
 /** The answer of `instead`: a text as it is, or a body as JSON. Default status and type: those of the real answer. */
 export interface OtherAnswer {

@@ -11,7 +11,6 @@ import {
   pageOf,
   Refusal,
   refusal,
-  renamedMachineOnWire,
   serverOnWire,
   virtualMachineOnWire,
 } from './wire.ts'
@@ -203,7 +202,7 @@ function updateVirtualMachine(request: AuthorizedRequest): Answer {
   world.changeVirtualMachine(id, { ...(name !== undefined && { name }), ...(plan !== undefined && { status: 'Resizing' }) })
   const changed = existingMachine(world, id)
   world.recordEvent('update.virtual_machine', changed, key.user)
-  return ok(renamedMachineOnWire(world.data, changed), plan === undefined ? 200 : 202)
+  return ok(virtualMachineOnWire(world.data, changed), plan === undefined ? 200 : 202)
 }
 
 /** Some 404s of the account API have no body. */

@@ -105,13 +105,6 @@ export function virtualMachineOnWire(data: Data, state: VirtualMachineState) {
   }
 }
 
-/** The answer to a rename lacks the members that the specification allows to be missing. */
-export function renamedMachineOnWire(data: Data, state: VirtualMachineState) {
-  const { id, type, attributes } = virtualMachineOnWire(data, state)
-  const { tags: _tags, pending_restart: _restart, ...rest } = attributes
-  return { id, type, attributes: { ...rest, operating_system: null, project: { ...rest.project, environment: null } } }
-}
-
 export function apiKeyOnWire(state: ApiKeyState) {
   return {
     id: state.id,

@@ -88,6 +88,12 @@ export function createWorld({ data, moveTakes, movePhases, now }: WorldOptions) 
     elasticIp.serverId = serverId
   }
 
+  function setServer(id: string, change: Partial<ServerState>): void {
+    const server = serverOf(id)
+    if (!server) throw new Error(`the stand-in has no server ${id}`)
+    Object.assign(server, change)
+  }
+
   function serverOf(id: string | null): ServerState | undefined {
     return data.servers.find((server) => server.id === id)
   }
@@ -170,17 +176,9 @@ export function createWorld({ data, moveTakes, movePhases, now }: WorldOptions) 
     remove(id: string): void {
       data.elasticIps.splice(data.elasticIps.indexOf(liveElasticIp(id)), 1)
     },
-    killServer(id: string): void {
-      const server = serverOf(id)
-      if (!server) throw new Error(`the stand-in has no server ${id}`)
-      Object.assign(server, { status: 'off', dead: true })
-    },
+    killServer: (id: string) => setServer(id, { status: 'off', dead: true }),
     /** Makes it active again: Elastic IPs that were not moved meanwhile show it again. */
-    reviveServer(id: string): void {
-      const server = serverOf(id)
-      if (!server) throw new Error(`the stand-in has no server ${id}`)
-      Object.assign(server, { status: 'on', dead: false })
-    },
+    reviveServer: (id: string) => setServer(id, { status: 'on', dead: false }),
     changeVirtualMachine(id: string, change: Partial<VirtualMachineState>): void {
       const machine = data.virtualMachines.find((one) => one.id === id)
       if (!machine) throw new Error(`the stand-in has no virtual machine ${id}`)

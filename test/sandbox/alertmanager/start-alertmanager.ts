@@ -10,12 +10,6 @@ const advice = [
   '  macOS:           download it from https://prometheus.io/download/#alertmanager and put it into a folder of PATH',
 ].join('\n')
 
-export interface AlertmanagerOptions {
-  config: string
-  /** Additional files in the folder of the configuration, which it can name without a path. */
-  files?: Record<string, string>
-}
-
 export interface SentAlert {
   labels: Record<string, string>
   annotations?: Record<string, string>
@@ -24,8 +18,11 @@ export interface SentAlert {
   generatorURL?: string
 }
 
-/** Starts a real Alertmanager on loopback, without a cluster and with a folder that is removed at the end. It ends with this process. */
-export async function startAlertmanager({ config, files = {} }: AlertmanagerOptions) {
+/**
+ * Starts a real Alertmanager on loopback, without a cluster and with a folder that is removed at the end. It ends with this process.
+ * `files`: more files in the folder of the configuration, which it can name without a path.
+ */
+export async function startAlertmanager({ config, files = {} }: { config: string; files?: Record<string, string> }) {
   const program = await findOrInstall({
     names: ['prometheus-alertmanager', 'alertmanager'],
     packages: ['prometheus-alertmanager'],

@@ -57,7 +57,7 @@ export function renderModal(): TemplateResult {
     if (top) void close(top)
   }
   return html`<dialog class="modal" aria-labelledby="modal-title" @cancel=${cancel}>
-    ${top && !page.isFormAside ? form(top) : nothing}
+    ${top ? form(top) : nothing}
   </dialog>`
 }
 
@@ -115,7 +115,7 @@ export function renderQuestion(): TemplateResult {
 
 /** Opens and closes the dialogs, after every render. The browser returns the focus to where it was. */
 export function settleDialogs() {
-  const top = page.isFormAside ? undefined : openViews().at(-1)
+  const top = openViews().at(-1)
   toggle('.modal', top !== undefined)
   toggle('.question', questionNow() !== undefined)
   if (top && top.id !== focused) document.querySelector<HTMLElement>('.modal :is(.field, .choices input, footer button)')?.focus()

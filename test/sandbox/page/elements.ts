@@ -3,7 +3,7 @@ import { live } from 'lit-html/directives/live.js'
 import { choose, isBusy, press, stateOf } from './forms.ts'
 import { page } from './page.ts'
 import { picker } from './picker.ts'
-import type { Block, Channel, Element, ElementState, Option, Surface } from './shapes.ts'
+import type { Block, Element, ElementState, Option, Surface } from './shapes.ts'
 import { plainWithEmoji, renderText } from './text.ts'
 
 /** Ties an element to the label, hint and error of the input block around it. */
@@ -49,7 +49,8 @@ export function renderElement(element: Element, block: Block, surface: Surface, 
       return select(props, element.options ?? [], chosen, (option) => onChange({ selected_option: option ?? null }))
     }
     case 'conversations_select': {
-      const options = page.workspace.channels.filter((channel) => isOffered(channel, element.filter)).map(optionOf)
+      const offered = page.workspace.channels.filter(({ isShared }) => !isShared || !element.filter?.exclude_external_shared_channels)
+      const options = offered.map(({ id, name }): Option => ({ text: { type: 'plain_text', text: `#${name}` }, value: id }))
       return select(props, options, state.selected_conversation, (option) => onChange({ selected_conversation: option?.value ?? null }))
     }
     case 'radio_buttons':
@@ -96,17 +97,6 @@ function select(
       ({ text, value }) => html`<option value=${value} .selected=${live(value === chosen)}>${plainWithEmoji(text.text)}</option>`,
     )}
   </select>`
-}
-
-function isOffered(
-  { isPrivate, isShared }: Channel,
-  { include, exclude_external_shared_channels: excludesShared }: Element['filter'] = {},
-) {
-  return (include?.includes(isPrivate ? 'private' : 'public') ?? true) && !(excludesShared && isShared)
-}
-
-function optionOf({ id, name }: Channel): Option {
-  return { text: { type: 'plain_text', text: `#${name}` }, value: id }
 }
 
 function choices(type: 'radio' | 'checkbox', { element, state, field, onChange }: ElementProps, isChosen: (option: Option) => boolean) {

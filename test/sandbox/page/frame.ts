@@ -1,12 +1,15 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { keyed } from 'lit-html/directives/keyed.js'
 import { live } from 'lit-html/directives/live.js'
+import { repeat } from 'lit-html/directives/repeat.js'
+import type { Notification } from '../slack/message-store.ts'
 import { renderBlocks } from './blocks.ts'
 import { composer, replyComposer } from './composer.ts'
 import { renderModal, renderQuestion } from './dialogs.ts'
 import { drawerToggle, isDrawerOpen, renderDrawer, setDrawerOpen } from './drawer.ts'
 import { commandButton, hintToggle, renderHint } from './hint.ts'
 import { avatar, botPicture, iconButton, icons } from './icons.ts'
+import { showMessage } from './message-links.ts'
 import { renderMessages, renderThread, shortcutMenu } from './messages.ts'
 import {
   actAs,
@@ -19,12 +22,14 @@ import {
   messagesIn,
   messagesInChannels,
   page,
+  removeNotice,
+  removeToast,
   tabHere,
   update,
 } from './page.ts'
 import { requestsIn, type ShownRequest, waitingFor, waitingWords } from './requests.ts'
 import type { Person } from './shapes.ts'
-import { renderNotices, renderToasts } from './toasts.ts'
+import { renderMrkdwn } from './text.ts'
 import { openTwoPeople } from './two-people.ts'
 
 /** Renders the whole page: bars, the current place, an open thread, and what is above them. */
@@ -39,15 +44,7 @@ export function renderPage(): TemplateResult {
       <main class="column" .inert=${page.isSideOpen}>${tabHere() ? appTab() : channel(requests)}</main>
       ${thread ? threadPanel(thread) : nothing} ${renderDrawer()}
     </div>
-    ${renderModal()} ${renderQuestion()} ${renderNotices()}
-    ${
-      page.isFormAside ? html`<button type="button" class="button primary to-form" @click=${backToForm}>Back to the form</button>` : nothing
-    }`
-}
-
-function backToForm() {
-  page.isFormAside = false
-  update()
+    ${renderModal()} ${renderQuestion()} ${renderNotices()}`
 }
 
 /** Closes what covers the channel, one thing at a time. */
@@ -91,52 +88,53 @@ function topBar(requests: ShownRequest[]): TemplateResult {
 
 function sideBar(requests: ShownRequest[]): TemplateResult {
   const { channels, people, bot, team } = page.workspace
-  const isAppUnread = page.place !== 'messages' && isUnread(page.state?.channel ?? '')
   return html`<nav class="side-bar column ${page.isSideOpen ? 'is-open' : ''}" aria-label="Workspace">
     <h2>Channels</h2>
-    ${channels.map(({ id, name }) =>
-      sideLink(icons.hash, name, { isCurrent: id === page.place, isUnread: isUnread(id), go: () => goToChannel(id) }),
-    )}
+    ${channels.map(({ id, name }) => placeLink(icons.hash, name, id === page.place, id))}
     <h2>People</h2>
     ${people.map((person) => personLink(person, requests))}
     <h2>Apps</h2>
-    ${sideLink(botPicture, bot.name, {
-      isCurrent: tabHere() !== undefined,
-      isUnread: isAppUnread,
-      go: () => goToChannel('home'),
-    })}
+    ${placeLink(botPicture, bot.name, tabHere() !== undefined, page.state?.channel ?? '', 'home')}
     <p class="small">${team.name} is invented. Nothing typed here leaves this machine.</p>
   </nav>`
 }
 
 interface SideLink {
-  isCurrent: boolean
-  isUnread: boolean
+  icon: TemplateResult
+  name: string
+  isCurrent?: boolean
+  isMarked: boolean
+  /** Its name for screen readers, if that says more. */
+  label?: string
+  more?: TemplateResult
   go(): void
 }
 
-function sideLink(icon: TemplateResult, name: string, { isCurrent, isUnread, go }: SideLink): TemplateResult {
-  const isMarked = isUnread && !isCurrent
-  const [mark, current] = [isMarked ? 'is-unread' : '', isCurrent ? 'page' : nothing]
-  return html`<button type="button" class="side-link row ${mark}" aria-current=${current} @click=${go}>
-    ${icon} ${name}${isMarked ? html`<span class="visually-hidden">, unread</span>` : nothing}
+function sideLink({ icon, name, isCurrent = false, isMarked, label, more, go }: SideLink): TemplateResult {
+  const [mark, current] = [isMarked && !isCurrent ? 'is-unread' : '', isCurrent ? 'page' : nothing]
+  return html`<button type="button" class="side-link row ${mark}" aria-label=${label ?? nothing} aria-current=${current} @click=${go}>
+    ${icon} ${name} ${more ?? nothing}
   </button>`
+}
+
+function placeLink(icon: TemplateResult, name: string, isCurrent: boolean, channel: string, place = channel): TemplateResult {
+  const isMarked = isUnread(channel) && !isCurrent
+  return sideLink({ icon, name, isCurrent, isMarked, ...(isMarked && { label: `${name}, unread` }), go: () => goToChannel(place) })
 }
 
 function personLink(person: Person, requests: ShownRequest[]): TemplateResult {
   const isMe = person === page.me
   const waiting = waitingWords(requests, person)
   const label = isMe ? `${person.name} (you)` : `Act as ${person.name}`
-  return html`<button
-    type="button"
-    class="side-link row ${isMe ? 'is-unread' : ''}"
-    aria-label=${waiting ? `${label}, ${waiting}` : label}
-    title=${person.title}
-    @click=${() => actAs(person.id)}
-  >
-    ${avatar(person.name, person)} ${person.name} <span class="side-role">${isMe ? 'you' : person.role}</span>
-    ${waiting ? html`<span class="badge">${waitingFor(requests, person).length}</span>` : nothing}
-  </button>`
+  const badge = waiting ? html`<span class="badge">${waitingFor(requests, person).length}</span>` : nothing
+  return sideLink({
+    icon: avatar(person.name, person),
+    name: person.name,
+    isMarked: isMe,
+    label: waiting ? `${label}, ${waiting}` : label,
+    more: html`<span class="side-role">${isMe ? 'you' : person.role}</span> ${badge}`,
+    go: () => actAs(person.id),
+  })
 }
 
 function lostConnection(): TemplateResult | typeof nothing {
@@ -235,4 +233,55 @@ function closeThread() {
   const wasInside = document.activeElement === document.body || document.activeElement?.closest('.thread')
   goTo({ thread: undefined })
   if (wasInside) bar?.focus()
+}
+
+function renderToasts(): TemplateResult {
+  return html`<div class="toasts" role="status" aria-label="Phones">
+    ${repeat(page.toasts, ({ channel, ts }) => `${channel}/${ts}`, renderToast)}
+  </div>`
+}
+
+function renderToast(toast: Notification): TemplateResult {
+  const { people, channel, user, text } = toast
+  const { bot, channels } = page.workspace
+  const as = people.includes(page.me.id) ? page.me.id : (people[0] ?? page.me.id)
+  const author = page.workspace.people.find(({ id }) => id === user)
+  const name = author?.name ?? bot.name
+  const where = channels.find(({ id }) => id === channel)
+  const open = () => {
+    removeToast(toast)
+    if (as !== page.me.id) actAs(as)
+    showMessage(toast)
+  }
+  return html`<div class="toast row">
+    ${avatar(name, author, user === bot.id)}
+    <div>
+      <span class="small">${icons.phone} ${whose(people)}</span>
+      <strong>${name}${where ? ` in #${where.name}` : nothing}</strong>
+      <div class="toast-text">${renderMrkdwn(text)}</div>
+      <button type="button" class="link-button" @click=${open}>${as === page.me.id ? 'Open' : `Open as ${firstNameOf(as)}`}</button>
+    </div>
+    ${iconButton('Dismiss', icons.close, () => removeToast(toast))}
+  </div>`
+}
+
+function whose(people: string[]): string {
+  if (people.length === 1 && people[0] === page.me.id) return 'Your phone'
+  const owners = new Intl.ListFormat('en').format(people.map((id) => `${firstNameOf(id)}'s`))
+  return `${owners} ${people.length === 1 ? 'phone' : 'phones'}`
+}
+
+function firstNameOf(personId: string): string {
+  return page.workspace.people.find(({ id }) => id === personId)?.name.split(' ')[0] ?? personId
+}
+
+function renderNotices(): TemplateResult {
+  return html`<div class="notices" role="status">
+    ${page.notices.map(
+      (notice) => html`<div class="notice row">
+        <span>${notice.sentence}</span>
+        ${iconButton('Dismiss', icons.close, () => removeNotice(notice))}
+      </div>`,
+    )}
+  </div>`
 }

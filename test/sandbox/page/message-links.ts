@@ -1,5 +1,4 @@
-import { cancelQuestion } from './forms.ts'
-import { channelHere, goTo, openViews, page, tabHere } from './page.ts'
+import { channelHere, goTo, page, tabHere } from './page.ts'
 
 interface Target {
   channel: string
@@ -7,10 +6,8 @@ interface Target {
   threadTs?: string | undefined
 }
 
-/** Goes to a message and highlights it for a moment. An open form is set aside meanwhile, because it covers the message. */
+/** Goes to a message and highlights it for a moment. */
 export function showMessage({ channel, ts, threadTs }: Target) {
-  cancelQuestion()
-  page.isFormAside = openViews().length > 0
   const isElsewhere = tabHere() !== undefined || channel !== channelHere().id
   const place = page.workspace.channels.some(({ id }) => id === channel) ? channel : 'messages'
   goTo({ ...(isElsewhere && { place }), thread: threadTs ?? (isElsewhere ? undefined : page.thread) })
@@ -24,14 +21,16 @@ function pointAt(ts: string) {
   setTimeout(() => message?.classList.remove('is-pointed-at'), 2_500)
 }
 
-/** Opens links to messages of this workspace on the page, because there is no Slack behind them. */
+/** Opens links to messages of this workspace on the page, because there is no Slack behind them. A form covers the page, and so needs another one. */
 export function followMessageLinks() {
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null
     const target = link && targetOf(new URL(link.href))
-    if (!target) return
+    if (!link || !target) return
     event.preventDefault()
-    showMessage(target)
+    const { channel, ts, threadTs = ts } = target
+    if (link.closest('dialog')) window.open(`?${new URLSearchParams({ as: page.me.id, channel, thread: threadTs })}`)
+    else showMessage(target)
   })
 }
 

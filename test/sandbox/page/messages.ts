@@ -3,9 +3,9 @@ import { repeat } from 'lit-html/directives/repeat.js'
 import { api } from './api.ts'
 import { renderBlocks } from './blocks.ts'
 import { avatar, iconButton, icons } from './icons.ts'
+import { formatSlackDate } from './mrkdwn.ts'
 import { channelHere, goTo, messagesIn, notify, page, tabHere } from './page.ts'
 import type { Message, Shortcut } from './shapes.ts'
-import { formatSlackDate } from './slack-date.ts'
 import { renderMrkdwn } from './text.ts'
 
 export function renderMessages(messages: Message[]): TemplateResult {
@@ -13,11 +13,7 @@ export function renderMessages(messages: Message[]): TemplateResult {
   return html`${repeat(
     level,
     ({ ts }) => ts,
-    (message, index) => {
-      const before = level[index - 1]
-      const isNewDay = !before || dateOf(before).toDateString() !== dateOf(message).toDateString()
-      return html`${isNewDay ? dayDivider(message) : nothing} ${renderMessage(message, messages)}`
-    },
+    (message) => renderMessage(message, messages),
   )}`
 }
 
@@ -44,7 +40,7 @@ function renderMessage(message: Message, around?: Message[]): TemplateResult {
     ${ephemeral ? html`<div class="only-you small">${icons.eye} Only visible to you</div>` : nothing}
     ${avatarOf(message)}
     <div class="message-body">
-      <div class="message-head">
+      <div class="message-head row">
         <strong>${userName}</strong>
         ${isBot ? html`<span class="small">APP</span>` : nothing}
         <time class="small" datetime=${dateOf(message).toISOString()} title=${dateOf(message).toLocaleString()}>${timeOf(message)}</time>
@@ -113,11 +109,6 @@ export function shortcutMenu(
         </button>`,
       )}
     </div>`
-}
-
-function dayDivider({ ts }: Message): TemplateResult {
-  const day = formatSlackDate(Number(ts), '{date_long_pretty}', new Date())
-  return html`<div class="day-divider row" role="separator">${day.charAt(0).toUpperCase() + day.slice(1)}</div>`
 }
 
 function avatarOf({ user, userName, isBot }: Message): TemplateResult {

@@ -14,8 +14,6 @@ export const page = {
   /** The stamp of the message whose thread is open. */
   thread: undefined as string | undefined,
   state: undefined as PageState | undefined,
-  /** Whether the modals are hidden while their reader looks at a message. */
-  isFormAside: false,
   isConnected: true,
   isSideOpen: false,
   /** What the phones of people show. */
@@ -117,7 +115,6 @@ async function read(): Promise<void> {
   // Another person has been chosen meanwhile.
   if (as !== page.me.id) return
   if (state.ok) page.state = state
-  if (openViews().length === 0) page.isFormAside = false
   markRead()
   update()
 }
@@ -150,11 +147,7 @@ function follow() {
   })
 }
 
-interface Move {
-  as?: string
-  place?: string
-  thread?: string | undefined
-}
+type Move = { as?: string; place?: string; thread?: string | undefined }
 
 function addressHere(): string {
   const { me, place, thread } = page
@@ -169,7 +162,7 @@ function show({ as, place = '', thread }: Move) {
   const next = isKnown ? place : page.place || (channels[0]?.id ?? '')
   const isMove = person !== page.me || next !== page.place
   if (person !== page.me) {
-    Object.assign(page, { me: person, state: undefined, isFormAside: false })
+    Object.assign(page, { me: person, state: undefined })
     follow()
   }
   page.place = next

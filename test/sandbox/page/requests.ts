@@ -1,4 +1,4 @@
-import type { Block, Element, Message, Person } from './shapes.ts'
+import type { Element, Message, Person } from './shapes.ts'
 
 /** The action ids of Lockkeeper's buttons that say how far a request is. Only finished requests have details. */
 export const stageButtons = { approve: 'request-approve', handOver: 'request-hand-over', details: 'request-details' } as const
@@ -25,7 +25,7 @@ export function requestsIn(messages: Message[]): ShownRequest[] {
     requester: requesterOf(message),
     approvedBy: approversIn(message),
     stage: stageOf(message),
-    next: elementsIn(message.blocks ?? []).find(({ action_id: id }) => id === stageButtons.handOver)?.text?.text ?? '',
+    next: buttonsIn(message).find(({ action_id: id }) => id === stageButtons.handOver)?.text?.text ?? '',
     isReported: messages.some((reply) => reply.threadTs === message.ts && isEnd(reply)),
   }))
 }
@@ -52,18 +52,17 @@ export function waitingWords(requests: ShownRequest[], person: Pick<Person, 'id'
   const waiting = waitingFor(requests, person)
   const keys = waiting.filter(({ stage }) => stage === 'to-create').length
   const decisions = waiting.length - keys
-  return [
-    ...(decisions > 0 ? [`${decisions} to decide`] : []),
-    ...(keys > 0 ? [`${keys} ${keys === 1 ? 'key' : 'keys'} to create`] : []),
-  ].join(', ')
+  const words = [decisions > 0 && `${decisions} to decide`, keys > 0 && `${keys} ${keys === 1 ? 'key' : 'keys'} to create`]
+  return words.filter(Boolean).join(', ')
 }
 
-function isRequest({ isBot, ephemeral, metadata, blocks = [] }: Message): boolean {
-  return isBot && !ephemeral && (nameOf(metadata) === 'card' || buttonsIn(blocks).includes(stageButtons.approve))
+function isRequest(message: Message): boolean {
+  const { isBot, ephemeral, metadata } = message
+  return isBot && !ephemeral && (nameOf(metadata) === 'card' || hasButton(message, stageButtons.approve))
 }
 
 function isEnd({ isBot, metadata }: Message): boolean {
-  return isBot && ['ended', 'corrected', 'stopped'].includes(nameOf(metadata))
+  return isBot && ['ended', 'stopped'].includes(nameOf(metadata))
 }
 
 /** Lockkeeper names each of its messages in the metadata: `<id of the request>/card` is the request message. */
@@ -71,20 +70,16 @@ function nameOf(metadata: Message['metadata']): string {
   return metadata?.event_payload?.key?.split('/')[1] ?? ''
 }
 
-function stageOf({ blocks = [] }: Message): ShownRequest['stage'] {
-  const buttons = buttonsIn(blocks)
-  if (buttons.includes(stageButtons.approve)) return 'waits'
-  if (buttons.includes(stageButtons.handOver)) return 'to-create'
-  return buttons.includes(stageButtons.details) ? 'ended' : 'runs'
+function stageOf(message: Message): ShownRequest['stage'] {
+  if (hasButton(message, stageButtons.approve)) return 'waits'
+  if (hasButton(message, stageButtons.handOver)) return 'to-create'
+  return hasButton(message, stageButtons.details) ? 'ended' : 'runs'
 }
 
-function buttonsIn(blocks: Block[]): string[] {
-  return elementsIn(blocks).map(({ action_id }) => action_id ?? '')
-}
+const hasButton = (message: Message, id: string) => buttonsIn(message).some(({ action_id }) => action_id === id)
 
-function elementsIn(blocks: Block[]): Element[] {
-  return blocks.filter(({ type }) => type === 'actions').flatMap(({ elements = [] }) => elements as Element[])
-}
+const buttonsIn = ({ blocks = [] }: Message) =>
+  blocks.filter(({ type }) => type === 'actions').flatMap(({ elements = [] }) => elements as Element[])
 
 /** What a newcomer can do next. `to` is the person to switch to. */
 export type NextStep =

@@ -4,7 +4,7 @@ import type { Channel as SlackChannel, Person as SlackPerson } from '../slack/wo
 /** What the page gets from the desk's routes, and the blocks that the bot sends. The stand-in Slack has validated them before. */
 
 export type Person = Required<Pick<SlackPerson, 'id' | 'name' | 'handle' | 'title' | 'role' | 'color'>>
-export type Channel = Pick<SlackChannel, 'id' | 'name' | 'topic' | 'isPrivate' | 'isShared'>
+export type Channel = Pick<SlackChannel, 'id' | 'name' | 'topic' | 'isShared'>
 export type Command = CommandSuggestion
 export type Shortcut = Omit<ShortcutSuggestion, 'type'>
 
@@ -85,7 +85,7 @@ export interface Element {
   initial_conversation?: string
   default_to_current_conversation?: boolean
   /** The conversations that a select offers. */
-  filter?: { include?: ('im' | 'mpim' | 'private' | 'public')[]; exclude_external_shared_channels?: boolean }
+  filter?: { exclude_external_shared_channels?: boolean }
   initial_value?: string
   min_query_length?: number
   max_length?: number

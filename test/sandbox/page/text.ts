@@ -1,9 +1,7 @@
 import { html, type TemplateResult } from 'lit-html'
-import { emojiNamed } from './emoji.ts'
-import { type Inline, parseMrkdwn } from './mrkdwn.ts'
+import { emojiNamed, formatSlackDate, type Inline, parseMrkdwn } from './mrkdwn.ts'
 import { page } from './page.ts'
 import type { RichTextPiece, RichTextSection, TextObject } from './shapes.ts'
-import { formatSlackDate } from './slack-date.ts'
 
 export function renderText({ type, text, verbatim }: TextObject): TemplateResult {
   return type === 'plain_text' ? renderPlain(text) : renderMrkdwn(text, verbatim)

@@ -51,13 +51,8 @@ async function unpack(packages: string[], why: string): Promise<void> {
 
 const Answer = z.object({ data: z.object({ result: z.array(z.object({ values: z.array(z.tuple([z.number(), z.string()])) })) }) })
 
-interface PrometheusOptions {
-  program: string
-  /** The ports on loopback whose `/metrics` it scrapes every second. */
-  scrapes: number[]
-}
-
-export async function startPrometheus({ program, scrapes }: PrometheusOptions) {
+/** `scrapes`: the ports on loopback whose `/metrics` it scrapes every second. */
+export async function startPrometheus({ program, scrapes }: { program: string; scrapes: number[] }) {
   const { folder, remove } = await temporaryFolder('prometheus')
   const config = join(folder, 'prometheus.yml')
   const targets = scrapes.map((port) => `127.0.0.1:${port}`)

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { findOrInstall, freePort } from '../programs.ts'
 import { endChild, endsWithUs, temporaryFolder } from '../watchdog.ts'
 
@@ -34,8 +36,6 @@ export interface StartRedisOptions {
   mode?: 'server' | 'sentinel'
 }
 
-/** The time limit for the start, in ms. */
-const patienceMs = 20_000
 /** Another process may take the free port before Redis does. */
 const tries = 5
 
@@ -67,9 +67,10 @@ export async function startRedis({
     // A file and not arguments, because every user of the machine can read arguments.
     await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
     const args = mode === 'sentinel' ? [file, '--sentinel'] : [file]
-    server = endsWithUs(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true }))
-    server.unref()
-    await untilReady(server)
+    const child = endsWithUs(spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true }))
+    child.unref()
+    server = child
+    await untilReady(child.stdout as Socket)
   }
 
   function serverSettings(): string[] {
@@ -126,32 +127,16 @@ export async function startRedis({
 
 export type Redis = Awaited<ReturnType<typeof startRedis>>
 
-async function untilReady(child: ChildProcess): Promise<void> {
-  let said = ''
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const fail = (why: string) => reject(new Error(`Redis did not start: ${why}\n${said.trim()}`))
-  const timer = setTimeout(() => fail(`not ready after ${patienceMs / 1000} s.`), patienceMs)
-  const listen = (chunk: Buffer) => {
-    said = `${said}${chunk}`.slice(-4000)
-    if (/ready to accept connections|Sentinel ID is/i.test(said)) resolve()
+async function untilReady(stdout: Socket): Promise<void> {
+  const said: string[] = []
+  for await (const line of createInterface({ input: stdout })) {
+    said.push(line)
+    if (!/ready to accept connections|Sentinel ID is/i.test(line)) continue
+    // Keep reading, or Redis would block on its output. The open stream must not keep this process alive.
+    stdout.resume().unref()
+    return
   }
-  const onExit = (code: number | null, signal: string | null) => fail(`it ended with ${code ?? signal}.`)
-  child.stdout?.on('data', listen)
-  child.stderr?.on('data', listen)
-  child.once('exit', onExit)
-  child.once('error', (error) => fail(error.message))
-  try {
-    await promise
-  } finally {
-    clearTimeout(timer)
-    child.off('exit', onExit)
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.off('data', listen)
-      // Keep reading, or Redis would block on its output. The open stream must not keep this process alive.
-      stream?.resume()
-      if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
-    }
-  }
+  throw new Error(`Redis did not start:\n${said.join('\n')}`)
 }
 
 /** Returns the Redis of `REDIS_URL`, which is left running, or starts one. */

@@ -4,11 +4,15 @@ import { actions, button, input, modal, mrkdwn, option, plain, section } from '.
 import { problemsWithBlocks, problemsWithOptions, problemsWithView } from './validate-blocks.ts'
 
 const a = (length: number) => 'a'.repeat(length)
-const many = (count: number, one: (at: number) => Json) => Array.from({ length: count }, (_none, at) => one(at))
+const many = <Item>(count: number, one: (at: number) => Item) => Array.from({ length: count }, (_none, at) => one(at))
 const options = (count: number) => many(count, (at) => option(`Option ${at}`))
 const confirm = (more: Json) => ({ title: plain('T'), text: mrkdwn('x'), confirm: plain('Y'), deny: plain('N'), ...more })
 const select = (more: Json) => ({ type: 'external_select', ...more })
 const text = (more: Json) => ({ type: 'plain_text_input', ...more })
+const raw = (words: string) => ({ type: 'raw_text', text: words })
+const rich = (...elements: Json[]) => ({ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] })
+const rows = (count: number, columns = 1, words = 'x') => many(count, () => many(columns, () => raw(words)))
+const table = (more: Json = {}) => ({ type: 'data_table', caption: 'Elastic IPs', rows: rows(2), ...more })
 
 const problems = (...blocks: Json[]) => problemsWithBlocks(blocks)
 const inModal = (more: Json) => problemsWithView(modal('Title', more), 'modal')
@@ -42,6 +46,10 @@ test.each([
   ['max_length', (n: number) => inModal({ blocks: [input('L', text({ max_length: n }))] }), 3000],
   ['initial_value', (n: number) => inModal({ blocks: [input('L', text({ initial_value: a(n) }))] }), 3000],
   ['radio buttons', (n: number) => inModal({ blocks: [input('L', { type: 'radio_buttons', options: options(n) })] }), 10],
+  ['rows of a table, with its header', (n: number) => problems(table({ rows: rows(n) })), 101],
+  ['columns of a table', (n: number) => problems(table({ rows: rows(2, n), row_header_column_index: 0 })), 20],
+  ['characters of a table', (n: number) => problems(table({ rows: rows(1, 1, a(n - 1)).concat(rows(1)) })), 10_000],
+  ['rows of a page', (n: number) => problems(table({ page_size: n })), 100],
   ['options', (n: number) => problemsWithOptions({ options: options(n) }), 100],
   ['option text', (n: number) => problemsWithOptions({ options: [option(a(n))] }), 75],
   ['option value', (n: number) => problemsWithOptions({ options: [option('One', { value: a(n) })] }), 75],
@@ -97,52 +105,24 @@ describe('what the stand-in does not describe is an error with its name', () => 
   })
 })
 
-describe('tables', () => {
-  const raw = (text: string) => ({ type: 'raw_text', text })
-  const rich = (...elements: Json[]) => ({ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] })
-  const rows = (count: number, columns = 1, text = 'x') =>
-    Array.from({ length: count }, () => Array.from({ length: columns }, () => raw(text)))
-  const table = (more: Json = {}) => ({ type: 'data_table', caption: 'Elastic IPs', rows: rows(2), ...more })
+test.each<[string, Json, RegExp]>([
+  ['without rows', table({ rows: rows(1) }), /no fewer than 2/],
+  ['of rows of unequal length', table({ rows: [...rows(2, 2), ...rows(1)] }), /same number of cells/],
+  ['with an empty cell', table({ rows: [[raw('Server')], [raw('')]] }), /more than 0 characters/],
+  ['with an empty rich text', table({ rows: [[raw('Server')], [rich()]] }), /no fewer than 1/],
+  ['with a number that is none', table({ rows: [[raw('Price')], [{ type: 'raw_number', value: '1', text: '1' }]] }), /must be a number/],
+  ['with rich text in its header', table({ rows: [[rich({ type: 'text', text: 'x' })], [raw('x')]] }), /not allowed in the header/],
+  ['without a caption', table({ caption: '' }), /more than 0 characters/],
+  ['with no page size', table({ page_size: 0 }), /more than 0/],
+  ['whose row header is no column', table({ row_header_column_index: 1 }), /index of a column/],
+])('a data table %s is refused', (_, block, problem) => {
+  expect(problems(block).join('\n')).toMatch(problem)
+})
 
-  describe('a data table', () => {
-    test.each<[string, Json]>([
-      [
-        'of every kind of cell',
-        table({ rows: [[raw('Server')], [{ type: 'raw_number', value: 1, text: '1' }], [rich({ type: 'text', text: 'x' })]] }),
-      ],
-      ['of 100 rows and 20 columns', table({ rows: rows(101, 20), page_size: 100, row_header_column_index: 19 })],
-      ['of 10,000 characters', table({ rows: rows(2, 1, 'x'.repeat(5_000)) })],
-    ])('%s is taken', (_, block) => {
-      expect(problemsWithBlocks([block])).toEqual([])
-    })
+test('a data table is refused beside another one, and in a modal', () => {
+  const cells = [raw('x'), { type: 'raw_number', value: 1, text: '1' }, rich({ type: 'text', text: 'x' })]
 
-    test.each<[string, Json, RegExp]>([
-      ['without rows', table({ rows: rows(1) }), /no fewer than 2/],
-      ['of 101 rows', table({ rows: rows(102) }), /no more than 101/],
-      ['of 21 columns', table({ rows: rows(2, 21) }), /no more than 20/],
-      ['of rows of unequal length', table({ rows: [...rows(2, 2), ...rows(1)] }), /same number of cells/],
-      ['with an empty cell', table({ rows: [[raw('Server')], [raw('')]] }), /more than 0 characters/],
-      ['with an empty rich text', table({ rows: [[raw('Server')], [rich()]] }), /no fewer than 1/],
-      [
-        'with a number that is none',
-        table({ rows: [[raw('Price')], [{ type: 'raw_number', value: '1', text: '1' }]] }),
-        /must be a number/,
-      ],
-      ['with rich text in its header', table({ rows: [[rich({ type: 'text', text: 'x' })], [raw('x')]] }), /not allowed in the header/],
-      ['of 10,001 characters', table({ rows: rows(2, 1, 'x'.repeat(5_001)) }), /less than 10001/],
-      ['without a caption', table({ caption: '' }), /more than 0 characters/],
-      ['with no page size', table({ page_size: 0 }), /more than 0/],
-      ['with a page size of 101', table({ page_size: 101 }), /less than 101/],
-      ['whose row header is no column', table({ row_header_column_index: 1 }), /index of a column/],
-    ])('%s is refused', (_, block, problem) => {
-      expect(problemsWithBlocks([block]).join('\n')).toMatch(problem)
-    })
-
-    test('is refused beside another one, and in a modal', () => {
-      const modal = { type: 'modal', title: { type: 'plain_text', text: 'Details' }, blocks: [table()] }
-
-      expect(problemsWithBlocks([table(), table()])).toEqual([expect.stringContaining('only one table')])
-      expect(problemsWithView(modal, 'modal')).toEqual([expect.stringContaining('unsupported type: data_table')])
-    })
-  })
+  expect(problems(table({ rows: [...rows(1, 3), cells] }))).toEqual([])
+  expect(problems(table(), table())).toEqual([expect.stringContaining('only one table')])
+  expect(inModal({ blocks: [table()] })).toEqual([expect.stringContaining('unsupported type: data_table')])
 })

@@ -22,7 +22,7 @@ export function createDesk(parts: Parts) {
         .map(({ id, name, handle, title, role, color }) => ({ id, name, handle, title, role, color })),
       // Messages name people as whom nobody acts on the page, too.
       handles: [...workspace.people, ...workspace.userGroups].map(({ id, handle }) => ({ id, handle })),
-      channels: channels().map(({ id, name, topic, isPrivate = false, isShared = false }) => ({ id, name, topic, isPrivate, isShared })),
+      channels: channels().map(({ id, name, topic, isShared = false }) => ({ id, name, topic, isShared })),
       bot: { id: bot.userId, name: bot.name },
       commands: app.commands,
       shortcuts: { message: shortcutsOf('message'), global: shortcutsOf('global') },

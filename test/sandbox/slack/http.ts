@@ -1,19 +1,9 @@
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { request } from 'undici'
 import { isObject, type Json, parseJson } from './json.ts'
 
-const largestBody = 2_000_000
-
-export async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request) {
-    const bytes = chunk as Buffer
-    size += bytes.length
-    if (size > largestBody) throw new Error('The request is too large.')
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
+export const readBody = (request: IncomingMessage): Promise<string> => text(request)
 
 export function sendJson(response: ServerResponse, status: number, body: Json, headers: Record<string, string> = {}): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
@@ -42,31 +32,12 @@ export function parseArguments(contentType: string, body: string): Json | undefi
 
 export type Posted = { outcome: 'answered'; status: number; body: string } | { outcome: 'timeout' } | { outcome: 'unreachable' }
 
-/** Sends one POST with exactly these headers. After `deadlineMs` Slack closes the connection. */
-export function postToBot(url: string, headers: Record<string, string>, body: string, deadlineMs: number): Promise<Posted> {
-  return new Promise((resolve) => {
-    const request = httpRequest(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-      agent: false,
-    })
-    const deadline = setTimeout(() => {
-      resolve({ outcome: 'timeout' })
-      request.destroy()
-    }, deadlineMs)
-    const end = (posted: Posted) => {
-      clearTimeout(deadline)
-      resolve(posted)
-    }
-    request.on('error', () => end({ outcome: 'unreachable' }))
-    request.on('response', (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', () => end({ outcome: 'unreachable' }))
-      response.on('end', () => {
-        end({ outcome: 'answered', status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') })
-      })
-    })
-    request.end(body)
-  })
+/** Sends one POST with exactly these headers, over its own connection. After `deadlineMs` Slack closes it. */
+export async function postToBot(url: string, headers: Record<string, string>, body: string, deadlineMs: number): Promise<Posted> {
+  try {
+    const answer = await request(url, { method: 'POST', headers, body, reset: true, signal: AbortSignal.timeout(deadlineMs) })
+    return { outcome: 'answered', status: answer.statusCode, body: await answer.body.text() }
+  } catch (error) {
+    return { outcome: error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'unreachable' }
+  }
 }

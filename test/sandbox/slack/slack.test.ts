@@ -95,19 +95,6 @@ describe('a message', () => {
   })
 })
 
-test('calls over the rate limit are refused if the limits apply', async () => {
-  const { slack, client, clock } = await startScripted({ limits: true })
-  const calls = Array.from({ length: 21 }, () => client.usergroups.users.list({ usergroup: 'S0ONCALL01' }))
-
-  const results = await Promise.allSettled(calls)
-  clock.now += 61_000
-  const later = await client.usergroups.users.list({ usergroup: 'S0ONCALL01' })
-
-  expect(results.filter((result) => result.status === 'rejected')).toHaveLength(1)
-  expect(slack.calls('usergroups.users.list').map((call) => call.status)).toContain(429)
-  expect(later.ok).toBe(true)
-})
-
 test('what the stand-in does not describe is refused with its name, and the test of that bot fails at its end', async () => {
   const { slack, client } = await startScripted()
 
@@ -159,21 +146,6 @@ test('what the bot receives is as in the documentation of Slack, member by membe
   const received = bot.received.map(({ headers, payload }) => `${headers['content-type']}\n\n${JSON.stringify(payload, null, 2)}\n`)
   const text = received.join('\n').replaceAll(/(response|trigger_id": "\d+\.\d+)[/.][\w-]{24,}/g, '$1 …')
   await expect(text.replaceAll(/127\.0\.0\.1:\d+/g, 'slack')).toMatchFileSnapshot('payloads.md')
-})
-
-test('a click that fails gives the person a warning', async () => {
-  const { bot, slack, card, asBen } = await startWithCard()
-  const noticeOf = async () => {
-    const { outcome, notice } = await asBen.click(card, 'Go')
-    return [outcome, notice]
-  }
-
-  bot.answer(() => ({ hold: true }))
-  expect(await noticeOf()).toEqual(['timeout', '⚠️ Operation timed out. Apps need to respond within 3 seconds.'])
-  bot.answer(() => ({ status: 500 }))
-  expect(await noticeOf()).toEqual(['refused', '⚠️ This app responded with Status Code 500.'])
-  slack.connectBot('http://127.0.0.1:9/')
-  expect(await noticeOf()).toEqual(['unreachable', '⚠️ This app did not respond.'])
 })
 
 test('a response URL works five times in half an hour, also where the bot is not a member', async () => {

@@ -16,23 +16,26 @@ import { appMethods, peopleMethods, serveWebApi, usualScopes, viewMethods } from
 import { chatMethods, conversationMethods, createResponseUrls, type ResponseUrls } from './web-api-messages.ts'
 import { createDirectory, type Directory, nimbusWorks } from './workspace.ts'
 
-interface SlackApp {
-  baseUrl: () => string
-  signingSecret: string
-  tokens: { bot: string; app: string }
-  scopes: string[]
-  homeTab: boolean
-  limits: boolean
-  clockSkewMs: number
-  ackDeadlineMs: number
-  commands: CommandSuggestion[]
-  shortcuts: ShortcutSuggestion[]
-  /** The error of every call to the Web API, as after the removal of the app. */
-  revokedWith: string | null
+function createApp(options: SlackOptions, baseUrl: () => string) {
+  return {
+    baseUrl,
+    signingSecret: 'sandbox-signing-secret',
+    tokens: { bot: 'xoxb-sandbox-bot-token', app: 'xapp-sandbox-app-token' },
+    scopes: usualScopes,
+    homeTab: true,
+    limits: false,
+    clockSkewMs: 0,
+    ackDeadlineMs: 3_000,
+    commands: [] as CommandSuggestion[],
+    shortcuts: [] as ShortcutSuggestion[],
+    /** The error of every call to the Web API, as after the removal of the app. */
+    revokedWith: null as string | null,
+    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
+  }
 }
 
 export interface Parts {
-  app: SlackApp
+  app: ReturnType<typeof createApp>
   state: State
   directory: Directory
   messages: MessageStore
@@ -58,19 +61,7 @@ export interface Parts {
 export async function startSlack(options: SlackOptions = {}) {
   let url = ''
   let botUrl = options.botUrl
-  const app: SlackApp = {
-    baseUrl: () => options.publicUrl ?? url,
-    signingSecret: 'sandbox-signing-secret',
-    tokens: { bot: 'xoxb-sandbox-bot-token', app: 'xapp-sandbox-app-token' },
-    scopes: options.scopes ?? usualScopes,
-    homeTab: options.homeTab ?? true,
-    limits: options.limits ?? false,
-    clockSkewMs: options.clockSkewMs ?? 0,
-    ackDeadlineMs: options.ackDeadlineMs ?? 3_000,
-    commands: options.commands ?? [],
-    shortcuts: options.shortcuts ?? [],
-    revokedWith: null,
-  }
+  const app = createApp(options, () => options.publicUrl ?? url)
   const state = createState(options.now ?? Date.now)
   const workspace = copyOf(options.workspace ?? nimbusWorks)
   const directory = createDirectory(workspace, state)
@@ -201,8 +192,6 @@ export async function startSlack(options: SlackOptions = {}) {
     kickBot: (channel: string) => directory.leave(channel, directory.bot.userId),
     invite: (channel: string, userId = directory.bot.userId) => directory.join(channel, userId),
     leave: directory.leave,
-    /** Changes the answer of `users.info`: deactivates, restricts, renames, or moves a person to another team. */
-    setPerson: directory.setPerson,
     /** Changes the members of a group (a list of ids is enough), or disables it. */
     setUserGroup: directory.setUserGroup,
     /** Removes a message like a workspace admin. The bot is not notified. */

@@ -44,7 +44,6 @@ export function createSocketMode({ app, state, directory }: Pick<Parts, 'app' | 
       JSON.stringify({
         type: 'hello',
         num_connections: open.size,
-        debug_info: { host: 'applink-1', build_number: 1, approximate_connection_time: 18_060 },
         connection_info: { app_id: appId },
       }),
     )

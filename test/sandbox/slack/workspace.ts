@@ -181,11 +181,6 @@ export function createDirectory(workspace: Workspace, state: State) {
       state.changed({ visible: true })
     },
 
-    setPerson(userId: string, changes: Partial<Person>): void {
-      Object.assign(person(userId), changes)
-      state.changed({ visible: true })
-    },
-
     setUserGroup(id: string, changes: string[] | Partial<Pick<UserGroup, 'members' | 'disabled'>>): void {
       const found = userGroup(id)
       if (found === undefined) throw new Error(`There is no user group ${id} in ${team.name}.`)
