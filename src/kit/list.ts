@@ -115,7 +115,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
 }
 
 /** Lists the texts of an item, and those of its members such as its project. */
-function textsIn(item: object): unknown[] {
-  const values = Object.values(item).flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : [value]))
-  return values.filter((value) => typeof value === 'string')
+export function textsIn(item: unknown): string[] {
+  if (typeof item === 'string') return [item]
+  return typeof item === 'object' && item !== null ? Object.values(item).flatMap(textsIn) : []
 }
