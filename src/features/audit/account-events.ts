@@ -80,15 +80,14 @@ function resourcesOf({ catalog }: App, stories: Story[], { fits }: Typed): Map<s
 /** Finds resources by address, name or id, as far as the account answers in time. */
 async function findResources({ lists }: App, typed: string[]): Promise<Map<string, string>> {
   if (typed.length === 0) return new Map()
-  const inTime = <Item>(list: Promise<Item[]>): Promise<Item[]> =>
-    withinOr(
+  const inTime = <Item>(list: Promise<Item[]>): Promise<Item[]> => {
+    const read = asFarAsRead(list).then(({ items }) => items)
+    return withinOr(
       readMs / 2,
-      asFarAsRead(list).then(
-        ({ items }) => items,
-        () => [],
-      ),
+      read.catch(() => []),
       [],
     )
+  }
   const [elasticIps, machines] = await Promise.all([inTime(lists.elasticIps()), inTime(lists.virtualMachines())])
   const known = [
     ...elasticIps.map(({ id, address }) => [id, address] as const),

@@ -2,7 +2,6 @@ import type { AuditEntry } from '../../audit/chain.ts'
 import type { FoundEntry } from '../../audit/find.ts'
 import { phraseText } from '../../domain/text.ts'
 import { explain, storedDenialWords } from '../../messages/refusals.ts'
-import { breakGlassCallbackId, cardButtons } from '../../messages/words.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { StepName } from '../../requests/steps.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text.ts'
@@ -77,7 +76,12 @@ export const typedActs = new Set(Object.values(acts).map(({ word }) => word))
 
 /** Whether this typed word finds an entry: as its act, or as what was tried and refused. */
 export function isAct({ act, attempted }: AuditEntry, typed: string): boolean {
-  return act === typed || knownWords(act)?.word === typed || attempted === typed || (verbOf(attempted)?.includes(typed) ?? false)
+  return act === typed || knownWords(act)?.word === typed || nameOfButton(attempted) === typed
+}
+
+/** `request-hand-over` is a button. A right that a request needs has its own name: `decide`. */
+function nameOfButton(attempted: string | undefined): string | undefined {
+  return attempted?.replace(/^request-/, '')
 }
 
 export function markOf({ act }: AuditEntry): string {
@@ -113,30 +117,6 @@ export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsO
   return causes.map((cause) => explain(catalog.changeIfKnown(kind ?? ''), cause).why)
 }
 
-/** What a person tries with each button of a request, and with each right that a request needs. The request follows: `approve`, `a request`. */
-const verbs: Record<string, string> = {
-  [cardButtons.approve]: 'approve',
-  [cardButtons.reject]: 'reject',
-  [cardButtons.withdraw]: 'withdraw',
-  [cardButtons.handOver]: 'get the token of',
-  [cardButtons.again]: 'repeat',
-  [cardButtons.reverse]: 'undo',
-  [cardButtons.retry]: 'retry the rest of',
-  [cardButtons.stopTracking]: 'stop the tracking of',
-  [cardButtons.trackAgain]: 'restart the tracking of',
-  [cardButtons.details]: 'see the details of',
-  [breakGlassCallbackId]: 'give an emergency approval of',
-  decide: 'approve or reject',
-  'break-glass': 'give an emergency approval of',
-  withdraw: 'withdraw',
-  issue: 'get the token of',
-  track: 'stop or restart the tracking of',
-}
-
-function verbOf(attempted: string | undefined): string | undefined {
-  return attempted !== undefined && Object.hasOwn(verbs, attempted) ? verbs[attempted] : undefined
-}
-
 /** Says who tried what, and why it was refused. `subject` is that of the request on which the steps are shown: they do not repeat it. */
 export function refusedSentence(entry: AuditEntry, subject: string, catalog: WordsOfChanges): Mrkdwn {
   const { by, at, count } = entry
@@ -158,16 +138,14 @@ export function whyRefused({ causes = [] }: AuditEntry, { labelOf }: WordsOfChan
   return words.length > 0 ? [joinMrkdwn(words, ' ')] : []
 }
 
-/** Says what somebody tried: `to use ip move`, `to approve this request`. */
+/** Says what somebody tried: `to use ip move`, `approve on this request`. */
 export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject?: string): Mrkdwn {
   const { attempted, kind, text } = entry
   if (attempted === 'request') return mrkdwn`to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
   if (attempted === 'read') return mrkdwn`to use ${text === undefined ? 'Lockkeeper' : code(text.replace(/^command /, ''))}`
   const own = subjectOf(entry, catalog)
-  const what = own === undefined ? undefined : own === subject ? mrkdwn`this request` : quotation(own)
-  const verb = verbOf(attempted)
-  if (verb !== undefined) return mrkdwn`to ${verb} ${what ?? 'a request'}`
-  return joinMrkdwn([mrkdwn`an unknown action`, ...(attempted ? [code(attempted)] : []), ...(what ? [mrkdwn`on ${what}`] : [])], ' ')
+  const what = own === undefined ? 'a request' : own === subject ? 'this request' : quotation(own)
+  return mrkdwn`${code(nameOfButton(attempted) ?? 'something')} on ${what}`
 }
 
 /** Why an entry cannot count as written by Lockkeeper. */
@@ -186,7 +164,5 @@ export function whyUnverified({ verdict }: FoundEntry): string | undefined {
 /** Says how many of the entries cannot be verified, and why: `1 of 6 entries: it isn't signed`. Undefined if all are genuine. */
 export function unverifiedAmong(entries: FoundEntry[]): string | undefined {
   const why = entries.map(whyUnverified).filter((reason) => reason !== undefined)
-  if (why.length === 0) return undefined
-  const count = entries.length === 1 ? '' : `${why.length} of ${entries.length} entries: `
-  return `${count}${[...new Set(why)].join('; ')}`
+  return why.length === 0 ? undefined : `${why.length} of ${entries.length} entries: ${[...new Set(why)].join('; ')}`
 }
