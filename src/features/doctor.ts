@@ -1,5 +1,4 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import type { BudgetFigure } from '../account/budget.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { type ApiKey, isBgp, type OwnLastSlices, ownVariableOf, type ReadKeyProblem, readKeyProblem } from '../domain/account.ts'
@@ -29,12 +28,13 @@ import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention
 import type { ChannelMembership, GroupReading, Message } from '../slack/web-api.ts'
 
 /** A fact that could not be read, and why. */
-interface Unavailable {
-  unavailable: string
+interface Unread {
+  is: 'unreadable'
+  why: string
 }
 
-function isUnavailable<T>(fact: T | Unavailable): fact is Unavailable {
-  return typeof fact === 'object' && fact !== null && 'unavailable' in fact
+function isUnread<T>(fact: T | Unread): fact is Unread {
+  return typeof fact === 'object' && fact !== null && 'is' in fact && fact.is === 'unreadable'
 }
 
 const factTimeoutMs = 1_500
@@ -93,7 +93,7 @@ const reads = {
 
 type Fact<Name extends keyof typeof reads> = Awaited<ReturnType<(typeof reads)[Name]>>
 
-export type SetupFacts = { [Name in keyof typeof reads]: Fact<Name> | Unavailable }
+export type SetupFacts = { [Name in keyof typeof reads]: Fact<Name> | Unread }
 
 interface Found {
   is: 'ok' | 'wrong' | 'unknown'
@@ -124,7 +124,7 @@ function check<Name extends keyof typeof reads>(
     what,
     judge: (facts) => {
       const fact: unknown = facts[name]
-      return isUnavailable(fact) ? ifUnread(fact.unavailable) : judge(fact as Fact<Name>, facts)
+      return isUnread(fact) ? ifUnread(fact.why) : judge(fact as Fact<Name>, facts)
     },
   }
 }
@@ -165,11 +165,11 @@ async function gather(asked: Asked): Promise<SetupFacts> {
 }
 
 /** Returns the fact, or why it is unavailable. Never throws. */
-export async function readFact<T>(work: () => Promise<T>): Promise<T | Unavailable> {
+export async function readFact<T>(work: () => Promise<T>): Promise<T | Unread> {
   try {
-    return await withinOr(factTimeoutMs, work(), { unavailable: `no answer within ${factTimeoutMs / 1_000} s` })
+    return await withinOr(factTimeoutMs, work(), { is: 'unreadable', why: `no answer within ${factTimeoutMs / 1_000} s` })
   } catch (error) {
-    return { unavailable: whyNot(error) }
+    return { is: 'unreadable', why: whyNot(error) }
   }
 }
 
@@ -187,8 +187,7 @@ function whyNot(error: unknown): string {
 function judgeSlack(slack: Fact<'slack'>): Found {
   if (slack.is === 'silent') return slackAway(slack.problem)
   if (slack.is === 'answers') {
-    const { afterMs } = slack
-    return ok(mrkdwn`Answered in ${afterMs < 1_000 ? withUnit(Math.round(afterMs), 'ms') : withUnit((afterMs / 1_000).toFixed(1), 's')}.`)
+    return ok(mrkdwn`Answered in ${withUnit(Math.round(slack.afterMs), 'ms')}.`)
   }
   return wrong(
     mrkdwn`Rejected the bot token (${slack.error}).`,
@@ -228,7 +227,7 @@ function judgeManifest(slack: Fact<'slack'>, { home }: SetupFacts): Found {
     )
   if (!granted) return unknown(mrkdwn`Couldn't check: Slack doesn't show which scopes are granted.`)
   if (typeof home === 'object') {
-    const why = 'refused' in home ? home.refused : home.unavailable
+    const why = 'refused' in home ? home.refused : home.why
     return unknown(mrkdwn`All required scopes granted. Couldn't check the Home tab (${why}).`)
   }
   const declined = missing(optionalScopes).map(code)
@@ -262,11 +261,7 @@ interface Channel {
 }
 
 async function readChannel(id: string, membership: () => Promise<ChannelMembership>): Promise<Channel> {
-  return { id, membership: orUnreadable(await readFact(membership)) }
-}
-
-function orUnreadable<T>(fact: T | Unavailable): T | { is: 'unreadable'; why: string } {
-  return isUnavailable(fact) ? { is: 'unreadable', why: fact.unavailable } : fact
+  return { id, membership: await readFact(membership) }
 }
 
 function readChannels({ app, viewer: { channelId } }: Asked): Promise<Channel[]> {
@@ -288,16 +283,11 @@ function judgeChannels(channels: Channel[], effect: string): Found[] {
 }
 
 function judgeMembership(membership: ChannelMembership, names: Mrkdwn, effect: string): Found {
-  switch (membership.is) {
-    case 'member':
-      return ok(mrkdwn`Lockkeeper is in ${names}.`)
-    case 'absent':
-      return wrong(mrkdwn`Lockkeeper isn't in ${names}, so ${effect}.`, mrkdwn`Run ${code('/invite @Lockkeeper')} there.`)
-    case 'archived':
-      return wrong(mrkdwn`Archived: ${names}, so ${effect}.`, mrkdwn`Unarchive it, or set another channel in the configuration.`)
-    case 'unreadable':
-      return unknown(mrkdwn`Couldn't check whether Lockkeeper is in ${names} (${membership.why}).`)
-  }
+  if (membership.is === 'member') return ok(mrkdwn`Lockkeeper is in ${names}.`)
+  if (membership.is === 'unreadable') return unknown(mrkdwn`Couldn't check whether Lockkeeper is in ${names} (${membership.why}).`)
+  return membership.is === 'absent'
+    ? wrong(mrkdwn`Lockkeeper isn't in ${names}, so ${effect}.`, mrkdwn`Run ${code('/invite @Lockkeeper')} there.`)
+    : wrong(mrkdwn`Archived: ${names}, so ${effect}.`, mrkdwn`Unarchive it, or set another channel in the configuration.`)
 }
 
 interface UserGroup {
@@ -311,9 +301,7 @@ function readGroups({ app }: Asked): Promise<UserGroup[]> {
   const { rules } = app.config.policy
   const deciding = new Set(rules.flatMap(decidingGroups))
   const ids = new Set([...deciding, ...rules.flatMap((rule) => rule.mention?.userGroups ?? [])])
-  return Promise.all(
-    [...ids].map(async (id) => ({ id, decides: deciding.has(id), reading: orUnreadable(await readFact(() => readGroup(app, id))) })),
-  )
+  return Promise.all([...ids].map(async (id) => ({ id, decides: deciding.has(id), reading: await readFact(() => readGroup(app, id)) })))
 }
 
 function decidingGroups({ request, approve }: PolicyRule): string[] {
@@ -327,27 +315,19 @@ async function readGroup({ directory, slack }: App, id: string): Promise<GroupRe
 }
 
 function judgeGroups(groups: UserGroup[]): Found[] {
-  const filled: Mrkdwn[] = []
-  const others: Found[] = []
-  for (const { id, decides, reading } of groups) {
-    const group = mrkdwn`${userGroupMention(id)} (${code(id)})`
+  const filled = groups.flatMap(({ id, reading }) =>
+    reading.is === 'read' && reading.members > 0
+      ? [mrkdwn`${userGroupMention(id)} has ${reading.members === 1 ? 'one member' : `${reading.members} members`}`]
+      : [],
+  )
+  const others = groups.flatMap(({ id, decides, reading }) => {
+    if (reading.is === 'read' && reading.members > 0) return []
+    const what = reading.is === 'read' ? 'is empty or disabled' : `can't be read (${reading.why})`
     const effect = decides ? 'it gives nobody rights' : 'mentioning it notifies nobody'
-    if (reading.is === 'unreadable') {
-      others.push(wrong(mrkdwn`${group} can't be read (${reading.why}), so ${effect}.`, fixOfGroup(reading.why)))
-    } else if (reading.members === 0) {
-      const fix = mrkdwn`Add members to it, enable it, or set others in the configuration.`
-      others.push(wrong(mrkdwn`${group} is empty or disabled, so ${effect}.`, fix))
-    } else {
-      filled.push(mrkdwn`${userGroupMention(id)} has ${reading.members === 1 ? 'one member' : `${reading.members} members`}`)
-    }
-  }
+    const fix = mrkdwn`Check in Slack that the user group exists, is enabled and has members. Or set others in the configuration.`
+    return [wrong(mrkdwn`${userGroupMention(id)} (${code(id)}) ${what}, so ${effect}.`, fix)]
+  })
   return [...(filled.length > 0 ? [ok(mrkdwn`${listOf(filled)}.`)] : []), ...others]
-}
-
-function fixOfGroup(why: string): Mrkdwn {
-  if (why === 'missing_scope') return mrkdwn`Add the scope ${code('usergroups:read')}. See *App manifest* in this list.`
-  if (why === 'plan_upgrade_required') return mrkdwn`This workspace's plan has no user groups. Name people in the configuration.`
-  return mrkdwn`Check in Slack that the user group exists and is enabled. Check its id in the configuration.`
 }
 
 /** Whether alerts lead to requests. No line if alerts are not set up. Another check finds whether Lockkeeper is in their channels. */
@@ -384,21 +364,15 @@ const url = code('INFRA_API_URL')
 const ownKey = code('INFRA_API_KEY')
 const ownReadKey = code('INFRA_READ_KEY')
 
-const connectionProblems: Record<ConnectionProblem, { words: string; fix: Mrkdwn }> = {
-  name: { words: 'hostname not found', fix: mrkdwn`Check the hostname in ${url} and the DNS server.` },
-  refused: { words: 'connection refused', fix: mrkdwn`Check the port in ${url} and the firewalls on the way.` },
-  certificate: {
-    words: 'TLS certificate not trusted',
-    fix: mrkdwn`Check the hostname in ${url} and the clock of Lockkeeper's host. For your own certificate authority, set ${code('NODE_EXTRA_CA_CERTS')}.`,
-  },
-  late: {
-    words: 'timed out',
-    fix: mrkdwn`Check that firewalls and proxies let Lockkeeper's host reach ${url}. Check whether the account API is slow.`,
-  },
-  broken: {
-    words: 'connection lost',
-    fix: mrkdwn`Check the proxies, firewalls and load balancers between Lockkeeper's host and ${url}.`,
-  },
+const connectionProblems: Record<ConnectionProblem, [words: string, fix: Mrkdwn]> = {
+  name: ['hostname not found', mrkdwn`Check the hostname in ${url} and the DNS server.`],
+  refused: ['connection refused', mrkdwn`Check the port in ${url} and the firewalls on the way.`],
+  certificate: [
+    'TLS certificate not trusted',
+    mrkdwn`Check the hostname in ${url} and the clock of Lockkeeper's host. For your own certificate authority, set ${code('NODE_EXTRA_CA_CERTS')}.`,
+  ],
+  late: ['timed out', mrkdwn`Check that firewalls and proxies let Lockkeeper's host reach ${url}, and whether the account API is slow.`],
+  broken: ['connection lost', mrkdwn`Check the proxies, firewalls and load balancers between Lockkeeper's host and ${url}.`],
 }
 
 /** The list of keys, or why the account API did not give it. */
@@ -425,7 +399,7 @@ function judgeAccount({ error }: AccountReading): Found {
     return unknown(mrkdwn`Not checked, because of the limit. ${limitWords(error).why} Run this command again in ${again}.`)
   }
   if (error instanceof ApiUnreachableError) {
-    const { words, fix } = connectionProblems[connectionProblemOf(error.problem)]
+    const [words, fix] = connectionProblems[connectionProblemOf(error.problem)]
     // A problem that is no code is a sentence, which `words` say already.
     return wrong(mrkdwn`Not reachable: ${words}${/^[A-Z_]+$/.test(error.problem) ? ` (${error.problem})` : ''}.`, fix)
   }
@@ -441,11 +415,6 @@ function judgeAccount({ error }: AccountReading): Found {
 
 /** No line if the list of keys was not read for a reason that the line of the account API has. */
 function judgeKey({ keys, own, error }: AccountReading): Found | undefined {
-  if (isFeatureMissing(error))
-    return unknown(
-      mrkdwn`Accepted. Couldn't check whether it can make changes: the team lacks a feature that the list of keys needs.`,
-      mrkdwn`Ask the provider's support to enable it.`,
-    )
   if (error instanceof ApiError && isKeyRefused(error))
     return wrong(
       mrkdwn`Rejected (${error.status}). Lockkeeper can't read, change or track anything.`,
@@ -453,7 +422,7 @@ function judgeKey({ keys, own, error }: AccountReading): Found | undefined {
         ? mrkdwn`Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another ${code(error.key)} and restart Lockkeeper.`
         : mrkdwn`Set a valid ${code(error.key)} and restart Lockkeeper. Requests in progress are kept and then continue.`,
     )
-  if (error) return undefined
+  if (error && !isFeatureMissing(error)) return undefined
   if (own.INFRA_API_KEY === undefined) return ok(mrkdwn`Not set. This process reads with ${ownReadKey}, and workers make the changes.`)
   const key = keys.find((each) => ownVariableOf(each, own) === 'INFRA_API_KEY')
   if (key?.readOnly === undefined) return unknown(mrkdwn`Accepted. The account API doesn't show whether it can make changes.`)
@@ -479,26 +448,10 @@ function judgeReadKey({ keys, own, error }: AccountReading): Found | undefined {
   return wrong(readKeyProblems[problem], fix)
 }
 
-const purposes: Record<BudgetFigure['lane'], string> = {
-  execute: 'for changes',
-  person: 'for people',
-  track: 'for tracking',
-  background: 'in the background',
-  change: 'single',
-  bundle: 'of evacuations',
-  retract: 'deletions of keys',
-}
-
 function judgeLimits({ perMinute: { read, write }, hasReadKey, used }: Fact<'limits'>): Found {
+  const sum = (kind: 'read' | 'write') => used.filter((each) => each.kind === kind).reduce((total, each) => total + each.used, 0)
   const allowed = mrkdwn`The account allows ${read} reads${hasReadKey ? ' with each key' : ''} and ${write} changes a minute.`
-  return ok(mrkdwn`${allowed} Last minute: ${usedOf(used, 'read', 'reads')}, ${usedOf(used, 'write', 'changes')}.`)
-}
-
-/** `18 reads (16 for people, 2 for changes)` */
-function usedOf(figures: BudgetFigure[], kind: BudgetFigure['kind'], what: string): string {
-  const used = figures.filter((each) => each.kind === kind && each.used > 0)
-  const sum = used.reduce((total, each) => total + each.used, 0)
-  return `${sum} ${what}${sum === 0 ? '' : ` (${used.map((each) => `${each.used} ${purposes[each.lane]}`).join(', ')})`}`
+  return ok(mrkdwn`${allowed} Last minute: ${sum('read')} reads, ${sum('write')} changes.`)
 }
 
 /** What servers, Elastic IPs and virtual machines have in common. */
@@ -533,11 +486,7 @@ function judgePolicy(idsUnseen: string[]): Found | undefined {
 
 function judgeElasticIps({ all, bgp }: Fact<'elasticIps'>): Found | undefined {
   if (bgp === 0) return undefined
-  return ok(
-    bgp === 1
-      ? mrkdwn`1 of ${all} is a BGP address. Lockkeeper doesn't move it.`
-      : mrkdwn`${bgp} of ${all} are BGP addresses. Lockkeeper doesn't move them.`,
-  )
+  return ok(mrkdwn`BGP addresses, which Lockkeeper doesn't move: ${bgp} of ${all}.`)
 }
 
 const clockMatters = {
@@ -556,7 +505,7 @@ function judgeClock(aheadMs: number | undefined, other: keyof typeof clockMatter
 }
 
 function judgeWorkers({ seen, lastTickMs, overdue }: Fact<'workers'>, { redis }: SetupFacts): Found {
-  if (!isUnavailable(redis) && (redis.is === 'refuses-writes' || redis.is === 'lacks-right'))
+  if (redis.is === 'refuses-writes' || redis.is === 'lacks-right')
     return unknown(mrkdwn`Unknown while Redis refuses what they report.`, mrkdwn`Fix Redis first, then run this command again.`)
   if (seen === 0)
     return wrong(
@@ -579,18 +528,16 @@ function ago(ms: number): string {
   return ms < 1_000 ? 'just now' : `${formatDuration(ms)} ago`
 }
 
-/** Describes this process in one line: `0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from POLICY_FILE`. */
-function describeBot({ config }: App): string {
-  const { role, environment, slack, policyFile } = config
-  const rules = config.policy.rules.length
+/** Describes this process in one line: `0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  rules from POLICY_FILE: 1`. */
+function describeBot({ config: { role, environment, slack, policyFile, policy } }: App): string {
   const parts = [
     packageFile.version,
     role === 'all' ? 'web and worker' : role,
     slack.appToken === undefined ? 'HTTP' : 'Socket Mode',
-    ...(environment ? [environment] : []),
-    `${rules === 1 ? 'one rule' : `${rules} rules`} from ${policyFile ? 'POLICY_FILE' : 'environment variables'}`,
+    environment,
+    `rules from ${policyFile ? 'POLICY_FILE' : 'environment variables'}: ${policy.rules.length}`,
   ]
-  return parts.join('  ·  ')
+  return parts.filter(Boolean).join('  ·  ')
 }
 
 const tests = { button: 'doctor-button', picker: 'doctor-picker' } as const

@@ -52,7 +52,7 @@ export interface FeatureDefinition {
 
 /** What only the check of the set-up needs besides App. */
 export interface Setup {
-  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
+  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { is: 'unreadable'; why: string }>
   lastReceived: Pick<LastReceived, 'read'>
 }
 
