@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../account/client.ts'
 import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { type ApiKey, fullAccessFromEverywhere, keyPhrase, labelOf, looksSame, ownVariableOf, requesterOfKey } from '../domain/account.ts'
+import { type ApiKey, fullAccessFromEverywhere, keyPhrase, labelOf, ownVariableOf, requesterOfKey } from '../domain/account.ts'
 import {
   type Change,
   type Description,
@@ -17,10 +17,10 @@ import {
 import type { ChangeKind } from '../domain/policy.ts'
 import { formatAge, type Phrase, person, phrase } from '../domain/text.ts'
 import { changeFeature } from '../kit/change-feature.ts'
-import { finding, findings } from '../kit/findings.ts'
+import { finding, findings, namesakes } from '../kit/findings.ts'
 import { pick } from '../kit/form.ts'
 import { findTyped } from '../kit/thing.ts'
-import { apiKeys } from '../kit/things.ts'
+import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import type { ItemAction } from '../requests/clicks.ts'
 import type { Command } from '../slack/commands.ts'
 import { preset } from '../slack/pickers.ts'
@@ -92,19 +92,13 @@ export const keyFindings = findings({
     },
   ),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
-  'same-name': finding({ name, lastSlice: z.string().optional(), count: z.number() }, ({ name, lastSlice, count }) => {
-    const own = lastSlice === undefined ? [] : phrase` This one's token ends in ${lastSlice}.`
-    return phrase`${count + 1} API keys are called ${name}.${own}`
-  }),
+  namesakes: namesakes(apiKeys),
 
   'token-changed': finding('Another change rotated the key after this was requested.'),
-  'key-name-changed': finding('The key was called {before} when this was requested, and is called {now} now.'),
-  // The access is in Lockkeeper's own words, and no name.
-  'access-changed': finding(
-    { before: z.string(), now: z.string() },
-    ({ before, now }) => `The key's access was ${before} when this was requested, and is ${now} now.`,
+  'key-changed': finding(
+    { what: z.enum(['name', 'access', 'allowed addresses']), before: z.string(), now: z.string() },
+    ({ what, before, now }) => phrase`The key's ${[what]} was ${before} when this was requested, and is ${now} now.`,
   ),
-  'origins-changed': finding('The key was usable from {before} when this was requested, and is usable from {now} now.'),
 
   'key-gone': finding(
     'The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it.',
@@ -311,9 +305,7 @@ async function preflight(
 /** Lists what approvers should know about a key. `all`: the keys of the account. `now`: ms since 1970. */
 function warningsAbout(key: ApiKey, verb: Verb, { all, now }: { all: ApiKey[]; now: number }): KeyFinding[] {
   const warnings: KeyFinding[] = [{ code: 'token-stops', verb }, historyOf(key, now)]
-  const name = key.name && labelOf(key.name)
-  const count = name ? all.filter((other) => other.id !== key.id && other.name && looksSame(labelOf(other.name), name)).length : 0
-  if (name && count > 0) warnings.unshift({ code: 'same-name', name, lastSlice: key.tokenLastSlice, count })
+  if (key.name) warnings.unshift(...keyNamesakes(all, labelOf(key.name), key.id))
   if (verb === 'rotate' && key.readOnly === false && key.allowedIps?.length === 0) warnings.push({ code: 'full-access-from-everywhere' })
   return warnings
 }
@@ -330,15 +322,15 @@ function historyOf(key: ApiKey, now: number): KeyFinding {
 
 /** Finds what has changed since the approval, such as a rotation by somebody else. Compares only what both reads show. */
 function differences(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
-  if (differ(approved.lastSlice, now.lastSlice)) return [{ code: 'token-changed' }]
-  if (differ(approved.name, now.name)) return [{ code: 'key-name-changed', before: approved.name ?? '', now: now.name ?? '' }]
-  if (differ(approved.readOnly, now.readOnly)) return [{ code: 'access-changed', before: accessOf(approved), now: accessOf(now) }]
-  const [before, today] = [approved, now].map(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted()))
-  return differ(before, today) ? [{ code: 'origins-changed', before: originsOf(approved), now: originsOf(now) }] : []
-}
-
-function differ<T>(approved: T | undefined, now: T | undefined): boolean {
-  return approved !== undefined && now !== undefined && approved !== now
+  const differ = <T>(of: (facts: KeyFacts) => T | undefined) =>
+    of(approved) !== undefined && of(now) !== undefined && of(approved) !== of(now)
+  if (differ(({ lastSlice }) => lastSlice)) return [{ code: 'token-changed' }]
+  const changed = (what: 'name' | 'access' | 'allowed addresses', words: (facts: KeyFacts) => string): KeyFinding[] => [
+    { code: 'key-changed', what, before: words(approved), now: words(now) },
+  ]
+  if (differ(({ name }) => name)) return changed('name', ({ name = '' }) => name)
+  if (differ(({ readOnly }) => readOnly)) return changed('access', accessOf)
+  return differ(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted())) ? changed('allowed addresses', originsOf) : []
 }
 
 /** A rotation replaces the token, so its message goes on showing the end of the old one. */

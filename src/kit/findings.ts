@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { distinctLabels, type ProjectRef, sameProject } from '../domain/account.ts'
+import { distinctLabels, namesakesAre, type ProjectRef, sameProject } from '../domain/account.ts'
 import { type Finding, type Words, wordsFrom } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
-import type { Phrase } from '../domain/text.ts'
+import { type Phrase, phrase } from '../domain/text.ts'
 
 /**
  * What one finding of a kind of change says. It is stored as its code and its data, and put into words where it is shown: a sentence, or a
@@ -82,6 +82,14 @@ export function findings<All extends Record<string, AnyTold>>(all: All) {
       return error instanceof CheckFailed ? all[error.finding.code]?.field : undefined
     },
   }
+}
+
+/** Warns of other things that people know by this name: `count` of them, up to three of which are named. */
+export function namesakes(what: { one: string; many: string }) {
+  return finding(
+    { name: z.string(), others: z.array(z.string()), count: z.number() },
+    (found) => phrase`${namesakesAre(found, what)} also called ${found.name}.`,
+  )
 }
 
 export const ProjectFacts = z.object({ id: z.string(), name: z.string().optional(), slug: z.string().optional() })

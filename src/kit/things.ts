@@ -1,7 +1,16 @@
 import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
-import { type ApiKey, type ElasticIp, isBgp, labelOf, ownVariableOf, type Server, type VirtualMachine } from '../domain/account.ts'
+import {
+  type ApiKey,
+  type ElasticIp,
+  findNamesakes,
+  isBgp,
+  labelOf,
+  ownVariableOf,
+  type Server,
+  type VirtualMachine,
+} from '../domain/account.ts'
 import { addressProblem, serverNameProblem } from '../domain/text.ts'
 import { placeOf } from '../slack/pickers.ts'
 import type { Thing } from './thing.ts'
@@ -90,6 +99,15 @@ export const apiKeys: Thing<ApiKey> = {
   }),
   isOffered: (app, key) => ownVariableOf(key, app.ownLastSlices) === undefined,
   details: ({ name, tokenLastSlice, user }) => [endOf(tokenLastSlice), user?.email, name],
+}
+
+/** Finds the other keys that people know by the same name. They are named as lists show them: by the ends of their tokens, and by no id. */
+export function keyNamesakes(keys: ApiKey[], name: string, ownId?: string) {
+  const others = keys.flatMap(({ id, name, tokenLastSlice }) =>
+    id === ownId || name === undefined ? [] : [{ id: tokenLastSlice === undefined ? id : `…${tokenLastSlice}`, name: labelOf(name) }],
+  )
+  const found = findNamesakes(name, others)
+  return found ? [{ code: 'namesakes' as const, name, ...found }] : []
 }
 
 /** Several keys can have the same name, and differ in the ends of their tokens. */
