@@ -158,12 +158,10 @@ export async function formWithBoxes(app: App, form: AnyForm, view: View, asked?:
   }
 }
 
-type ChangeOfForm<Input, Facts> = Pick<Change<Input, Facts>, 'input' | 'facts'>
-
 /** Renders the form filled with an earlier request, with the change that undoes one, or with the words of a command. */
 export function filledForm<Input, Facts>(
   form: Form<Input, Facts, string>,
-  change: ChangeOfForm<Input, Facts>,
+  change: Change<Input, Facts>,
   metadata: string,
   filling: Filling,
 ): ModalView {
@@ -173,7 +171,7 @@ export function filledForm<Input, Facts>(
 export function freshForm<Input, Facts>(
   app: App,
   form: Form<Input, Facts, string>,
-  change: ChangeOfForm<Input, Facts>,
+  change: Change<Input, Facts>,
   metadata: string,
   filling: Filling,
 ): Promise<ModalView> {
@@ -183,7 +181,7 @@ export function freshForm<Input, Facts>(
 
 function filledView<Input, Facts>(
   form: Form<Input, Facts, string>,
-  change: ChangeOfForm<Input, Facts>,
+  change: Change<Input, Facts>,
   metadata: string,
   { reason, problem, title, ...filling }: Filling,
 ): { view: View; asked: Asked | undefined } {
@@ -269,40 +267,22 @@ export async function offerChoices(
   return offerThings(app, thing as AnyThing, typed, doesFit)
 }
 
-/** How long a form waits to know whether a choice still fits. After that the person chooses again. */
-const fitsWithinMs = 1_000
-
-/** Renders an open form again after a choice. A choice that depends on this one stays if it still fits. */
+/** Renders an open form again after a choice. The choice in a field that depends on it goes, unless it was made first. */
 export async function updateForm(app: App, form: AnyForm, name: string, { view }: Click): Promise<void> {
   if (!view) return
   const { entered, blockIds, ticked } = readForm(form, view)
-  const [dependent = '', field] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
+  const [dependent] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
   const [before, chosen] = [readMetadata(view.metadata)?.extra, enteredText(entered[name])]
-  const shown = { metadata: view.metadata, reason: reasonIn(view.values) }
-  if (!field || chosen === before) {
-    if (!form.boxes) return
-    return view.update(await formWithBoxes(app, form, { ...shown, entered, blockIds }, ticked && { ticked }))
+  const shown = { metadata: view.metadata, reason: reasonIn(view.values), entered, blockIds }
+  if (dependent === undefined || chosen === before) {
+    if (form.boxes) await view.update(await formWithBoxes(app, form, shown, ticked && { ticked }))
+    return
   }
-  const kept = entered[dependent]
-  const stays = kept !== undefined && (await stillFits(app, field, chosen, enteredText(kept)))
+  if (before !== undefined) shown.entered = { ...entered, [dependent]: undefined }
   // A new block id makes Slack drop the options and the choice. Before the first choice the id stays, because the person may be typing there.
-  const isUsed = before !== undefined || kept !== undefined
-  await view.update(
-    await formWithBoxes(app, form, {
-      ...shown,
-      entered: { ...entered, [dependent]: stays ? kept : undefined },
-      blockIds: isUsed ? { ...blockIds, [dependent]: `${dependent}:${chosen ?? ''}` } : blockIds,
-    }),
-  )
-}
-
-async function stillFits(app: App, { thing, fits }: Field, chosen: string | undefined, id: string | undefined): Promise<boolean> {
-  if (!thing || !fits || chosen === undefined) return false
-  const read = await within(fitsWithinMs, Promise.all([thing.list(app), fits(app, chosen)])).catch(() => undefined)
-  if (read?.is !== 'ready') return false
-  const [items, doesFit] = read.value
-  const item = items.find((each: { id: string }) => each.id === id)
-  return item !== undefined && doesFit(item as never)
+  if (before !== undefined || entered[dependent] !== undefined)
+    shown.blockIds = { ...blockIds, [dependent]: `${dependent}:${chosen ?? ''}` }
+  await view.update(await formWithBoxes(app, form, shown))
 }
 
 /** Reads what was entered, with the ids of the blocks that hold it. `ticked`: undefined if there was nothing to tick. */

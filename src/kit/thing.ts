@@ -1,7 +1,7 @@
 import type { PlainTextOption } from '@slack/web-api'
 import { asFarAsRead, findInList, leftOutOf, nothingIfAbsent, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isUnanswered, ListCutError, UnknownName, UserError } from '../domain/errors.ts'
+import { isUnanswered, UnknownName } from '../domain/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -55,23 +55,9 @@ export async function findTyped<Item extends { id: string }>(
   typed: string,
   signal?: AbortSignal,
 ): Promise<[Known<Item>, ...Known<Item>[]]> {
-  if (thing.find) return known(thing, typed, await thing.find(app, typed, signal))
-  const read = thing.isId?.(typed) ? await readById(app, thing, typed, signal) : undefined
-  if (read) return [read]
-  try {
-    const all = await thing.list(app)
-    const found = namedIn(thing, all, typed)
-    if (found.length === 0) throwIfOld(leftOutOf(all))
-    return known(thing, typed, found)
-  } catch (error) {
-    // Beyond the end of a list that was cut, a read of its own finds an id.
-    const found = error instanceof ListCutError ? await readById(app, thing, typed, signal) : undefined
-    if (!found) throw error
-    return [found]
-  }
-}
-
-function known<Item extends { id: string }>(thing: Thing<Item>, typed: string, found: Known<Item>[]): [Known<Item>, ...Known<Item>[]] {
+  const found = thing.find
+    ? await thing.find(app, typed, signal)
+    : ((await readById(app, thing, typed, signal)) ?? (await findByName(app, thing, typed)))
   const [first, ...others] = found
   if (!first) throw new UnknownName(thing.one, typed, thing.problem?.(typed))
   return [first, ...others]
@@ -82,16 +68,23 @@ async function readById<Item extends { id: string }>(
   thing: Thing<Item>,
   typed: string,
   signal: AbortSignal | undefined,
-): Promise<Known<Item> | undefined> {
+): Promise<Known<Item>[] | undefined> {
+  if (!thing.isId?.(typed)) return undefined
   try {
-    return await thing.read?.(app, typed, signal).catch(nothingIfAbsent)
+    const read = await thing.read?.(app, typed, signal).catch(nothingIfAbsent)
+    return read && [read]
   } catch (error) {
-    // The text cannot be an id, but it can still be a name.
-    if (error instanceof UserError) return undefined
+    if (!isUnanswered(error)) throw error
     // A typed id is used as it is. The preflight check says what could not be read.
-    if (isUnanswered(error) && thing.isId?.(typed)) return { id: typed } as Known<Item>
-    throw error
+    return [{ id: typed } as Known<Item>]
   }
+}
+
+async function findByName<Item extends { id: string }>(app: App, thing: Thing<Item>, typed: string): Promise<Item[]> {
+  const all = await thing.list(app)
+  const found = namedIn(thing, all, typed)
+  if (found.length === 0) throwIfOld(leftOutOf(all))
+  return found
 }
 
 function namedIn<Item extends { id: string }>(thing: Thing<Item>, all: Item[], typed: string): Item[] {
