@@ -64,7 +64,6 @@ function diskGroup({ role, count, raidLevel, filesystem, mountPoint }: DiskGroup
   return mrkdwn`${disks} ${purpose}${raid ?? ''}${filesystem ? `, ${filesystem}` : ''}${mounted ?? ''}`
 }
 
-/** `/infra baselines`: lists the configurations that servers are expected to be delivered with. */
 export const listBaselines = listFeature({
   words: 'baselines',
   usage: '[word…]',

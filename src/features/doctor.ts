@@ -27,7 +27,6 @@ import { externalSelect } from '../slack/pickers.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, Message } from '../slack/web-api.ts'
 
-/** A fact that could not be read, and why. */
 interface Unread {
   is: 'unreadable'
   why: string
@@ -81,7 +80,6 @@ const reads = {
     const { items } = await asFarAsRead(app.lists.elasticIps())
     return { all: items.length, bgp: items.filter(isBgp).length }
   },
-  /** How far this machine's clock is ahead, in milliseconds. */
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
   aheadOfRedisMs: async ({ app }: Asked) => Date.now() - (await app.store.now()),
   workers: async ({ app: { store } }: Asked) => ({
@@ -108,7 +106,6 @@ const unknown = (words: Mrkdwn, fix?: Mrkdwn): Found => ({ is: 'unknown', words,
 type Judge<Name extends keyof typeof reads> = (fact: Fact<Name>, facts: SetupFacts) => Found | Found[] | undefined
 
 interface SetupCheck {
-  /** The beginning of the line. */
   what: string
   judge: (facts: SetupFacts) => Found | Found[] | undefined
 }
@@ -375,7 +372,6 @@ const connectionProblems: Record<ConnectionProblem, [words: string, fix: Mrkdwn]
   broken: ['connection lost', mrkdwn`Check the proxies, firewalls and load balancers between Lockkeeper's host and ${url}.`],
 }
 
-/** The list of keys, or why the account API did not give it. */
 interface AccountReading {
   keys: ApiKey[]
   own: OwnLastSlices
@@ -454,7 +450,6 @@ function judgeLimits({ perMinute: { read, write }, hasReadKey, used }: Fact<'lim
   return ok(mrkdwn`${allowed} Last minute: ${sum('read')} reads, ${sum('write')} changes.`)
 }
 
-/** What servers, Elastic IPs and virtual machines have in common. */
 interface Shown {
   id: string
   hostname?: string | undefined
@@ -475,7 +470,6 @@ async function readIdsUnseen({ app: { config, lists } }: Asked): Promise<string[
   return unseen
 }
 
-/** Warns of ids in the policy that may be mistyped. */
 function judgePolicy(idsUnseen: string[]): Found | undefined {
   if (idsUnseen.length === 0) return undefined
   return unknown(
@@ -542,7 +536,7 @@ function describeBot({ config: { role, environment, slack, policyFile, policy } 
 
 const tests = { button: 'doctor-button', picker: 'doctor-picker' } as const
 
-const order = { wrong: 0, unknown: 1, ok: 2 } as const
+/** In the order of the report. */
 const signs = { wrong: ':x:', unknown: ':grey_question:', ok: ':white_check_mark:' } as const
 
 /** Lists what is wrong first. Below the list are a button and a picker, which prove that clicks and option loads arrive. */
@@ -550,12 +544,14 @@ export function report(bot: string, results: ReturnType<typeof diagnose>): Messa
   const failed = results.filter(({ is }) => is === 'wrong').length
   const unsure = results.filter(({ is }) => is === 'unknown').length
   const outcome = failed > 0 ? `${failed} of ${results.length} checks failed` : unsure > 0 ? 'No check failed' : 'All checks passed'
-  const lines = results
-    .toSorted((a, b) => order[a.is] - order[b.is])
-    .map(({ is, what, words, fix }) => {
-      const toDo = fix ? mrkdwn` ${is === 'wrong' ? mrkdwn`*Fix:* ` : ''}${fix}` : ''
-      return mrkdwn`${signs[is]} *${what}:* ${words}${toDo}`
-    })
+  const lines = Object.entries(signs).flatMap(([is, sign]) =>
+    results
+      .filter((each) => each.is === is)
+      .map(({ what, words, fix }) => {
+        const toDo = fix ? mrkdwn` ${is === 'wrong' ? mrkdwn`*Fix:* ` : ''}${fix}` : ''
+        return mrkdwn`${sign} *${what}:* ${words}${toDo}`
+      }),
+  )
   const title = mrkdwn`*${outcome}*${unsure === 0 ? '' : `, ${unsure} unknown`}`
   const content = [...wholeSection(title), ...context([mrkdwn`Lockkeeper ${bot}`]), ...lines.flatMap(wholeSection)]
   const picker = externalSelect({ actionId: tests.picker, placeholder: 'Test the pickers' })
@@ -566,7 +562,6 @@ export function report(bot: string, results: ReturnType<typeof diagnose>): Messa
   ])
 }
 
-/** `/infra doctor`: checks the app, Redis, the account API and the workers, and says how to fix what is wrong. */
 export const checkSetup = { create }
 
 function create(app: App, setup: Setup): Feature {

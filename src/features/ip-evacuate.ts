@@ -93,7 +93,6 @@ async function targetsOf(app: App, serverId: string): Promise<(target: Server) =
 /** How often Lockkeeper lists all Elastic IPs, so that it knows which addresses a server had before it died. */
 const snapshotMs = 5 * 60_000
 
-/** `/infra evacuate`: requests to move all Elastic IPs of a server to another one. */
 export const evacuateServer = changeFeature({
   kind: 'ip.evacuate',
   bundles: { 'ip.evacuate': moveKind },
@@ -266,7 +265,6 @@ async function readAddresses(
   return { all, single: new Map(single.flat()), seen, old: leftOutOf(all).old }
 }
 
-/** The addresses of a server, as the form offers them. */
 interface OfferedAddresses extends Pick<Missing, 'old'> {
   serverId: string
   serverName: string
@@ -374,7 +372,6 @@ function cannotMoveWords(cannotMove: LeftOut[], serverName: string): Mrkdwn {
   return joinMrkdwn(lines, '\n')
 }
 
-/** Names in the thread what came to the server after the request, and is not moved. */
 function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {
   if (came.length === 0) return undefined
   const listed = came.map(({ address }) => address).join(', ')

@@ -32,7 +32,6 @@ export const moveForm: Form<MoveInput, MoveFacts> = {
   }),
 }
 
-/** Returns which servers this Elastic IP can move to, as far as the lists show it. */
 async function targetsOf(app: App, elasticIpId: string) {
   const [addresses, all] = await Promise.all([asFarAsRead(app.lists.elasticIps()), asFarAsRead(app.lists.servers())])
   const elasticIp = addresses.items.find(({ id }) => id === elasticIpId)
@@ -40,7 +39,6 @@ async function targetsOf(app: App, elasticIpId: string) {
   return (server: (typeof all.items)[number]) => !elasticIp || canMoveTo(elasticIp, server, assigned)
 }
 
-/** `/infra ip move`: requests to move an Elastic IP to another server. */
 export const moveElasticIp = changeFeature({
   kind: moveKind,
   change: moveChange,

@@ -24,7 +24,7 @@ import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import type { ItemAction } from '../requests/clicks.ts'
 import type { Command } from '../slack/commands.ts'
 import { preset } from '../slack/pickers.ts'
-import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { mrkdwn } from '../slack/text.ts'
 
 const KeyInput = z.object({ keyId: z.string() })
 type KeyInput = z.infer<typeof KeyInput>
@@ -120,23 +120,20 @@ export const keyFindings = findings({
 })
 type KeyFinding = z.infer<typeof keyFindings.schema>
 
-interface KeyFeature extends Pick<Command, 'summary' | 'details' | 'examples'>, Pick<ItemAction, 'style'> {
+interface KeyFeature extends Pick<Command, 'summary' | 'details' | 'examples'>, Pick<ItemAction, 'label' | 'style'> {
   kind: ChangeKind
   change: (app: App) => Change<KeyInput, KeyFacts>
-  callbackId: string
   title: string
   hint: string
-  ask: Mrkdwn
 }
 
-/** `/infra keys rotate` and `/infra keys revoke`: request a new token for an API key, or its deletion. */
-function keyFeature(verb: Verb, { kind, change, callbackId, title, hint, ask, style, ...command }: KeyFeature) {
+function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...command }: KeyFeature) {
   return changeFeature<KeyInput, KeyFacts, 'keyId'>({
     kind,
     change,
     findings: keyFindings,
     form: {
-      callbackId,
+      callbackId: `${verb}-api-key`,
       title,
       fields: { keyId: pick(apiKeys, { label: 'API key', hint }) },
       filled: (_, { keyId, name }) => ({
@@ -146,44 +143,35 @@ function keyFeature(verb: Verb, { kind, change, callbackId, title, hint, ask, st
     command: { words: `keys ${verb}`, group: 'Keys', usage: '[<key>]', ...command },
     read: async (app, { args }) => {
       const typed = args.join(' ')
-      return {
-        thing: apiKeys,
-        typed,
-        found: await findTyped(app, apiKeys, typed),
-        inputOf: (keyId) => ({ keyId }),
-        ask,
-        byId: `keys ${verb} <id>`,
-      }
+      const found = await findTyped(app, apiKeys, typed)
+      const ask = mrkdwn`Which one should be ${verb}d?`
+      return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId }), ask, byId: `keys ${verb} <id>` }
     },
-    item: { of: 'api-key', label: verb === 'rotate' ? 'Rotate…' : 'Revoke…', style },
+    item: { of: 'api-key', label, style },
   })
 }
-
-const formOpens = mrkdwn`Without a key: opens a form.`
 
 export const rotateApiKey = keyFeature('rotate', {
   kind: 'key.rotate',
   change: rotateChange,
-  callbackId: 'rotate-api-key',
   title: 'Rotate an API key',
+  label: 'Rotate…',
   hint: 'After the approval, you press “Rotate key”. The old token stops working then, and the new one is shown once, only to you.',
-  ask: mrkdwn`Which one should be rotated?`,
   summary: 'Request a new token for an API key',
-  details: mrkdwn`The key by name or id. ${formOpens} After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you.`,
+  details: mrkdwn`The key by name or id. Without a key: opens a form. After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you.`,
   examples: ['terraform', 'laptop of ada'],
 })
 
 export const revokeApiKey = keyFeature('revoke', {
   kind: 'key.revoke',
   change: revokeChange,
-  callbackId: 'revoke-api-key',
   title: 'Revoke an API key',
-  hint: 'Its token stops working as soon as the request is approved.',
-  ask: mrkdwn`Which one should be revoked?`,
-  summary: 'Request to revoke an API key',
-  details: mrkdwn`The key by name or id. ${formOpens} After the approval, the key is deleted and its token stops working.`,
-  examples: ['laptop of ada'],
+  label: 'Revoke…',
   style: 'danger',
+  hint: 'Its token stops working as soon as the request is approved.',
+  summary: 'Request to revoke an API key',
+  details: mrkdwn`The key by name or id. Without a key: opens a form. After the approval, the key is deleted and its token stops working.`,
+  examples: ['laptop of ada'],
 })
 
 /** The change that revokes a key (vendor's OpenAPI document, "DELETE /auth/api_keys/{api_key_id}"). */

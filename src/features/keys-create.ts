@@ -90,7 +90,6 @@ const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses'> = {
   }),
 }
 
-/** `/infra keys create`: requests a new API key. Only the requester sees its token, once. */
 export const createApiKey = changeFeature({
   kind: 'key.create',
   change: newKeyChange,

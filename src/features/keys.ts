@@ -34,7 +34,6 @@ const columns: Columns<ListedKey> = [
 ]
 
 interface Reading {
-  /** In ms since 1970. */
   now: number
   ownLastSlices: OwnLastSlices
   missing?: Missing
@@ -92,7 +91,6 @@ function lastUsed({ lastUsedAt, isOwn }: ListedKey): Mrkdwn {
   return lastUsedAt === undefined ? mrkdwn`no use shown` : dateTime(Date.parse(lastUsedAt))
 }
 
-/** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
 export const listApiKeys = listFeature({
   words: 'keys',
   usage: '[word…]',

@@ -8,6 +8,7 @@ import { ApiError, type Missing } from '../domain/errors.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { type Phrase, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import type { FeatureDefinition } from '../kit/change-feature.ts'
+import { textsIn } from '../kit/list.ts'
 import type { AnyThing } from '../kit/thing.ts'
 import { elasticIps, servers, slugOf, virtualMachines } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
@@ -65,25 +66,13 @@ export function findThings(words: string[], { elasticIps, servers, virtualMachin
 export async function findOpenRequests(store: Pick<Store, 'findOpen'>, thingIds: string[]) {
   if (thingIds.length === 0) return { about: new Map<string, Request[]>(), unread: 0 }
   const { requests, unreadable } = await store.findOpen()
-  const namedIn = requests.map((request) => ({ request, ids: stringsIn([request.input, request.facts]) }))
+  const namedIn = requests.map((request) => {
+    // Every kind of change names its things by their ids. Addresses that the request leaves out do not count.
+    const { leftOut: _, ...facts } = Object(request.facts)
+    return { request, ids: new Set(textsIn([request.input, facts])) }
+  })
   const about = thingIds.map((id) => [id, namedIn.filter(({ ids }) => ids.has(id)).map(({ request }) => request)] as const)
   return { about: new Map(about), unread: unreadable }
-}
-
-/**
- * Collects the strings of a request's content: every kind of change names its things by their ids there. Addresses that the request leaves
- * out do not count.
- */
-function stringsIn(content: unknown[]): Set<string> {
-  const found = new Set<string>()
-  const left = [...content]
-  while (left.length > 0) {
-    const value = left.pop()
-    if (typeof value === 'string') found.add(value)
-    else if (typeof value === 'object' && value !== null)
-      left.push(...Object.entries(value).flatMap(([name, member]) => (name === 'leftOut' ? [] : [member])))
-  }
-  return found
 }
 
 /** A thing as the account shows it. `gone`: it does not exist. `unread`: the account API did not answer. */
@@ -102,9 +91,7 @@ const readMs = 8_000
 interface LookUpLists extends Lists {
   /** Whether one of them was not read, or not to its end. */
   isIncomplete: boolean
-  /** Whether the list of Elastic IPs was read. */
   hasElasticIps: boolean
-  /** The oldest of those that are earlier copies. */
   old: Missing['old']
 }
 
@@ -128,7 +115,6 @@ async function readLists({ lists }: App): Promise<LookUpLists> {
   }
 }
 
-/** Finds the things in the lists, and reads those that the lists do not have. */
 function readNow(app: App, things: Thing[], lists: LookUpLists): Promise<ThingNow[]> {
   const signal = AbortSignal.timeout(readMs)
   const isAbsent = (error: unknown) => error instanceof ApiError && error.status === 404
@@ -154,7 +140,6 @@ async function readOne({ account }: App, thing: Thing, lists: LookUpLists, signa
   return { ...thing, is: kind, elasticIp, server }
 }
 
-/** The most Elastic IPs of one server that are named. */
 const mostNamed = 10
 
 function thingLine(now: ThingNow): Mrkdwn {
@@ -211,16 +196,11 @@ interface FoundThing {
   serverId: string | undefined
 }
 
-interface LookedUp {
+/** `left`: how many further things the message names. `unread`: how many open requests were not searched. */
+interface LookedUp extends Pick<LookUpLists, 'isIncomplete' | 'old'> {
   metadata: string
   things: FoundThing[]
-  /** How many further things the message names. */
   left: number
-  /** Whether a list of the account could not be read to its end. */
-  isIncomplete: boolean
-  /** Set if the account was read earlier. */
-  old: Missing['old']
-  /** How many open requests were not searched. */
   unread: number
 }
 
@@ -264,13 +244,13 @@ const shownMembers = new Set(['text', 'title', 'value', 'fallback', 'pretext', '
 
 /** Lists the words of a message in their order, each once: of its text, its blocks and its attachments. */
 export function wordsIn({ text, blocks, attachments }: Pick<ShortcutMessage, 'text' | 'blocks' | 'attachments'>): string[] {
-  const texts = [text, ...textsIn(blocks), ...textsIn(attachments)].join('\n').slice(0, most.characters)
+  const texts = [text, ...shownIn(blocks), ...shownIn(attachments)].join('\n').slice(0, most.characters)
   const pieces = withoutInvisible(withoutMarkup(texts)).split(/[^\p{L}\p{N}_.:-]+/u)
   return [...new Set(pieces.flatMap(wordsOf))].slice(0, most.words)
 }
 
 /** Collects the texts of nested blocks without recursion, because the nesting is from outside. */
-function textsIn(nested: unknown[]): string[] {
+function shownIn(nested: unknown[]): string[] {
   const texts: string[] = []
   const left: unknown[] = nested.toReversed()
   for (let nodes = 0; left.length > 0 && nodes < most.nodes; nodes += 1) {

@@ -106,7 +106,6 @@ function markOf({ state, items = [] }: Request): Mrkdwn {
 const mostOpen = 500
 const mostEnded = 10
 
-/** `/infra moves`: lists the moves in flight, those that wait for approval, and the last that ended. */
 export const listMoves = listFeature({
   words: 'moves',
   group: 'View',

@@ -54,7 +54,6 @@ function pendingListing(pending: Pending[], { more, unreadable }: { more: number
 /** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
 const mostShown = 500
 
-/** `/infra pending`: lists the requests that wait for an approval, and marks those that the viewer can decide. */
 export const listPending = listFeature({
   words: 'pending',
   group: 'You',

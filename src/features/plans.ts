@@ -21,7 +21,6 @@ interface PlanQuery {
   /** Undefined if the plans are compared by their own price. */
   unit: Unit | undefined
   inStockOnly: boolean
-  /** The currency that was typed, or `USD`. */
   currency: string
 }
 
@@ -101,7 +100,6 @@ function stockOf(regions: PlanRegion[]): Pick<PlanOffer, 'inStock' | 'notInStock
   return { inStock: named(regions.flatMap(({ inStockSites }) => inStockSites)), notInStock: named(without) }
 }
 
-/** What only depends on the plan, for the list and for the details. */
 const [name, ...size]: Columns<Pick<PlanOffer, 'plan'>> = [
   { header: 'Plan', cell: ({ plan }) => plan.name },
   { header: 'vCPU', cell: ({ plan }) => numberCell(plan.specs.vcpuCount), after: ' vCPU' },
@@ -206,7 +204,6 @@ export function planDetails(plan: Plan): Details {
   return { ...detailsOf({ plan }, [name, ...size], [level, ...regions, systems, idFact(plan.id)]), name: plan.name }
 }
 
-/** Lists what a plan costs in each currency: `$0.007/h, $5.11/mo, EUR 0.006/h`. */
 function pricesWords(prices: PlanPrice[]): string {
   const parts = prices.flatMap(({ currency, hour, month }) => [
     ...(hour === undefined ? [] : [priceWords(hour, currency, 'h')]),
@@ -215,7 +212,6 @@ function pricesWords(prices: PlanPrice[]): string {
   return parts.length > 0 ? parts.join(', ') : 'no price'
 }
 
-/** `/infra plans`: lists the plans of virtual machines with stock and price. */
 export const listPlans = listFeature({
   words: 'plans',
   usage: '[word…]',

@@ -68,7 +68,6 @@ const form: Form<RenameInput, RenameFacts> = {
   }),
 }
 
-/** `/infra vm rename`: requests another name for a virtual machine. */
 export const renameVirtualMachine = changeFeature({
   kind: 'vm.rename',
   change: renameChange,

@@ -35,7 +35,6 @@ const columns: Columns<Right> = [
   { header: 'Kind', cell: ({ kind }) => code(kind) },
 ]
 
-/** Lists kind by kind what somebody may do here, and by which rule. */
 export function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: Origin, labelOf: LabelOf): Listing {
   const channel = channelMention(channelId)
   const notInvited = mrkdwn`:warning: Lockkeeper isn't in ${channel}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
@@ -82,7 +81,6 @@ function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Ans
     : { answer: 'no', why: mrkdwn`${whoApproves(rule.approve)} can` }
 }
 
-/** Says how many approvals a request needs, within which time, and whether there is a way without them. */
 function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
   if (!approve) return undefined
   const needed = approvalsNeeded(approve)
@@ -92,7 +90,6 @@ function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayA
   return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${confirmed}${emergency}`
 }
 
-/** `/infra whoami`: what this person may request and approve here, and by which rule. */
 export const whoAmI = listFeature({
   words: 'whoami',
   group: 'You',

@@ -33,7 +33,7 @@ import {
   submitForm,
   updateForm,
 } from './form.ts'
-import { type AnyThing, askWhichOne, suggesting } from './thing.ts'
+import { type AnyThing, askWhichOne, type Namesakes, suggesting } from './thing.ts'
 
 export interface Feature extends FeatureHandlers {
   changes?: Change[]
@@ -41,7 +41,6 @@ export interface Feature extends FeatureHandlers {
   repeated?: Work[]
 }
 
-/** How to create a feature, and its kinds of change, which the configuration needs before the feature is created. */
 export interface FeatureDefinition {
   /** The kinds of its changes. These names are public, because `NO_APPROVAL` and policies use them. */
   kinds?: ChangeKind[]
@@ -57,18 +56,7 @@ export interface Setup {
 }
 
 /** What a whole command names: a change, or the things of one name, of which one is meant. */
-export type Named<Input> =
-  | { input: Input }
-  | {
-      thing: AnyThing
-      typed: string
-      found: [{ id: string }, ...{ id: string }[]]
-      inputOf: (id: string) => Input
-      /** The end of the question: `Which one should be renamed to web-2?` */
-      ask: Mrkdwn
-      /** The words of the command with `<id>` in place of the name. */
-      byId: string
-    }
+export type Named<Input> = { input: Input } | Namesakes<Input>
 
 type Filled<Name extends string> = Partial<Record<Name, Entered>>
 
@@ -86,7 +74,6 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   read(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<Input>>
   /** Finds what an incomplete command names. `typed`: the word that is looked up. Absent: the form opens empty. */
   fill?(app: App, args: string[]): { typed: string; found: Promise<Filled<Name>> } | undefined
-  /** The button in the details of a list's items. */
   item?: Pick<ItemAction, 'of' | 'label' | 'style'>
   /** The button in a look-up. `fill`: what the form shows then. */
   offer?: { of: ThingKind; label: string; fill(app: App, thing: { id: string; serverId?: string | undefined }): Promise<Filled<Name>> }
@@ -103,7 +90,6 @@ export function pairUsage(command: string, words: string, [first, second]: [stri
 
 const readMs = 8_000
 
-/** Declares a feature that changes something: its command, its form and its buttons. */
 export function changeFeature<Input, Facts, Name extends string>(declared: ChangeFeature<Input, Facts, Name>): FeatureDefinition {
   const { kind, form, item, offer, bundles } = declared
   const { button, ...command } = declared.command
@@ -123,11 +109,8 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       const { origin, reason, answer } = call.slashCommand
       const reading = declared.read(app, call, AbortSignal.timeout(readMs))
       const named = await suggesting(app, things, origin.command, reading)
-      if (!('input' in named) && named.found.length > 1) {
-        const { inputOf: input, byId, ...asked } = named
-        const choice = { ...asked, input, reason, command: origin.command, byId: `${origin.command} ${byId}`, actionId: thisOne }
-        return answer.ephemeral(askWhichOne(named.thing, choice))
-      }
+      if (!('input' in named) && named.found.length > 1)
+        return answer.ephemeral(askWhichOne(named, { reason, command: origin.command, actionId: thisOne }))
       const input = 'input' in named ? named.input : named.inputOf(named.found[0].id)
       const words = await submitTyped(app, { ...call.slashCommand, requester: call.requester }, { change, input, form: filled })
       if (words) await call.say(words)

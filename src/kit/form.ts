@@ -193,7 +193,6 @@ function filledView<Input, Facts>(
   return { view, asked: boxes?.asked }
 }
 
-/** Renders the form for one thing, named as in a list: in the first field. */
 export function formForItem(form: AnyForm, metadata: string, { id, text }: { id: string; text: string }): ModalView {
   const [first = ''] = Object.keys(form.fields)
   return formView(form, { metadata, entered: { [first]: preset({ text, value: id }) } })

@@ -97,7 +97,6 @@ function namedIn<Item extends { id: string }>(thing: Thing<Item>, all: Item[], t
 /** How long the requester waits for what approvers only get warnings from. */
 const warningsMs = 3_000
 
-/** Waits for a list in which namesakes are searched. Without it a change is requested all the same, and they stay unchecked. */
 export function readBriefly<T>(list: Promise<T>): Promise<T | undefined> {
   return withinOr(
     warningsMs,
@@ -128,31 +127,31 @@ export async function offerThings<Item extends { id: string }>(
   return offer(candidates, typed, missing)
 }
 
-/** Returns the option of a picker for an item that is chosen already. Undefined if its id is too long for Slack. */
 export function optionOf<Item extends { id: string }>(thing: Thing<Item>, item: Known<Item>) {
   return preset(thing.candidate(item))
 }
 
-interface Namesakes<Item> extends TypedChoice {
+/** The things of one name, of which one is meant. */
+export interface Namesakes<Input> {
+  thing: AnyThing
   typed: string
-  found: Known<Item>[]
+  found: [{ id: string }, ...{ id: string }[]]
+  inputOf: (id: string) => Input
   /** The end of the question: `Which one should be renamed to web-2?` */
   ask: Mrkdwn
-  /** The input of the change if the item with this id is meant. */
-  input: (id: string) => unknown
-  actionId: string
-  /** The whole command with an id in place of the name. */
+  /** The words of the command with `<id>` in place of the name. */
   byId: string
 }
 
-export function askWhichOne<Item extends { id: string }>(thing: Thing<Item>, asked: Namesakes<Item>): Message {
-  const { typed, found, ask, input, ...rest } = asked
+export function askWhichOne(named: Namesakes<unknown>, choice: TypedChoice & { actionId: string }): Message {
+  const { thing, typed, found, inputOf, ask, byId } = named
   return whichOne({
-    ...rest,
+    ...choice,
+    byId: `${choice.command} ${byId}`,
     question: mrkdwn`${found.length} ${thing.many} are called ${code(typed)}. ${ask}`,
     choices: found.map((item) => ({
       words: choiceWords({ name: thing.nameOf(item) ?? item.id, id: item.id }, thing.details(item)),
-      input: input(item.id),
+      input: inputOf(item.id),
     })),
   })
 }

@@ -66,16 +66,17 @@ describe('what a person typed', () => {
 })
 
 describe('things of one name', () => {
+  const choice = { actionId: 'this-one', command: '/infra' }
   const asked = {
+    thing: virtualMachines,
     typed: 'web-1',
-    input: (id: string) => ({ id }),
-    actionId: 'this-one',
-    byId: '/infra vm rename <id> x',
-    command: '/infra',
+    inputOf: (id: string) => ({ id }),
+    ask: mrkdwn`Which one?`,
+    byId: 'vm rename <id> x',
   }
 
   test('have a button each, with only what could be typed', () => {
-    const { blocks } = askWhichOne(virtualMachines, { ...asked, found: [machine, twin], ask: mrkdwn`Which one?` })
+    const { blocks } = askWhichOne({ ...asked, found: [machine, twin] }, choice)
 
     expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
       "2 virtual machines are called \`web-1\`. Which one?
@@ -95,8 +96,7 @@ describe('things of one name', () => {
   })
 
   test('have no button if their id does not fit into one', () => {
-    const found = [machine, { ...twin, id: 'x'.repeat(2_000) }]
-    const { text, blocks } = askWhichOne(virtualMachines, { ...asked, found, ask: mrkdwn`Which one?` })
+    const { text, blocks } = askWhichOne({ ...asked, found: [machine, { ...twin, id: 'x'.repeat(2_000) }] }, choice)
 
     expect(blocks.filter((block) => block.type === 'section' && block.accessory)).toHaveLength(1)
     expect(text).toContain("1 more isn't shown")

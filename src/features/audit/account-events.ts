@@ -8,7 +8,6 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/tex
 import type { Story } from './stories.ts'
 import { resourceNameOf } from './words.ts'
 
-/** Events are read for at most this many resources. */
 const mostResources = 3
 
 const readMs = 4_000

@@ -11,7 +11,6 @@ import { eventRow, isRequestId, listedRows, storyDetails, storyRow } from './row
 import { findStories, readStory, type Story } from './stories.ts'
 import { attemptWords, causesInWords, isAct, subjectOf, typedActs, type WordsOfChanges, whyRefused, wordsOfAct } from './words.ts'
 
-/** `/infra audit`: shows who requested, approved, rejected and did what, together with the account's own events of the same things. */
 export const showAudit: FeatureDefinition = {
   create: (app) => {
     const runAlone = createOneAtATime()
@@ -72,7 +71,6 @@ async function auditListing(app: App, words: string[], me: string): Promise<List
   }
 }
 
-/** Finds the addresses of the request messages, as long as their requests are kept. */
 async function linksOf({ store, slack }: App, stories: Story[]): Promise<Map<string, string | undefined>> {
   const ids = stories.flatMap(({ requestId }) => (requestId !== undefined && isRequestId(requestId) ? [requestId] : []))
   const requests: Request[] = ids.length > 0 ? await store.findMany(ids) : []
@@ -85,15 +83,6 @@ async function stepsOf(app: App, requestId: string): Promise<Details | undefined
   return story.entries.length > 0 ? storyDetails(story, app.catalog) : undefined
 }
 
-interface Filter {
-  /** Whether all words fit the entry. */
-  fits: (entry: AuditEntry) => boolean
-  /** The words that are searched as text. They may name a resource. */
-  names: string[]
-  /** The words as the title shows them. */
-  shown: Mrkdwn
-}
-
 interface Word {
   /** `text` makes the text of the entry. It is made once for all words, because that takes most of the time of a search. */
   fits: (entry: AuditEntry, text: () => string) => boolean
@@ -103,10 +92,11 @@ interface Word {
 }
 
 /** Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. */
-export function readFilter(words: string[], me: string, catalog: WordsOfChanges): Filter {
+export function readFilter(words: string[], me: string, catalog: WordsOfChanges) {
   const read = words.map((word) => readWord(word, me, catalog))
+  const shown = read.map(({ shown }) => shown)
   return {
-    fits: (entry) => {
+    fits: (entry: AuditEntry) => {
       let made: string | undefined
       const text = () => {
         made ??= textOf(entry, catalog)
@@ -115,10 +105,7 @@ export function readFilter(words: string[], me: string, catalog: WordsOfChanges)
       return read.every((word) => word.fits(entry, text))
     },
     names: read.flatMap(({ name }) => name ?? []),
-    shown: joinMrkdwn(
-      read.map(({ shown }) => shown),
-      ' ',
-    ),
+    shown: joinMrkdwn(shown, ' '),
   }
 }
 

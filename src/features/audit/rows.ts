@@ -39,17 +39,14 @@ import {
 /** A row of the list: a request, an entry without one, or an event of the account. */
 interface AuditRow {
   at?: number
-  /** The request whose steps can be shown. */
   requestId?: string
   /** Links the request message, as long as that is known. */
   what: Mrkdwn
-  /** What the picker calls it. */
   name?: string
   outcome?: string
   by?: Mrkdwn
   decision?: Mrkdwn
   notes?: Mrkdwn
-  /** The emoji in front of the text. */
   mark: string
 }
 
@@ -62,7 +59,6 @@ const columns: Columns<AuditRow> = [
   { header: 'Notes', cell: ({ notes }) => notes, line: 3 },
 ]
 
-/** Makes the rows as text and as a table, newest first, with a picker for the steps of the requests among them. */
 export function listedRows(rows: AuditRow[]): Rows {
   const sorted = rows.toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
   const listed = itemRows(sorted, { columns, mark: ({ mark }) => ownWords(mark) })
@@ -97,7 +93,8 @@ export function storyRow(story: Story, address: string | undefined, catalog: Wor
   const entries = trustedEntries(story)
   const outcome = outcomeOf(entries)
   const unverified = unverifiedAmong(story.entries)
-  const last = outcome?.entry ?? entries.at(-1)
+  const last = outcome?.[1] ?? entries.at(-1)
+  const by = (story.requestId === undefined ? entries[0] : entries.find(({ act }) => act === 'request'))?.by
   const isMadeUp = !entries.some(({ verdict }) => verdict === 'genuine')
   const what = whatIn(story, entries, catalog, unverified === undefined)
   const named = unverified === undefined ? what : mrkdwn`Unverified (${unverified}): ${what}`
@@ -106,8 +103,8 @@ export function storyRow(story: Story, address: string | undefined, catalog: Wor
     requestId: story.requestId,
     what: address === undefined ? named : link(address, toPlainText(named)),
     name: toPlainText(what),
-    outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome),
-    by: requesterIn(story, entries),
+    outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome?.[0]),
+    by: by === undefined ? undefined : mention(by),
     decision: isMadeUp ? undefined : decisionIn(entries),
     notes: notesOn(story, entries, catalog),
     mark: unverified !== undefined || last === undefined ? ':warning:' : markOf(last),
@@ -120,21 +117,17 @@ function trustedEntries({ entries }: Story): FoundEntry[] {
   return genuine.length > 0 ? genuine : entries
 }
 
-interface Outcome {
-  state: RequestState | 'discarded'
-  entry: FoundEntry
-}
+type Outcome = [state: RequestState | 'discarded', entry: FoundEntry]
 
 /** Finds the last state of a request. Undefined if no entry that was found says it. */
 function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
   const states = entries.flatMap((entry): Outcome[] => {
     const state = entry.act === 'request' ? 'waiting' : entry.act === 'discard' ? 'discarded' : stateOfAct(entry.act)
-    return state === undefined || entry.item !== undefined ? [] : [{ state, entry }]
+    return state === undefined || entry.item !== undefined ? [] : [[state, entry]]
   })
   return states.at(-1)
 }
 
-/** The title of the request that the entries are about. */
 function subjectIn(entries: FoundEntry[], catalog: WordsOfChanges): string | undefined {
   return entries.map((entry) => subjectOf(entry, catalog)).find((words) => words !== undefined)
 }
@@ -154,19 +147,17 @@ function whatIn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCha
   return subject === undefined ? mrkdwn`${wordsOfAct(entry)}` : mrkdwn`${wordsOfAct(entry)}: ${subject}`
 }
 
-function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outcome | undefined): string | undefined {
+function outcomeWords({ requestId }: Story, entries: FoundEntry[], state: Outcome[0] | undefined): string | undefined {
   if (requestId === undefined) {
     const [{ act, count } = { act: '' }] = entries
     return act !== 'refused' ? undefined : count === undefined ? 'Refused' : `Refused ${timesMore(count)}`
   }
-  if (outcome === undefined) return undefined
-  if (outcome.state === 'discarded') return 'Not posted'
+  if (state === undefined) return undefined
+  if (state === 'discarded') return 'Not posted'
   // Before the end, the entries do not cover every item.
-  const items = outcome.state === 'failed' ? itemStatesIn(entries) : []
-  return capitalised(stateWithCount({ state: outcome.state, items }))
+  return capitalised(stateWithCount({ state, items: state === 'failed' ? itemStatesIn(entries) : [] }))
 }
 
-/** Returns the last state of each item that the entries are about. */
 function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
   const states = new Map<string, ItemState>()
   for (const { item, act } of entries) {
@@ -174,11 +165,6 @@ function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
     if (item !== undefined && state !== undefined) states.set(item, itemStateOf(state))
   }
   return [...states.values()].map((state) => ({ state }))
-}
-
-function requesterIn({ requestId }: Story, entries: FoundEntry[]): Mrkdwn | undefined {
-  const by = requestId === undefined ? entries[0]?.by : entries.find(({ act }) => act === 'request')?.by
-  return by === undefined ? undefined : mention(by)
 }
 
 function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
@@ -266,7 +252,6 @@ export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChang
   }
 }
 
-/** Shows the account's answer: `move accepted (202)`. */
 function answerWords({ operation, status, problem, codes = [] }: NonNullable<FoundEntry['answer']>): string {
   // Operations are called `elasticIps.move`.
   const write = operation.split('.').at(-1) ?? operation
@@ -274,7 +259,6 @@ function answerWords({ operation, status, problem, codes = [] }: NonNullable<Fou
   return `${write} ${status < 400 ? 'accepted' : 'refused'} (${[status, ...codes].join(', ')})`
 }
 
-/** Says which rule allowed an act: `rule “production”: @oncall`. */
 function allowedBy({ rule, via }: FoundEntry): Mrkdwn[] {
   if (via !== undefined) return [rule === undefined ? mrkdwn`as ${grantWords({ via })}` : grantWords({ rule, via })]
   return rule === undefined ? [] : [ruleWords(rule)]

@@ -49,7 +49,6 @@ const stepWords: Record<StepName, ActWords> = {
   'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracked again' },
 }
 
-/** The words for every act that the audit notes: the steps, and what is no step. */
 export const acts: Record<string, ActWords> = {
   request: { word: 'request', mark: ':speech_balloon:', words: 'Requested' },
   discard: { word: 'discard', mark: ':wastebasket:', words: 'Not posted' },
@@ -60,7 +59,6 @@ export const acts: Record<string, ActWords> = {
   ...stepWords,
 }
 
-/** Returns the words for the act of an entry: `Approved`. An unknown act is shown as it is. */
 export function wordsOfAct({ act, missing, needed, through, count }: AuditEntry): string {
   if (act === 'trim' && through !== undefined) return `Removed old entries of the audit, up to number ${through.toLocaleString('en-US')}`
   if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
@@ -74,7 +72,6 @@ function knownWords(act: string): ActWords | undefined {
 
 export const typedActs = new Set(Object.values(acts).map(({ word }) => word))
 
-/** Whether this typed word finds an entry: as its act, or as what was tried and refused. */
 export function isAct({ act, attempted }: AuditEntry, typed: string): boolean {
   return act === typed || knownWords(act)?.word === typed || nameOfButton(attempted) === typed
 }
@@ -88,7 +85,6 @@ export function markOf({ act }: AuditEntry): string {
   return knownWords(act)?.mark ?? ':small_blue_diamond:'
 }
 
-/** The part of the catalog that puts changes into words. */
 export type WordsOfChanges = Pick<Catalog, 'titleOf' | 'changeIfKnown' | 'kinds' | 'labelOf'>
 
 /** Returns the title of the entry's request: `Move 203.0.113.10: web-1 → web-2`. Returns undefined if the entry does not say it. */
@@ -105,7 +101,6 @@ export function resourceNameOf(entry: FoundEntry, catalog: WordsOfChanges): stri
   return known?.change.subject(known.facts)
 }
 
-/** Returns the change that an entry is about, or that of its item, with the facts that the entry has of it. */
 function knownFacts({ kind = '', item, facts }: AuditEntry, catalog: WordsOfChanges) {
   const ofKind = catalog.changeIfKnown(kind)
   const change = item === undefined ? ofKind : ofKind?.items?.change
@@ -148,7 +143,6 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject
   return mrkdwn`${code(nameOfButton(attempted) ?? 'something')} on ${what}`
 }
 
-/** Why an entry cannot count as written by Lockkeeper. */
 const reasons = {
   unsigned: "it isn't signed",
   forged: "its signature doesn't match",
@@ -156,7 +150,6 @@ const reasons = {
   copied: 'it is a copy of an older entry',
 } satisfies Record<Exclude<FoundEntry['verdict'], 'genuine'>, string>
 
-/** Says why an entry cannot be verified. Undefined for a genuine one. */
 export function whyUnverified({ verdict }: FoundEntry): string | undefined {
   return verdict === 'genuine' ? undefined : reasons[verdict]
 }
