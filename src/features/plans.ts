@@ -1,5 +1,5 @@
+import type { Plan, PlanPrice, PlanRegion } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
-import type { Plan, PlanPrice, PlanRegion } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'

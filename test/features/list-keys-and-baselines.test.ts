@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ApiKey, Baseline } from '../../src/domain/account.ts'
+import type { ApiKey, Baseline } from '../../src/account/objects.ts'
 import { baselineListing } from '../../src/features/baselines.ts'
 import { apiKeyListing } from '../../src/features/keys.ts'
 import { expectDocument } from '../messages/documents.ts'
@@ -13,7 +13,6 @@ const keyMade = (ms: number, more: Partial<ApiKey> = {}): ApiKey => ({
   id: 'tok_9ZXm2eMd1nvsF',
   name: 'ci',
   tokenLastSlice: undefined,
-  apiVersion: undefined,
   readOnly: true,
   allowedIps: ['203.0.113.7'],
   createdAt: ago(ms),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Plan, PlanRegion } from '../../src/domain/account.ts'
+import type { Plan, PlanRegion } from '../../src/account/objects.ts'
 import { planDetails, planListing } from '../../src/features/plans.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { detailsShown, shown } from './listing-of.ts'

@@ -35,7 +35,6 @@ function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, kinds = 
       ...people,
     },
     policy: { rules, bundles: evacuationKinds.bundles },
-    homeTeamId: () => 'T0NIMBUS01',
     catalog: { ...catalog, kinds: () => kinds, projectOf: () => 'none' },
     noteRefusal: async () => {},
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { VirtualMachine } from '../../src/domain/account.ts'
+import type { VirtualMachine } from '../../src/account/objects.ts'
 import { ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
 import { askWhichOne, findOption, findTyped, offerThings, optionById, suggesting } from '../../src/kit/thing.ts'
 import { virtualMachines } from '../../src/kit/things.ts'
@@ -47,7 +47,7 @@ describe('what a person typed', () => {
   })
 
   test('is never taken for gone if the list was cut', async () => {
-    const cut = new ListCutError({ operation: 'virtualMachines.list', limit: 'items', items: [machine] })
+    const cut = new ListCutError({ operation: 'virtualMachines.list', limit: 'size', items: [machine] })
     await expect(findTyped(appWith(cut), virtualMachines, 'db-1')).rejects.toBe(cut)
   })
 
