@@ -16,7 +16,7 @@ import {
   StoreUnavailableError,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { approversOf, type PolicyRule } from '../domain/policy.ts'
+import { approversOf } from '../domain/policy.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
@@ -291,20 +291,16 @@ function judgeMembership(membership: ChannelMembership, names: Mrkdwn, effect: s
 
 interface UserGroup {
   id: string
-  /** Its members may request or approve. Otherwise request messages only mention it. */
-  decides: boolean
   reading: GroupReading
 }
 
 function readGroups({ app }: Asked): Promise<UserGroup[]> {
-  const { rules } = app.config.policy
-  const deciding = new Set(rules.flatMap(decidingGroups))
-  const ids = new Set([...deciding, ...rules.flatMap((rule) => rule.mention?.userGroups ?? [])])
-  return Promise.all([...ids].map(async (id) => ({ id, decides: deciding.has(id), reading: await readFact(() => readGroup(app, id)) })))
-}
-
-function decidingGroups({ request, approve }: PolicyRule): string[] {
-  return [...(request?.userGroups ?? []), ...(approve ? approversOf(approve).userGroups : [])]
+  const named = app.config.policy.rules.flatMap(({ request, approve, mention }) => [
+    ...(request?.userGroups ?? []),
+    ...(approve ? approversOf(approve).userGroups : []),
+    ...(mention?.userGroups ?? []),
+  ])
+  return Promise.all([...new Set(named)].map(async (id) => ({ id, reading: await readFact(() => readGroup(app, id)) })))
 }
 
 async function readGroup({ directory, slack }: App, id: string): Promise<GroupReading> {
@@ -314,19 +310,15 @@ async function readGroup({ directory, slack }: App, id: string): Promise<GroupRe
 }
 
 function judgeGroups(groups: UserGroup[]): Found[] {
-  const filled = groups.flatMap(({ id, reading }) =>
-    reading.is === 'read' && reading.members > 0
-      ? [mrkdwn`${userGroupMention(id)} has ${reading.members === 1 ? 'one member' : `${reading.members} members`}`]
-      : [],
-  )
-  const others = groups.flatMap(({ id, decides, reading }) => {
-    if (reading.is === 'read' && reading.members > 0) return []
+  return groups.map(({ id, reading }) => {
+    const group = userGroupMention(id)
+    if (reading.is === 'read' && reading.members > 0) return ok(mrkdwn`Members of ${group}: ${reading.members}.`)
     const what = reading.is === 'read' ? 'is empty or disabled' : `can't be read (${reading.why})`
-    const effect = decides ? 'it gives nobody rights' : 'mentioning it notifies nobody'
-    const fix = mrkdwn`Check in Slack that the user group exists, is enabled and has members. Or set others in the configuration.`
-    return [wrong(mrkdwn`${userGroupMention(id)} (${code(id)}) ${what}, so ${effect}.`, fix)]
+    return wrong(
+      mrkdwn`${group} (${code(id)}) ${what}, so nobody gets rights or mentions by it.`,
+      mrkdwn`Check in Slack that the user group exists, is enabled and has members. Or set others in the configuration.`,
+    )
   })
-  return [...(filled.length > 0 ? [ok(mrkdwn`${listOf(filled)}.`)] : []), ...others]
 }
 
 /** Whether alerts lead to requests. No line if alerts are not set up. Another check finds whether Lockkeeper is in their channels. */

@@ -375,9 +375,7 @@ function cannotMoveWords(cannotMove: LeftOut[], serverName: string): Mrkdwn {
 
 function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {
   if (came.length === 0) return undefined
-  const listed = came.map(({ address }) => address).join(', ')
-  const [were, areNot] = came.length === 1 ? ['was', "it isn't"] : ['were', "they aren't"]
-  return `${listed} ${were} assigned to ${from.name} after the request, so ${areNot} moved.`
+  return `Assigned to ${from.name} after the request, so not moved: ${came.map(({ address }) => address).join(', ')}.`
 }
 
 function describe({ from, to, toAddress, project, site, items, isBack }: EvacuationFacts): Description {

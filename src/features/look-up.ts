@@ -63,17 +63,17 @@ export function findThings(words: string[], { elasticIps, servers, virtualMachin
   return [...listed, ...others].toSorted((a, b) => a.at - b.at).map(({ kind, id }) => ({ kind, id }))
 }
 
-/** Finds the open requests about each thing, by its id. `unread`: how many open requests this version cannot read. */
-export async function findOpenRequests(store: Pick<Store, 'findOpen'>, thingIds: string[]) {
-  if (thingIds.length === 0) return { about: new Map<string, Request[]>(), unread: 0 }
-  const { requests, unreadable } = await store.findOpen()
+/** Finds the open requests about each thing, by its id. */
+export async function findOpenRequests(store: Pick<Store, 'findOpen'>, thingIds: string[]): Promise<Map<string, Request[]>> {
+  if (thingIds.length === 0) return new Map()
+  const { requests } = await store.findOpen()
   const namedIn = requests.map((request) => {
     // Every kind of change names its things by their ids. Addresses that the request leaves out do not count.
     const { leftOut: _, ...facts } = Object(request.facts)
     return { request, ids: new Set(textsIn([request.input, facts])) }
   })
   const about = thingIds.map((id) => [id, namedIn.filter(({ ids }) => ids.has(id)).map(({ request }) => request)] as const)
-  return { about: new Map(about), unread: unreadable }
+  return new Map(about)
 }
 
 /** A thing as the account shows it. `gone`: it does not exist. `unread`: the account API did not answer. */
@@ -197,21 +197,19 @@ interface FoundThing {
   serverId: string | undefined
 }
 
-/** `left`: how many further things the message names. `unread`: how many open requests were not searched. */
+/** `left`: how many further things the message names. */
 interface LookedUp extends Pick<LookUpLists, 'isIncomplete' | 'old'> {
   metadata: string
   things: FoundThing[]
   left: number
-  unread: number
 }
 
 /** Shows what a message names, as it is now, each with its open requests and its buttons. */
-export function lookedUpView({ metadata, things, left, isIncomplete, old, unread }: LookedUp): ModalView {
+export function lookedUpView({ metadata, things, left, isIncomplete, old }: LookedUp): ModalView {
   const notes = [
     ...oldNotes({ old }),
     ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${things.length} were looked up.`] : []),
     ...(isIncomplete ? [mrkdwn`:warning: Couldn't read every list of the account. The message may name more.`] : []),
-    ...(unread > 0 ? [mrkdwn`:warning: ${unread} more open requests weren't searched.`] : []),
   ]
   const blocks = things.length === 0 ? nothingFound : things.flatMap(thingBlocks)
   return modal({ title, metadata, blocks: [...blocks, ...context(notes)] })
@@ -311,7 +309,7 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
   const named = findThings(words, lists)
   const first = await readNow(app, named.slice(0, mostThings), lists)
   const things = [...first, ...(await readNow(app, addressesOn(first).slice(0, mostThings - first.length), lists))]
-  const { about, unread } = await findOpenRequests(store, idsOf(things))
+  const about = await findOpenRequests(store, idsOf(things))
   const shown = new Set<string>()
   // A request names the address and both servers. It is shown once, below the first of them.
   const firstShown = ({ id, state }: Request) => isOpen(state) && !shown.has(id) && shown.add(id)
@@ -329,7 +327,6 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
     left: named.length - first.length,
     isIncomplete: lists.isIncomplete,
     old: lists.old,
-    unread,
   })
 }
 

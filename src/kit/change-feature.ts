@@ -6,7 +6,7 @@ import type { ChangeKind } from '../domain/policy.ts'
 import { ChoiceButton, submittedWords } from '../messages/forms.ts'
 import { ReasonRequired } from '../requests/access.ts'
 import type { FeatureHandlers, ItemAction } from '../requests/clicks.ts'
-import type { FilledForm } from '../requests/forms.ts'
+import type { FilledForm, Filling } from '../requests/forms.ts'
 import type { RequestedChange } from '../requests/history.ts'
 import type { Work } from '../requests/worker.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
@@ -23,11 +23,10 @@ import {
   type Entered,
   type Form,
   fieldsOf,
-  filledForm,
+  filledView,
   formForItem,
   formView,
   formWithBoxes,
-  freshForm,
   offerChoices,
   submitForm,
   updateForm,
@@ -101,7 +100,11 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       ...declared.change(app),
       ...(offer ? { offer: { of: offer.of, label: offer.label, actionId: offered } } : {}),
     }
-    const filled: FilledForm = (metadata, filling) => filledForm(form, change, metadata, filling)
+    const filled: FilledForm = (metadata, filling) => formView(form, filledView(form, change, metadata, filling).view)
+    const fresh = (metadata: string, filling: Filling) => {
+      const { view, asked } = filledView(form, change, metadata, filling)
+      return formWithBoxes(app, form, view, asked)
+    }
 
     async function run(call: CommandCall): Promise<void> {
       const { origin, reason, answer } = call.slashCommand
@@ -133,7 +136,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         },
       ],
       changes: [change],
-      forms: { [kind]: { filled, fresh: form.boxes && ((metadata, filling) => freshForm(app, form, change, metadata, filling)) } },
+      forms: { [kind]: { filled, fresh: form.boxes && fresh } },
       itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, metadata, shown) }] : [],
       clicks: {
         ...Object.fromEntries(pickers.map(([name]) => [actionIdOf(form, name), (click) => updateForm(app, form, name, click)])),

@@ -158,28 +158,8 @@ export async function formWithBoxes(app: App, form: AnyForm, view: View, asked?:
   }
 }
 
-/** Renders the form filled with an earlier request, with the change that undoes one, or with the words of a command. */
-export function filledForm<Input, Facts>(
-  form: Form<Input, Facts, string>,
-  change: Change<Input, Facts>,
-  metadata: string,
-  filling: Filling,
-): ModalView {
-  return formView(form, filledView(form, change, metadata, filling).view)
-}
-
-export function freshForm<Input, Facts>(
-  app: App,
-  form: Form<Input, Facts, string>,
-  change: Change<Input, Facts>,
-  metadata: string,
-  filling: Filling,
-): Promise<ModalView> {
-  const { view, asked } = filledView(form, change, metadata, filling)
-  return formWithBoxes(app, form, view, asked)
-}
-
-function filledView<Input, Facts>(
+/** Fills a form with an earlier request, with the change that undoes one, or with the words of a command. */
+export function filledView<Input, Facts>(
   form: Form<Input, Facts, string>,
   change: Change<Input, Facts>,
   metadata: string,

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { CheckFailed } from '../../src/domain/errors.ts'
-import { actionIdOf, type Form, filledForm, formForItem, formView, oneOf, pick, submitForm, text, updateForm } from '../../src/kit/form.ts'
+import { actionIdOf, type Form, filledView, formForItem, formView, oneOf, pick, submitForm, text, updateForm } from '../../src/kit/form.ts'
 import { elasticIps, servers } from '../../src/kit/things.ts'
 import { option } from '../../src/slack/blocks.ts'
 import type { Click, Submission } from '../../src/slack/interactions.ts'
@@ -66,7 +66,7 @@ test('a form has its fields and the reason, each by its name', () => {
 describe('a form that is filled', () => {
   test('by an earlier request has its values, and its title', () => {
     const repeating = writeMetadata({ origin, undoes: { id: 'r1' } })
-    const view = filledForm(form, change, repeating, { input, facts: {}, reason: 'as before', title: 'Move back' })
+    const view = formView(form, filledView(form, change, repeating, { input, facts: {}, reason: 'as before', title: 'Move back' }).view)
 
     expect(view.title.text).toBe('Move back')
     expect(JSON.stringify(view.blocks)).toContain('"initial_value":"as before"')

@@ -8,7 +8,7 @@ import { readableBlocks } from '../../messages/readable.ts'
 
 function viewOf(now: ThingNow, offered: Offer[]) {
   const things = [{ now, requests: [], offers: offered, serverId: undefined }]
-  return lookedUpView({ metadata: '{}', things, left: 0, isIncomplete: false, old: undefined, unread: 0 })
+  return lookedUpView({ metadata: '{}', things, left: 0, isIncomplete: false, old: undefined })
 }
 
 function lookedUp(more: Partial<ElasticIp>): string {
