@@ -233,10 +233,7 @@ interface ReadOptions {
   signal?: AbortSignal | undefined
 }
 
-/**
- * Reads the addresses of a server: one list of all Elastic IPs and, only where it shows none on the server, what Lockkeeper saw there before. An
- * address that the list lacks is read by itself.
- */
+/** What Lockkeeper saw on the server before counts only if the list shows none there. An address that the list lacks is read by itself. */
 async function readAddresses(
   app: App,
   serverId: string,

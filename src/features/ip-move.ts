@@ -79,10 +79,7 @@ export const moveElasticIp = changeFeature({
   },
 })
 
-/**
- * Reads `<elastic ip> [to] <server>`. None of them contains a comma, so a comma without a space separates them too. No Elastic IP is called
- * `to`, so `to web-2` names a server only.
- */
+/** Neither name contains a comma, so a comma without a space separates them too. No Elastic IP is called `to`. */
 export function readMove(args: string[]): Pair {
   const words = args.flatMap((word) => word.split(',')).filter((word) => word !== '')
   return isBetween(words[0]) ? { first: undefined, second: words[1], rest: words.slice(2) } : readPair(words)

@@ -194,10 +194,7 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
   }
 }
 
-/**
- * The change that gives a key a new token (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). The old token stops working at once.
- * The requester takes the new one after the approval.
- */
+/** The old token stops working at once (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). */
 export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
   const members = membersOf(app, 'rotate')
   return {
@@ -224,10 +221,7 @@ export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
   }
 }
 
-/**
- * Detects a rotation by the last characters of the token. Deletes the key if nobody has seen its new token. After a report of not rotated, a
- * person may have rotated the key and may use the new token, so it is kept.
- */
+/** Deletes a rotated key whose new token nobody has seen. After a report of not rotated, a person may use the new token, so it is kept. */
 async function observeRotation(app: App, { keyId }: KeyInput, { lastSlice }: KeyFacts, moment: Moment): Promise<Observation> {
   const failed = (cause: KeyFinding) => ({ is: 'failed' as const, cause })
   const key = await findApiKey(app.account.apiKeys, ({ id }) => id === keyId)

@@ -142,10 +142,7 @@ function isAddressOrRange(text: string): boolean {
 
 const seenOnce = 'Shown once. Save it in your secrets manager now. If it is lost, request to rotate or revoke the key.'
 
-/**
- * The change that creates an API key (interface specification, "POST /auth/api_keys"). The requester takes it with a click after the
- * approval.
- */
+/** Interface specification, "POST /auth/api_keys". The requester takes the key with a click after the approval. */
 export function newKeyChange(app: App): Change<NewKey, NewKey> {
   return {
     kind: 'key.create',

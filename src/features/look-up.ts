@@ -40,10 +40,7 @@ const things = Object.entries(kinds) as [ThingKind, AnyThing][]
 /** A longer word is not read by its id. Those of the service have about 20 characters. */
 const longestId = 40
 
-/**
- * Finds what the words name, in the order of the words. Ids must match exactly, and names and addresses whole, whatever their case. A word
- * that looks like an id counts although no list has it, because lists can be incomplete.
- */
+/** Names count whole, in any case. A word that looks like an id counts although no list has it, because lists can be incomplete. */
 export function findThings(words: string[], { elasticIps, servers, virtualMachines }: Lists): Thing[] {
   const places = new Map(words.toReversed().map((word, index) => [word.toLowerCase(), words.length - index]))
   const exact = new Set(words)

@@ -67,10 +67,7 @@ function stateOf({ request, underway }: ListedMove): Mrkdwn {
   return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }
 
-/**
- * Says how long a move has been under way, or how long it took. It is a number, by which Slack sorts the column. A move that waits for approval has
- * not begun.
- */
+/** A number, by which Slack sorts the column. A move that waits for approval has not begun. */
 function timeOf(request: Request, now: number): Cell {
   const { state, decidedAt, createdAt, sentAt, endedAt } = request
   if (state === 'waiting') return undefined

@@ -197,10 +197,7 @@ function describe({ virtualMachineId, oldName, newName, project, site, address }
   }
 }
 
-/**
- * Returns what a read of the virtual machine means for a rename. Only the new name means done, and the account API may write it in another
- * case. `from`: undefined if the account API showed no name.
- */
+/** Only the new name means done, and the account API may write it in another case. `from`: undefined if it showed no name. */
 export function observeRename(
   { id, from, to }: { id: string; from: string | undefined; to: string },
   seen: Pick<VirtualMachine, 'name'> | 'gone',

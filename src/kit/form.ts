@@ -60,20 +60,14 @@ export function oneOf(options: [PlainTextOption, ...PlainTextOption[]], words: W
   return { ...words, element: (actionId, entered) => radioButtons(actionId, options, chosen(entered)) }
 }
 
-/**
- * The form of a kind of change. Below its own fields it has one for the reason. A new field is an entry of `fields`, and a member of that name
- * in the input of the change.
- */
+/** Below its own fields it has one for the reason. The name of a field is that of its member of the input. */
 export interface Form<Input, Facts, Name extends string = keyof Input & string> {
   callbackId: string
   title: string
   fields: Record<Name, Field>
   /** Returns the input of the change. Default: what was entered, under the names of the fields. */
   input?(entered: Record<Name, string>, submission: Pick<Submission, 'origin' | 'deliveryKey'>): Input
-  /**
-   * Fills the fields with the change that an earlier request made, or that a command names. Default of each field: the text in the input under
-   * its name.
-   */
+  /** Fills the fields with a change. Default of each: the text in the input under its name. */
   filled(input: Input, facts: Facts): Partial<Record<Name, Entered>>
   /** The field that shows a refusal whose finding names none. Default: the first one. */
   errorsAt?: Name
@@ -219,10 +213,7 @@ const KeptBlock = z.looseObject({
   element: z.looseObject({ options: z.array(z.looseObject({ value: z.string() })) }).optional(),
 })
 
-/**
- * Returns the boxes of a form that was sent, as they were ticked. They are not read again, because the person may not have seen new ones. They
- * are not left out, because a form without them can mean all there is.
- */
+/** As they were ticked: the person may not have seen newer ones, and a form without boxes can mean all there is. */
 function keptBoxes({ boxes }: AnyForm, { blocks, ticked }: Pick<Submission, 'blocks' | 'ticked'>): KnownBlock[] {
   if (!boxes) return []
   return blocks.flatMap((block) => {

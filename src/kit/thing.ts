@@ -43,10 +43,7 @@ export interface Thing<Item extends { id: string }> {
 // biome-ignore lint/suspicious/noExplicitAny: for code that passes items on and does not read them.
 export type AnyThing = Thing<any>
 
-/**
- * Finds what a person typed: by its id, or else by its name, which several can have. Throws UnknownName if there is none, and what a list
- * throws.
- */
+/** By its id, or else by its name, which several can have. Throws UnknownName if there is none, and what a list throws. */
 export async function findTyped<Item extends { id: string }>(
   app: App,
   thing: Thing<Item>,

@@ -117,10 +117,7 @@ export async function allServers({ lists }: ServerNeeds): Promise<Server[] | und
   return cut || old ? undefined : items
 }
 
-/**
- * Returns the server with this id, or else those with this hostname. The account API finds a hostname without its whole list. Throws as its
- * reads do.
- */
+/** Finds a server by its id or else by its hostname, which the account API finds without its whole list. Throws as its reads do. */
 export async function findServers(app: ServerNeeds, typed: string, signal?: AbortSignal): Promise<Server[]> {
   const all = await allServers(app)
   const listed = all?.filter(({ id }) => id === typed) ?? []

@@ -22,10 +22,7 @@ interface Typed {
   names: string[]
 }
 
-/**
- * Reads the account's own events of the things that the stories are about or, without stories, that the words name: somebody may search for
- * a thing that Lockkeeper has never changed. Events are read from a day before the oldest entry, because they may be the reason for it.
- */
+/** Somebody may search for a thing that Lockkeeper never changed. Events of the day before the oldest entry may be the reason for it. */
 export async function accountEvents(app: App, stories: Story[], typed: Typed): Promise<{ events: AccountEvent[]; notes: Mrkdwn[] }> {
   const ofStories = resourcesOf(app, stories, typed)
   const names = ofStories.size > 0 ? ofStories : await findResources(app, typed.names)

@@ -36,10 +36,7 @@ export const showAudit: FeatureDefinition = {
   },
 }
 
-/**
- * Runs one piece of work at a time for each person in this process, so that nobody can fill it with searches. Throws a Refusal while the
- * person's last one is running.
- */
+/** Nobody can fill this process with searches: it runs one at a time for each person, and refuses others meanwhile. */
 function createOneAtATime() {
   const busy = new Set<string>()
 

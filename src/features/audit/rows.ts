@@ -134,10 +134,7 @@ function subjectIn(entries: FoundEntry[], catalog: WordsOfChanges): string | und
 
 const untitled = 'A request without a description'
 
-/**
- * Says what was requested. For an entry without a request: what somebody tried, or what Lockkeeper did. A made-up entry can say anything, so
- * it is quoted.
- */
+/** A made-up entry can say anything, so it is quoted. */
 function whatIn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges, isTrusted: boolean): Mrkdwn {
   const [entry] = entries
   const said = subjectIn(entries, catalog)
