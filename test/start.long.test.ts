@@ -119,13 +119,4 @@ describe('a start', () => {
     expect(allowed.output()).toMatch(/"level":"warn".*maxmemory-policy allkeys-lru/)
     expect(allowed.output()).toMatch(/"level":"warn".*appendonly no/)
   })
-
-  test('with a token that Slack rejects fails with a sentence', async () => {
-    const { slack, env } = await environment()
-    slack.revoke('invalid_auth')
-    const { exited, errors } = await startProcess(env)
-
-    expect(await exited).toBe(1)
-    expect(errors()).toMatch(/^Slack rejects SLACK_BOT_TOKEN \(invalid_auth\)\./)
-  })
 })

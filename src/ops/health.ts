@@ -34,7 +34,6 @@ export interface Page {
 interface HealthParts {
   /** Default: the loopback address, because the pages have no authentication. */
   host?: string
-  /** 0 selects any free port. */
   port: number
   /** Returns why the bot is not ready, in words, or undefined if it is ready. Must answer within seconds and never throw. */
   whyNotReady: () => Promise<string | undefined>
@@ -48,14 +47,12 @@ interface HealthParts {
  * Throws StartError if another program uses the port, or the address is not one of this machine.
  */
 export async function startHealth({ host = '127.0.0.1', port, whyNotReady, lines, pages = {} }: HealthParts) {
-  async function readiness(): Promise<Page> {
-    const why = await whyNotReady()
-    return why === undefined ? json(200, { ready: true }) : json(503, { ready: false, why })
-  }
-
   const known: Record<string, () => Promise<Page>> = {
     '/healthz': async () => json(200, { alive: true }),
-    '/readyz': readiness,
+    '/readyz': async () => {
+      const why = await whyNotReady()
+      return why === undefined ? json(200, { ready: true }) : json(503, { ready: false, why })
+    },
     ...pages,
   }
 
@@ -67,11 +64,8 @@ export async function startHealth({ host = '127.0.0.1', port, whyNotReady, lines
     page().then(
       (content) => answer(response, content),
       (error: unknown) => {
-        lines?.write({
-          fields: { code: 'page-failed', error, path },
-          text: 'A page for operators failed',
-          about: `${path} ${likenessOf(error)}`,
-        })
+        const about = `${path} ${likenessOf(error)}`
+        lines?.write({ fields: { code: 'page-failed', error, path }, text: 'A page for operators failed', about })
         answer(response, json(500, { error: 'This page failed. See the log.' }))
       },
     )
@@ -214,13 +208,8 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
   const readShared = atMostEvery(keepMs, snapshot)
 
   return async function page(): Promise<Page> {
-    set(
-      await withinOr(
-        waitMs,
-        readShared().catch(() => undefined),
-        undefined,
-      ),
-    )
+    const known = readShared().catch(() => undefined)
+    set(await withinOr(waitMs, known, undefined))
     return { status: 200, type: registry.contentType, body: await registry.metrics() }
   }
 }

@@ -123,51 +123,12 @@ function withoutNumbers(text: string): string {
   return text.replace(/[0-9a-f-]{8,}|\d+/gi, '#')
 }
 
-/**
- * Every field that a line of the log can have besides `time`, `level` and `msg`. docs/logs.md has their meanings, in this order. Each field means one
- * thing in all lines, so that a search by a field finds everything about it.
- */
-export const logFields = [
-  'code',
-  'requestId',
-  'step',
-  'state',
-  'item',
-  'kind',
-  'userId',
-  'reads',
-  'sinceApprovalMs',
-  'tookMs',
-  'error',
-  'at',
-  'reference',
-  'operation',
-  'attempt',
-  'status',
-  'ms',
-  'left',
-  'check',
-  'problem',
-  'afterMs',
-  'repeats',
-  'lastAt',
-  'nextTryInMs',
-  'members',
-  'from',
-  'path',
-  'role',
-  'transport',
-  'slackPort',
-  'alertsPort',
-  'opsPort',
-  'signal',
-] as const
-
-type Fields = { [Name in (typeof logFields)[number]]?: unknown }
+/** docs/logs.md has all fields. Each means one thing in all lines, so that a search by a field finds everything about it. */
+type Fields = Record<string, unknown>
 
 type Write<Needed> = (fields: Fields & Needed, text: string) => void
 
-/** The log as the rest of the code sees it: only documented fields, and a code with each warning and error. */
+/** The log as the rest of the code sees it: a code with each warning and error. */
 export interface Log {
   debug: Write<unknown>
   info: Write<unknown>
@@ -218,8 +179,8 @@ interface RepeatedLine {
  * Creates the lines that can recur at every attempt while a service is away, and are written at most once a minute. No error is swallowed: the next
  * line has the number of its repeats.
  */
-export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>, options: { everyMs?: number } = {}) {
-  const repeats = createRepeats(options)
+export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
+  const repeats = createRepeats()
   const nameOf = (code: ErrorCode, about: string) => `${code} ${about}`
 
   function write({ fields, text, about = '', level = 'warn', over = 'This has not happened again', onWritten }: RepeatedLine): void {
@@ -316,12 +277,7 @@ export function createErrorReports(log: Pick<Log, 'info' | 'warn'>, lines: Pick<
 }
 export type ErrorReports = ReturnType<typeof createErrorReports>
 
-interface Reported {
-  code: ErrorCode
-  text: string
-}
-
-const atPlace: Record<Place, Reported> = {
+const atPlace: Record<Place, { code: ErrorCode; text: string }> = {
   jobs: { code: 'job-failed', text: 'Work in the background failed. It is tried again' },
   queue: { code: 'queue-failed', text: 'The queue of jobs failed. A tick does the work instead' },
   audit: { code: 'audit-failed', text: 'A note of the audit could not be written yet. It is tried again' },
@@ -332,7 +288,7 @@ const atPlace: Record<Place, Reported> = {
   alerts: { code: 'alerts-failed', text: 'An alert could not be handled. Its sender gets 503 and sends it again' },
 }
 
-const unhandled: Record<LoggedPayload['why'], Reported> = {
+const unhandled: Record<LoggedPayload['why'], { code: ErrorCode; text: string }> = {
   'no-listener': { code: 'payload-not-handled', text: 'Acknowledged a Slack payload that Lockkeeper does not handle' },
   unreadable: {
     code: 'payload-unreadable',

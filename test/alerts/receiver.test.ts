@@ -124,9 +124,9 @@ describe('a delivery', () => {
 
   test('is answered with 503 while eight others are under way', async () => {
     const ends = Promise.withResolvers<'accepted'>()
-    const { send, refused } = await open(() => ends.promise)
+    const { send, refused, taken } = await open(() => ends.promise)
     const under = Array.from({ length: 8 }, () => send(delivery([alert()])))
-    await pause(100)
+    await expect.poll(() => taken).toHaveLength(8)
 
     expect(await send(delivery([alert()]))).toBe(503)
     ends.resolve('accepted')
@@ -168,7 +168,7 @@ test('a stop lets the delivery end that was begun, and takes no other', async ()
   const ends = Promise.withResolvers<'accepted'>()
   const { send, stop, taken } = await open(() => ends.promise)
   const begun = send(delivery([alert()]))
-  await pause(100)
+  await expect.poll(() => taken).toHaveLength(1)
 
   const stopped = stop()
   await expect(send(delivery([alert()]))).rejects.toThrow()
@@ -180,11 +180,11 @@ test('a stop lets the delivery end that was begun, and takes no other', async ()
 })
 
 test('a stop makes the delivery hurry', async () => {
-  const { send, stop } = await open(
+  const { send, stop, taken } = await open(
     (_, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('later'), { once: true })),
   )
   const begun = send(delivery([alert()]))
-  await pause(100)
+  await expect.poll(() => taken).toHaveLength(1)
   await stop()
 
   expect(await begun).toBe(503)

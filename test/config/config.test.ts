@@ -148,21 +148,18 @@ describe('an invalid configuration', () => {
   )
 
   it.each([
-    'https://ada:pw@api.example.com',
-    'https://:pw@api.example.com',
-    'https://api.example.com?key=1',
-    'ftp://api.example.com',
-    'http://127.0.0.1.example.com',
-  ])('rejects the address %s', (url) => {
-    expect(withOne('INFRA_API_URL', url)).toHaveLength(1)
+    ['INFRA_API_URL', 'https://ada:pw@api.example.com'],
+    ['INFRA_API_URL', 'https://:pw@api.example.com'],
+    ['INFRA_API_URL', 'https://api.example.com?key=1'],
+    ['INFRA_API_URL', 'ftp://api.example.com'],
+    ['INFRA_API_URL', 'http://127.0.0.1.example.com'],
+    ['REDIS_URL', 'http://redis.example.com'],
+    ['REDIS_URL', 'redis:'],
+    ['REDIS_URL', 'redis://redis.example.com/jobs'],
+    ['REDIS_URL', 'redis.example.com:6379'],
+  ])('rejects as %s the address %s', (name, url) => {
+    expect(withOne(name, url)).toHaveLength(1)
   })
-
-  it.each(['http://redis.example.com', 'redis:', 'redis://redis.example.com/jobs', 'redis.example.com:6379'])(
-    'rejects the Redis address %s',
-    (url) => {
-      expect(withOne('REDIS_URL', url)).toHaveLength(1)
-    },
-  )
 
   describe('of alerts', () => {
     const on = { ...required, ALERTS_PORT: '9465', ALERTS_TOKEN: `${alertsToken},${newKey}` }
@@ -174,16 +171,12 @@ describe('an invalid configuration', () => {
     })
 
     it('needs a token that nobody can guess', () => {
-      expect(linesFor({ ...on, ALERTS_TOKEN: '' })).toMatchInlineSnapshot(`
-        [
-          "ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends",
-        ]
-      `)
-      expect(linesFor({ ...on, ALERTS_TOKEN: `${alertsToken},${'x'.repeat(31)}` })).toMatchInlineSnapshot(`
-        [
-          "ALERTS_TOKEN must be a token of at least 32 characters without spaces, or several, separated by commas",
-        ]
-      `)
+      expect(linesFor({ ...on, ALERTS_TOKEN: '' })).toEqual([
+        expect.stringMatching(/^ALERTS_TOKEN is missing: with ALERTS_PORT it must be/),
+      ])
+      expect(linesFor({ ...on, ALERTS_TOKEN: `${alertsToken},${'x'.repeat(31)}` })).toEqual([
+        expect.stringMatching(/^ALERTS_TOKEN must be a token of at least 32 characters/),
+      ])
     })
 
     it('warns if one half of it is missing', () => {

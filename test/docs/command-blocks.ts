@@ -124,7 +124,8 @@ function environment(variables: Record<string, string>): Record<string, string> 
 }
 
 /** Finds the commands of Docker Compose in blocks and in code spans, in their order. A command that pages repeat is found once. */
-export function composeCommands(texts = pages.map((page) => readFileSync(join(root, page), 'utf8'))): string[] {
+export function composeCommands(): string[] {
+  const texts = pages.map((page) => readFileSync(join(root, page), 'utf8'))
   const found = texts.flatMap((text) => [...text.matchAll(/`(docker compose [^`]+)`|^ *(docker compose .+)$/gm)])
   return [...new Set(found.map(([, inText, inBlock]) => inText ?? inBlock ?? ''))]
 }

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { errorCodes } from '../../src/domain/errors.ts'
-import { logFields } from '../../src/ops/log.ts'
 import { ops, startWorld, untilCard, untilReport } from './world.ts'
 
 type Line = Record<string, unknown> & { level: string; msg: string }
@@ -44,7 +45,8 @@ test('the log has one line for each step of a request, with its id, and only doc
   expect(steps.at(-1)?.tookMs).toEqual(expect.any(Number))
   expect(log.join('')).not.toContain('the disk is full')
 
-  const known = [...always, ...logFields]
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/logs.md'), 'utf8')
+  const known = [...always, ...[...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)]
   for (const line of lines) expect(Object.keys(line).filter((field) => !known.includes(field))).toEqual([])
   const troubles = lines.filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))
   expect(troubles.length).toBeGreaterThan(0)

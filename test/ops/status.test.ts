@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   AccountLimitError,
   ApiContractError,
@@ -11,10 +10,9 @@ import {
 import { Secret } from '../../src/domain/signing.ts'
 import { type Check, createStatus } from '../../src/ops/health.ts'
 import { findRedisFaults, type RedisFault } from '../../src/redis/check.ts'
-import { closeRedis, connectRedis } from '../../src/redis/connect.ts'
-import { createKeys } from '../../src/redis/key-names.ts'
 import { statusChecks } from '../../src/start/status.ts'
 import { fakeApp } from '../fake-app.ts'
+import { expectDocument } from '../messages/documents.ts'
 
 /** Creates a status page over these checks, with a fake clock. */
 function arrange(checks: Record<string, Check>) {
@@ -99,7 +97,7 @@ test('the status page does not wait for a check that hangs, and does not run it 
 })
 
 /** Creates the page of a bot that is well, apart from these parts. */
-async function arrangeApp({
+function arrangeApp({
   faults = async () => [],
   refuses,
   account = [],
@@ -112,11 +110,7 @@ async function arrangeApp({
   slack?: () => Promise<void>
   workers?: number
 } = {}) {
-  const redis = connectRedis(new Secret(inject('redisUrl')), 'patient', () => {})
-  onTestFinished(() => closeRedis(redis))
   const app = fakeApp({
-    redis,
-    keys: createKeys(`test-${randomBytes(6).toString('hex')}`),
     connections: { faults, probeWrites: async () => writeRefusalOf(refuses), problem: () => 'ECONNREFUSED' },
     store: { now: async () => 0, isBusy: async () => false, sinceLastTickMs: async () => 0, workersSeen: async () => workers },
     queues: { pollIntervalMs: 3_000 },
@@ -132,82 +126,37 @@ async function arrangeApp({
     },
     config: { redis: { allowVolatile: false, prefix: 'test' }, infra: { key: new Secret('k') } },
   })
-  const checks = statusChecks(app)
-  return { ...arrange(checks), checks }
+  return arrange(statusChecks(app))
 }
 
-const problemsOf = (checks: Record<string, { problem?: string }>) =>
-  Object.entries(checks).flatMap(([name, { problem }]) => (problem ? [`${name}: ${problem}`] : []))
-
-test('the status page says what is wrong with Redis, and what nobody knows because of it', async () => {
-  const away = (code?: string) => () => Promise.reject(new StoreUnavailableError("can't run the 'info' command", code))
-  const unsafe = async () => findRedisFaults(['redis_version:7.2.4\nmaxmemory_policy:allkeys-lru\naof_enabled:0'])
+test('the status page says what is wrong with Redis or the account, and what nobody knows because of it', async () => {
+  const away = (code?: string) => ({ faults: () => Promise.reject(new StoreUnavailableError("can't run the 'info' command", code)) })
+  const account = (error: Error) => ({ account: [error] })
+  const of = { operation: 'x', codes: [] as string[], requestSent: 'no' as const, problem: 'ECONNREFUSED' }
   const apps = {
-    silent: { faults: away() },
-    lacksRight: { faults: away('NOPERM') },
-    refuses: { refuses: 'OOM' },
-    unsafe: { faults: unsafe },
+    'Redis is silent': away(),
+    'Redis lacks a right': away('NOPERM'),
+    'Redis refuses writes': { refuses: 'OOM' },
+    'Redis is unsafe, and no worker runs': {
+      faults: async () => findRedisFaults(['redis_version:7.2.4\nmaxmemory_policy:allkeys-lru\naof_enabled:0']),
+      workers: 0,
+    },
+    'the account rejects the key': account(new ApiError({ ...of, status: 401 })),
+    'the account fails': account(new ApiError({ ...of, status: 503 })),
+    'the account returns something unreadable': account(new ApiContractError({ ...of, status: 200 })),
+    'the account does not answer': account(new ApiUnreachableError(of)),
   }
-  const found = await Promise.all(
-    Object.entries(apps).map(async ([name, app]) => {
-      const { status, body } = await (await arrangeApp({ ...app, workers: 0 })).read()
-      return [name, status, ...problemsOf(body.checks)]
+  const situations = await Promise.all(
+    Object.entries(apps).map(async ([name, app]): Promise<[string, string]> => {
+      const { status, body } = await arrangeApp(app).read()
+      const problems = Object.entries<{ problem?: string }>(body.checks).flatMap(([check, { problem }]) =>
+        problem ? [`${check}: ${problem}`] : [],
+      )
+      return [name, [status, ...problems].join('\n')]
     }),
   )
 
-  expect(found).toMatchInlineSnapshot(`
-    [
-      [
-        "silent",
-        503,
-        "redis: Redis isn't responding (ECONNREFUSED)",
-        "redisSettings: Unknown while Redis isn't responding",
-        "accountApi: Unknown while Redis isn't responding",
-        "worker: Unknown while Redis isn't responding",
-      ],
-      [
-        "lacksRight",
-        503,
-        "redis: Redis refuses the command (NOPERM)",
-        "redisSettings: Unknown while Redis refuses the command (NOPERM)",
-        "accountApi: Unknown while Redis refuses the command (NOPERM)",
-        "worker: Unknown while Redis refuses the command (NOPERM)",
-      ],
-      [
-        "refuses",
-        503,
-        "redis: Redis refuses writes, because its memory is full (OOM).",
-        "redisSettings: Unknown while Redis refuses writes",
-        "accountApi: Unknown while Redis refuses writes",
-        "worker: Unknown while Redis refuses writes",
-      ],
-      [
-        "unsafe",
-        503,
-        "redisSettings: Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes.",
-        "worker: No worker has run for 30 s",
-      ],
-    ]
-  `)
-})
-
-test.each<[string, unknown, string]>([
-  ['rejects the key', new ApiError({ operation: 'x', status: 401, codes: [] }), 'The account API rejects INFRA_API_KEY (401)'],
-  ['fails', new ApiError({ operation: 'x', status: 503, codes: [] }), 'The account API returned an error (503)'],
-  [
-    'returns something unreadable',
-    new ApiContractError({ operation: 'x', status: 200, problem: 'no JSON' }),
-    'The account API returned something unreadable (200)',
-  ],
-  [
-    'does not answer',
-    new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' }),
-    "The account API isn't responding",
-  ],
-])('the status page describes the problem of an account API that %s', async (_, error, problem) => {
-  const { read } = await arrangeApp({ account: [error as Error] })
-
-  expect((await read()).body.checks.accountApi).toMatchObject({ ok: false, problem })
+  await expectDocument('status.md', 'What the page /status says', situations)
 })
 
 describe('the limit of the account', () => {
@@ -215,24 +164,27 @@ describe('the limit of the account', () => {
   const note = /^Not checked, because of the account's limit of 60 reads a minute\. A read is free at 20\d\d-\S+Z$/
 
   test('is no outage, and the page names it with the time', async () => {
-    const { status, body } = await (await arrangeApp({ account: [limit(false)] })).read()
+    const { status, body } = await arrangeApp({ account: [limit(false)] }).read()
 
     expect([status, body.checks.accountApi]).toEqual([200, { ok: true, note: expect.stringMatching(note) }])
   })
 
   test('does not hide an outage while nothing is asked', async () => {
-    const away = new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' })
-    const before = limit(false)
-    const { read, checks } = await arrangeApp({ account: [away, before] })
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { read } = arrangeApp({
+      account: [new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' }), limit(false)],
+    })
     expect((await read()).body.checks.accountApi.ok).toBe(false)
-    expect(await checks.accountApi().catch((error: Error) => error.message)).toBe("The account API isn't responding")
+    vi.setSystemTime(Date.now() + 61_000)
+    expect((await read()).body.checks.accountApi.problem).toBe("The account API isn't responding")
   })
 })
 
 test('the status page asks Slack once in 30 s and the account once a minute, however often it is read', async () => {
   let asked = 0
   const account: Error[] = []
-  const { read } = await arrangeApp({
+  const { read } = arrangeApp({
     account,
     async slack() {
       asked += 1
