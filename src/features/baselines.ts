@@ -2,7 +2,7 @@ import type { Baseline, DiskGroup } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import { ApiError, isFeatureMissing, type Missing, UserError } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
-import { listFeature } from '../kit/list.ts'
+import { listFeature, textsIn } from '../kit/list.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
@@ -10,7 +10,7 @@ export function baselineListing(all: Baseline[], words: string[], missing: Missi
   return filteredListing({
     all,
     words,
-    textsOf,
+    textsOf: textsIn,
     one: 'baseline',
     many: 'baselines',
     order: (a, b) => inNaturalOrder(a.name, b.name),
@@ -22,89 +22,48 @@ export function baselineListing(all: Baseline[], words: string[], missing: Missi
   })
 }
 
-function row(baseline: Baseline): Mrkdwn {
-  const created = baseline.createdAt === undefined ? undefined : Date.parse(baseline.createdAt)
+function row({ id, name, description, operatingSystem: system, sshKeys, userData, diskLayout, bios, createdAt, ...on }: Baseline): Mrkdwn {
+  const settings = bios.map(({ setting, value }) => mrkdwn`${code(setting)} ${code(value)}`)
   const lines = [
-    mrkdwn`*${baseline.name}*  ·  ${target(baseline)}  ·  ${code(baseline.id)}`,
-    ...(baseline.description ? [mrkdwn`${baseline.description}`] : []),
-    ...operatingSystem(baseline),
-    labelled('SSH keys', listed(baseline.sshKeys.map(sshKey), 'none')),
-    labelled('User data', userData(baseline)),
-    labelled('Disks', listed(baseline.diskLayout.map(diskGroup), 'as delivered')),
-    labelled(
-      'BIOS',
-      listed(
-        baseline.bios.map(({ setting, value }) => mrkdwn`${code(setting)} ${setTo(value)}`),
-        'as delivered',
-      ),
-    ),
-    ...(created === undefined || Number.isNaN(created) ? [] : [labelled('Created', dateTime(created))]),
+    mrkdwn`*${name}*  ·  ${target(on)}  ·  ${code(id)}`,
+    ...(description ? [mrkdwn`${description}`] : []),
+    // The newer shape of the answer has no operating system.
+    ...(system === undefined ? [] : [mrkdwn`*Operating system:* ${system ? code(system) : 'any'}`]),
+    mrkdwn`*SSH keys:* ${listed(sshKeys.map(sshKey), 'none')}`,
+    mrkdwn`*User data:* ${userData ? mrkdwn`${userData.description ?? ''} ${code(userData.id)}` : 'none'}`,
+    mrkdwn`*Disks:* ${listed(diskLayout.map(diskGroup), 'as delivered')}`,
+    mrkdwn`*BIOS:* ${listed(settings, 'as delivered')}`,
+    ...(createdAt === undefined ? [] : [mrkdwn`*Created:* ${dateTime(Date.parse(createdAt))}`]),
   ]
   return joinMrkdwn(lines, '\n')
-}
-
-function labelled(label: string, words: Mrkdwn): Mrkdwn {
-  return mrkdwn`*${label}:* ${words}`
 }
 
 function listed(parts: Mrkdwn[], none: string): Mrkdwn {
   return parts.length > 0 ? joinMrkdwn(parts, '; ') : mrkdwn`${none}`
 }
 
-/** Returns no line if the answer has no operating system, as in the newer shape. An empty one means any. */
-function operatingSystem({ operatingSystem: slug }: Baseline): Mrkdwn[] {
-  return slug === undefined ? [] : [labelled('Operating system', slug ? code(slug) : mrkdwn`any`)]
-}
+const targets: Record<string, string> = { all_servers: 'all servers', custom: 'a custom set of servers' }
 
-function target({ targetType, platforms }: Baseline): Mrkdwn {
-  const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'an unnamed plan').join(', ')
-  const plans = names === '' ? mrkdwn`` : mrkdwn`: ${names}`
-  switch (targetType) {
-    case 'all_servers':
-      return mrkdwn`all servers${plans}`
-    case 'custom':
-      return mrkdwn`a custom set of servers${plans}`
-    case 'platforms':
-      return names === '' ? mrkdwn`on plans that the account API doesn't show` : mrkdwn`on ${names}`
-    case undefined:
-      return names === '' ? mrkdwn`target unknown` : mrkdwn`on ${names}`
-    default:
-      return mrkdwn`for ${code(targetType)}${plans}`
-  }
+function target({ targetType, platforms }: Pick<Baseline, 'targetType' | 'platforms'>): Mrkdwn {
+  const plans = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'an unnamed plan').join(', ')
+  if (targetType === undefined || targetType === 'platforms') return plans === '' ? mrkdwn`plans unknown` : mrkdwn`on ${plans}`
+  const type = targets[targetType] ?? mrkdwn`for ${code(targetType)}`
+  return mrkdwn`${type}${plans === '' ? '' : `: ${plans}`}`
 }
 
 function sshKey({ id, name, fingerprint }: Baseline['sshKeys'][number]): Mrkdwn {
-  return mrkdwn`${name ?? id ?? 'unnamed'} ${fingerprint ? code(fingerprint) : mrkdwn`(no fingerprint)`}`
-}
-
-function userData({ userData: data }: Baseline): Mrkdwn {
-  if (!data) return mrkdwn`none`
-  return data.description ? mrkdwn`${data.description} ${code(data.id)}` : code(data.id)
+  return mrkdwn`${name ?? id ?? 'unnamed'} ${fingerprint ? code(fingerprint) : '(no fingerprint)'}`
 }
 
 /** `2 disks for the system, RAID 1`; `4 disks for storage, RAID 0, ext4 on /var/lib/kafka`. */
 function diskGroup({ role, count, raidLevel, filesystem, mountPoint }: DiskGroup): Mrkdwn {
   const purpose = { os: 'for the system', storage: 'for storage', raw: 'raw' }[role ?? ''] ?? `for ${role ?? 'an unknown purpose'}`
-  const disks = count === undefined ? 'disks' : count === 1 ? '1 disk' : `${count} disks`
-  const raid = raidLevel ? raidLevel.replace(/^raid-/i, 'RAID ') : undefined
-  const where = mountPoint ? mrkdwn`${filesystem ?? 'mounted'} on ${code(mountPoint)}` : filesystem ? mrkdwn`${filesystem}` : undefined
-  return joinMrkdwn([mrkdwn`${disks} ${purpose}`, ...(raid ? [mrkdwn`${raid}`] : []), ...(where ? [where] : [])], ', ')
+  const disks = count === 1 ? '1 disk' : `${count ?? ''} disks`.trim()
+  const raid = raidLevel && `, ${raidLevel.replace(/^raid-/i, 'RAID ')}`
+  const mounted = mountPoint && mrkdwn` on ${code(mountPoint)}`
+  return mrkdwn`${disks} ${purpose}${raid ?? ''}${filesystem ? `, ${filesystem}` : ''}${mounted ?? ''}`
 }
 
-function setTo(value: string): Mrkdwn {
-  if (value === 'true') return mrkdwn`on`
-  if (value === 'false') return mrkdwn`off`
-  return value.length > 40 || /[{[]/.test(value) ? code(value) : mrkdwn`${value}`
-}
-
-/** Returns the texts as the account API sends them, for the search, and not as they are shown here. */
-function textsOf({ id, name, description, targetType, operatingSystem, userData: data, createdAt, ...lists }: Baseline): unknown[] {
-  const { platforms, sshKeys, diskLayout, bios } = lists
-  const listed = [data ?? {}, ...platforms, ...sshKeys, ...diskLayout, ...bios].flatMap((part) => Object.values(part))
-  return [id, name, description, targetType, operatingSystem, createdAt, ...listed]
-}
-
-/** `/infra baselines`: lists the configurations that servers are expected to be delivered with. */
 export const listBaselines = listFeature({
   words: 'baselines',
   usage: '[word…]',

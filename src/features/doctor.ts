@@ -1,5 +1,4 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import type { BudgetFigure } from '../account/budget.ts'
 import { type ApiKey, ownVariableOf, readKeyProblem } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
@@ -17,7 +16,7 @@ import {
   StoreUnavailableError,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { approversOf, type PolicyRule } from '../domain/policy.ts'
+import { approversOf } from '../domain/policy.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
@@ -30,13 +29,13 @@ import { externalSelect } from '../slack/pickers.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, Message } from '../slack/web-api.ts'
 
-/** A fact that could not be read, and why. */
-interface Unavailable {
-  unavailable: string
+interface Unread {
+  is: 'unreadable'
+  why: string
 }
 
-function isUnavailable<T>(fact: T | Unavailable): fact is Unavailable {
-  return typeof fact === 'object' && fact !== null && 'unavailable' in fact
+function isUnread<T>(fact: T | Unread): fact is Unread {
+  return typeof fact === 'object' && fact !== null && 'is' in fact && fact.is === 'unreadable'
 }
 
 const factTimeoutMs = 1_500
@@ -83,7 +82,6 @@ const reads = {
     const { items } = await asFarAsRead(app.lists.elasticIps())
     return { all: items.length, bgp: items.filter(isBgp).length }
   },
-  /** How far this machine's clock is ahead, in milliseconds. */
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
   aheadOfRedisMs: async ({ app }: Asked) => Date.now() - (await app.store.now()),
   workers: async ({ app: { store } }: Asked) => ({
@@ -95,7 +93,7 @@ const reads = {
 
 type Fact<Name extends keyof typeof reads> = Awaited<ReturnType<(typeof reads)[Name]>>
 
-export type SetupFacts = { [Name in keyof typeof reads]: Fact<Name> | Unavailable }
+export type SetupFacts = { [Name in keyof typeof reads]: Fact<Name> | Unread }
 
 interface Found {
   is: 'ok' | 'wrong' | 'unknown'
@@ -110,7 +108,6 @@ const unknown = (words: Mrkdwn, fix?: Mrkdwn): Found => ({ is: 'unknown', words,
 type Judge<Name extends keyof typeof reads> = (fact: Fact<Name>, facts: SetupFacts) => Found | Found[] | undefined
 
 interface SetupCheck {
-  /** The beginning of the line. */
   what: string
   judge: (facts: SetupFacts) => Found | Found[] | undefined
 }
@@ -126,7 +123,7 @@ function check<Name extends keyof typeof reads>(
     what,
     judge: (facts) => {
       const fact: unknown = facts[name]
-      return isUnavailable(fact) ? ifUnread(fact.unavailable) : judge(fact as Fact<Name>, facts)
+      return isUnread(fact) ? ifUnread(fact.why) : judge(fact as Fact<Name>, facts)
     },
   }
 }
@@ -167,11 +164,11 @@ async function gather(asked: Asked): Promise<SetupFacts> {
 }
 
 /** Returns the fact, or why it is unavailable. Never throws. */
-export async function readFact<T>(work: () => Promise<T>): Promise<T | Unavailable> {
+export async function readFact<T>(work: () => Promise<T>): Promise<T | Unread> {
   try {
-    return await withinOr(factTimeoutMs, work(), { unavailable: `no answer within ${factTimeoutMs / 1_000} s` })
+    return await withinOr(factTimeoutMs, work(), { is: 'unreadable', why: `no answer within ${factTimeoutMs / 1_000} s` })
   } catch (error) {
-    return { unavailable: whyNot(error) }
+    return { is: 'unreadable', why: whyNot(error) }
   }
 }
 
@@ -189,8 +186,7 @@ function whyNot(error: unknown): string {
 function judgeSlack(slack: Fact<'slack'>): Found {
   if (slack.is === 'unknown') return slackAway(slack.problem)
   if (slack.is === 'answers') {
-    const { afterMs } = slack
-    return ok(mrkdwn`Answered in ${afterMs < 1_000 ? withUnit(Math.round(afterMs), 'ms') : withUnit((afterMs / 1_000).toFixed(1), 's')}.`)
+    return ok(mrkdwn`Answered in ${withUnit(Math.round(slack.afterMs), 'ms')}.`)
   }
   return wrong(
     mrkdwn`Rejected the bot token (${slack.error}).`,
@@ -230,7 +226,7 @@ function judgeManifest(slack: Fact<'slack'>, { home }: SetupFacts): Found {
     )
   if (!granted) return unknown(mrkdwn`Couldn't check: Slack doesn't show which scopes are granted.`)
   if (typeof home === 'object') {
-    const why = 'refused' in home ? home.refused : home.unavailable
+    const why = 'refused' in home ? home.refused : home.why
     return unknown(mrkdwn`All required scopes granted. Couldn't check the Home tab (${why}).`)
   }
   const declined = missing(optionalScopes).map(code)
@@ -264,11 +260,7 @@ interface Channel {
 }
 
 async function readChannel(id: string, membership: () => Promise<ChannelMembership>): Promise<Channel> {
-  return { id, membership: orUnreadable(await readFact(membership)) }
-}
-
-function orUnreadable<T>(fact: T | Unavailable): T | { is: 'unreadable'; why: string } {
-  return isUnavailable(fact) ? { is: 'unreadable', why: fact.unavailable } : fact
+  return { id, membership: await readFact(membership) }
 }
 
 function readChannels({ app, viewer: { channelId } }: Asked): Promise<Channel[]> {
@@ -290,36 +282,25 @@ function judgeChannels(channels: Channel[], effect: string): Found[] {
 }
 
 function judgeMembership(membership: ChannelMembership, names: Mrkdwn, effect: string): Found {
-  switch (membership.is) {
-    case 'member':
-      return ok(mrkdwn`Lockkeeper is in ${names}.`)
-    case 'absent':
-      return wrong(mrkdwn`Lockkeeper isn't in ${names}, so ${effect}.`, mrkdwn`Run ${code('/invite @Lockkeeper')} there.`)
-    case 'archived':
-      return wrong(mrkdwn`Archived: ${names}, so ${effect}.`, mrkdwn`Unarchive it, or set another channel in the configuration.`)
-    case 'unreadable':
-      return unknown(mrkdwn`Couldn't check whether Lockkeeper is in ${names} (${membership.why}).`)
-  }
+  if (membership.is === 'member') return ok(mrkdwn`Lockkeeper is in ${names}.`)
+  if (membership.is === 'unreadable') return unknown(mrkdwn`Couldn't check whether Lockkeeper is in ${names} (${membership.why}).`)
+  return membership.is === 'absent'
+    ? wrong(mrkdwn`Lockkeeper isn't in ${names}, so ${effect}.`, mrkdwn`Run ${code('/invite @Lockkeeper')} there.`)
+    : wrong(mrkdwn`Archived: ${names}, so ${effect}.`, mrkdwn`Unarchive it, or set another channel in the configuration.`)
 }
 
 interface UserGroup {
   id: string
-  /** Its members may request or approve. Otherwise request messages only mention it. */
-  decides: boolean
   reading: GroupReading
 }
 
 function readGroups({ app }: Asked): Promise<UserGroup[]> {
-  const { rules } = app.config.policy
-  const deciding = new Set(rules.flatMap(decidingGroups))
-  const ids = new Set([...deciding, ...rules.flatMap((rule) => rule.mention?.userGroups ?? [])])
-  return Promise.all(
-    [...ids].map(async (id) => ({ id, decides: deciding.has(id), reading: orUnreadable(await readFact(() => readGroup(app, id))) })),
-  )
-}
-
-function decidingGroups({ request, approve }: PolicyRule): string[] {
-  return [...(request?.userGroups ?? []), ...(approve ? approversOf(approve).userGroups : [])]
+  const named = app.config.policy.rules.flatMap(({ request, approve, mention }) => [
+    ...(request?.userGroups ?? []),
+    ...(approve ? approversOf(approve).userGroups : []),
+    ...(mention?.userGroups ?? []),
+  ])
+  return Promise.all([...new Set(named)].map(async (id) => ({ id, reading: await readFact(() => readGroup(app, id)) })))
 }
 
 async function readGroup({ directory, slack }: App, id: string): Promise<GroupReading> {
@@ -329,27 +310,15 @@ async function readGroup({ directory, slack }: App, id: string): Promise<GroupRe
 }
 
 function judgeGroups(groups: UserGroup[]): Found[] {
-  const filled: Mrkdwn[] = []
-  const others: Found[] = []
-  for (const { id, decides, reading } of groups) {
-    const group = mrkdwn`${userGroupMention(id)} (${code(id)})`
-    const effect = decides ? 'it gives nobody rights' : 'mentioning it notifies nobody'
-    if (reading.is === 'unreadable') {
-      others.push(wrong(mrkdwn`${group} can't be read (${reading.why}), so ${effect}.`, fixOfGroup(reading.why)))
-    } else if (reading.members === 0) {
-      const fix = mrkdwn`Add members to it, enable it, or set others in the configuration.`
-      others.push(wrong(mrkdwn`${group} is empty or disabled, so ${effect}.`, fix))
-    } else {
-      filled.push(mrkdwn`${userGroupMention(id)} has ${reading.members === 1 ? 'one member' : `${reading.members} members`}`)
-    }
-  }
-  return [...(filled.length > 0 ? [ok(mrkdwn`${listOf(filled)}.`)] : []), ...others]
-}
-
-function fixOfGroup(why: string): Mrkdwn {
-  if (why === 'missing_scope') return mrkdwn`Add the scope ${code('usergroups:read')}. See *App manifest* in this list.`
-  if (why === 'plan_upgrade_required') return mrkdwn`This workspace's plan has no user groups. Name people in the configuration.`
-  return mrkdwn`Check in Slack that the user group exists and is enabled. Check its id in the configuration.`
+  return groups.map(({ id, reading }) => {
+    const group = userGroupMention(id)
+    if (reading.is === 'read' && reading.members > 0) return ok(mrkdwn`Members of ${group}: ${reading.members}.`)
+    const what = reading.is === 'read' ? 'is empty or disabled' : `can't be read (${reading.why})`
+    return wrong(
+      mrkdwn`${group} (${code(id)}) ${what}, so nobody gets rights or mentions by it.`,
+      mrkdwn`Check in Slack that the user group exists, is enabled and has members. Or set others in the configuration.`,
+    )
+  })
 }
 
 /** Whether alerts lead to requests. No line if alerts are not set up. Another check finds whether Lockkeeper is in their channels. */
@@ -386,24 +355,17 @@ const url = code('INFRA_API_URL')
 const ownKey = code('INFRA_API_KEY')
 const ownReadKey = code('INFRA_READ_KEY')
 
-const connectionProblems: Record<ConnectionProblem, { words: string; fix: Mrkdwn }> = {
-  name: { words: 'hostname not found', fix: mrkdwn`Check the hostname in ${url} and the DNS server.` },
-  refused: { words: 'connection refused', fix: mrkdwn`Check the port in ${url} and the firewalls on the way.` },
-  certificate: {
-    words: 'TLS certificate not trusted',
-    fix: mrkdwn`Check the hostname in ${url} and the clock of Lockkeeper's host. For your own certificate authority, set ${code('NODE_EXTRA_CA_CERTS')}.`,
-  },
-  late: {
-    words: 'timed out',
-    fix: mrkdwn`Check that firewalls and proxies let Lockkeeper's host reach ${url}. Check whether the account API is slow.`,
-  },
-  broken: {
-    words: 'connection lost',
-    fix: mrkdwn`Check the proxies, firewalls and load balancers between Lockkeeper's host and ${url}.`,
-  },
+const connectionProblems: Record<ConnectionProblem, [words: string, fix: Mrkdwn]> = {
+  name: ['hostname not found', mrkdwn`Check the hostname in ${url} and the DNS server.`],
+  refused: ['connection refused', mrkdwn`Check the port in ${url} and the firewalls on the way.`],
+  certificate: [
+    'TLS certificate not trusted',
+    mrkdwn`Check the hostname in ${url} and the clock of Lockkeeper's host. For your own certificate authority, set ${code('NODE_EXTRA_CA_CERTS')}.`,
+  ],
+  late: ['timed out', mrkdwn`Check that firewalls and proxies let Lockkeeper's host reach ${url}, and whether the account API is slow.`],
+  broken: ['connection lost', mrkdwn`Check the proxies, firewalls and load balancers between Lockkeeper's host and ${url}.`],
 }
 
-/** The list of keys, or why the account API did not give it. */
 interface AccountReading {
   keys: ApiKey[]
   own: OwnLastSlices
@@ -427,7 +389,7 @@ function judgeAccount({ error }: AccountReading): Found {
     return unknown(mrkdwn`Not checked, because of the limit. ${limitWords(error).why} Run this command again in ${again}.`)
   }
   if (error instanceof ApiUnreachableError) {
-    const { words, fix } = connectionProblems[connectionProblemOf(error.problem)]
+    const [words, fix] = connectionProblems[connectionProblemOf(error.problem)]
     // A problem that is no code is a sentence, which `words` say already.
     return wrong(mrkdwn`Not reachable: ${words}${/^[A-Z_]+$/.test(error.problem) ? ` (${error.problem})` : ''}.`, fix)
   }
@@ -443,11 +405,6 @@ function judgeAccount({ error }: AccountReading): Found {
 
 /** No line if the list of keys was not read for a reason that the line of the account API has. */
 function judgeKey({ keys, own, error }: AccountReading): Found | undefined {
-  if (isFeatureMissing(error))
-    return unknown(
-      mrkdwn`Accepted. Couldn't check whether it can make changes: the team lacks a feature that the list of keys needs.`,
-      mrkdwn`Ask the provider's support to enable it.`,
-    )
   if (error instanceof ApiError && isKeyRefused(error))
     return wrong(
       mrkdwn`Rejected (${error.status}). Lockkeeper can't read, change or track anything.`,
@@ -455,7 +412,7 @@ function judgeKey({ keys, own, error }: AccountReading): Found | undefined {
         ? mrkdwn`Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another ${code(error.key)} and restart Lockkeeper.`
         : mrkdwn`Set a valid ${code(error.key)} and restart Lockkeeper. Requests in progress are kept and then continue.`,
     )
-  if (error) return undefined
+  if (error && !isFeatureMissing(error)) return undefined
   if (own.INFRA_API_KEY === undefined) return ok(mrkdwn`Not set. This process reads with ${ownReadKey}, and workers make the changes.`)
   const key = keys.find((each) => ownVariableOf(each, own) === 'INFRA_API_KEY')
   if (key?.readOnly === undefined) return unknown(mrkdwn`Accepted. The account API doesn't show whether it can make changes.`)
@@ -481,29 +438,12 @@ function judgeReadKey({ keys, own, error }: AccountReading): Found | undefined {
   return wrong(readKeyProblems[problem], fix)
 }
 
-const purposes: Record<BudgetFigure['lane'], string> = {
-  execute: 'for changes',
-  person: 'for people',
-  track: 'for tracking',
-  background: 'in the background',
-  change: 'single',
-  bundle: 'of evacuations',
-  retract: 'deletions of keys',
-}
-
 function judgeLimits({ perMinute: { read, write }, hasReadKey, used }: Fact<'limits'>): Found {
+  const sum = (kind: 'read' | 'write') => used.filter((each) => each.kind === kind).reduce((total, each) => total + each.used, 0)
   const allowed = mrkdwn`The account allows ${read} reads${hasReadKey ? ' with each key' : ''} and ${write} changes a minute.`
-  return ok(mrkdwn`${allowed} Last minute: ${usedOf(used, 'read', 'reads')}, ${usedOf(used, 'write', 'changes')}.`)
+  return ok(mrkdwn`${allowed} Last minute: ${sum('read')} reads, ${sum('write')} changes.`)
 }
 
-/** `18 reads (16 for people, 2 for changes)` */
-function usedOf(figures: BudgetFigure[], kind: BudgetFigure['kind'], what: string): string {
-  const used = figures.filter((each) => each.kind === kind && each.used > 0)
-  const sum = used.reduce((total, each) => total + each.used, 0)
-  return `${sum} ${what}${sum === 0 ? '' : ` (${used.map((each) => `${each.used} ${purposes[each.lane]}`).join(', ')})`}`
-}
-
-/** What servers, Elastic IPs and virtual machines have in common. */
 interface Shown {
   id: string
   hostname?: string | undefined
@@ -524,7 +464,6 @@ async function readIdsUnseen({ app: { config, lists } }: Asked): Promise<string[
   return unseen
 }
 
-/** Warns of ids in the policy that may be mistyped. */
 function judgePolicy(idsUnseen: string[]): Found | undefined {
   if (idsUnseen.length === 0) return undefined
   return unknown(
@@ -535,11 +474,7 @@ function judgePolicy(idsUnseen: string[]): Found | undefined {
 
 function judgeElasticIps({ all, bgp }: Fact<'elasticIps'>): Found | undefined {
   if (bgp === 0) return undefined
-  return ok(
-    bgp === 1
-      ? mrkdwn`1 of ${all} is a BGP address. Lockkeeper doesn't move it.`
-      : mrkdwn`${bgp} of ${all} are BGP addresses. Lockkeeper doesn't move them.`,
-  )
+  return ok(mrkdwn`BGP addresses, which Lockkeeper doesn't move: ${bgp} of ${all}.`)
 }
 
 const clockMatters = {
@@ -558,7 +493,7 @@ function judgeClock(aheadMs: number | undefined, other: keyof typeof clockMatter
 }
 
 function judgeWorkers({ seen, lastTickMs, overdue }: Fact<'workers'>, { redis }: SetupFacts): Found {
-  if (!isUnavailable(redis) && (redis.is === 'refuses-writes' || redis.is === 'lacks-right'))
+  if (redis.is === 'refuses-writes' || redis.is === 'lacks-right')
     return unknown(mrkdwn`Unknown while Redis refuses what they report.`, mrkdwn`Fix Redis first, then run this command again.`)
   if (seen === 0)
     return wrong(
@@ -581,23 +516,21 @@ function ago(ms: number): string {
   return ms < 1_000 ? 'just now' : `${formatDuration(ms)} ago`
 }
 
-/** Describes this process in one line: `0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from POLICY_FILE`. */
-function describeBot({ config }: App): string {
-  const { role, environment, slack, policyFile } = config
-  const rules = config.policy.rules.length
+/** Describes this process in one line: `0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  rules from POLICY_FILE: 1`. */
+function describeBot({ config: { role, environment, slack, policyFile, policy } }: App): string {
   const parts = [
     packageFile.version,
     role === 'all' ? 'web and worker' : role,
     slack.appToken === undefined ? 'HTTP' : 'Socket Mode',
-    ...(environment ? [environment] : []),
-    `${rules === 1 ? 'one rule' : `${rules} rules`} from ${policyFile ? 'POLICY_FILE' : 'environment variables'}`,
+    environment,
+    `rules from ${policyFile ? 'POLICY_FILE' : 'environment variables'}: ${policy.rules.length}`,
   ]
-  return parts.join('  ·  ')
+  return parts.filter(Boolean).join('  ·  ')
 }
 
 const tests = { button: 'doctor-button', picker: 'doctor-picker' } as const
 
-const order = { wrong: 0, unknown: 1, ok: 2 } as const
+/** In the order of the report. */
 const signs = { wrong: ':x:', unknown: ':grey_question:', ok: ':white_check_mark:' } as const
 
 /** Lists what is wrong first. Below the list are a button and a picker, which prove that clicks and option loads arrive. */
@@ -605,12 +538,14 @@ export function report(bot: string, results: ReturnType<typeof diagnose>): Messa
   const failed = results.filter(({ is }) => is === 'wrong').length
   const unsure = results.filter(({ is }) => is === 'unknown').length
   const outcome = failed > 0 ? `${failed} of ${results.length} checks failed` : unsure > 0 ? 'No check failed' : 'All checks passed'
-  const lines = results
-    .toSorted((a, b) => order[a.is] - order[b.is])
-    .map(({ is, what, words, fix }) => {
-      const toDo = fix ? mrkdwn` ${is === 'wrong' ? mrkdwn`*Fix:* ` : ''}${fix}` : ''
-      return mrkdwn`${signs[is]} *${what}:* ${words}${toDo}`
-    })
+  const lines = Object.entries(signs).flatMap(([is, sign]) =>
+    results
+      .filter((each) => each.is === is)
+      .map(({ what, words, fix }) => {
+        const toDo = fix ? mrkdwn` ${is === 'wrong' ? mrkdwn`*Fix:* ` : ''}${fix}` : ''
+        return mrkdwn`${sign} *${what}:* ${words}${toDo}`
+      }),
+  )
   const title = mrkdwn`*${outcome}*${unsure === 0 ? '' : `, ${unsure} unknown`}`
   const content = [...wholeSection(title), ...context([mrkdwn`Lockkeeper ${bot}`]), ...lines.flatMap(wholeSection)]
   const picker = externalSelect({ actionId: tests.picker, placeholder: 'Test the pickers' })
@@ -621,7 +556,6 @@ export function report(bot: string, results: ReturnType<typeof diagnose>): Messa
   ])
 }
 
-/** `/infra doctor`: checks the app, Redis, the account API and the workers, and says how to fix what is wrong. */
 export const checkSetup = { create }
 
 function create(app: App, setup: Setup): Feature {

@@ -46,7 +46,6 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
 /** Every kind of change. These names are public, so a kind is never renamed. */
 export const changeKinds: ChangeKind[] = definitions.flatMap(({ kinds = [] }) => kinds)
 
-/** The kinds that are many changes of another kind under one approval, each with that kind. */
 export const bundles: Bundles = new Map(definitions.flatMap((definition) => Object.entries(definition.bundles ?? {})))
 
 export function createFeatures(app: App, setup: Setup): Feature[] {

@@ -5,15 +5,12 @@ import type { App } from '../app.ts'
 import { freshSeenMs, projectName } from '../domain/account.ts'
 import type { Change, Description, Preflight, PreflightOptions } from '../domain/change.ts'
 import { isUnanswered, type Missing } from '../domain/errors.ts'
-import { sendingMs } from '../domain/lane.ts'
-import type { Request } from '../domain/request.ts'
-import { formatAge, formatDuration, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
+import { formatAge, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
 import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
 import { findOption, findTyped, optionById, type Thing } from '../kit/thing.ts'
 import { servers } from '../kit/things.ts'
-import { requestLink } from '../messages/words.ts'
 import {
   addressesLeftOut,
   bgpWords,
@@ -38,7 +35,7 @@ import { Refusal } from '../slack/errors.ts'
 import { mostCheckboxes } from '../slack/fit.ts'
 import { oldNotes } from '../slack/listing.ts'
 import { checkboxes, preset } from '../slack/pickers.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, phraseWords, quotedTitle } from '../slack/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, phraseWords } from '../slack/text.ts'
 import { type Pair, readPair } from '../slack/typed-words.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
@@ -80,7 +77,7 @@ export const evacuationForm: Form<EvacuationInput, EvacuationFacts, 'serverId' |
       // Without addresses, an evacuation moves all that the server has, and the form showed that none of these can be moved.
       if (!ticked) return mrkdwn`None of these addresses can be moved.`
       if (ticked.length === 0) return mrkdwn`Choose at least one address.`
-      // Each address that the account does not list for the server is read by itself.
+      // A forged form may have more than were offered, and each that the account does not list for the server is read by itself.
       if (ticked.length <= mostEvacuated) return undefined
       return mrkdwn`One request moves up to ${mostEvacuated} addresses. You chose ${ticked.length}.`
     },
@@ -97,7 +94,6 @@ async function targetsOf(app: App, serverId: string): Promise<(target: Server) =
 /** How often Lockkeeper lists all Elastic IPs, so that it knows which addresses a server had before it died. */
 const snapshotMs = 5 * 60_000
 
-/** `/infra evacuate`: requests to move all Elastic IPs of a server to another one. */
 export const evacuateServer = changeFeature({
   kind: 'ip.evacuate',
   bundles: { 'ip.evacuate': moveKind },
@@ -224,11 +220,8 @@ async function preflight(
   const source = isNeeded ? await app.account.servers.get(serverId, { signal }).catch(() => undefined) : shown
   const namesakes = forRequest && target ? await readNamesakes(app, target, signal) : noNamesakes
   const checked = checkEvacuation(input, { ...addresses, source, target }, forRequest ? 'request' : 'writes')
-  return {
-    ...checked,
-    unchecked: [...checked.unchecked, ...namesakes.unchecked],
-    warnings: [...(checked.warnings ?? []), ...namesakes.warnings],
-  }
+  const { unchecked, warnings = [] } = checked
+  return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
 }
 
 interface ReadOptions {
@@ -240,10 +233,7 @@ interface ReadOptions {
   signal?: AbortSignal | undefined
 }
 
-/**
- * Reads the addresses of a server: one list of all Elastic IPs and, only where it shows none on the server, what Lockkeeper saw there before. An
- * address that the list lacks is read by itself.
- */
+/** What Lockkeeper saw on the server before counts only if the list shows none there. An address that the list lacks is read by itself. */
 async function readAddresses(
   app: App,
   serverId: string,
@@ -273,17 +263,12 @@ async function readAddresses(
   return { all, single: new Map(single.flat()), seen, old: leftOutOf(all).old }
 }
 
-/** The addresses of a server, as the form offers them. */
 interface OfferedAddresses extends Pick<Missing, 'old'> {
   serverId: string
   serverName: string
   offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
   cannotMove: LeftOut[]
   bgp: string[]
-  /** How long it takes until all of them are sent at the account's limit, in ms, and that limit. */
-  sending?: { takesMs: number; perMinute: number }
-  /** Says what was done last to a server that has no address to move, or to the addresses that are no longer there. */
-  lastChange?: Mrkdwn[]
 }
 
 interface Wanted {
@@ -306,36 +291,14 @@ async function offerAddresses(app: App, { serverId, targetId, ticked, only }: Wa
   const asked = { serverId, targetId: targetId ?? '', elasticIpIds: ticked }
   const { from, checked, bgp } = checkAddresses(asked, { ...reads, source, target }, 'request')
   const wanted = only ? checked.filter(({ elasticIpId }) => only.includes(elasticIpId)) : checked
+  const offered = wanted.flatMap((each) => {
+    if ('finding' in each) return []
+    const { seenAgoMs = 0 } = each.move.facts
+    const isTicked = ticked?.includes(each.elasticIpId) ?? seenAgoMs <= freshSeenMs
+    return [{ elasticIpId: each.elasticIpId, address: each.address, seenAgoMs: seenAgoMs || undefined, isTicked }]
+  })
   const cannotMove = wanted.flatMap((each) => ('finding' in each ? [each] : []))
-  const movable = wanted.flatMap((each) => ('move' in each ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
-  const offered = movable.map(({ elasticIpId, address, seenAgoMs = 0 }, index) => ({
-    elasticIpId,
-    address,
-    seenAgoMs: seenAgoMs || undefined,
-    isTicked: ticked?.includes(elasticIpId) ?? (index < mostEvacuated && seenAgoMs <= freshSeenMs),
-  }))
-  const perMinute = app.config.infra.writesPerMinute
-  const takesMs = sendingMs(Math.min(offered.length, mostEvacuated), perMinute)
-  const gone = cannotMove.filter(isGone).map(({ elasticIpId }) => `elastic_ip:${elasticIpId}`)
-  return {
-    serverId,
-    serverName: from.name,
-    offered,
-    cannotMove,
-    bgp,
-    old: reads.old,
-    sending: takesMs > 0 ? { takesMs, perMinute } : undefined,
-    lastChange: await lastChange(app, wanted.length === 0 ? [`server:${serverId}`] : gone),
-  }
-}
-
-/** `Last change: “Evacuate web-1 → web-2 (4 Elastic IPs)”, ended 2:13 PM (request b7e23ec2).` It only explains, so a failure finds nothing. */
-async function lastChange({ store, catalog, slack }: App, resources: string[]): Promise<Mrkdwn[]> {
-  const found = await store.lastChangesOf(resources).catch(() => new Map<string, Request>())
-  const [newest] = [...found.values()].toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))
-  if (newest?.endedAt === undefined) return []
-  const link = requestLink({ id: newest.id, link: slack.identity.linkTo(newest) })
-  return [mrkdwn`Last change: ${quotedTitle(catalog.titleOf(newest))}, ended ${dateTime(newest.endedAt)} (${link}).`]
+  return { serverId, serverName: from.name, offered, cannotMove, bgp, old: reads.old }
 }
 
 /** The addresses of an earlier request: those that are to be moved, ticked, and those that its requester left out. */
@@ -355,28 +318,20 @@ function earlierAddresses({ elasticIpIds }: EvacuationInput, { from, items, left
   }
 }
 
-/** The most groups that fit into a form. The other addresses need another request. */
-const mostGroups = 10
-
 /** Their ids name the server, so that Slack forgets what was ticked for another one. */
-function addressBlocks(addresses: OfferedAddresses): KnownBlock[] {
-  const { serverId, serverName, offered, cannotMove, bgp, lastChange = [], old, sending } = addresses
+function addressBlocks({ serverId, serverName, cannotMove, bgp, old, ...all }: OfferedAddresses): KnownBlock[] {
   const id = (part: string | number) => `elasticIpIds:${serverId}:${part}`
-  const count = Math.min(mostGroups, Math.ceil(offered.length / mostCheckboxes))
+  const offered = all.offered.slice(0, mostEvacuated)
+  const left = all.offered.length - offered.length
+  const count = Math.ceil(offered.length / mostCheckboxes)
   const groups = Array.from({ length: count }, (_, index) => offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes))
-  const left = offered.length - groups.flat().length
   const none = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${code(serverName)}, and Lockkeeper saw none there in the past 24 h.`
-  const small = [
-    ...oldNotes({ old }),
-    ...(left > 0 ? [mrkdwn`${left} more addresses don't fit in here. Move them with another request.`] : []),
-    ...(offered.length > mostEvacuated ? [mrkdwn`One request moves up to ${mostEvacuated} addresses.`] : []),
-    ...(sending ? [mrkdwn`Takes about ${formatDuration(sending.takesMs)}: the account allows ${sending.perMinute} changes a minute.`] : []),
-  ]
   const stays = bgpWords(bgp, serverName)
   const notes = [
-    ...small.flatMap((note) => context([note])),
-    ...(offered.length + cannotMove.length === 0 ? wholeSection(joinMrkdwn([none, ...lastChange], ' ')) : []),
-    ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(addresses)) : []),
+    ...oldNotes({ old }).flatMap((note) => context([note])),
+    ...(left > 0 ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses. Move the other ${left} with another one.`]) : []),
+    ...(offered.length + cannotMove.length === 0 ? wholeSection(none) : []),
+    ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(cannotMove, serverName)) : []),
     ...(stays ? wholeSection(phraseWords(stays)) : []),
   ]
   return [
@@ -399,33 +354,25 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
   })
 }
 
-/** Says which addresses are no longer on the server, what was done to them last, and which stay because they can't be moved. */
-function cannotMoveWords({ cannotMove, serverName, lastChange = [] }: OfferedAddresses): Mrkdwn {
+/** Says which addresses are no longer on the server, and which stay because they can't be moved. */
+function cannotMoveWords(cannotMove: LeftOut[], serverName: string): Mrkdwn {
   const line = ({ address, finding }: LeftOut) =>
     finding.code === 'not-on-server'
       ? mrkdwn`•  ${address} (on ${String(finding.now)})`
       : mrkdwn`•  ${explainEvacuation(finding)?.why ?? address}`
+  // On another server by now, or no longer on the account.
+  const isGone = ({ finding }: LeftOut) => finding.code === 'not-on-server' || finding.code === 'gone'
   const [gone, stuck] = [cannotMove.filter(isGone), cannotMove.filter((each) => !isGone(each))]
-  return joinMrkdwn(
-    [
-      ...(gone.length > 0 ? [mrkdwn`*No longer on ${code(serverName)}:*`, ...gone.map(line), ...lastChange] : []),
-      ...(stuck.length > 0 ? [mrkdwn`*Left out, because they can't be moved:*`, ...stuck.map(line)] : []),
-    ],
-    '\n',
-  )
+  const lines = [
+    ...(gone.length > 0 ? [mrkdwn`*No longer on ${code(serverName)}:*`, ...gone.map(line)] : []),
+    ...(stuck.length > 0 ? [mrkdwn`*Left out, because they can't be moved:*`, ...stuck.map(line)] : []),
+  ]
+  return joinMrkdwn(lines, '\n')
 }
 
-/** Whether an address is on another server by now, or is no longer on the account. */
-function isGone({ finding }: LeftOut): boolean {
-  return finding.code === 'not-on-server' || finding.code === 'gone'
-}
-
-/** Names in the thread what came to the server after the request, and is not moved. */
 function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {
   if (came.length === 0) return undefined
-  const listed = came.map(({ address }) => address).join(', ')
-  const [were, areNot] = came.length === 1 ? ['was', "it isn't"] : ['were', "they aren't"]
-  return `${listed} ${were} assigned to ${from.name} after the request, so ${areNot} moved.`
+  return `Assigned to ${from.name} after the request, so not moved: ${came.map(({ address }) => address).join(', ')}.`
 }
 
 function describe({ from, to, toAddress, project, site, items, isBack }: EvacuationFacts): Description {

@@ -22,7 +22,6 @@ const marks: Record<string, Mrkdwn> = {
   error: mrkdwn`:red_circle:`,
 }
 
-/** `/infra ip list`: lists the Elastic IPs of the account. */
 export const listElasticIps = thingList({
   kind: 'elastic-ip',
   thing: elasticIps,

@@ -1,7 +1,6 @@
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isBgp } from '../domain/account.ts'
-import { UnknownName } from '../domain/errors.ts'
 import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
 import { findOption, findTyped, optionById, optionOf } from '../kit/thing.ts'
@@ -33,7 +32,6 @@ export const moveForm: Form<MoveInput, MoveFacts> = {
   }),
 }
 
-/** Returns which servers this Elastic IP can move to, as far as the lists show it. */
 async function targetsOf(app: App, elasticIpId: string) {
   const [addresses, all] = await Promise.all([asFarAsRead(app.lists.elasticIps()), asFarAsRead(app.lists.servers())])
   const elasticIp = addresses.items.find(({ id }) => id === elasticIpId)
@@ -41,7 +39,6 @@ async function targetsOf(app: App, elasticIpId: string) {
   return (server: (typeof all.items)[number]) => !elasticIp || canMoveTo(elasticIp, server, assigned)
 }
 
-/** `/infra ip move`: requests to move an Elastic IP to another server. */
 export const moveElasticIp = changeFeature({
   kind: moveKind,
   change: moveChange,
@@ -65,8 +62,8 @@ export const moveElasticIp = changeFeature({
   read: readCommand,
   fill: (app, args) => {
     const { first, second } = readMove(args)
-    if (first !== undefined) return { typed: first, found: fillWith(app, first) }
-    return second === undefined ? undefined : { typed: second, found: findOption(app, servers, second).then((serverId) => ({ serverId })) }
+    const typed = first ?? second
+    return typed === undefined ? undefined : { typed, found: fillWith(app, typed) }
   },
   item: { of: 'elastic-ip', label: 'Move…' },
   offer: {
@@ -82,10 +79,7 @@ export const moveElasticIp = changeFeature({
   },
 })
 
-/**
- * Reads `<elastic ip> [to] <server>`. None of them contains a comma, so a comma without a space separates them too. No Elastic IP is called
- * `to`, so `to web-2` names a server only.
- */
+/** Neither name contains a comma, so a comma without a space separates them too. No Elastic IP is called `to`. */
 export function readMove(args: string[]): Pair {
   const words = args.flatMap((word) => word.split(',')).filter((word) => word !== '')
   return isBetween(words[0]) ? { first: undefined, second: words[1], rest: words.slice(2) } : readPair(words)
@@ -111,21 +105,10 @@ export async function readCommand(app: App, { args, slashCommand }: CommandCall,
   }
 }
 
-/** Fills the form with a single word: an Elastic IP or, if there is none of that name, a server. */
+/** Fills the form with a single word: an Elastic IP by its address or id, or a server. */
 async function fillWith(app: App, typed: string) {
-  // Both lists are needed if it is a server, and a trigger does not wait for one after the other.
-  const listed = app.lists.servers()
-  listed.catch(() => {})
-  try {
-    const [elasticIp] = await findTyped(app, elasticIps, typed)
-    if (isBgp(elasticIp)) refuseMove({ code: 'bgp-address', address: elasticIp.address ?? typed })
-    return { elasticIpId: optionOf(elasticIps, elasticIp) }
-  } catch (error) {
-    if (!(error instanceof UnknownName)) throw error
-    // People type the Elastic IP first, so a word that names nothing is called one.
-    const asElasticIp = (other: unknown) => {
-      throw other instanceof UnknownName ? error : other
-    }
-    return { serverId: await findOption(app, servers, typed).catch(asElasticIp) }
-  }
+  if (!elasticIps.isId?.(typed) && !/^\d+\.\d|:/.test(typed)) return { serverId: await findOption(app, servers, typed) }
+  const [elasticIp] = await findTyped(app, elasticIps, typed)
+  if (isBgp(elasticIp)) refuseMove({ code: 'bgp-address', address: elasticIp.address ?? typed })
+  return { elasticIpId: optionOf(elasticIps, elasticIp) }
 }

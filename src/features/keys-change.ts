@@ -3,7 +3,7 @@ import { ensureDeleted } from '../account/client.ts'
 import { type ApiKey, ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { fullAccessFromEverywhere, keyPhrase, labelOf, looksSame, requesterOfKey } from '../domain/account.ts'
+import { fullAccessFromEverywhere, keyPhrase, labelOf, requesterOfKey } from '../domain/account.ts'
 import {
   type Change,
   type Description,
@@ -18,14 +18,14 @@ import {
 import type { ChangeKind } from '../domain/policy.ts'
 import { formatAge, type Phrase, person, phrase } from '../domain/text.ts'
 import { changeFeature } from '../kit/change-feature.ts'
-import { finding, findings } from '../kit/findings.ts'
+import { finding, findings, namesakes } from '../kit/findings.ts'
 import { pick } from '../kit/form.ts'
 import { findTyped } from '../kit/thing.ts'
-import { apiKeys } from '../kit/things.ts'
+import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import type { ItemAction } from '../requests/clicks.ts'
 import type { Command } from '../slack/commands.ts'
 import { preset } from '../slack/pickers.ts'
-import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { mrkdwn } from '../slack/text.ts'
 
 const KeyInput = z.object({ keyId: z.string() })
 type KeyInput = z.infer<typeof KeyInput>
@@ -93,19 +93,13 @@ export const keyFindings = findings({
     },
   ),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
-  'same-name': finding({ name, lastSlice: z.string().optional(), count: z.number() }, ({ name, lastSlice, count }) => {
-    const own = lastSlice === undefined ? [] : phrase` This one's token ends in ${lastSlice}.`
-    return phrase`${count + 1} API keys are called ${name}.${own}`
-  }),
+  namesakes: namesakes(apiKeys),
 
   'token-changed': finding('Another change rotated the key after this was requested.'),
-  'key-name-changed': finding('The key was called {before} when this was requested, and is called {now} now.'),
-  // The access is in Lockkeeper's own words, and no name.
-  'access-changed': finding(
-    { before: z.string(), now: z.string() },
-    ({ before, now }) => `The key's access was ${before} when this was requested, and is ${now} now.`,
+  'key-changed': finding(
+    { what: z.enum(['name', 'access', 'allowed addresses']), before: z.string(), now: z.string() },
+    ({ what, before, now }) => phrase`The key's ${[what]} was ${before} when this was requested, and is ${now} now.`,
   ),
-  'origins-changed': finding('The key was usable from {before} when this was requested, and is usable from {now} now.'),
 
   'key-gone': finding(
     'The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it.',
@@ -127,23 +121,20 @@ export const keyFindings = findings({
 })
 type KeyFinding = z.infer<typeof keyFindings.schema>
 
-interface KeyFeature extends Pick<Command, 'summary' | 'details' | 'examples'>, Pick<ItemAction, 'style'> {
+interface KeyFeature extends Pick<Command, 'summary' | 'details' | 'examples'>, Pick<ItemAction, 'label' | 'style'> {
   kind: ChangeKind
   change: (app: App) => Change<KeyInput, KeyFacts>
-  callbackId: string
   title: string
   hint: string
-  ask: Mrkdwn
 }
 
-/** `/infra keys rotate` and `/infra keys revoke`: request a new token for an API key, or its deletion. */
-function keyFeature(verb: Verb, { kind, change, callbackId, title, hint, ask, style, ...command }: KeyFeature) {
+function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...command }: KeyFeature) {
   return changeFeature<KeyInput, KeyFacts, 'keyId'>({
     kind,
     change,
     findings: keyFindings,
     form: {
-      callbackId,
+      callbackId: `${verb}-api-key`,
       title,
       fields: { keyId: pick(apiKeys, { label: 'API key', hint }) },
       filled: (_, { keyId, name }) => ({
@@ -153,44 +144,35 @@ function keyFeature(verb: Verb, { kind, change, callbackId, title, hint, ask, st
     command: { words: `keys ${verb}`, group: 'Keys', usage: '[<key>]', ...command },
     read: async (app, { args }) => {
       const typed = args.join(' ')
-      return {
-        thing: apiKeys,
-        typed,
-        found: await findTyped(app, apiKeys, typed),
-        inputOf: (keyId) => ({ keyId }),
-        ask,
-        byId: `keys ${verb} <id>`,
-      }
+      const found = await findTyped(app, apiKeys, typed)
+      const ask = mrkdwn`Which one should be ${verb}d?`
+      return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId }), ask, byId: `keys ${verb} <id>` }
     },
-    item: { of: 'api-key', label: verb === 'rotate' ? 'Rotate…' : 'Revoke…', style },
+    item: { of: 'api-key', label, style },
   })
 }
-
-const formOpens = mrkdwn`Without a key: opens a form.`
 
 export const rotateApiKey = keyFeature('rotate', {
   kind: 'key.rotate',
   change: rotateChange,
-  callbackId: 'rotate-api-key',
   title: 'Rotate an API key',
+  label: 'Rotate…',
   hint: 'After the approval, you press “Rotate key”. The old token stops working then, and the new one is shown once, only to you.',
-  ask: mrkdwn`Which one should be rotated?`,
   summary: 'Request a new token for an API key',
-  details: mrkdwn`The key by name or id. ${formOpens} After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you.`,
+  details: mrkdwn`The key by name or id. Without a key: opens a form. After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you.`,
   examples: ['terraform', 'laptop of ada'],
 })
 
 export const revokeApiKey = keyFeature('revoke', {
   kind: 'key.revoke',
   change: revokeChange,
-  callbackId: 'revoke-api-key',
   title: 'Revoke an API key',
-  hint: 'Its token stops working as soon as the request is approved.',
-  ask: mrkdwn`Which one should be revoked?`,
-  summary: 'Request to revoke an API key',
-  details: mrkdwn`The key by name or id. ${formOpens} After the approval, the key is deleted and its token stops working.`,
-  examples: ['laptop of ada'],
+  label: 'Revoke…',
   style: 'danger',
+  hint: 'Its token stops working as soon as the request is approved.',
+  summary: 'Request to revoke an API key',
+  details: mrkdwn`The key by name or id. Without a key: opens a form. After the approval, the key is deleted and its token stops working.`,
+  examples: ['laptop of ada'],
 })
 
 /** The change that revokes a key (vendor's OpenAPI document, "DELETE /auth/api_keys/{api_key_id}"). */
@@ -212,10 +194,7 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
   }
 }
 
-/**
- * The change that gives a key a new token (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). The old token stops working at once.
- * The requester takes the new one after the approval.
- */
+/** The old token stops working at once (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). */
 export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
   const members = membersOf(app, 'rotate')
   return {
@@ -242,10 +221,7 @@ export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
   }
 }
 
-/**
- * Detects a rotation by the last characters of the token. Deletes the key if nobody has seen its new token. After a report of not rotated, a
- * person may have rotated the key and may use the new token, so it is kept.
- */
+/** Deletes a rotated key whose new token nobody has seen. After a report of not rotated, a person may use the new token, so it is kept. */
 async function observeRotation(app: App, { keyId }: KeyInput, { lastSlice }: KeyFacts, moment: Moment): Promise<Observation> {
   const failed = (cause: KeyFinding) => ({ is: 'failed' as const, cause })
   const key = await findInList(app.account.apiKeys.list(), ({ id }) => id === keyId)
@@ -312,9 +288,7 @@ async function preflight(
 /** Lists what approvers should know about a key. `all`: the keys of the account. `now`: ms since 1970. */
 function warningsAbout(key: ApiKey, verb: Verb, { all, now }: { all: ApiKey[]; now: number }): KeyFinding[] {
   const warnings: KeyFinding[] = [{ code: 'token-stops', verb }, historyOf(key, now)]
-  const name = key.name && labelOf(key.name)
-  const count = name ? all.filter((other) => other.id !== key.id && other.name && looksSame(labelOf(other.name), name)).length : 0
-  if (name && count > 0) warnings.unshift({ code: 'same-name', name, lastSlice: key.tokenLastSlice, count })
+  if (key.name) warnings.unshift(...keyNamesakes(all, labelOf(key.name), key.id))
   if (verb === 'rotate' && key.readOnly === false && key.allowedIps?.length === 0) warnings.push({ code: 'full-access-from-everywhere' })
   return warnings
 }
@@ -331,15 +305,15 @@ function historyOf(key: ApiKey, now: number): KeyFinding {
 
 /** Finds what has changed since the approval, such as a rotation by somebody else. Compares only what both reads show. */
 function differences(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
-  if (differ(approved.lastSlice, now.lastSlice)) return [{ code: 'token-changed' }]
-  if (differ(approved.name, now.name)) return [{ code: 'key-name-changed', before: approved.name ?? '', now: now.name ?? '' }]
-  if (differ(approved.readOnly, now.readOnly)) return [{ code: 'access-changed', before: accessOf(approved), now: accessOf(now) }]
-  const [before, today] = [approved, now].map(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted()))
-  return differ(before, today) ? [{ code: 'origins-changed', before: originsOf(approved), now: originsOf(now) }] : []
-}
-
-function differ<T>(approved: T | undefined, now: T | undefined): boolean {
-  return approved !== undefined && now !== undefined && approved !== now
+  const differ = <T>(of: (facts: KeyFacts) => T | undefined) =>
+    of(approved) !== undefined && of(now) !== undefined && of(approved) !== of(now)
+  if (differ(({ lastSlice }) => lastSlice)) return [{ code: 'token-changed' }]
+  const changed = (what: 'name' | 'access' | 'allowed addresses', words: (facts: KeyFacts) => string): KeyFinding[] => [
+    { code: 'key-changed', what, before: words(approved), now: words(now) },
+  ]
+  if (differ(({ name }) => name)) return changed('name', ({ name = '' }) => name)
+  if (differ(({ readOnly }) => readOnly)) return changed('access', accessOf)
+  return differ(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted())) ? changed('allowed addresses', originsOf) : []
 }
 
 /** A rotation replaces the token, so its message goes on showing the end of the old one. */

@@ -1,10 +1,9 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { ensureDeleted } from '../account/client.ts'
-import type { ApiKey } from '../account/objects.ts'
 import { findInList, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { findNamesakes, fullAccessFromEverywhere, isKeyLabel, keyPhrase, labelOf, namesakesAre, uniqueKeyName } from '../domain/account.ts'
+import { fullAccessFromEverywhere, isKeyLabel, keyPhrase, labelOf, uniqueKeyName } from '../domain/account.ts'
 import {
   type Change,
   type Moment,
@@ -17,9 +16,9 @@ import {
 import { UserError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
 import { changeFeature } from '../kit/change-feature.ts'
-import { finding, findings } from '../kit/findings.ts'
+import { finding, findings, namesakes } from '../kit/findings.ts'
 import { type Form, oneOf, text } from '../kit/form.ts'
-import { apiKeys } from '../kit/things.ts'
+import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import { requestIdFor } from '../requests/submit.ts'
 import { option } from '../slack/blocks.ts'
 import { type Mrkdwn, mrkdwn, truncate } from '../slack/text.ts'
@@ -34,11 +33,7 @@ const name = z.string()
 
 export const newKeyFindings = findings({
   'name-taken': finding({ name }, ({ name }) => `An API key called ${name} already exists.`),
-  /** Other keys that people know by the same name: their number, and up to three of them as lists show them. */
-  'same-name': finding(
-    { name, others: z.array(z.string()), count: z.number() },
-    (found) => phrase`${namesakesAre(found, apiKeys)} already called ${found.name}.`,
-  ),
+  namesakes: namesakes(apiKeys),
   'keys-unread': finding("whether such a key already exists (the account API didn't answer)"),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
   'created-unseen': finding(
@@ -95,7 +90,6 @@ const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses'> = {
   }),
 }
 
-/** `/infra keys create`: requests a new API key. Only the requester sees its token, once. */
 export const createApiKey = changeFeature({
   kind: 'key.create',
   change: newKeyChange,
@@ -148,10 +142,7 @@ function isAddressOrRange(text: string): boolean {
 
 const seenOnce = 'Shown once. Save it in your secrets manager now. If it is lost, request to rotate or revoke the key.'
 
-/**
- * The change that creates an API key (interface specification, "POST /auth/api_keys"). The requester takes it with a click after the
- * approval.
- */
+/** Interface specification, "POST /auth/api_keys". The requester takes the key with a click after the approval. */
 export function newKeyChange(app: App): Change<NewKey, NewKey> {
   return {
     kind: 'key.create',
@@ -195,21 +186,11 @@ async function preflight(app: App, input: NewKey, { signal }: PreflightOptions):
   try {
     const keys = await app.account.apiKeys.list({ signal })
     if (keys.some((key) => key.name === name)) newKeyFindings.refuse({ code: 'name-taken', name })
-    return { facts: input, unchecked: [], warnings: [...sameNameAmong(keys, labelOf(name)), ...open], incomplete: false }
+    return { facts: input, unchecked: [], warnings: [...keyNamesakes(keys, labelOf(name)), ...open], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
     return { facts: input, unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding], warnings: open, incomplete: true }
   }
-}
-
-/** Warns approvers of keys that people can't tell from the new one, because a rotation or a revocation names them alike. */
-function sameNameAmong(keys: ApiKey[], name: string): NewKeyFinding[] {
-  // Lists show the end of a key's token, and no id.
-  const known = keys.flatMap((key) =>
-    key.name === undefined ? [] : [{ id: key.tokenLastSlice === undefined ? key.id : `…${key.tokenLastSlice}`, name: labelOf(key.name) }],
-  )
-  const namesakes = findNamesakes(name, known)
-  return namesakes ? [{ code: 'same-name', name, ...namesakes }] : []
 }
 
 /** Deletes a key whose token nobody has seen. A key that was used counts as seen. */

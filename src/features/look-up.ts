@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import type { ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
-import { asFarAsRead, type ReadList } from '../account/resource.ts'
+import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isBgp } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
@@ -9,6 +9,8 @@ import { ApiError, type Missing } from '../domain/errors.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { type Phrase, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import type { FeatureDefinition } from '../kit/change-feature.ts'
+import { textsIn } from '../kit/list.ts'
+import type { AnyThing } from '../kit/thing.ts'
 import { elasticIps, servers, slugOf, virtualMachines } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
@@ -32,19 +34,13 @@ interface Thing {
   id: string
 }
 
-const kinds = { 'elastic-ip': elasticIps, server: servers, 'virtual-machine': virtualMachines }
+const kinds: Record<ThingKind, AnyThing> = { 'elastic-ip': elasticIps, server: servers, 'virtual-machine': virtualMachines }
+const things = Object.entries(kinds) as [ThingKind, AnyThing][]
 
-/** How the ids of the service begin (`ueip_`: BGP), followed by letters and digits. Anything else is not read by its id. */
-const ids: [ThingKind, RegExp][] = [
-  ['elastic-ip', /^u?eip_[A-Za-z0-9]{1,40}$/],
-  ['server', /^sv_[A-Za-z0-9]{1,40}$/],
-  ['virtual-machine', /^vm_[A-Za-z0-9]{1,40}$/],
-]
+/** A longer word is not read by its id. Those of the service have about 20 characters. */
+const longestId = 40
 
-/**
- * Finds what the words name, in the order of the words. Ids must match exactly, and names and addresses whole, whatever their case. A word
- * that looks like an id counts although no list has it, because lists can be incomplete.
- */
+/** Names count whole, in any case. A word that looks like an id counts although no list has it, because lists can be incomplete. */
 export function findThings(words: string[], { elasticIps, servers, virtualMachines }: Lists): Thing[] {
   const places = new Map(words.toReversed().map((word, index) => [word.toLowerCase(), words.length - index]))
   const exact = new Set(words)
@@ -59,39 +55,22 @@ export function findThings(words: string[], { elasticIps, servers, virtualMachin
   ]
   const known = new Set(listed.map(({ id }) => id))
   const others = words
-    .filter((word) => !known.has(word))
-    .flatMap((word) => ids.flatMap(([kind, id]) => (id.test(word) ? named(kind, word, []) : [])))
+    .filter((word) => !known.has(word) && word.length <= longestId)
+    .flatMap((word) => things.flatMap(([kind, thing]) => (thing.isId?.(word) ? named(kind, word, []) : [])))
   return [...listed, ...others].toSorted((a, b) => a.at - b.at).map(({ kind, id }) => ({ kind, id }))
 }
 
-/** The open requests about each thing, by its id. `unread`: how many open requests this version cannot read. */
-interface OpenRequests {
-  about: Map<string, Request[]>
-  unread: number
-}
-
-export async function findOpenRequests(store: Pick<Store, 'findOpen'>, thingIds: string[]): Promise<OpenRequests> {
-  if (thingIds.length === 0) return { about: new Map(), unread: 0 }
-  const { requests, unreadable } = await store.findOpen()
-  const namedIn = requests.map((request) => ({ request, ids: stringsIn([request.input, request.facts]) }))
+/** Finds the open requests about each thing, by its id. */
+export async function findOpenRequests(store: Pick<Store, 'findOpen'>, thingIds: string[]): Promise<Map<string, Request[]>> {
+  if (thingIds.length === 0) return new Map()
+  const { requests } = await store.findOpen()
+  const namedIn = requests.map((request) => {
+    // Every kind of change names its things by their ids. Addresses that the request leaves out do not count.
+    const { leftOut: _, ...facts } = Object(request.facts)
+    return { request, ids: new Set(textsIn([request.input, facts])) }
+  })
   const about = thingIds.map((id) => [id, namedIn.filter(({ ids }) => ids.has(id)).map(({ request }) => request)] as const)
-  return { about: new Map(about), unread: unreadable }
-}
-
-/**
- * Collects the strings of a request's content: every kind of change names its things by their ids there. Addresses that the request leaves
- * out do not count.
- */
-function stringsIn(content: unknown[]): Set<string> {
-  const found = new Set<string>()
-  const left = [...content]
-  while (left.length > 0) {
-    const value = left.pop()
-    if (typeof value === 'string') found.add(value)
-    else if (typeof value === 'object' && value !== null)
-      left.push(...Object.entries(value).flatMap(([name, member]) => (name === 'leftOut' ? [] : [member])))
-  }
-  return found
+  return new Map(about)
 }
 
 /** A thing as the account shows it. `gone`: it does not exist. `unread`: the account API did not answer. */
@@ -110,45 +89,38 @@ const readMs = 8_000
 interface LookUpLists extends Lists {
   /** Whether one of them was not read, or not to its end. */
   isIncomplete: boolean
-  /** Whether the list of Elastic IPs was read. */
   hasElasticIps: boolean
-  /** The oldest of those that are earlier copies. */
   old: Missing['old']
 }
 
 /** Reads the lists that are shared. Throws if none could be read. */
 async function readLists({ lists }: App): Promise<LookUpLists> {
-  const problems: unknown[] = []
-  const read = async <Item>(list: Promise<Item[]>): Promise<ReadList<Item>> => {
-    const nothing = { items: [], cut: 'size' as const }
-    return asFarAsRead(list).catch((error: unknown) => {
-      problems.push(error)
-      return nothing
-    })
-  }
-  const [ofElasticIps, ofServers, ofMachines] = await Promise.all([
-    read(lists.elasticIps()),
-    read(lists.servers()),
-    read(lists.virtualMachines()),
+  const [addresses, machines, others] = await Promise.allSettled([
+    asFarAsRead(lists.elasticIps()),
+    asFarAsRead(lists.servers()),
+    asFarAsRead(lists.virtualMachines()),
   ])
-  const all = [ofElasticIps, ofServers, ofMachines]
-  if (problems.length === all.length) throw problems[0]
+  const all = [addresses, machines, others]
+  const read = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  if (read.length === 0 && addresses.status === 'rejected') throw addresses.reason
   return {
-    elasticIps: ofElasticIps.items,
-    servers: ofServers.items,
-    virtualMachines: ofMachines.items,
-    isIncomplete: all.some(({ cut }) => cut !== undefined),
-    hasElasticIps: ofElasticIps.cut === undefined,
-    old: all.flatMap(({ old }) => old ?? []).toSorted((one, other) => other.agoMs - one.agoMs)[0],
+    elasticIps: addresses.status === 'fulfilled' ? addresses.value.items : [],
+    servers: machines.status === 'fulfilled' ? machines.value.items : [],
+    virtualMachines: others.status === 'fulfilled' ? others.value.items : [],
+    isIncomplete: read.length < all.length || read.some(({ cut }) => cut !== undefined),
+    hasElasticIps: addresses.status === 'fulfilled' && addresses.value.cut === undefined,
+    old: read.flatMap(({ old }) => old ?? []).toSorted((one, other) => other.agoMs - one.agoMs)[0],
   }
 }
 
-/** Finds the things in the lists, and reads those that the lists do not have. */
 function readNow(app: App, things: Thing[], lists: LookUpLists): Promise<ThingNow[]> {
   const signal = AbortSignal.timeout(readMs)
   const isAbsent = (error: unknown) => error instanceof ApiError && error.status === 404
-  const failed = (thing: Thing, error: unknown): ThingNow => ({ ...thing, is: isAbsent(error) ? 'gone' : 'unread' })
-  return Promise.all(things.map((thing) => readOne(app, thing, lists, signal).catch((error: unknown) => failed(thing, error))))
+  return Promise.all(
+    things.map((thing) =>
+      readOne(app, thing, lists, signal).catch((error: unknown): ThingNow => ({ ...thing, is: isAbsent(error) ? 'gone' : 'unread' })),
+    ),
+  )
 }
 
 async function readOne({ account }: App, thing: Thing, lists: LookUpLists, signal: AbortSignal): Promise<ThingNow> {
@@ -157,13 +129,8 @@ async function readOne({ account }: App, thing: Thing, lists: LookUpLists, signa
   const { id, kind } = thing
   if (kind === 'virtual-machine') return { ...thing, is: kind, machine: await read(lists.virtualMachines, id, account.virtualMachines) }
   if (kind === 'server') {
-    const server = await read(lists.servers, id, account.servers)
-    return {
-      ...thing,
-      is: kind,
-      server,
-      elasticIps: lists.hasElasticIps ? lists.elasticIps.filter((each) => each.server?.id === id) : undefined,
-    }
+    const elasticIps = lists.hasElasticIps ? lists.elasticIps.filter((each) => each.server?.id === id) : undefined
+    return { ...thing, is: kind, server: await read(lists.servers, id, account.servers), elasticIps }
   }
   const elasticIp = await read(lists.elasticIps, id, account.elasticIps)
   const on = elasticIp.server?.id
@@ -171,13 +138,6 @@ async function readOne({ account }: App, thing: Thing, lists: LookUpLists, signa
   return { ...thing, is: kind, elasticIp, server }
 }
 
-/** Says why an Elastic IP can't be moved to any server now. Undefined if it can be. */
-function cannotMoveWords(elasticIp: ElasticIp): Mrkdwn | undefined {
-  const finding = whyNotMovable(elasticIp)
-  return finding && endingWords(moveWords(finding))
-}
-
-/** The most Elastic IPs of one server that are named. */
 const mostNamed = 10
 
 function thingLine(now: ThingNow): Mrkdwn {
@@ -191,8 +151,8 @@ function thingLine(now: ThingNow): Mrkdwn {
       const where = server
         ? mrkdwn`On ${code(server.hostname ?? server.id)} (${now.server ? statusOf(now.server) : "couldn't read its status"})`
         : mrkdwn`On no server, or its server isn't active`
-      const whyNot = cannotMoveWords(now.elasticIp)
-      const more = [...(isBgp(now.elasticIp) ? [] : [where]), ...(whyNot ? [whyNot] : [])]
+      const whyNot = whyNotMovable(now.elasticIp)
+      const more = [...(isBgp(now.elasticIp) ? [] : [where]), ...(whyNot ? [endingWords(moveWords(whyNot))] : [])]
       return described(address, `Elastic IP, ${status}`, more, [placeOf(project, slugOf(site)), id])
     }
     case 'server': {
@@ -234,28 +194,19 @@ interface FoundThing {
   serverId: string | undefined
 }
 
-interface LookedUp {
+/** `left`: how many further things the message names. */
+interface LookedUp extends Pick<LookUpLists, 'isIncomplete' | 'old'> {
   metadata: string
   things: FoundThing[]
-  /** How many things were read. */
-  read: number
-  /** How many further things the message names. */
   left: number
-  /** Whether a list of the account could not be read to its end. */
-  isIncomplete: boolean
-  /** Set if the account was read earlier. */
-  old: Missing['old']
-  /** How many open requests were not searched. */
-  unread: number
 }
 
 /** Shows what a message names, as it is now, each with its open requests and its buttons. */
-export function lookedUpView({ metadata, things, read, left, isIncomplete, old, unread }: LookedUp): ModalView {
+export function lookedUpView({ metadata, things, left, isIncomplete, old }: LookedUp): ModalView {
   const notes = [
     ...oldNotes({ old }),
-    ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${read} were looked up.`] : []),
+    ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${things.length} were looked up.`] : []),
     ...(isIncomplete ? [mrkdwn`:warning: Couldn't read every list of the account. The message may name more.`] : []),
-    ...(unread > 0 && things.length > 0 ? [mrkdwn`:warning: ${unread} more open requests weren't searched.`] : []),
   ]
   const blocks = things.length === 0 ? nothingFound : things.flatMap(thingBlocks)
   return modal({ title, metadata, blocks: [...blocks, ...context(notes)] })
@@ -266,30 +217,19 @@ const nothingFound = wholeSection(
 )
 
 function thingBlocks({ now, requests, offers, serverId }: FoundThing, index: number): KnownBlock[] {
-  const [offer] = now.is === 'gone' || isEmptyServer(now) || isStuck(now) ? [] : offers
+  // The line of an Elastic IP that can't be moved says why.
+  const isStuck = now.is === 'elastic-ip' && whyNotMovable(now.elasticIp) !== undefined
+  const [offer] = now.is === 'gone' || isStuck ? [] : offers
   const value = JSON.stringify({ version: 1, id: now.id, ...(serverId ? { serverId } : {}) } satisfies OfferedThing)
   const line = thingLine(now)
   const shown = offer ? [sectionWithButton(line, button({ text: offer.label, actionId: offer.actionId, value }))] : wholeSection(line)
   return [...(index > 0 ? [divider()] : []), ...shown, ...requests.flatMap((each) => context([requestLine(each)]))]
 }
 
-/** Whether nothing can be moved away from it. The account can show no addresses of a server that is off, and they can still be there. */
-function isEmptyServer(now: ThingNow): boolean {
-  return now.is === 'server' && now.server.status === 'on' && now.elasticIps?.length === 0
-}
-
-/** Whether it is an Elastic IP that can't be moved. Its line says why. */
-function isStuck(now: ThingNow): boolean {
-  return now.is === 'elastic-ip' && cannotMoveWords(now.elasticIp) !== undefined
-}
-
 function requestLine({ request, title, link: address }: FoundThing['requests'][number]): Mrkdwn {
-  const parts = [
-    mrkdwn`Open request: ${phraseWords(withoutOwner(title, request.origin.userId))}, ${stateWithCount(request)}`,
-    mrkdwn`requested by ${mention(request.origin.userId)}`,
-    link(address, 'Open the request'),
-  ]
-  return joinMrkdwn(parts, '  ·  ')
+  const { userId } = request.origin
+  const what = mrkdwn`${phraseWords(withoutOwner(title, userId))}, ${stateWithCount(request)}`
+  return mrkdwn`Open request: ${what}  ·  requested by ${mention(userId)}  ·  ${link(address, 'Open the request')}`
 }
 
 /** The most that is searched in a message. Slack's longest message has 40,000 characters, and its text and its blocks say the same. */
@@ -300,13 +240,13 @@ const shownMembers = new Set(['text', 'title', 'value', 'fallback', 'pretext', '
 
 /** Lists the words of a message in their order, each once: of its text, its blocks and its attachments. */
 export function wordsIn({ text, blocks, attachments }: Pick<ShortcutMessage, 'text' | 'blocks' | 'attachments'>): string[] {
-  const texts = [text, ...textsIn(blocks), ...textsIn(attachments)].join('\n').slice(0, most.characters)
+  const texts = [text, ...shownIn(blocks), ...shownIn(attachments)].join('\n').slice(0, most.characters)
   const pieces = withoutInvisible(withoutMarkup(texts)).split(/[^\p{L}\p{N}_.:-]+/u)
   return [...new Set(pieces.flatMap(wordsOf))].slice(0, most.words)
 }
 
 /** Collects the texts of nested blocks without recursion, because the nesting is from outside. */
-function textsIn(nested: unknown[]): string[] {
+function shownIn(nested: unknown[]): string[] {
   const texts: string[] = []
   const left: unknown[] = nested.toReversed()
   for (let nodes = 0; left.length > 0 && nodes < most.nodes; nodes += 1) {
@@ -366,7 +306,7 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
   const named = findThings(words, lists)
   const first = await readNow(app, named.slice(0, mostThings), lists)
   const things = [...first, ...(await readNow(app, addressesOn(first).slice(0, mostThings - first.length), lists))]
-  const { about, unread } = await findOpenRequests(store, idsOf(things))
+  const about = await findOpenRequests(store, idsOf(things))
   const shown = new Set<string>()
   // A request names the address and both servers. It is shown once, below the first of them.
   const firstShown = ({ id, state }: Request) => isOpen(state) && !shown.has(id) && shown.add(id)
@@ -381,11 +321,9 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
   return lookedUpView({
     metadata: writeMetadata({ origin, responseUrl, message: message?.ref }),
     things: things.map(found),
-    read: things.length,
     left: named.length - first.length,
     isIncomplete: lists.isIncomplete,
     old: lists.old,
-    unread,
   })
 }
 

@@ -19,36 +19,29 @@ interface ListedMove {
   link: string | undefined
 }
 
-/** The number of moves that are left out of the list. */
-interface Unlisted {
+interface Counts {
   inFlight: number
   waiting: number
+  /** How many of these are not listed. */
+  left: number
   /** Another version of Lockkeeper wrote them. */
   unreadable: number
 }
 
 /** Lists moves in flight, longest first, then those that wait, then the last that ended. `now` is in ms since 1970. */
-function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number): Listing {
-  const inFlight = moves.filter(({ request: { state } }) => isOpen(state) && state !== 'waiting')
-  const waiting = moves.filter(({ request }) => request.state === 'waiting')
-  const ended = moves.filter(({ request }) => !isOpen(request.state))
-  const counts = { inFlight: inFlight.length + unlisted.inFlight, waiting: waiting.length + unlisted.waiting }
+function moveListing(moves: ListedMove[], { inFlight, waiting, left, unreadable }: Counts, now: number): Listing {
+  const ended = moves.filter(({ request }) => !isOpen(request.state)).length
   return {
-    title: mrkdwn`Moves: ${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length} ended lately`,
-    ...itemRows([...inFlight, ...waiting, ...ended], { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
+    title: mrkdwn`Moves: ${inFlight} in progress, ${waiting} waiting for approval, ${ended} ended lately`,
+    ...itemRows(moves, { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
     empty:
-      unlisted.unreadable > 0
+      unreadable > 0
         ? mrkdwn`No moves can be shown.`
         : mrkdwn`No moves in progress, and none ended lately. See ${code('audit')} for earlier ones.`,
     notes: [
-      ...(unlisted.inFlight > 0
-        ? [mrkdwn`${unlisted.inFlight} more ${unlisted.inFlight === 1 ? 'is' : 'are'} in progress. Only the longest are shown.`]
-        : []),
-      ...(unlisted.waiting > 0
-        ? [mrkdwn`${unlisted.waiting} more ${unlisted.waiting === 1 ? 'waits' : 'wait'} for approval. Only the oldest are shown.`]
-        : []),
-      ...(ended.length > 0 ? [mrkdwn`For moves that ended earlier, see ${code('audit')}.`] : []),
-      ...unreadableRequests(unlisted.unreadable),
+      ...(left > 0 ? [mrkdwn`${left} more are in progress or waiting. Only the oldest are shown.`] : []),
+      ...(ended > 0 ? [mrkdwn`For moves that ended earlier, see ${code('audit')}.`] : []),
+      ...unreadableRequests(unreadable),
     ],
   }
 }
@@ -74,10 +67,7 @@ function stateOf({ request, underway }: ListedMove): Mrkdwn {
   return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }
 
-/**
- * Says how long a move has been under way, or how long it took. It is a number, by which Slack sorts the column. A move that waits for approval has
- * not begun.
- */
+/** A number, by which Slack sorts the column. A move that waits for approval has not begun. */
 function timeOf(request: Request, now: number): Cell {
   const { state, decidedAt, createdAt, sentAt, endedAt } = request
   if (state === 'waiting') return undefined
@@ -109,11 +99,10 @@ function markOf({ state, items = [] }: Request): Mrkdwn {
   return state === 'failed' || state === 'not-started' ? mrkdwn`:red_circle:` : mrkdwn`:white_circle:`
 }
 
-/** The most moves in flight, and the most waiting moves, on the list. People do not read more pages. */
+/** People do not read more pages. */
 const mostOpen = 500
 const mostEnded = 10
 
-/** `/infra moves`: lists the moves in flight, those that wait for approval, and the last that ended. */
 export const listMoves = listFeature({
   words: 'moves',
   group: 'View',
@@ -128,16 +117,13 @@ async function readMoves(app: App): Promise<Listing> {
   const moves = open.requests.filter(takesTime)
   const waiting = moves.filter(({ state }) => state === 'waiting')
   const inFlight = moves.filter(({ state }) => state !== 'waiting')
-  const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]
+  const listed = [...inFlight, ...waiting].slice(0, mostOpen)
   // A move that ended between the reads is in both results.
   const requests = [...listed, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
   const described = requests.flatMap((request) => describe(app, request) ?? [])
-  const unlisted = {
-    inFlight: Math.max(0, inFlight.length - mostOpen),
-    waiting: Math.max(0, waiting.length - mostOpen),
-    unreadable: open.unreadable + requests.length - described.length,
-  }
-  return moveListing(described, unlisted, now)
+  const unreadable = open.unreadable + requests.length - described.length
+  const counts = { inFlight: inFlight.length, waiting: waiting.length, left: moves.length - listed.length, unreadable }
+  return moveListing(described, counts, now)
 }
 
 function describe({ catalog, slack }: App, request: Request): ListedMove | undefined {

@@ -6,9 +6,9 @@ import { listFeature } from '../kit/list.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
-import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { channelMention, code, dateTime, link, mention, mrkdwn } from '../slack/text.ts'
 
-export interface Pending {
+interface Pending {
   request: Request
   /** `Move 203.0.113.10: web-1 → web-2` */
   title: string
@@ -24,19 +24,24 @@ const columns: Columns<Pending> = [
   { header: 'Request', cell: ({ title, link: address }) => link(address, title) },
   { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2 },
   { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
-  { header: 'Requested by', cell: requesterOf, before: 'requested by ', line: 2 },
+  {
+    header: 'Requested by',
+    cell: ({ request, isMine }) => (isMine ? mrkdwn`you` : mention(request.origin.userId)),
+    before: 'requested by ',
+    line: 2,
+  },
   { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
-  { header: 'Approvals', cell: approvalsOf, line: 2 },
+  { header: 'Approvals', cell: ({ missing, needed }) => (needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined), line: 2 },
   { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason), before: 'Reason: ', line: 3 },
 ]
 
 /** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` and `unreadable` requests are left out. */
-export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } = {}): Listing {
+function pendingListing(pending: Pending[], { more, unreadable }: { more: number; unreadable: number }): Listing {
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
   const count = pending.length + more
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
-    title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval. ${howMany(forYou, more, count)}`,
+    title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval. You can approve ${forYou === 0 ? 'none' : forYou}${more > 0 ? ' of those shown' : ''}.`,
     ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
     empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval.`,
     notes: [
@@ -46,24 +51,9 @@ export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } 
   }
 }
 
-function howMany(forYou: number, more: number, count: number): string {
-  if (forYou === 0) return more > 0 ? "You can't approve any of those shown." : `You can't approve ${count === 1 ? 'it' : 'any of them'}.`
-  if (forYou === count) return `You can approve ${count === 1 ? 'it' : 'all of them'}.`
-  return `You can approve ${more > 0 ? `at least ${forYou}` : forYou}.`
-}
-
-function requesterOf({ request, isMine }: Pending): Mrkdwn {
-  return isMine ? mrkdwn`you` : mention(request.origin.userId)
-}
-
-function approvalsOf({ missing, needed }: Pending): string | undefined {
-  return needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined
-}
-
 /** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
 const mostShown = 500
 
-/** `/infra pending`: lists the requests that wait for an approval, and marks those that the viewer can decide. */
 export const listPending = listFeature({
   words: 'pending',
   group: 'You',

@@ -4,72 +4,63 @@ import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../slack/listing.ts'
-import { wholeCommand } from '../slack/router.ts'
 import { type Cell, type Column, type Columns, type Details, detailsOf, idFact, itemRows } from '../slack/table.ts'
-import { code, containsWords, type Mrkdwn, mrkdwn, searchText } from '../slack/text.ts'
+import { code, containsWords, mrkdwn, searchText } from '../slack/text.ts'
 
-/**
- * Shows a price for an hour or a month: `$0.007/h`, `EUR 5.11/mo`. Currencies other than the US dollar are shown by their code, because
- * several share a symbol.
- */
-function priceWords(amount: number, currency: string, per: 'h' | 'mo'): string {
-  const number = (amount < 1 ? smallAmount : largeAmount).format(amount)
-  return `${currency === 'USD' ? '$' : `${currency} `}${number}/${per}`
+/** What plans can be compared by besides their own price, by the word that is typed. */
+const units = {
+  cheapest: { name: 'vCPU', in: ({ specs }: Plan) => specs.vcpuCount },
+  'cheapest-gb': { name: 'GiB of memory', in: ({ specs }: Plan) => specs.memory },
 }
+type Unit = (typeof units)[keyof typeof units]
 
-const smallAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })
-const largeAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-
-/** The price that plans are compared by: of the plan, per vCPU, or per GiB of memory. */
-type Measure = 'plan' | 'vcpu' | 'gb'
-
-export interface PlanQuery {
+interface PlanQuery {
   words: string[]
   /** The sites among the words, by their codes: `DAL`. Stock is shown for these only. */
   sites: string[]
-  measure: Measure
+  /** Undefined if the plans are compared by their own price. */
+  unit: Unit | undefined
   inStockOnly: boolean
-  /** The currency that was typed, or `USD`. */
   currency: string
 }
 
 /** A plan with the regions that fit, and the lowest price among them: among those with stock if only plans in stock were asked for. */
-export interface PlanOffer {
+interface PlanOffer {
   plan: Plan
-  regions: PlanRegion[]
+  /** The sites that offer it, by their codes: `ASH, DAL`. Empty if there are none. */
+  inStock: string
+  notInStock: string
   price: PlanPrice | undefined
-  /** The price per hour and `Measure`. Undefined if the price or the amount is not known. */
+  /** The price per hour, of the plan or for one unit of it. Undefined if the price or the amount is not known. */
   figure: number | undefined
 }
 
 /** Reads the query from the words. A word is a currency only if some plan has a price in it: `EUR` is one, `FRA` is a site. */
-export function readQuery(plans: Plan[], words: string[]): PlanQuery {
-  const known = new Set(
-    plans.flatMap((plan) => plan.regions.flatMap((region) => region.prices.map((price) => price.currency.toUpperCase()))),
-  )
-  const currency = words.find((word) => known.has(word.toUpperCase()))
-  const sites = new Set(plans.flatMap((plan) => plan.regions.flatMap(sitesIn)).map((site) => site.toUpperCase()))
-  const filters = words.filter((word) => word !== currency && !isInStock(word) && !(word.toLowerCase() in measures))
-  const measure = words.map((word) => measures[word.toLowerCase()]).find((known) => known !== undefined) ?? 'plan'
+function readQuery(plans: Plan[], words: string[]): PlanQuery {
+  const regions = plans.flatMap((plan) => plan.regions)
+  const currencies = new Set(regions.flatMap(({ prices }) => prices.map(({ currency }) => currency.toUpperCase())))
+  const sites = new Set(regions.flatMap(sitesIn).map((site) => site.toUpperCase()))
+  const usual = currencies.has('USD') ? 'USD' : ([...currencies].toSorted()[0] ?? 'USD')
+  const unitOf = (word: string) => (Object.hasOwn(units, word) ? units[word as keyof typeof units] : undefined)
+  const typed = words.map((word) => word.toLowerCase())
+  const filters = words.filter((word, index) => {
+    const lower = typed[index] ?? ''
+    return !currencies.has(word.toUpperCase()) && lower !== 'in-stock' && !unitOf(lower)
+  })
   return {
     words: filters,
     sites: filters.map((word) => word.toUpperCase()).filter((word) => sites.has(word)),
-    measure,
-    inStockOnly: words.some(isInStock),
-    currency: currency?.toUpperCase() ?? (known.has('USD') ? 'USD' : ([...known].toSorted()[0] ?? 'USD')),
+    unit: typed.map(unitOf).find((unit) => unit !== undefined),
+    inStockOnly: typed.includes('in-stock'),
+    currency: words.map((word) => word.toUpperCase()).find((word) => currencies.has(word)) ?? usual,
   }
 }
 
-const isInStock = (word: string) => word.toLowerCase() === 'in-stock'
-
-const measures: Record<string, Measure> = { cheapest: 'vcpu', 'cheapest-vcpu': 'vcpu', 'cheapest-gb': 'gb', 'cheapest-memory': 'gb' }
-
-export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
+function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
   // The difference of two infinities is NaN, which would leave the list unsorted.
   const order = ({ figure }: PlanOffer) => figure ?? Number.MAX_VALUE
   return plans
-    .map((plan) => offerOf(plan, query))
-    .filter((offer) => offer !== undefined)
+    .flatMap((plan) => offerOf(plan, query) ?? [])
     .toSorted((a, b) => order(a) - order(b) || inNaturalOrder(a.plan.name, b.plan.name))
 }
 
@@ -78,133 +69,97 @@ export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
  * the sites in them. A price is that of a region, so it holds for each of its sites. `in-stock` chooses plans and the price, and the sites
  * without stock are still shown as such.
  */
-function offerOf(plan: Plan, { words, sites, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
+function offerOf(plan: Plan, { words, sites, inStockOnly, currency, unit }: PlanQuery): PlanOffer | undefined {
   const ownText = searchText([plan.name, plan.specs.gpu, ...plan.operatingSystems])
   const placeWords = words.filter((word) => sites.includes(word.toUpperCase()) || !ownText.includes(word.toLowerCase()))
+  const named = (codes: string[]) => codes.filter((site) => sites.length === 0 || sites.includes(site.toUpperCase()))
   const regions = plan.regions
     .filter((region) => containsWords([region.name, ...sitesIn(region)], placeWords))
-    .map((region) => atSites(region, sites))
+    .map((region) => ({ ...region, availableSites: named(region.availableSites), inStockSites: named(region.inStockSites) }))
   const stocked = regions.filter((region) => region.inStockSites.length > 0)
   if (inStockOnly ? stocked.length === 0 : regions.length === 0 && placeWords.length > 0) return undefined
-  const price = cheapest(inStockOnly ? stocked : regions, currency)
-  return { plan, regions, price, figure: figureOf(plan, price, measure) }
-}
-
-/** Leaves out the other sites of a region. Without the codes of sites, all stay. */
-function atSites(region: PlanRegion, sites: string[]): PlanRegion {
-  const named = (codes: string[]) => codes.filter((site) => sites.length === 0 || sites.includes(site.toUpperCase()))
-  return { ...region, availableSites: named(region.availableSites), inStockSites: named(region.inStockSites) }
+  const prices = (inStockOnly ? stocked : regions).flatMap((region) => region.prices)
+  const [price] = prices.filter((each) => each.currency.toUpperCase() === currency).toSorted((a, b) => perHour(a) - perHour(b))
+  const amount = unit ? unit.in(plan) : 1
+  const figure = price && amount ? perHour(price) / amount : undefined
+  return { plan, ...stockOf(regions), price, figure: Number.isFinite(figure) ? figure : undefined }
 }
 
 function sitesIn({ availableSites, inStockSites }: PlanRegion): string[] {
   return [...availableSites, ...inStockSites]
 }
 
-function cheapest(regions: PlanRegion[], currency: string): PlanPrice | undefined {
-  const prices = regions.flatMap((region) => region.prices.filter((price) => price.currency.toUpperCase() === currency))
-  return prices.toSorted((a, b) => comparable(a) - comparable(b))[0]
+/** A price per month is divided by 730 hours. */
+function perHour({ hour, month }: PlanPrice): number {
+  return hour ?? (month === undefined ? Number.POSITIVE_INFINITY : month / 730)
 }
 
-function figureOf({ specs }: Plan, price: PlanPrice | undefined, measure: Measure): number | undefined {
-  if (!price || !Number.isFinite(comparable(price))) return undefined
-  const amount = measure === 'plan' ? 1 : measure === 'vcpu' ? specs.vcpuCount : specs.memory
-  return amount ? comparable(price) / amount : undefined
+function stockOf(regions: PlanRegion[]): Pick<PlanOffer, 'inStock' | 'notInStock'> {
+  const without = regions.flatMap(({ inStockSites, availableSites }) => availableSites.filter((site) => !inStockSites.includes(site)))
+  const named = (sites: string[]) => [...new Set(sites)].join(', ')
+  return { inStock: named(regions.flatMap(({ inStockSites }) => inStockSites)), notInStock: named(without) }
 }
 
-/** Returns the price per hour. A price per month is divided by 730 hours. */
-function comparable(price: PlanPrice): number {
-  return price.hour ?? (price.month === undefined ? Number.POSITIVE_INFINITY : price.month / 730)
-}
-
-/** Names the sites that offer a plan, by their codes: `ASH, DAL, FRA`. Undefined if there are none. The details of a plan name the regions. */
-function stockOf(regions: PlanRegion[]): { inStock: string | undefined; notInStock: string | undefined } {
-  const named = (sites: string[]) => (sites.length > 0 ? [...new Set(sites)].join(', ') : undefined)
-  return {
-    inStock: named(regions.flatMap(({ inStockSites }) => inStockSites)),
-    notInStock: named(regions.flatMap(({ availableSites, inStockSites }) => availableSites.filter((site) => !inStockSites.includes(site)))),
-  }
-}
-
-const unitNames = { vcpu: 'vCPU', gb: 'GiB of memory' } as const
-
-/** Columns that only depend on the plan have the same words in both lists. */
-type OwnColumn = Omit<Column<Plan>, 'absent'>
-
-const name: OwnColumn = { header: 'Plan', cell: ({ name }) => name }
-
-const size: OwnColumn[] = [
-  { header: 'vCPU', cell: ({ specs }) => numberCell(specs.vcpuCount), after: ' vCPU' },
-  { header: 'Memory (GiB)', cell: ({ specs }) => numberCell(specs.memory), after: ' GiB memory' },
-  { header: 'GPU', cell: gpu },
-  { header: 'Disk', cell: disk },
+const [name, ...size]: Columns<Pick<PlanOffer, 'plan'>> = [
+  { header: 'Plan', cell: ({ plan }) => plan.name },
+  { header: 'vCPU', cell: ({ plan }) => numberCell(plan.specs.vcpuCount), after: ' vCPU' },
+  { header: 'Memory (GiB)', cell: ({ plan }) => numberCell(plan.specs.memory), after: ' GiB memory' },
+  { header: 'GPU', cell: ({ plan }) => gpu(plan) },
+  { header: 'Disk', cell: ({ plan }) => disk(plan) },
 ]
 
-/**
- * The columns of the list: price, size and stock. A list by unit price has a column for it. The price that sorts the list comes first, because
- * a narrow screen shows the first columns only.
- */
-export function planColumns({ currency, measure }: PlanQuery): Columns<PlanOffer> {
-  const amount = (value: number | undefined, per: 'h' | 'mo') => priceCell(value, currency, per)
-  const compared: Column<PlanOffer>[] =
-    measure === 'plan'
-      ? []
-      : [
-          {
-            header: `Per ${unitNames[measure]}`,
-            cell: ({ figure }) => amount(figure, 'h'),
-            after: ` per ${unitNames[measure]}`,
-            absent: `no price per ${unitNames[measure]}`,
-            line: 2,
-          },
-        ]
+/** The price that sorts the list comes first, because a narrow screen shows the first columns only. */
+function planColumns({ currency, unit }: PlanQuery): Columns<PlanOffer> {
+  const amount = (value: number | undefined, per: 'h' | 'mo') =>
+    value === undefined ? undefined : { value, words: priceWords(value, currency, per) }
+  const per = `per ${unit?.name}`
+  const compared: Column<PlanOffer> = {
+    header: `Per ${unit?.name}`,
+    cell: ({ figure }) => amount(figure, 'h'),
+    after: ` ${per}`,
+    absent: `no price ${per}`,
+    line: 2,
+  }
   return [
-    ofOffer(name),
-    ...compared,
+    name,
+    ...(unit ? [compared] : []),
     {
       header: 'Per hour',
       cell: ({ price }) => amount(price?.hour, 'h'),
       absent: ({ price }) => (price?.month === undefined ? `no price in ${currency}` : undefined),
       line: 2,
     },
-    ...size.map(ofOffer),
+    ...size,
     { header: 'Per month', cell: ({ price }) => amount(price?.month, 'mo'), line: 2 },
     {
       header: 'In stock',
-      cell: ({ regions }) => stockOf(regions).inStock,
+      cell: ({ inStock }) => inStock,
       before: 'In stock: ',
-      absent: ({ regions }) => (stockOf(regions).notInStock === undefined ? 'Sites unknown' : undefined),
+      absent: ({ notInStock }) => (notInStock === '' ? 'Sites unknown' : undefined),
       line: 3,
     },
-    { header: 'Not in stock', cell: ({ regions }) => stockOf(regions).notInStock, before: 'Not in stock: ', line: 3 },
-    { header: 'Stock level', cell: stockLevel, before: 'stock level: ', line: 2 },
+    { header: 'Not in stock', cell: ({ notInStock }) => notInStock, before: 'Not in stock: ', line: 3 },
+    {
+      header: 'Stock level',
+      // It is that of the whole plan. Next to sites that all have none in stock, it would contradict them.
+      cell: ({ plan, inStock, notInStock }) => (inStock === '' && notInStock !== '' ? undefined : plan.stockLevel),
+      before: 'stock level: ',
+      line: 2,
+    },
   ]
 }
 
-/** The level is that of the whole plan. Next to sites that all have none in stock, it would contradict them. */
-function stockLevel({ plan, regions }: PlanOffer): string | undefined {
-  const { inStock, notInStock } = stockOf(regions)
-  return inStock === undefined && notInStock !== undefined ? undefined : plan.stockLevel
-}
+const smallAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })
+const largeAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
-function ofOffer(column: OwnColumn): Column<PlanOffer> {
-  return { ...column, cell: ({ plan }) => column.cell(plan) }
-}
-
-/** Lists what a plan costs in each currency: `$0.007/h, $5.11/mo, EUR 0.006/h`. */
-function pricesWords(prices: PlanPrice[]): string {
-  const parts = prices.flatMap(({ currency, hour, month }) => [
-    ...(hour === undefined ? [] : [priceWords(hour, currency, 'h')]),
-    ...(month === undefined ? [] : [priceWords(month, currency, 'mo')]),
-  ])
-  return parts.length > 0 ? parts.join(', ') : 'no price'
+/** `$0.007/h`, `EUR 5.11/mo`. Other currencies than the US dollar are shown by their code, because several share a symbol. */
+function priceWords(amount: number, currency: string, per: 'h' | 'mo'): string {
+  const number = (amount < 1 ? smallAmount : largeAmount).format(amount)
+  return `${currency === 'USD' ? '$' : `${currency} `}${number}/${per}`
 }
 
 function numberCell(value: number | undefined): Cell {
   return value === undefined ? undefined : { value, words: String(value) }
-}
-
-function priceCell(value: number | undefined, currency: string, per: 'h' | 'mo'): Cell {
-  return value === undefined ? undefined : { value, words: priceWords(value, currency, per) }
 }
 
 /** The account API shows the memory of each GPU, and not how many a plan has. */
@@ -212,59 +167,30 @@ function gpu({ specs }: Plan): string | undefined {
   return specs.gpu && `${specs.gpu}${specs.vramPerGpu === undefined ? '' : ` (${specs.vramPerGpu} GiB per GPU)`}`
 }
 
-/** The units of disks in known plans, with their size in GiB. */
-const diskUnits: Record<string, { name: string; gib: number }> = { gib: { name: 'GiB', gib: 1 }, tib: { name: 'TiB', gib: 1_024 } }
-
-/** Sorts by size. A disk in a unit that is not known has no value to sort by. */
-function disk({ specs }: Plan): Cell {
-  if (specs.disk?.amount === undefined) return undefined
-  const { amount, unit, type } = specs.disk
-  const known = diskUnits[unit?.toLowerCase() ?? '']
-  const words = `${amount} ${known?.name ?? unit ?? ''}${type ? ` ${type}` : ''}`
-  return known ? { value: amount * known.gib, words } : words
+function disk({ specs: { disk } }: Plan): string | undefined {
+  if (disk?.amount === undefined) return undefined
+  const unit = { gib: 'GiB', tib: 'TiB' }[disk.unit?.toLowerCase() ?? ''] ?? disk.unit
+  return [disk.amount, unit, disk.type].filter(Boolean).join(' ')
 }
 
-const orders: Record<Measure, string> = {
-  plan: 'cheapest first',
-  vcpu: 'cheapest per vCPU first',
-  gb: 'cheapest per GiB of memory first',
-}
-
-/** `name`: the slash command's name. */
-export function planListing(plans: Plan[], { words, name }: { words: string[]; name: string }, missing: Missing = {}): Listing {
-  const query = readQuery(plans, words)
+export function planListing(plans: Plan[], typed: string[], missing: Missing = {}): Listing {
+  const query = readQuery(plans, typed)
+  const { words, unit, inStockOnly, currency } = query
   const offers = findOffers(plans, query)
+  const counted = { one: inStockOnly ? 'plan in stock' : 'plan', many: inStockOnly ? 'plans in stock' : 'plans', words }
+  const sites = sitesInList(plans.flatMap(({ regions }) => regions.flatMap(sitesIn)))
+  const none = mrkdwn`${noneFits(plans.length, { one: 'plan', many: 'plans', words: typed })} ${otherWords(typed)}${sites}`
+  const prices = mrkdwn`Prices in ${currency}, the lowest of the sites ${inStockOnly ? 'in stock' : 'shown'}.`
   return {
-    title: mrkdwn`${filteredTitle(offers.length, { ...(query.inStockOnly ? inStock : plansOnly), words: query.words })}, ${orders[query.measure]}`,
+    title: mrkdwn`${filteredTitle(offers.length, counted)}, cheapest ${unit ? `per ${unit.name} ` : ''}first`,
     ...itemRows(offers.slice(0, mostRows), {
       columns: planColumns(query),
       details: { of: 'plan', placeholder: 'Details of a plan', idOf: ({ plan }) => plan.id, nameOf: ({ plan }) => plan.name },
     }),
-    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans, words),
-    notes: [
-      ...cutNotes(missing, plans.length, words),
-      ...(offers.length > 0 ? [pricesNote(query, words, name)] : []),
-      ...(offers.some(({ plan }) => plan.specs.gpu) ? [mrkdwn`The account API doesn't say how many GPUs a plan has.`] : []),
-      ...unlisted(offers.length),
-    ],
+    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : none,
+    notes: [...cutNotes(missing, plans.length, typed), ...(offers.length > 0 ? [prices] : []), ...unlisted(offers.length)],
     isOld: missing.old !== undefined,
   }
-}
-
-/** Says which prices are shown and, where the list is sorted by them, how to sort it otherwise. The commands keep what was typed. */
-function pricesNote({ currency, inStockOnly, measure }: PlanQuery, words: string[], name: string): Mrkdwn {
-  const prices = mrkdwn`Prices in ${currency}, the lowest of the sites ${inStockOnly ? 'in stock' : 'shown'}.`
-  if (measure !== 'plan') return prices
-  const sorted = (by: string) => wholeCommand(name, { words: 'plans', args: [...words, by] })
-  return mrkdwn`${prices} To sort by price per vCPU, type ${sorted('cheapest')}; per GiB of memory, ${sorted('cheapest-gb')}.`
-}
-
-const plansOnly = { one: 'plan', many: 'plans' }
-const inStock = { one: 'plan in stock', many: 'plans in stock' }
-
-function noneMatch(plans: Plan[], words: string[]): Mrkdwn {
-  const sites = plans.flatMap(({ regions }) => regions.flatMap(sitesIn))
-  return mrkdwn`${noneFits(plans.length, { ...plansOnly, words })} ${otherWords(words)}${sitesInList(sites)}`
 }
 
 export function planDetails(plan: Plan): Details {
@@ -274,11 +200,18 @@ export function planDetails(plan: Plan): Details {
     return { label: region.name ?? 'Region unknown', words: mrkdwn`${pricesWords(region.prices)}. ${stock.join('. ') || 'Sites unknown'}` }
   })
   const systems = { label: 'Operating systems', words: mrkdwn`${plan.operatingSystems.join(', ') || '–'}` }
-  const stock = { label: 'Stock level', words: mrkdwn`${plan.stockLevel ?? '–'}` }
-  return { ...detailsOf(plan, [name, ...size], [stock, ...regions, systems, idFact(plan.id)]), name: plan.name }
+  const level = { label: 'Stock level', words: mrkdwn`${plan.stockLevel ?? '–'}` }
+  return { ...detailsOf({ plan }, [name, ...size], [level, ...regions, systems, idFact(plan.id)]), name: plan.name }
 }
 
-/** `/infra plans`: lists the plans of virtual machines with stock and price. */
+function pricesWords(prices: PlanPrice[]): string {
+  const parts = prices.flatMap(({ currency, hour, month }) => [
+    ...(hour === undefined ? [] : [priceWords(hour, currency, 'h')]),
+    ...(month === undefined ? [] : [priceWords(month, currency, 'mo')]),
+  ])
+  return parts.length > 0 ? parts.join(', ') : 'no price'
+}
+
 export const listPlans = listFeature({
   words: 'plans',
   usage: '[word…]',
@@ -286,9 +219,9 @@ export const listPlans = listFeature({
   summary: 'Virtual machine plans with size, stock and price',
   details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. With the code of a site, stock is shown for that site only. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency. ${code('cheapest')} sorts by the price for each vCPU, ${code('cheapest-gb')} for each GiB of memory.`,
   examples: ['fra in-stock EUR', 'h100 cheapest'],
-  list: async (app, { args, slashCommand }) => {
+  list: async (app, { args }) => {
     const { items, ...missing } = await asFarAsRead(app.lists.plans())
-    return planListing(items, { words: args, name: slashCommand.origin.command }, missing)
+    return planListing(items, args, missing)
   },
   item: {
     of: 'plan',

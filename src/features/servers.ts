@@ -8,10 +8,8 @@ import { toUserMessage } from '../slack/errors.ts'
 import type { Columns } from '../slack/table.ts'
 import { code, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
 
-/** The Elastic IPs of the account, by the ids of their servers. */
 type ElasticIpsRead = (ReadList<ElasticIp> & { on: Map<string | undefined, ElasticIp[]> }) | { problem: string; old?: undefined }
 
-/** The most Elastic IPs of one server that are named. */
 const mostNamed = { list: 10, details: 100 } as const
 
 function columns(read: ElasticIpsRead, place: keyof typeof mostNamed): Columns<Server> {
@@ -47,7 +45,6 @@ function elasticIpWords(elasticIps: ElasticIp[], most: number): Mrkdwn | undefin
   return someTexts(shown, most)
 }
 
-/** `/infra servers`: lists the servers of the account with their Elastic IPs. */
 export const listServers = thingList({
   kind: 'server',
   thing: servers,

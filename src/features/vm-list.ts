@@ -27,7 +27,6 @@ function facts({ operatingSystem: system, specs, createdAt }: VirtualMachine): D
   ]
 }
 
-/** `/infra vms`: lists the virtual machines of the account. */
 export const listVirtualMachines = thingList({
   kind: 'virtual-machine',
   thing: virtualMachines,

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../account/objects.ts'
-import { asFarAsRead, listNow, nothingIfAbsent, type ReadList, readOrRefuse } from '../account/resource.ts'
+import { asFarAsRead, listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { findNamesakes, namesakesAre, projectName } from '../domain/account.ts'
+import { findNamesakes, projectName } from '../domain/account.ts'
 import type { Change, Description, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { hostnameProblem, phrase } from '../domain/text.ts'
 import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
-import { changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../kit/findings.ts'
+import { changedSince, finding, findings, idDifference, namesakes, ProjectFacts, projectDifference } from '../kit/findings.ts'
 import { type Form, pick, text } from '../kit/form.ts'
 import { findOption, findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
@@ -29,9 +29,6 @@ const RenameFacts = z.object({
 })
 export type RenameFacts = z.infer<typeof RenameFacts>
 
-/** How many other virtual machines have the name, and the ids of up to three of them. */
-const namesakes = { name: z.string(), others: z.array(z.string()), count: z.number() }
-
 export const renameFindings = findings({
   'no-virtual-machine': finding('No virtual machine {virtualMachineId} on the account.', { next: 'Check the account.' }),
   'not-a-hostname': finding({ problem: z.string() }, ({ problem }) => problem, { next: 'Choose another name.', field: 'name' }),
@@ -43,8 +40,8 @@ export const renameFindings = findings({
   'name-not-shown': finding("the current name of {virtualMachineId} (the account API doesn't show it)"),
   'names-not-compared': finding("whether another virtual machine is called {name} (couldn't read all virtual machines)"),
 
-  'name-taken': finding(namesakes, (found) => phrase`${namesakesAre(found, virtualMachines)} already called ${found.name}.`),
-  'name-shared': finding(namesakes, (found) => phrase`${namesakesAre(found, virtualMachines)} also called ${found.name}.`),
+  /** Of the new name or of the old one: approvers could mistake one machine for the other. */
+  namesakes: namesakes(virtualMachines),
 
   ...changedSince,
   'name-changed': finding('It was called {before} when this was requested, and is called {now} now.'),
@@ -65,10 +62,6 @@ const form: Form<RenameInput, RenameFacts> = {
     name: text({
       label: 'New name',
       hint: 'Also its hostname: letters (a–z, A–Z), digits, hyphens and dots.',
-      problem: (name) => {
-        const problem = hostnameProblem(name)
-        return problem === undefined ? undefined : mrkdwn`${problem} Choose another name.`
-      },
     }),
   },
   filled: ({ virtualMachineId: id }, { oldName, address, project, site }) => ({
@@ -76,7 +69,6 @@ const form: Form<RenameInput, RenameFacts> = {
   }),
 }
 
-/** `/infra vm rename`: requests another name for a virtual machine. */
 export const renameVirtualMachine = changeFeature({
   kind: 'vm.rename',
   change: renameChange,
@@ -104,7 +96,6 @@ async function readCommand(app: App, { args, slashCommand }: CommandCall, signal
   const { first: typed, second: name, rest } = readPair(args)
   if (typed === undefined || name === undefined || rest.length > 0)
     throw new Refusal(pairUsage(slashCommand.origin.command, 'vm rename', ['vm', 'new name'], rest))
-  requireHostname(name)
   return {
     thing: virtualMachines,
     typed,
@@ -113,11 +104,6 @@ async function readCommand(app: App, { args, slashCommand }: CommandCall, signal
     ask: mrkdwn`Which one should be renamed to ${code(name)}?`,
     byId: `vm rename <id> ${name}`,
   }
-}
-
-function requireHostname(name: string): void {
-  const problem = hostnameProblem(name)
-  if (problem !== undefined) refuse({ code: 'not-a-hostname', problem })
 }
 
 /** The change that renames a virtual machine (interface specification, "PATCH /virtual_machines/{virtual_machine_id}"). */
@@ -154,11 +140,11 @@ export function renameChange(app: App): Change<RenameInput, RenameFacts> {
 
 async function preflight(
   app: App,
-  input: RenameInput,
+  { virtualMachineId, name: newName }: RenameInput,
   { signal, forRequest }: PreflightOptions,
 ): Promise<Preflight<RenameFacts, RenameInput>> {
-  requireHostname(input.name)
-  const { virtualMachineId } = input
+  const problem = hostnameProblem(newName)
+  if (problem !== undefined) refuse({ code: 'not-a-hostname', problem })
   const { virtualMachines: api } = app.account
   const [machine, list] = await Promise.all([
     readOrRefuse(
@@ -167,43 +153,25 @@ async function preflight(
     ),
     forRequest ? readBriefly(asFarAsRead(listNow(app.lists.virtualMachines, () => api.list({ signal })))) : undefined,
   ])
-  const checked = checkRename(input, machine)
-  if (!forRequest) return checked
-  const { unchecked, warnings } = namesakesAmong(list, checked.facts)
-  return { ...checked, unchecked: [...checked.unchecked, ...unchecked], warnings }
-}
-
-/** Throws CheckFailed if the rename cannot be requested. Lists what could not be read or is not shown. */
-export function checkRename(typed: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts, RenameInput> {
-  const { virtualMachineId, name: newName } = typed
-  if (!machine) {
-    const unread: RenameFinding = { code: 'virtual-machine-unread', virtualMachineId }
-    return { facts: { virtualMachineId, newName }, unchecked: [unread], incomplete: true }
-  }
-  const { id, name: oldName, project, site, primaryIpv4: address } = machine
+  const { id = virtualMachineId, name: oldName, project, site, primaryIpv4: address } = machine ?? {}
   if (oldName === newName) refuse({ code: 'same-name', name: newName })
-  const notShown: RenameFinding = { code: 'name-not-shown', virtualMachineId: id }
+  const unchecked: RenameFinding[] = []
+  if (!machine) unchecked.push({ code: 'virtual-machine-unread', virtualMachineId })
+  else if (oldName === undefined) unchecked.push({ code: 'name-not-shown', virtualMachineId: id })
+
+  const named = (list?.items ?? []).map(({ id, name = '' }) => ({ id, name }))
+  const [taken, shared] = [newName, oldName].map((name) => {
+    const found = name === undefined ? undefined : findNamesakes(name, named, id)
+    return found && { code: 'namesakes' as const, name: name ?? '', ...found }
+  })
+  if (forRequest && !taken && (!list || list.cut)) unchecked.push({ code: 'names-not-compared', name: newName })
   return {
     facts: { virtualMachineId: id, newName, oldName, project, site, address },
     input: { virtualMachineId: id, name: newName },
-    unchecked: oldName === undefined ? [notShown] : [],
-    incomplete: false,
+    unchecked,
+    warnings: [taken, shared].filter((warning) => warning !== undefined),
+    incomplete: machine === undefined,
   }
-}
-
-/** Finds the other virtual machines whose name looks the same as the new one or the old one. `unchecked`: there may be others. */
-export function namesakesAmong(
-  read: ReadList<VirtualMachine> | undefined,
-  { virtualMachineId, oldName, newName }: RenameFacts,
-): { unchecked: RenameFinding[]; warnings: RenameFinding[] } {
-  const named = (read?.items ?? []).map(({ id, name = '' }) => ({ id, name }))
-  const warnings: RenameFinding[] = []
-  const shared = oldName === undefined ? undefined : findNamesakes(oldName, named, virtualMachineId)
-  if (oldName !== undefined && shared) warnings.push({ code: 'name-shared', name: oldName, ...shared })
-  const taken = findNamesakes(newName, named, virtualMachineId)
-  if (taken) warnings.push({ code: 'name-taken', name: newName, ...taken })
-  const isOpen = !taken && (read === undefined || read.cut !== undefined)
-  return { unchecked: isOpen ? [{ code: 'names-not-compared', name: newName }] : [], warnings }
 }
 
 function differences(approved: RenameFacts, now: RenameFacts): RenameFinding[] {
@@ -229,10 +197,7 @@ function describe({ virtualMachineId, oldName, newName, project, site, address }
   }
 }
 
-/**
- * Returns what a read of the virtual machine means for a rename. Only the new name means done, and the account API may write it in another
- * case. `from`: undefined if the account API showed no name.
- */
+/** Only the new name means done, and the account API may write it in another case. `from`: undefined if it showed no name. */
 export function observeRename(
   { id, from, to }: { id: string; from: string | undefined; to: string },
   seen: Pick<VirtualMachine, 'name'> | 'gone',

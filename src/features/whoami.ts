@@ -19,7 +19,6 @@ interface Right {
   /** `Moving an Elastic IP (Storefront)`. Without a project in it, all projects are meant. */
   change: string
   kind: string
-  mayRequest: boolean
   requesting: Answer
   approving: Answer | undefined
   terms: string | undefined
@@ -36,52 +35,38 @@ const columns: Columns<Right> = [
   { header: 'Kind', cell: ({ kind }) => code(kind) },
 ]
 
-/** Lists kind by kind what somebody may do here, and by which rule. */
 export function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: Origin, labelOf: LabelOf): Listing {
+  const channel = channelMention(channelId)
+  const notInvited = mrkdwn`:warning: Lockkeeper isn't in ${channel}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
   return {
     // Where nobody may request anything, it makes no difference.
-    ...(hasBot === false && kinds.some(({ request }) => request.allowed) ? { warning: notInvited(channelId) } : {}),
+    warning: hasBot === false && kinds.some(({ request }) => request.allowed) ? notInvited : undefined,
     title: mrkdwn`What you may request and approve here`,
     ...itemRows(
-      kinds.flatMap((rights) => rightsIn(rights, labelOf)).map((right) => (hasBot === false ? withoutBot(right) : right)),
-      { columns, mark: ({ mayRequest }) => (mayRequest ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`) },
+      kinds.flatMap((rights) => rightsIn(rights, labelOf)),
+      { columns, mark: ({ requesting }) => (requesting.answer === 'yes' ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`) },
     ),
     empty: mrkdwn`Nothing can be requested here.`,
     notes: [
-      mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channelMention(channelId)}.`,
+      mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channel}.`,
     ],
   }
-}
-
-function notInvited(channelId: string): Mrkdwn {
-  return mrkdwn`:warning: Lockkeeper isn't in ${channelMention(channelId)}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
 }
 
 function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right[] {
   const change = capitalised(labelOf(kind))
   const common = { change, kind, approving: undefined, terms: undefined }
-  if (rules.length === 0) return [{ ...common, mayRequest: false, requesting: requestingWords(request, labelOf) }]
+  if (rules.length === 0) return [{ ...common, requesting: requestingWords(request, labelOf) }]
   const others = `${change} (all other projects)`
   const rights = rules.map(({ rule, request: ruling, approve }) => ({
     ...common,
-    change: rule.projects ? `${change} (${namesOf(rule.projects)})` : rules.length > 1 ? others : change,
-    mayRequest: ruling.allowed,
+    change: rule.projects ? `${change} (${[...rule.projects.names, ...rule.projects.ids].join(', ')})` : rules.length > 1 ? others : change,
     requesting: requestingWords(ruling, labelOf),
     approving: approvingWords(rule, approve, labelOf),
     terms: termsOf(rule, { mayApprove: approve.allowed }),
   }))
-  const uncovered = { ...common, change: others, mayRequest: false, requesting: { answer: 'no', why: mrkdwn`No rule covers them.` } }
+  const uncovered = { ...common, change: others, requesting: { answer: 'no', why: mrkdwn`No rule covers them.` } }
   return rules.at(-1)?.rule.projects ? [...rights, uncovered] : rights
-}
-
-/** Where Lockkeeper can post nothing, nobody can request anything, whatever the rules say. */
-function withoutBot(right: Right): Right {
-  if (!right.mayRequest) return right
-  return { ...right, mayRequest: false, requesting: { answer: 'no', why: mrkdwn`Lockkeeper isn't in this channel.` } }
-}
-
-function namesOf({ names, ids }: NonNullable<PolicyRule['projects']>): string {
-  return [...names, ...ids].join(', ')
 }
 
 function requestingWords(ruling: Ruling, labelOf: LabelOf): Answer {
@@ -96,7 +81,6 @@ function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Ans
     : { answer: 'no', why: mrkdwn`${whoApproves(rule.approve)} can` }
 }
 
-/** Says how many approvals a request needs, within which time, and whether there is a way without them. */
 function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
   if (!approve) return undefined
   const needed = approvalsNeeded(approve)
@@ -106,7 +90,6 @@ function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayA
   return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${confirmed}${emergency}`
 }
 
-/** `/infra whoami`: what this person may request and approve here, and by which rule. */
 export const whoAmI = listFeature({
   words: 'whoami',
   group: 'You',

@@ -6,7 +6,7 @@ import type { ChangeKind } from '../domain/policy.ts'
 import { ChoiceButton, submittedWords } from '../messages/forms.ts'
 import { ReasonRequired } from '../requests/access.ts'
 import type { FeatureHandlers, ItemAction } from '../requests/clicks.ts'
-import type { FilledForm } from '../requests/forms.ts'
+import type { FilledForm, Filling } from '../requests/forms.ts'
 import type { RequestedChange } from '../requests/history.ts'
 import type { Work } from '../requests/worker.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
@@ -23,16 +23,15 @@ import {
   type Entered,
   type Form,
   fieldsOf,
-  filledForm,
+  filledView,
   formForItem,
   formView,
   formWithBoxes,
-  freshForm,
   offerChoices,
   submitForm,
   updateForm,
 } from './form.ts'
-import { type AnyThing, askWhichOne, suggesting } from './thing.ts'
+import { type AnyThing, askWhichOne, type Namesakes, suggesting } from './thing.ts'
 
 export interface Feature extends FeatureHandlers {
   changes?: Change[]
@@ -40,7 +39,6 @@ export interface Feature extends FeatureHandlers {
   repeated?: Work[]
 }
 
-/** How to create a feature, and its kinds of change, which the configuration needs before the feature is created. */
 export interface FeatureDefinition {
   /** The kinds of its changes. These names are public, because `NO_APPROVAL` and policies use them. */
   kinds?: ChangeKind[]
@@ -51,22 +49,11 @@ export interface FeatureDefinition {
 
 /** What only the check of the set-up needs besides App. */
 export interface Setup {
-  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
+  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { is: 'unreadable'; why: string }>
 }
 
 /** What a whole command names: a change, or the things of one name, of which one is meant. */
-export type Named<Input> =
-  | { input: Input }
-  | {
-      thing: AnyThing
-      typed: string
-      found: [{ id: string }, ...{ id: string }[]]
-      inputOf: (id: string) => Input
-      /** The end of the question: `Which one should be renamed to web-2?` */
-      ask: Mrkdwn
-      /** The words of the command with `<id>` in place of the name. */
-      byId: string
-    }
+export type Named<Input> = { input: Input } | Namesakes<Input>
 
 type Filled<Name extends string> = Partial<Record<Name, Entered>>
 
@@ -84,7 +71,6 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   read(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<Input>>
   /** Finds what an incomplete command names. `typed`: the word that is looked up. Absent: the form opens empty. */
   fill?(app: App, args: string[]): { typed: string; found: Promise<Filled<Name>> } | undefined
-  /** The button in the details of a list's items. */
   item?: Pick<ItemAction, 'of' | 'label' | 'style'>
   /** The button in a look-up. `fill`: what the form shows then. */
   offer?: { of: ThingKind; label: string; fill(app: App, thing: { id: string; serverId?: string | undefined }): Promise<Filled<Name>> }
@@ -101,7 +87,6 @@ export function pairUsage(command: string, words: string, [first, second]: [stri
 
 const readMs = 8_000
 
-/** Declares a feature that changes something: its command, its form and its buttons. */
 export function changeFeature<Input, Facts, Name extends string>(declared: ChangeFeature<Input, Facts, Name>): FeatureDefinition {
   const { kind, form, item, offer, bundles } = declared
   const { button, ...command } = declared.command
@@ -115,17 +100,18 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       ...declared.change(app),
       ...(offer ? { offer: { of: offer.of, label: offer.label, actionId: offered } } : {}),
     }
-    const filled: FilledForm = (metadata, filling) => filledForm(form, change, metadata, filling)
+    const filled: FilledForm = (metadata, filling) => formView(form, filledView(form, change, metadata, filling).view)
+    const fresh = (metadata: string, filling: Filling) => {
+      const { view, asked } = filledView(form, change, metadata, filling)
+      return formWithBoxes(app, form, view, asked)
+    }
 
     async function run(call: CommandCall): Promise<void> {
       const { origin, reason, answer } = call.slashCommand
       const reading = declared.read(app, call, AbortSignal.timeout(readMs))
       const named = await suggesting(app, things, origin.command, reading)
-      if (!('input' in named) && named.found.length > 1) {
-        const { inputOf: input, byId, ...asked } = named
-        const choice = { ...asked, input, reason, command: origin.command, byId: `${origin.command} ${byId}`, actionId: thisOne }
-        return answer.ephemeral(askWhichOne(named.thing, choice))
-      }
+      if (!('input' in named) && named.found.length > 1)
+        return answer.ephemeral(askWhichOne(named, { reason, command: origin.command, actionId: thisOne }))
       const input = 'input' in named ? named.input : named.inputOf(named.found[0].id)
       const words = await submitTyped(app, { ...call.slashCommand, requester: call.requester }, { change, input, form: filled })
       if (words) await call.say(words)
@@ -150,7 +136,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         },
       ],
       changes: [change],
-      forms: { [kind]: { filled, fresh: form.boxes && ((metadata, filling) => freshForm(app, form, change, metadata, filling)) } },
+      forms: { [kind]: { filled, fresh: form.boxes && fresh } },
       itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, metadata, shown) }] : [],
       clicks: {
         ...Object.fromEntries(pickers.map(([name]) => [actionIdOf(form, name), (click) => updateForm(app, form, name, click)])),

@@ -1,13 +1,10 @@
 import { z } from 'zod'
-import { distinctLabels, type ProjectRef, sameProject } from '../domain/account.ts'
+import { distinctLabels, namesakesAre, type ProjectRef, sameProject } from '../domain/account.ts'
 import { type Finding, type Words, wordsFrom } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
-import type { Phrase } from '../domain/text.ts'
+import { type Phrase, phrase } from '../domain/text.ts'
 
-/**
- * What one finding of a kind of change says. It is stored as its code and its data, and put into words where it is shown: a sentence, or a
- * phrase after *Not checked:* for what stays unchecked.
- */
+/** What a finding says: a sentence, or a phrase after *Not checked:*. It is stored as its code and data, and worded where it is shown. */
 interface Told<Shape extends z.ZodRawShape> extends More<DataOf<Shape>> {
   shape: Shape
   /** Names from outside are marked in a phrase, and not in a text. */
@@ -32,10 +29,7 @@ type AnyTold = Told<any>
 type NamesIn<Sentence> = Sentence extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
 type ShapeOf<Sentence> = { [Name in NamesIn<Sentence>]: z.ZodString }
 
-/**
- * Declares one finding: by a sentence whose data are the names in braces, `{server} is locked.`, or by its data and a function that words
- * them.
- */
+/** By a sentence whose data are the names in braces, `{server} is locked.`, or by its data and a function that words them. */
 export function finding<const Sentence extends string>(sentence: Sentence, more?: More<DataOf<ShapeOf<Sentence>>>): Told<ShapeOf<Sentence>>
 export function finding<Shape extends z.ZodRawShape>(shape: Shape, words: Told<Shape>['words'], more?: More<DataOf<Shape>>): Told<Shape>
 export function finding(declared: string | z.ZodRawShape, second?: unknown, third?: Partial<AnyTold>): AnyTold {
@@ -82,6 +76,14 @@ export function findings<All extends Record<string, AnyTold>>(all: All) {
       return error instanceof CheckFailed ? all[error.finding.code]?.field : undefined
     },
   }
+}
+
+/** Warns of other things that people know by this name: `count` of them, up to three of which are named. */
+export function namesakes(what: { one: string; many: string }) {
+  return finding(
+    { name: z.string(), others: z.array(z.string()), count: z.number() },
+    (found) => phrase`${namesakesAre(found, what)} also called ${found.name}.`,
+  )
 }
 
 export const ProjectFacts = z.object({ id: z.string(), name: z.string().optional(), slug: z.string().optional() })

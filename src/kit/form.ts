@@ -60,20 +60,14 @@ export function oneOf(options: [PlainTextOption, ...PlainTextOption[]], words: W
   return { ...words, element: (actionId, entered) => radioButtons(actionId, options, chosen(entered)) }
 }
 
-/**
- * The form of a kind of change. Below its own fields it has one for the reason. A new field is an entry of `fields`, and a member of that name
- * in the input of the change.
- */
+/** Below its own fields it has one for the reason. The name of a field is that of its member of the input. */
 export interface Form<Input, Facts, Name extends string = keyof Input & string> {
   callbackId: string
   title: string
   fields: Record<Name, Field>
   /** Returns the input of the change. Default: what was entered, under the names of the fields. */
   input?(entered: Record<Name, string>, submission: Pick<Submission, 'origin' | 'deliveryKey'>): Input
-  /**
-   * Fills the fields with the change that an earlier request made, or that a command names. Default of each field: the text in the input under
-   * its name.
-   */
+  /** Fills the fields with a change. Default of each: the text in the input under its name. */
   filled(input: Input, facts: Facts): Partial<Record<Name, Entered>>
   /** The field that shows a refusal whose finding names none. Default: the first one. */
   errorsAt?: Name
@@ -158,32 +152,10 @@ export async function formWithBoxes(app: App, form: AnyForm, view: View, asked?:
   }
 }
 
-type ChangeOfForm<Input, Facts> = Pick<Change<Input, Facts>, 'input' | 'facts'>
-
-/** Renders the form filled with an earlier request, with the change that undoes one, or with the words of a command. */
-export function filledForm<Input, Facts>(
+/** Fills a form with an earlier request, with the change that undoes one, or with the words of a command. */
+export function filledView<Input, Facts>(
   form: Form<Input, Facts, string>,
-  change: ChangeOfForm<Input, Facts>,
-  metadata: string,
-  filling: Filling,
-): ModalView {
-  return formView(form, filledView(form, change, metadata, filling).view)
-}
-
-export function freshForm<Input, Facts>(
-  app: App,
-  form: Form<Input, Facts, string>,
-  change: ChangeOfForm<Input, Facts>,
-  metadata: string,
-  filling: Filling,
-): Promise<ModalView> {
-  const { view, asked } = filledView(form, change, metadata, filling)
-  return formWithBoxes(app, form, view, asked)
-}
-
-function filledView<Input, Facts>(
-  form: Form<Input, Facts, string>,
-  change: ChangeOfForm<Input, Facts>,
+  change: Change<Input, Facts>,
   metadata: string,
   { reason, problem, title, ...filling }: Filling,
 ): { view: View; asked: Asked | undefined } {
@@ -195,7 +167,6 @@ function filledView<Input, Facts>(
   return { view, asked: boxes?.asked }
 }
 
-/** Renders the form for one thing, named as in a list: in the first field. */
 export function formForItem(form: AnyForm, metadata: string, { id, text }: { id: string; text: string }): ModalView {
   const [first = ''] = Object.keys(form.fields)
   return formView(form, { metadata, entered: { [first]: preset({ text, value: id }) } })
@@ -242,10 +213,7 @@ const KeptBlock = z.looseObject({
   element: z.looseObject({ options: z.array(z.looseObject({ value: z.string() })) }).optional(),
 })
 
-/**
- * Returns the boxes of a form that was sent, as they were ticked. They are not read again, because the person may not have seen new ones. They
- * are not left out, because a form without them can mean all there is.
- */
+/** As they were ticked: the person may not have seen newer ones, and a form without boxes can mean all there is. */
 function keptBoxes({ boxes }: AnyForm, { blocks, ticked }: Pick<Submission, 'blocks' | 'ticked'>): KnownBlock[] {
   if (!boxes) return []
   return blocks.flatMap((block) => {
@@ -269,40 +237,22 @@ export async function offerChoices(
   return offerThings(app, thing as AnyThing, typed, doesFit)
 }
 
-/** How long a form waits to know whether a choice still fits. After that the person chooses again. */
-const fitsWithinMs = 1_000
-
-/** Renders an open form again after a choice. A choice that depends on this one stays if it still fits. */
+/** Renders an open form again after a choice. The choice in a field that depends on it goes, unless it was made first. */
 export async function updateForm(app: App, form: AnyForm, name: string, { view }: Click): Promise<void> {
   if (!view) return
   const { entered, blockIds, ticked } = readForm(form, view)
-  const [dependent = '', field] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
+  const [dependent] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
   const [before, chosen] = [readMetadata(view.metadata)?.extra, enteredText(entered[name])]
-  const shown = { metadata: view.metadata, reason: reasonIn(view.values) }
-  if (!field || chosen === before) {
-    if (!form.boxes) return
-    return view.update(await formWithBoxes(app, form, { ...shown, entered, blockIds }, ticked && { ticked }))
+  const shown = { metadata: view.metadata, reason: reasonIn(view.values), entered, blockIds }
+  if (dependent === undefined || chosen === before) {
+    if (form.boxes) await view.update(await formWithBoxes(app, form, shown, ticked && { ticked }))
+    return
   }
-  const kept = entered[dependent]
-  const stays = kept !== undefined && (await stillFits(app, field, chosen, enteredText(kept)))
+  if (before !== undefined) shown.entered = { ...entered, [dependent]: undefined }
   // A new block id makes Slack drop the options and the choice. Before the first choice the id stays, because the person may be typing there.
-  const isUsed = before !== undefined || kept !== undefined
-  await view.update(
-    await formWithBoxes(app, form, {
-      ...shown,
-      entered: { ...entered, [dependent]: stays ? kept : undefined },
-      blockIds: isUsed ? { ...blockIds, [dependent]: `${dependent}:${chosen ?? ''}` } : blockIds,
-    }),
-  )
-}
-
-async function stillFits(app: App, { thing, fits }: Field, chosen: string | undefined, id: string | undefined): Promise<boolean> {
-  if (!thing || !fits || chosen === undefined) return false
-  const read = await within(fitsWithinMs, Promise.all([thing.list(app), fits(app, chosen)])).catch(() => undefined)
-  if (read?.is !== 'ready') return false
-  const [items, doesFit] = read.value
-  const item = items.find((each: { id: string }) => each.id === id)
-  return item !== undefined && doesFit(item as never)
+  if (before !== undefined || entered[dependent] !== undefined)
+    shown.blockIds = { ...blockIds, [dependent]: `${dependent}:${chosen ?? ''}` }
+  await view.update(await formWithBoxes(app, form, shown))
 }
 
 /** Reads what was entered, with the ids of the blocks that hold it. `ticked`: undefined if there was nothing to tick. */

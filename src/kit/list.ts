@@ -11,7 +11,6 @@ import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { FeatureDefinition } from './change-feature.ts'
 import type { Thing } from './thing.ts'
 
-/** A command that lists something. */
 interface ListFeature extends Pick<Command, 'words' | 'group' | 'summary' | 'details'> {
   /** Default: the list takes no words. */
   usage?: string
@@ -21,7 +20,6 @@ interface ListFeature extends Pick<Command, 'words' | 'group' | 'summary' | 'det
   item?: { of: string; read(app: App, id: string, origin: Origin): Promise<Details | undefined> }
 }
 
-/** Declares a feature that lists something. */
 export function listFeature({ list, item, usage = '', examples = [], ...command }: ListFeature): FeatureDefinition {
   return {
     create: (app) => ({
@@ -31,14 +29,12 @@ export function listFeature({ list, item, usage = '', examples = [], ...command 
   }
 }
 
-/** What a list reads besides its things may be an earlier copy. */
 type MaybeOld = Pick<Missing, 'old'> | undefined
 
 interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extends Pick<Command, 'summary' | 'examples'> {
   kind: ThingKind
   thing: Thing<Item>
   columns(beside: Beside, place: 'list' | 'details'): Columns<Item>
-  /** What else is shown with the things, read at the same time. */
   beside?(app: App): Promise<Beside>
   /** What words filter by, for the help: `address, id or status`. */
   filters: string
@@ -49,13 +45,11 @@ interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extend
   mark?(item: Item): Mrkdwn
   none: Mrkdwn
   notes?(beside: Beside): Mrkdwn[]
-  /** What only the details show. */
   facts?(item: Item): Details['facts']
   /** Why no change of it is possible now, so that its details have no buttons. */
   whyFixed?(item: Item): Mrkdwn | undefined
 }
 
-/** How long a person waits for the details of an item. */
 const detailsMs = 10_000
 
 /** Declares the list of a kind of thing, with the details of each. The command is the one that the thing names. */
@@ -114,8 +108,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
   })
 }
 
-/** Lists the texts of an item, and those of its members such as its project. */
-function textsIn(item: object): unknown[] {
-  const values = Object.values(item).flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : [value]))
-  return values.filter((value) => typeof value === 'string')
+export function textsIn(item: unknown): string[] {
+  if (typeof item === 'string') return [item]
+  return typeof item === 'object' && item !== null ? Object.values(item).flatMap(textsIn) : []
 }

@@ -1,7 +1,7 @@
 import type { PlainTextOption } from '@slack/web-api'
 import { asFarAsRead, findInList, leftOutOf, nothingIfAbsent, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isUnanswered, ListCutError, UnknownName, UserError } from '../domain/errors.ts'
+import { isUnanswered, UnknownName } from '../domain/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -43,33 +43,16 @@ export interface Thing<Item extends { id: string }> {
 // biome-ignore lint/suspicious/noExplicitAny: for code that passes items on and does not read them.
 export type AnyThing = Thing<any>
 
-/**
- * Finds what a person typed: by its id, or else by its name, which several can have. Throws UnknownName if there is none, and what a list
- * throws.
- */
+/** By its id, or else by its name, which several can have. Throws UnknownName if there is none, and what a list throws. */
 export async function findTyped<Item extends { id: string }>(
   app: App,
   thing: Thing<Item>,
   typed: string,
   signal?: AbortSignal,
 ): Promise<[Known<Item>, ...Known<Item>[]]> {
-  if (thing.find) return known(thing, typed, await thing.find(app, typed, signal))
-  const read = thing.isId?.(typed) ? await readById(app, thing, typed, signal) : undefined
-  if (read) return [read]
-  try {
-    const all = await thing.list(app)
-    const found = namedIn(thing, all, typed)
-    if (found.length === 0) throwIfOld(leftOutOf(all))
-    return known(thing, typed, found)
-  } catch (error) {
-    // Beyond the end of a list that was cut, a read of its own finds an id.
-    const found = error instanceof ListCutError ? await readById(app, thing, typed, signal) : undefined
-    if (!found) throw error
-    return [found]
-  }
-}
-
-function known<Item extends { id: string }>(thing: Thing<Item>, typed: string, found: Known<Item>[]): [Known<Item>, ...Known<Item>[]] {
+  const found = thing.find
+    ? await thing.find(app, typed, signal)
+    : ((await readById(app, thing, typed, signal)) ?? (await findByName(app, thing, typed)))
   const [first, ...others] = found
   if (!first) throw new UnknownName(thing.one, typed)
   return [first, ...others]
@@ -80,16 +63,23 @@ async function readById<Item extends { id: string }>(
   thing: Thing<Item>,
   typed: string,
   signal: AbortSignal | undefined,
-): Promise<Known<Item> | undefined> {
+): Promise<Known<Item>[] | undefined> {
+  if (!thing.isId?.(typed)) return undefined
   try {
-    return await thing.read?.(app, typed, signal).catch(nothingIfAbsent)
+    const read = await thing.read?.(app, typed, signal).catch(nothingIfAbsent)
+    return read && [read]
   } catch (error) {
-    // The text cannot be an id, but it can still be a name.
-    if (error instanceof UserError) return undefined
+    if (!isUnanswered(error)) throw error
     // A typed id is used as it is. The preflight check says what could not be read.
-    if (isUnanswered(error) && thing.isId?.(typed)) return { id: typed } as Known<Item>
-    throw error
+    return [{ id: typed } as Known<Item>]
   }
+}
+
+async function findByName<Item extends { id: string }>(app: App, thing: Thing<Item>, typed: string): Promise<Item[]> {
+  const all = await thing.list(app)
+  const found = namedIn(thing, all, typed)
+  if (found.length === 0) throwIfOld(leftOutOf(all))
+  return found
 }
 
 function namedIn<Item extends { id: string }>(thing: Thing<Item>, all: Item[], typed: string): Item[] {
@@ -102,7 +92,6 @@ function namedIn<Item extends { id: string }>(thing: Thing<Item>, all: Item[], t
 /** How long the requester waits for what approvers only get warnings from. */
 const warningsMs = 3_000
 
-/** Waits for a list in which namesakes are searched. Without it a change is requested all the same, and they stay unchecked. */
 export function readBriefly<T>(list: Promise<T>): Promise<T | undefined> {
   return withinOr(
     warningsMs,
@@ -133,31 +122,31 @@ export async function offerThings<Item extends { id: string }>(
   return offer(candidates, typed, missing)
 }
 
-/** Returns the option of a picker for an item that is chosen already. Undefined if its id is too long for Slack. */
 export function optionOf<Item extends { id: string }>(thing: Thing<Item>, item: Known<Item>) {
   return preset(thing.candidate(item))
 }
 
-interface Namesakes<Item> extends TypedChoice {
+/** The things of one name, of which one is meant. */
+export interface Namesakes<Input> {
+  thing: AnyThing
   typed: string
-  found: Known<Item>[]
+  found: [{ id: string }, ...{ id: string }[]]
+  inputOf: (id: string) => Input
   /** The end of the question: `Which one should be renamed to web-2?` */
   ask: Mrkdwn
-  /** The input of the change if the item with this id is meant. */
-  input: (id: string) => unknown
-  actionId: string
-  /** The whole command with an id in place of the name. */
+  /** The words of the command with `<id>` in place of the name. */
   byId: string
 }
 
-export function askWhichOne<Item extends { id: string }>(thing: Thing<Item>, asked: Namesakes<Item>): Message {
-  const { typed, found, ask, input, ...rest } = asked
+export function askWhichOne(named: Namesakes<unknown>, choice: TypedChoice & { actionId: string }): Message {
+  const { thing, typed, found, inputOf, ask, byId } = named
   return whichOne({
-    ...rest,
+    ...choice,
+    byId: `${choice.command} ${byId}`,
     question: mrkdwn`${found.length} ${thing.many} are called ${code(typed)}. ${ask}`,
     choices: found.map((item) => ({
       words: choiceWords({ name: thing.nameOf(item) ?? item.id, id: item.id }, thing.details(item)),
-      input: input(item.id),
+      input: inputOf(item.id),
     })),
   })
 }

@@ -2,7 +2,7 @@ import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
 import { type ApiKey, type ElasticIp, ownVariableOf, type Server, type VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
-import { isBgp, labelOf } from '../domain/account.ts'
+import { findNamesakes, isBgp, labelOf } from '../domain/account.ts'
 import { placeOf } from '../slack/pickers.ts'
 import type { Thing } from './thing.ts'
 
@@ -90,6 +90,15 @@ export const apiKeys: Thing<ApiKey> = {
   details: ({ name, tokenLastSlice, user }) => [endOf(tokenLastSlice), user?.email, name],
 }
 
+/** Finds the other keys that people know by the same name. They are named as lists show them: by the ends of their tokens, and by no id. */
+export function keyNamesakes(keys: ApiKey[], name: string, ownId?: string) {
+  const others = keys.flatMap(({ id, name, tokenLastSlice }) =>
+    id === ownId || name === undefined ? [] : [{ id: tokenLastSlice === undefined ? id : `…${tokenLastSlice}`, name: labelOf(name) }],
+  )
+  const found = findNamesakes(name, others)
+  return found ? [{ code: 'namesakes' as const, name, ...found }] : []
+}
+
 /** Several keys can have the same name, and differ in the ends of their tokens. */
 function endOf(tokenLastSlice: string | undefined): string | undefined {
   return tokenLastSlice && `ends in ${tokenLastSlice}`
@@ -108,10 +117,7 @@ export async function allServers({ lists }: ServerNeeds): Promise<Server[] | und
   return cut || old ? undefined : items
 }
 
-/**
- * Returns the server with this id, or else those with this hostname. The account API finds a hostname without its whole list. Throws as its
- * reads do.
- */
+/** Finds a server by its id or else by its hostname, which the account API finds without its whole list. Throws as its reads do. */
 export async function findServers(app: ServerNeeds, typed: string, signal?: AbortSignal): Promise<Server[]> {
   const all = await allServers(app)
   const listed = all?.filter(({ id }) => id === typed) ?? []

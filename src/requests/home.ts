@@ -13,7 +13,7 @@ const most = { waiting: 100, shown: 50, ended: 10, inPlace: 20 }
 /** Each tab costs reads of Redis, and Slack takes 100 calls of `views.publish` a minute. */
 const publishEveryMs = 1_000
 
-type Published = 'shown' | { refused: string } | { unavailable: string }
+type Published = 'shown' | { refused: string } | { is: 'unreadable'; why: string }
 
 /** `refused`: why the person may not use Lockkeeper. `isNew`: the person opens or refreshes the tab. */
 interface Wanted {
@@ -80,7 +80,7 @@ async function publishHome(app: App, { viewer, refused, isNew }: Wanted, buttons
   const published = await app.slack.messenger.publishHome(viewer.userId, blocks)
   if (published.is === 'sent') return 'shown'
   app.errors.of('people')(new Error(`a Home tab could not be shown: ${JSON.stringify(published)}`))
-  return published.is === 'refused' ? { refused: published.error } : { unavailable: 'Slack did not answer' }
+  return published.is === 'refused' ? { refused: published.error } : { is: 'unreadable', why: 'Slack did not answer' }
 }
 
 async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<HomeContent, 'buttons'>> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
 import { uniqueKeyName } from '../../src/domain/account.ts'
-import { newKeyChange } from '../../src/features/keys-create.ts'
+import { newKeyChange, parseAllowedAddresses } from '../../src/features/keys-create.ts'
 import { fakeApp } from '../fake-app.ts'
 
 const { resource, moreResources } = newKeyChange(fakeApp({}))
@@ -36,7 +36,28 @@ test('approvers read that other keys are known by the same name, also if Lockkee
     return warnings.map((warning) => explain(warning)?.why)
   }
 
-  expect(await check('terraform')).toEqual(['2 other API keys (…11111, …22222) are already called terraform.'])
-  expect(await check('ci')).toEqual(['Another API key (…33333) is already called ci.'])
+  expect(await check('terraform')).toEqual(['2 other API keys (…11111, …22222) are also called terraform.'])
+  expect(await check('ci')).toEqual(['Another API key (…33333) is also called ci.'])
   expect(await check('ci-deploy')).toEqual([])
+})
+
+test.each(['203.0.113.7', '203.0.113.0/24', '10.0.0.0/8', '2001:db8::1', '2001:db8::/32', '2001::/16'])(
+  '%s is an address or a range',
+  (text) => {
+    expect(parseAllowedAddresses(text)).toEqual({ addresses: [text], wrong: [] })
+  },
+)
+
+test.each(['0.0.0.0/0', '::/0', '203.0.113.0/33', '2001:db8::/129', '203.0.113.0/024', '203.0.113.0/', '203.0.113.0/24/24', 'web-1'])(
+  '%s is none',
+  (text) => {
+    expect(parseAllowedAddresses(text)).toEqual({ addresses: [], wrong: [text] })
+  },
+)
+
+test('two halves of all addresses are refused, because a list of them would not be shown as any address', () => {
+  expect(parseAllowedAddresses('0.0.0.0/1, 128.0.0.0/1; ::/1 8000::/1 203.0.113.7')).toEqual({
+    addresses: ['203.0.113.7'],
+    wrong: ['0.0.0.0/1', '128.0.0.0/1', '::/1', '8000::/1'],
+  })
 })

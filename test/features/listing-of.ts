@@ -1,5 +1,6 @@
 import type { Command } from '../../src/slack/commands.ts'
 import type { Listing } from '../../src/slack/listing.ts'
+import type { Details } from '../../src/slack/table.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 
@@ -17,3 +18,21 @@ export async function listingOf(command: Command | undefined, args: string[] = [
   if (!listing) throw new Error('nothing was listed')
   return listing
 }
+
+/** A list in words, as a person reads it. */
+export const shown = ({ warning, title, rows, empty, notes = [], choices }: Listing) =>
+  [
+    ...(warning ? [warning] : []),
+    rows.length > 0 ? `*${title}*` : empty,
+    ...rows,
+    ...(choices && rows.length > 0 ? [`[${choices.placeholder}: ${choices.options.map((one) => one?.text.text).join(' | ')}]`] : []),
+    ...notes.map((note) => `(${note})`),
+  ].join('\n')
+
+/** The details of an item in words. */
+export const detailsShown = (found: Details | undefined) =>
+  [
+    found?.title,
+    ...(found?.facts ?? []).map(({ label, words }) => `${label}: ${words}`),
+    ...(found?.notes ?? []).map((note) => `(${note})`),
+  ].join('\n')

@@ -5,11 +5,9 @@ import { listElasticIps } from '../../src/features/ip-list.ts'
 import { listServers } from '../../src/features/servers.ts'
 import { listVirtualMachines } from '../../src/features/vm-list.ts'
 import type { FeatureDefinition } from '../../src/kit/change-feature.ts'
-import type { Listing } from '../../src/slack/listing.ts'
-import type { Details } from '../../src/slack/table.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
-import { listingOf } from './listing-of.ts'
+import { detailsShown, listingOf, shown } from './listing-of.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 const place = {
@@ -107,21 +105,6 @@ function detailsOf(feature: FeatureDefinition, kind: string, item: { id: string 
   return feature.create(app).details?.[kind]?.('id' in item ? item.id : 'gone', origin)
 }
 
-const shown = ({ title, rows, empty, notes = [], choices }: Listing) =>
-  [
-    rows.length > 0 ? `*${title}*` : empty,
-    ...rows,
-    ...(choices && rows.length > 0 ? [`[${choices.placeholder}: ${choices.options.map((one) => one?.text.text).join(' | ')}]`] : []),
-    ...notes.map((note) => `(${note})`),
-  ].join('\n')
-
-const details = (found: Details | undefined) =>
-  [
-    found?.title,
-    ...(found?.facts ?? []).map(({ label, words }) => `${label}: ${words}`),
-    ...(found?.notes ?? []).map((note) => `(${note})`),
-  ].join('\n')
-
 test('lists and details as people see them', async () => {
   const cut = new ListCutError({ operation: 'elasticIps.list', limit: 'size', items: [elasticIp('203.0.113.2')] })
   const away = new ApiUnreachableError({ operation: 'elasticIps.list', requestSent: 'no', problem: 'ECONNREFUSED' })
@@ -133,8 +116,8 @@ test('lists and details as people see them', async () => {
     ['Elastic IPs', shown(await list(listElasticIps, { elasticIps: [bgp, pending, ...some] }))],
     ['Elastic IPs: none', shown(await list(listElasticIps, {}))],
     ['Elastic IPs: no match', shown(await list(listElasticIps, { elasticIps: [pending, ...some] }, 'dallas'))],
-    ['An Elastic IP', details(await detailsOf(listElasticIps, 'elastic-ip', elasticIp('203.0.113.2')))],
-    ['An Elastic IP with BGP', details(await detailsOf(listElasticIps, 'elastic-ip', bgp))],
+    ['An Elastic IP', detailsShown(await detailsOf(listElasticIps, 'elastic-ip', elasticIp('203.0.113.2')))],
+    ['An Elastic IP with BGP', detailsShown(await detailsOf(listElasticIps, 'elastic-ip', bgp))],
     ['Servers', shown(await list(listServers, { servers: [web10, nameless, web1], elasticIps: some }))],
     ['Servers: more addresses than are named', shown(await list(listServers, { servers: [web1], elasticIps: twelve }))],
     [
@@ -146,12 +129,12 @@ test('lists and details as people see them', async () => {
     ['Servers: not all Elastic IPs read', shown(await list(listServers, { servers: [web1], elasticIps: cut }))],
     ['Servers: none', shown(await list(listServers, {}))],
     ['Servers: no match', shown(await list(listServers, { servers: [web1, web10] }, 'dallas'))],
-    ['A server', details(await detailsOf(listServers, 'server', web10, [...onWeb10, elasticIp('203.0.113.99')]))],
+    ['A server', detailsShown(await detailsOf(listServers, 'server', web10, [...onWeb10, elasticIp('203.0.113.99')]))],
     ['Virtual machines', shown(await list(listVirtualMachines, { virtualMachines: [restarting, unknown, cache] }))],
     ['Virtual machines: none', shown(await list(listVirtualMachines, {}))],
     ['Virtual machines: no match', shown(await list(listVirtualMachines, { virtualMachines: [cache] }, 'tyo'))],
-    ['A virtual machine', details(await detailsOf(listVirtualMachines, 'virtual-machine', cache))],
-    ['A virtual machine of which little is known', details(await detailsOf(listVirtualMachines, 'virtual-machine', unknown))],
+    ['A virtual machine', detailsShown(await detailsOf(listVirtualMachines, 'virtual-machine', cache))],
+    ['A virtual machine of which little is known', detailsShown(await detailsOf(listVirtualMachines, 'virtual-machine', unknown))],
   ])
 })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { VirtualMachine } from '../../src/account/objects.ts'
 import type { Finding, Moment } from '../../src/domain/change.ts'
-import { UserError } from '../../src/domain/errors.ts'
+import { ApiUnreachableError, UserError } from '../../src/domain/errors.ts'
 import { phraseText } from '../../src/domain/text.ts'
-import { checkRename, namesakesAmong, observeRename, type RenameFacts, renameChange } from '../../src/features/vm-rename.ts'
+import { observeRename, type RenameFacts, renameChange } from '../../src/features/vm-rename.ts'
 import { fakeApp } from '../fake-app.ts'
 
 const machine: VirtualMachine = {
@@ -23,11 +23,25 @@ const input = { virtualMachineId: 'vm_1zHfNurvp25kg', name: 'web-eu-1' }
 const { describe: describeRename, differences, explain } = renameChange(fakeApp({}))
 const inWords = (finding: Finding) => explain(finding)?.why
 
-describe('the preflight of a rename', () => {
-  test('describes a possible rename with all facts', () => {
-    const { facts, ...checked } = checkRename(input, machine)
+interface World {
+  get?: () => Promise<VirtualMachine>
+  list?: () => Promise<VirtualMachine[]>
+  name?: string
+  forRequest?: boolean
+}
 
-    expect(checked).toEqual({ input, unchecked: [], incomplete: false })
+const away = async () => Promise.reject(new ApiUnreachableError({ operation: 'virtualMachines.get', requestSent: 'no', problem: 'away' }))
+/** The preflight check of a rename to `name`. Default: the machine as it is, and no others. */
+function preflight({ get = async () => machine, list = async () => [machine], name = input.name, forRequest = true }: World) {
+  const app = fakeApp({ account: { virtualMachines: { get, list } }, lists: { virtualMachines: list } })
+  return renameChange(app).preflight({ ...input, name }, { forRequest })
+}
+
+describe('the preflight check of a rename', () => {
+  test('describes a possible rename with all facts', async () => {
+    const { facts, ...checked } = await preflight({})
+
+    expect(checked).toEqual({ input, unchecked: [], warnings: [], incomplete: false })
     const { title, ...shown } = describeRename(facts)
     expect({ title: phraseText(title), ...shown }).toEqual({
       title: 'Rename web-1 → web-eu-1',
@@ -41,56 +55,37 @@ describe('the preflight of a rename', () => {
     })
   })
 
-  test('refuses the same name, but not another case', () => {
-    expect(() => checkRename({ ...input, name: 'web-1' }, machine)).toThrow(UserError)
-    expect(checkRename({ ...input, name: 'WEB-1' }, machine).facts.newName).toBe('WEB-1')
+  test('refuses the same name, but not another case', async () => {
+    await expect(preflight({ name: 'web-1' })).rejects.toThrow(UserError)
+    expect((await preflight({ name: 'WEB-1' })).facts.newName).toBe('WEB-1')
   })
 
-  test('lists what the account API does not show, or does not answer', () => {
+  test('lists what the account API does not show, or does not answer, and prevents nothing', async () => {
     const bare = { ...machine, name: undefined, project: undefined, site: undefined, primaryIpv4: undefined }
-    expect(checkRename(input, bare).unchecked.map(inWords)).toEqual([
+    expect((await preflight({ get: async () => bare })).unchecked.map(inWords)).toEqual([
       "the current name of vm_1zHfNurvp25kg (the account API doesn't show it)",
     ])
-    const { facts, unchecked, incomplete } = checkRename(input, undefined)
-    expect(incomplete).toBe(true)
+    const { facts, unchecked, warnings, incomplete } = await preflight({ get: away, list: away })
+    expect([incomplete, warnings]).toEqual([true, []])
     expect(unchecked.map(inWords)).toEqual([
       "whether virtual machine vm_1zHfNurvp25kg exists, and its current name (the account API didn't answer)",
+      "whether another virtual machine is called web-eu-1 (couldn't read all virtual machines)",
     ])
     expect(phraseText(describeRename(facts).title)).toBe('Rename vm_1zHfNurvp25kg → web-eu-1')
   })
-})
 
-describe('a new name that another virtual machine already has', () => {
-  const others = ['WEB-eu-1', 'web\u200b-eu-1', 'web-eu-2'].map((name, index) => ({ ...machine, id: `vm_${index}`, name }))
-  const names = { virtualMachineId: machine.id, oldName: 'web-1', newName: 'web-eu-1' }
-  const amongAll = (items: VirtualMachine[]) => namesakesAmong({ items }, names).warnings
-
-  test('is found by the name that people see, and so is the old one, because approvers could mistake one machine for the other', () => {
-    expect(amongAll([machine, ...others]).map(inWords)).toEqual(['2 other virtual machines (vm_0, vm_1) are already called web-eu-1.'])
-    expect(amongAll([{ ...machine, name: 'web-eu-1' }])).toEqual([])
-    expect(amongAll([machine, { ...machine, id: 'vm_7' }]).map(inWords)).toEqual(['Another virtual machine (vm_7) is also called web-1.'])
-  })
-
-  function preflightOf(list: () => Promise<VirtualMachine[]>, forRequest: boolean) {
-    const app = fakeApp({ account: { virtualMachines: { get: async () => machine, list } }, lists: { virtualMachines: list } })
-    return renameChange(app).preflight(input, { forRequest })
-  }
-
-  test('is a warning when the rename is requested, and not searched for again before the write', async () => {
-    expect((await preflightOf(async () => [machine, ...others], true)).warnings).toMatchObject([{ code: 'name-taken', count: 2 }])
-    expect((await preflightOf(() => expect.fail('the machines were listed'), false)).warnings).toBeUndefined()
-  })
-
-  test('stays unchecked if the machines cannot be listed, and prevents nothing', async () => {
-    const { unchecked, warnings } = await preflightOf(async () => Promise.reject(new Error('away')), true)
-
-    expect(unchecked.map(inWords)).toEqual(["whether another virtual machine is called web-eu-1 (couldn't read all virtual machines)"])
-    expect(warnings).toEqual([])
+  test('warns of other machines that people see by the new or the old name, and does not search for them before the write', async () => {
+    const others = ['WEB-eu-1', 'web\u200b-eu-1', 'web-eu-2'].map((name, index) => ({ ...machine, id: `vm_${index}`, name }))
+    const among = async (...all: VirtualMachine[]) => (await preflight({ list: async () => all })).warnings?.map(inWords)
+    expect(await among(machine, ...others)).toEqual(['2 other virtual machines (vm_0, vm_1) are also called web-eu-1.'])
+    expect(await among({ ...machine, name: 'web-eu-1' })).toEqual([])
+    expect(await among(machine, { ...machine, id: 'vm_7' })).toEqual(['Another virtual machine (vm_7) is also called web-1.'])
+    expect((await preflight({ list: () => expect.fail('the machines were listed'), forRequest: false })).warnings).toEqual([])
   })
 })
 
-test('what has changed since the approval of a rename is another name or project that both reads show', () => {
-  const approved: RenameFacts = checkRename(input, machine).facts
+test('what has changed since the approval of a rename is another name or project that both reads show', async () => {
+  const { facts: approved } = await preflight({})
   const since = (now: Partial<RenameFacts>) => differences(approved, { ...approved, ...now }).map(inWords)
 
   expect(since({ oldName: 'web-2', project: { id: 'proj_2RBis9AK23gEc', name: 'Billing' } })).toEqual([

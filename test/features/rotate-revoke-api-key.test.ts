@@ -41,8 +41,8 @@ test('approvers of a key that shares its name get a warning', async () => {
     return warnings.map((warning) => explain(warning)?.why ?? '').filter((why) => why.includes('called'))
   }
 
-  expect(await warned('tok_1')).toEqual(["2 API keys are called “grafana read”. This one's token ends in 716c9."])
-  expect(await warned('tok_2')).toEqual(["2 API keys are called “Grafana read”. This one's token ends in a1b2c."])
+  expect(await warned('tok_1')).toEqual(['Another API key (…a1b2c) is also called “grafana read”.'])
+  expect(await warned('tok_2')).toEqual(['Another API key (…716c9) is also called “Grafana read”.'])
   expect(await warned('tok_3')).toEqual([])
 })
 

@@ -44,19 +44,19 @@ test('a whole move is one row, beside the events of the account, with its steps 
       .split('\n')
       .filter((line) => !line.startsWith('by lockkeeper')),
   ).toEqual([
-    '*Audit: 1 request and 2 events of the account matching `eip_2BJYBkPZR5x1t` <@U0BEN00001>, newest first*',
+    '*Audit: 3 results matching `eip_2BJYBkPZR5x1t` <@U0BEN00001>, newest first*',
     event,
     ':large_green_circle: *[Move 203.0.113.10: web-1 → web-2]*  ·  Done  ·  (time)',
     'by <@U0ADA00001>  ·  approved by <@U0BEN00001>',
     '1 refused attempt',
     event,
     "Also searched the account's own events for `203.0.113.10` since (time).",
-    'Searched all 6 entries, back to (time). A request has an entry for each of its steps.',
+    'Entries searched: all 6, back to (time).',
   ])
   expect(steady((await untilShown(world.slack, people.ben, /Requested:/)).text)).toMatchInlineSnapshot(`
     "*“Move 203.0.113.10: web-1 → web-2”*
     Requested: <@U0ADA00001>, (time)  ·  setting \`APPROVERS\`
-    Refused: <@U0ADA00001> tried to approve this request, (time): You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.
+    Refused: <@U0ADA00001> tried \`approve\` on this request, (time): You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.
     Approved: <@U0BEN00001>, (time)  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
     Sent to the account: (time)
     Accepted by the account: (time)  ·  account API: move accepted (202)

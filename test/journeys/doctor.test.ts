@@ -178,8 +178,6 @@ describe('a mistake', () => {
     const world = await startWorld()
     const body = { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }
     world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 403, body, times: 5 })
-    expect((await runDoctor(world)).text).toContain(
-      "*API key:* Accepted. Couldn't check whether it can make changes: the team lacks a feature",
-    )
+    expect((await runDoctor(world)).text).toContain("*API key:* Accepted. The account API doesn't show whether it can make changes.")
   })
 })

@@ -209,7 +209,7 @@ describe('an evacuation', () => {
     accountApi.world.moveBehindOurBack(cameId, source)
 
     await world.ben.click(card, 'Approve')
-    await untilReport(slack, card.ts, /was assigned to web-1 after the request.*so it isn't moved/)
+    await untilReport(slack, card.ts, /Assigned to web-1 after the request, so not moved/)
     const report = await untilReport(slack, card.ts, /Partly done/)
 
     expect(report.text).toContain('(3 Elastic IPs)”. 1 of 3 moved.')

@@ -126,7 +126,7 @@ describe('the Home tab', () => {
     await openHome(world, people.ben, /Needs your approval \(1\).*In progress \(600\)/)
     await openHome(world, people.ada, /Your requests \(601\)/)
     await world.ben.command('/infra pending', { channel: ops })
-    await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve it\./)
+    await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve 1\./)
     await world.ben.command('/infra moves', { channel: ops })
     await untilShown(world.slack, people.ben, /Moves: 600 in progress, 1 waiting for approval, 0 ended lately/)
   })

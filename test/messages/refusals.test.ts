@@ -84,14 +84,13 @@ const virtualMachineId = 'vm_1'
 const ofRename: z.infer<typeof renameFindings.schema>[] = [
   { code: 'no-virtual-machine', virtualMachineId },
   { code: 'not-a-hostname', problem: 'The new name is empty.' },
-  { code: 'name-taken', name: 'web-2', others: ['vm_9'], count: 1 },
-  { code: 'name-taken', name: 'web-2', others: ['vm_7', 'vm_8', 'vm_9'], count: 4 },
-  { code: 'name-shared', name: 'web-1', others: ['vm_7'], count: 1 },
+  { code: 'namesakes', name: 'web-2', others: ['vm_9'], count: 1 },
+  { code: 'namesakes', name: 'web-2', others: ['vm_7', 'vm_8', 'vm_9'], count: 4 },
 ]
 
 const ofNewKey: z.infer<typeof newKeyFindings.schema>[] = [
   { code: 'name-taken', name: 'ci-deploy' },
-  { code: 'same-name', name: 'ci-deploy', others: ['tok_1'], count: 1 },
+  { code: 'namesakes', name: 'ci-deploy', others: ['…a1b2c'], count: 1 },
   { code: 'created-unseen', resourceId: 'tok_1' },
   { code: 'retracted', resourceId: 'tok_1', because: 'not-shown' },
   { code: 'retracted', resourceId: 'tok_1', because: 'too-slow' },
@@ -107,8 +106,7 @@ const ofKey: z.infer<typeof keyFindings.schema>[] = [
   { code: 'key-history', usedAgoMs: 300_000, ageMs: 86_400_000, creator: 'U0ADA00001' },
   { code: 'key-history' },
   { code: 'key-history', ageMs: 86_400_000, changedAgoMs: 600_000 },
-  { code: 'same-name', name: 'ci-deploy', lastSlice: 'a1b2c', count: 1 },
-  { code: 'access-changed', before: 'read-only access', now: 'full access' },
+  { code: 'key-changed', what: 'access', before: 'read-only', now: 'full access' },
   { code: 'retracted', because: 'not-shown' },
 ]
 

@@ -8,7 +8,6 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/tex
 import type { Story } from './stories.ts'
 import { resourceNameOf } from './words.ts'
 
-/** Events are read for at most this many resources. */
 const mostResources = 3
 
 const readMs = 4_000
@@ -23,10 +22,7 @@ interface Typed {
   names: string[]
 }
 
-/**
- * Reads the account's own events of the things that the stories are about or, without stories, that the words name: somebody may search for
- * a thing that Lockkeeper has never changed. Events are read from a day before the oldest entry, because they may be the reason for it.
- */
+/** Somebody may search for a thing that Lockkeeper never changed. Events of the day before the oldest entry may be the reason for it. */
 export async function accountEvents(app: App, stories: Story[], typed: Typed): Promise<{ events: AccountEvent[]; notes: Mrkdwn[] }> {
   const ofStories = resourcesOf(app, stories, typed)
   const names = ofStories.size > 0 ? ofStories : await findResources(app, typed.names)
@@ -80,15 +76,14 @@ function resourcesOf({ catalog }: App, stories: Story[], { fits }: Typed): Map<s
 /** Finds resources by address, name or id, as far as the account answers in time. */
 async function findResources({ lists }: App, typed: string[]): Promise<Map<string, string>> {
   if (typed.length === 0) return new Map()
-  const inTime = <Item>(list: Promise<Item[]>): Promise<Item[]> =>
-    withinOr(
+  const inTime = <Item>(list: Promise<Item[]>): Promise<Item[]> => {
+    const read = asFarAsRead(list).then(({ items }) => items)
+    return withinOr(
       readMs / 2,
-      asFarAsRead(list).then(
-        ({ items }) => items,
-        () => [],
-      ),
+      read.catch(() => []),
       [],
     )
+  }
   const [elasticIps, machines] = await Promise.all([inTime(lists.elasticIps()), inTime(lists.virtualMachines())])
   const known = [
     ...elasticIps.map(({ id, address }) => [id, address] as const),

@@ -11,7 +11,6 @@ import { eventRow, isRequestId, listedRows, storyDetails, storyRow } from './row
 import { findStories, readStory, type Story } from './stories.ts'
 import { attemptWords, causesInWords, isAct, subjectOf, typedActs, type WordsOfChanges, whyRefused, wordsOfAct } from './words.ts'
 
-/** `/infra audit`: shows who requested, approved, rejected and did what, together with the account's own events of the same things. */
 export const showAudit: FeatureDefinition = {
   create: (app) => {
     const runAlone = createOneAtATime()
@@ -37,10 +36,7 @@ export const showAudit: FeatureDefinition = {
   },
 }
 
-/**
- * Runs one piece of work at a time for each person in this process, so that nobody can fill it with searches. Throws a Refusal while the
- * person's last one is running.
- */
+/** Nobody can fill this process with searches: it runs one at a time for each person, and refuses others meanwhile. */
 function createOneAtATime() {
   const busy = new Set<string>()
 
@@ -62,15 +58,16 @@ async function auditListing(app: App, words: string[], me: string): Promise<List
   const { stories } = found
   const { events, notes } = words.length > 0 ? await accountEvents(app, stories, filter) : { events: [], notes: [] }
   const links = await linksOf(app, stories)
+  const rows = [...stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog)), ...events.map(eventRow)]
+  const matching = words.length === 0 ? '' : mrkdwn` matching ${filter.shown}`
   return {
-    title: title(stories, events.length, words.length > 0 ? filter.shown : undefined),
-    ...listedRows([...stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog)), ...events.map(eventRow)]),
+    title: mrkdwn`Audit: ${rows.length} ${rows.length === 1 ? 'result' : 'results'}${matching}, newest first`,
+    ...listedRows(rows),
     empty: words.length === 0 ? mrkdwn`The audit has no entries yet.` : mrkdwn`No entry matches ${filter.shown}. ${noMatchTip}`,
-    notes: [...(words.length === 0 ? [filterTip(catalog.kinds()[0])] : []), ...notes, ...searchNotes(found)],
+    notes: [...notes, ...searchNotes(found)],
   }
 }
 
-/** Finds the addresses of the request messages, as long as their requests are kept. */
 async function linksOf({ store, slack }: App, stories: Story[]): Promise<Map<string, string | undefined>> {
   const ids = stories.flatMap(({ requestId }) => (requestId !== undefined && isRequestId(requestId) ? [requestId] : []))
   const requests: Request[] = ids.length > 0 ? await store.findMany(ids) : []
@@ -83,15 +80,6 @@ async function stepsOf(app: App, requestId: string): Promise<Details | undefined
   return story.entries.length > 0 ? storyDetails(story, app.catalog) : undefined
 }
 
-interface Filter {
-  /** Whether all words fit the entry. */
-  fits: (entry: AuditEntry) => boolean
-  /** The words that are searched as text. They may name a resource. */
-  names: string[]
-  /** The words as the title shows them. */
-  shown: Mrkdwn
-}
-
 interface Word {
   /** `text` makes the text of the entry. It is made once for all words, because that takes most of the time of a search. */
   fits: (entry: AuditEntry, text: () => string) => boolean
@@ -101,10 +89,11 @@ interface Word {
 }
 
 /** Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. */
-export function readFilter(words: string[], me: string, catalog: WordsOfChanges): Filter {
+export function readFilter(words: string[], me: string, catalog: WordsOfChanges) {
   const read = words.map((word) => readWord(word, me, catalog))
+  const shown = read.map(({ shown }) => shown)
   return {
-    fits: (entry) => {
+    fits: (entry: AuditEntry) => {
       let made: string | undefined
       const text = () => {
         made ??= textOf(entry, catalog)
@@ -113,10 +102,7 @@ export function readFilter(words: string[], me: string, catalog: WordsOfChanges)
       return read.every((word) => word.fits(entry, text))
     },
     names: read.flatMap(({ name }) => name ?? []),
-    shown: joinMrkdwn(
-      read.map(({ shown }) => shown),
-      ' ',
-    ),
+    shown: joinMrkdwn(shown, ' '),
   }
 }
 
@@ -154,35 +140,15 @@ function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
   return [...members, subjectOf(entry, catalog), wordsOfAct(entry), ...why].join('\n').toLowerCase()
 }
 
-/** Says how many are listed: `Audit: 3 requests, 1 other entry and 2 events of the account`. */
-function title(stories: Story[], events: number, filter: Mrkdwn | undefined): Mrkdwn {
-  const requests = stories.filter(({ requestId }) => requestId !== undefined).length
-  const others = stories.length - requests
-  const parts = [
-    ...(requests > 0 || others + events === 0 ? [`${requests} ${requests === 1 ? 'request' : 'requests'}`] : []),
-    ...(others > 0 ? [`${others} other ${others === 1 ? 'entry' : 'entries'}`] : []),
-    ...(events > 0 ? [`${events} ${events === 1 ? 'event' : 'events'} of the account`] : []),
-  ]
-  const listed = parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : `${parts[0]}`
-  return mrkdwn`Audit: ${listed}${filter === undefined ? mrkdwn`` : mrkdwn` matching ${filter}`}, newest first`
-}
-
-/** Without words, says which ones filter the list. `kind`: an example. */
-const filterTip = (kind = 'kind') =>
-  mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind (${code(kind)}), an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.`
-
 /** People are in the audit by their ids, so a name finds only texts that contain it. */
 const noMatchTip = mrkdwn`Use fewer or other words. To find a person, mention them with ${code('@')}, or type ${code('me')}.`
 
 /** Says which entries were searched. Empty if the audit has no entries. */
 function searchNotes({ searched, unreadable, since, isCut, isWhole }: Awaited<ReturnType<typeof findStories>>): Mrkdwn[] {
   if (searched === 0) return []
-  const back = since === undefined ? mrkdwn`` : mrkdwn`, back to ${dateTime(since)}`
-  const entries = searched === 1 ? '1 entry' : `${isWhole ? 'all' : 'the newest'} ${searched.toLocaleString('en-US')} entries`
-  const cut = isCut ? ' Older requests may match: add words to see them.' : ''
-  const broken =
-    unreadable > 0
-      ? mrkdwn` *${unreadable.toLocaleString('en-US')} of them can't be read.* The people who run Lockkeeper can check them with ${code('npm run audit:verify')}.`
-      : mrkdwn``
-  return [mrkdwn`Searched ${entries}${back}.${cut}${broken} A request has an entry for each of its steps.`]
+  const entries = `${isWhole ? 'all' : 'the newest'} ${searched.toLocaleString('en-US')}`
+  const back = since === undefined ? '' : mrkdwn`, back to ${dateTime(since)}`
+  const broken = mrkdwn` *${unreadable} of them can't be read.* The people who run Lockkeeper can check them with ${code('npm run audit:verify')}.`
+  const older = isCut ? ' Older requests may match: add words to see them.' : ''
+  return [mrkdwn`Entries searched: ${entries}${back}.${older}${unreadable > 0 ? broken : ''}`]
 }

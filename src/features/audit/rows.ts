@@ -39,17 +39,14 @@ import {
 /** A row of the list: a request, an entry without one, or an event of the account. */
 interface AuditRow {
   at?: number
-  /** The request whose steps can be shown. */
   requestId?: string
   /** Links the request message, as long as that is known. */
   what: Mrkdwn
-  /** What the picker calls it. */
   name?: string
   outcome?: string
   by?: Mrkdwn
   decision?: Mrkdwn
   notes?: Mrkdwn
-  /** The emoji in front of the text. */
   mark: string
 }
 
@@ -62,7 +59,6 @@ const columns: Columns<AuditRow> = [
   { header: 'Notes', cell: ({ notes }) => notes, line: 3 },
 ]
 
-/** Makes the rows as text and as a table, newest first, with a picker for the steps of the requests among them. */
 export function listedRows(rows: AuditRow[]): Rows {
   const sorted = rows.toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
   const listed = itemRows(sorted, { columns, mark: ({ mark }) => ownWords(mark) })
@@ -83,13 +79,11 @@ function choiceOf({ requestId, name, outcome, at }: AuditRow) {
 }
 
 export function eventRow({ action, target, author, createdAt }: AccountEvent): AuditRow {
-  const at = Date.parse(createdAt ?? '')
   const name = target?.name ?? target?.id
-  const who = author?.name ?? author?.id ?? author?.email ?? 'someone unknown'
   return {
-    at: Number.isNaN(at) ? undefined : at,
+    at: createdAt === undefined ? undefined : Date.parse(createdAt),
     what: mrkdwn`Event of the account: ${action === undefined ? 'unknown action' : code(action)}${name === undefined ? '' : mrkdwn` of ${code(name)}`}`,
-    by: mrkdwn`${who}${author?.email === undefined || author.email === who ? '' : ` (${author.email})`}`,
+    by: mrkdwn`${author?.email ?? author?.name ?? author?.id ?? 'someone unknown'}`,
     mark: ':white_small_square:',
   }
 }
@@ -99,7 +93,8 @@ export function storyRow(story: Story, address: string | undefined, catalog: Wor
   const entries = trustedEntries(story)
   const outcome = outcomeOf(entries)
   const unverified = unverifiedAmong(story.entries)
-  const last = outcome?.entry ?? entries.at(-1)
+  const last = outcome?.[1] ?? entries.at(-1)
+  const by = (story.requestId === undefined ? entries[0] : entries.find(({ act }) => act === 'request'))?.by
   const isMadeUp = !entries.some(({ verdict }) => verdict === 'genuine')
   const what = whatIn(story, entries, catalog, unverified === undefined)
   const named = unverified === undefined ? what : mrkdwn`Unverified (${unverified}): ${what}`
@@ -108,8 +103,8 @@ export function storyRow(story: Story, address: string | undefined, catalog: Wor
     requestId: story.requestId,
     what: address === undefined ? named : link(address, toPlainText(named)),
     name: toPlainText(what),
-    outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome),
-    by: requesterIn(story, entries),
+    outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome?.[0]),
+    by: by === undefined ? undefined : mention(by),
     decision: isMadeUp ? undefined : decisionIn(entries),
     notes: notesOn(story, entries, catalog),
     mark: unverified !== undefined || last === undefined ? ':warning:' : markOf(last),
@@ -122,47 +117,44 @@ function trustedEntries({ entries }: Story): FoundEntry[] {
   return genuine.length > 0 ? genuine : entries
 }
 
-interface Outcome {
-  state: RequestState | 'discarded'
-  entry: FoundEntry
-}
+type Outcome = [state: RequestState | 'discarded', entry: FoundEntry]
 
 /** Finds the last state of a request. Undefined if no entry that was found says it. */
 function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
-  const ofRequest = entries.filter(({ item }) => item === undefined)
-  const states = ofRequest.flatMap((entry): Outcome[] => {
+  const states = entries.flatMap((entry): Outcome[] => {
     const state = entry.act === 'request' ? 'waiting' : entry.act === 'discard' ? 'discarded' : stateOfAct(entry.act)
-    return state === undefined ? [] : [{ state, entry }]
+    return state === undefined || entry.item !== undefined ? [] : [[state, entry]]
   })
   return states.at(-1)
 }
 
-/**
- * Says what was requested. For an entry without a request: what somebody tried, or what Lockkeeper did. A made-up entry can say anything, so
- * it is quoted.
- */
+function subjectIn(entries: FoundEntry[], catalog: WordsOfChanges): string | undefined {
+  return entries.map((entry) => subjectOf(entry, catalog)).find((words) => words !== undefined)
+}
+
+const untitled = 'A request without a description'
+
+/** A made-up entry can say anything, so it is quoted. */
 function whatIn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges, isTrusted: boolean): Mrkdwn {
   const [entry] = entries
-  const said = entries.map((each) => subjectOf(each, catalog)).find((words) => words !== undefined)
+  const said = subjectIn(entries, catalog)
   const subject = said === undefined ? undefined : isTrusted ? mrkdwn`${said}` : quotation(said)
-  if (entry === undefined || requestId !== undefined) return subject ?? mrkdwn`A request without a description`
+  if (entry === undefined || requestId !== undefined) return subject ?? mrkdwn`${untitled}`
   if (entry.act === 'refused') return mrkdwn`Tried ${attemptWords(entry, catalog)}`
   return subject === undefined ? mrkdwn`${wordsOfAct(entry)}` : mrkdwn`${wordsOfAct(entry)}: ${subject}`
 }
 
-function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outcome | undefined): string | undefined {
+function outcomeWords({ requestId }: Story, entries: FoundEntry[], state: Outcome[0] | undefined): string | undefined {
   if (requestId === undefined) {
     const [{ act, count } = { act: '' }] = entries
     return act !== 'refused' ? undefined : count === undefined ? 'Refused' : `Refused ${timesMore(count)}`
   }
-  if (outcome === undefined) return undefined
-  if (outcome.state === 'discarded') return 'Not posted'
+  if (state === undefined) return undefined
+  if (state === 'discarded') return 'Not posted'
   // Before the end, the entries do not cover every item.
-  const items = outcome.state === 'failed' ? itemStatesIn(entries) : []
-  return capitalised(stateWithCount({ state: outcome.state, items }))
+  return capitalised(stateWithCount({ state, items: state === 'failed' ? itemStatesIn(entries) : [] }))
 }
 
-/** Returns the last state of each item that the entries are about. */
 function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
   const states = new Map<string, ItemState>()
   for (const { item, act } of entries) {
@@ -172,62 +164,58 @@ function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
   return [...states.values()].map((state) => ({ state }))
 }
 
-function requesterIn({ requestId }: Story, entries: FoundEntry[]): Mrkdwn | undefined {
-  const by = requestId === undefined ? entries[0]?.by : entries.find(({ act }) => act === 'request')?.by
-  return by === undefined ? undefined : mention(by)
-}
-
 function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
   const said = (words: string, acts: string[], after = '') => {
     const people = [...new Set(entries.flatMap(({ act, by }) => (acts.includes(act) && by ? [by] : [])))]
     return people.length > 0 ? [mrkdwn`${words} by ${joinMrkdwn(people.map(mention), ' and ')}${after}`] : []
   }
-  const parts = [
-    ...said('approved', ['approve', 'count-approval']),
-    ...said('approved', ['break-glass'], ' alone (break-glass)'),
-    ...said('rejected', ['reject']),
-    ...(entries.some(({ act }) => act === 'exempt') ? [mrkdwn`no approval needed`] : []),
-  ]
-  return parts.length > 0 ? joinMrkdwn(parts, ', ') : undefined
+  return joined(
+    [
+      ...said('approved', ['approve', 'count-approval']),
+      ...said('approved', ['break-glass'], ' alone (break-glass)'),
+      ...said('rejected', ['reject']),
+      ...(entries.some(({ act }) => act === 'exempt') ? [mrkdwn`no approval needed`] : []),
+    ],
+    ', ',
+  )
 }
 
 function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges): Mrkdwn | undefined {
   const refused = entries.filter(({ act }) => act === 'refused')
+  if (requestId === undefined) return joined(refused.flatMap((entry) => whyRefused(entry, catalog)))
   const attempts = refused.reduce((sum, { count = 1 }) => sum + count, 0)
-  const notes =
-    requestId === undefined
-      ? refused.flatMap((entry) => whyRefused(entry, catalog))
-      : [
-          ...(entries.some(({ act }) => act === 'distrust') ? [mrkdwn`its record can't be trusted`] : []),
-          ...entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog).map((why) => mrkdwn`${why}`)),
-          ...(attempts > 0
-            ? [mrkdwn`${attempts === 1 ? '1 refused attempt' : `${attempts.toLocaleString('en-US')} refused attempts`}`]
-            : []),
-          ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its first entry wasn't found`]),
-        ]
-  return notes.length > 0 ? joinMrkdwn(notes, '  ·  ') : undefined
+  const has = (wanted: string) => entries.some(({ act }) => act === wanted)
+  const discarded = entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog))
+  return joined([
+    ...(has('distrust') ? [mrkdwn`its record can't be trusted`] : []),
+    ...discarded.map((why) => mrkdwn`${why}`),
+    ...(attempts > 0 ? [mrkdwn`${attempts.toLocaleString('en-US')} refused ${attempts === 1 ? 'attempt' : 'attempts'}`] : []),
+    ...(has('request') ? [] : [mrkdwn`its first entry wasn't found`]),
+  ])
+}
+
+function joined(parts: Mrkdwn[], separator = '  ·  '): Mrkdwn | undefined {
+  return parts.length > 0 ? joinMrkdwn(parts, separator) : undefined
 }
 
 /** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */
 const mostOfKind = 10
 
-export function storyDetails(story: Story, catalog: WordsOfChanges): Details {
-  const trusted = trustedEntries(story)
-  const subject =
-    trusted.map((entry) => subjectOf(entry, catalog)).find((words) => words !== undefined) ?? 'A request without a description'
-  const refused = story.entries.filter(({ act, verdict }) => act === 'refused' && verdict === 'genuine').slice(mostOfKind)
-  const unverified = story.entries.filter(({ verdict }) => verdict !== 'genuine').slice(mostOfKind)
-  const early = earlyStepsOfItems(story.entries)
-  const hidden = new Set([...refused, ...unverified, ...early])
+export function storyDetails({ requestId, entries }: Story, catalog: WordsOfChanges): Details {
+  const trusted = trustedEntries({ requestId, entries })
+  const subject = subjectIn(trusted, catalog) ?? untitled
+  const hidden: [what: string, entries: FoundEntry[]][] = [
+    ['refused attempts', entries.filter(({ act, verdict }) => act === 'refused' && verdict === 'genuine').slice(mostOfKind)],
+    ['unverified entries', entries.filter(({ verdict }) => verdict !== 'genuine').slice(mostOfKind)],
+    ['earlier steps of the single changes', earlyStepsOfItems(entries)],
+  ]
   const channelId = trusted.find((entry) => entry.channelId)?.channelId
   return {
     title: quotation(subject),
-    facts: story.entries.filter((entry) => !hidden.has(entry)).map((entry) => stepOf(entry, subject, catalog)),
+    facts: entries.filter((entry) => !hidden.some(([, others]) => others.includes(entry))).map((entry) => stepOf(entry, subject, catalog)),
     notes: [
-      mrkdwn`Request ${code(story.requestId ?? 'unknown')}${channelId === undefined ? '' : mrkdwn` in ${channelMention(channelId)}`}`,
-      ...notShown(refused, 'refused attempts'),
-      ...notShown(unverified, 'unverified entries'),
-      ...notShown(early, 'earlier steps of the single changes'),
+      mrkdwn`Request ${code(requestId ?? 'unknown')}${channelId === undefined ? '' : mrkdwn` in ${channelMention(channelId)}`}`,
+      ...hidden.flatMap(([what, { length }]) => (length > 0 ? [mrkdwn`${length} more ${what} aren't shown.`] : [])),
     ],
     name: subject,
   }
@@ -238,10 +226,6 @@ function earlyStepsOfItems(entries: FoundEntry[]): FoundEntry[] {
   const ofItems = entries.filter(({ item, verdict }) => item !== undefined && verdict === 'genuine')
   const last = new Map(ofItems.map((entry) => [entry.item, entry]))
   return ofItems.filter((entry) => last.get(entry.item) !== entry)
-}
-
-function notShown({ length }: FoundEntry[], what: string): Mrkdwn[] {
-  return length > 0 ? [mrkdwn`${length} more ${what} aren't shown.`] : []
 }
 
 /** Shows an entry as a step of its request. `subject`: that of the request. An entry with another one names it. */
@@ -265,16 +249,14 @@ export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChang
   }
 }
 
-/** Shows the account's answer: `move accepted (202)`. */
 function answerWords({ operation, status, problem, codes = [] }: NonNullable<FoundEntry['answer']>): string {
   // Operations are called `elasticIps.move`.
   const write = operation.split('.').at(-1) ?? operation
-  if (status === undefined) return `no answer to the ${write}${problem === undefined ? '' : ` (${problem})`}`
+  if (status === undefined) return `no answer to the ${write} (${problem ?? 'unknown'})`
   return `${write} ${status < 400 ? 'accepted' : 'refused'} (${[status, ...codes].join(', ')})`
 }
 
-/** Says which rule allowed an act: `rule “production”: @oncall`. Returns an empty list if the entry has no rule. */
 function allowedBy({ rule, via }: FoundEntry): Mrkdwn[] {
-  if (rule === undefined) return via === undefined ? [] : [mrkdwn`as ${grantWords({ via })}`]
-  return [via === undefined ? ruleWords(rule) : grantWords({ rule, via })]
+  if (via !== undefined) return [rule === undefined ? mrkdwn`as ${grantWords({ via })}` : grantWords({ rule, via })]
+  return rule === undefined ? [] : [ruleWords(rule)]
 }

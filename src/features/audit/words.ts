@@ -2,7 +2,6 @@ import type { AuditEntry } from '../../audit/chain.ts'
 import type { FoundEntry } from '../../audit/find.ts'
 import { phraseText } from '../../domain/text.ts'
 import { explain, storedDenialWords } from '../../messages/refusals.ts'
-import { breakGlassCallbackId, cardButtons } from '../../messages/words.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { StepName } from '../../requests/steps.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text.ts'
@@ -47,7 +46,6 @@ const stepWords: Record<StepName, ActWords> = {
   'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracked again' },
 }
 
-/** The words for every act that the audit notes: the steps, and what is no step. */
 export const acts: Record<string, ActWords> = {
   request: { word: 'request', mark: ':speech_balloon:', words: 'Requested' },
   discard: { word: 'discard', mark: ':wastebasket:', words: 'Not posted' },
@@ -58,7 +56,6 @@ export const acts: Record<string, ActWords> = {
   ...stepWords,
 }
 
-/** Returns the words for the act of an entry: `Approved`. An unknown act is shown as it is. */
 export function wordsOfAct({ act, missing, needed, through, count }: AuditEntry): string {
   if (act === 'trim' && through !== undefined) return `Removed old entries of the audit, up to number ${through.toLocaleString('en-US')}`
   if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
@@ -72,16 +69,19 @@ function knownWords(act: string): ActWords | undefined {
 
 export const typedActs = new Set(Object.values(acts).map(({ word }) => word))
 
-/** Whether this typed word finds an entry: as its act, or as what was tried and refused. */
 export function isAct({ act, attempted }: AuditEntry, typed: string): boolean {
-  return act === typed || knownWords(act)?.word === typed || attempted === typed || (verbOf(attempted)?.includes(typed) ?? false)
+  return act === typed || knownWords(act)?.word === typed || nameOfButton(attempted) === typed
+}
+
+/** `request-hand-over` is a button. A right that a request needs has its own name: `decide`. */
+function nameOfButton(attempted: string | undefined): string | undefined {
+  return attempted?.replace(/^request-/, '')
 }
 
 export function markOf({ act }: AuditEntry): string {
   return knownWords(act)?.mark ?? ':small_blue_diamond:'
 }
 
-/** The part of the catalog that puts changes into words. */
 export type WordsOfChanges = Pick<Catalog, 'titleOf' | 'changeIfKnown' | 'kinds' | 'labelOf'>
 
 /** Returns the title of the entry's request: `Move 203.0.113.10: web-1 → web-2`. Returns undefined if the entry does not say it. */
@@ -98,7 +98,6 @@ export function resourceNameOf(entry: FoundEntry, catalog: WordsOfChanges): stri
   return known?.change.subject(known.facts)
 }
 
-/** Returns the change that an entry is about, or that of its item, with the facts that the entry has of it. */
 function knownFacts({ kind = '', item, facts }: AuditEntry, catalog: WordsOfChanges) {
   const ofKind = catalog.changeIfKnown(kind)
   const change = item === undefined ? ofKind : ofKind?.items?.change
@@ -108,30 +107,6 @@ function knownFacts({ kind = '', item, facts }: AuditEntry, catalog: WordsOfChan
 
 export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsOfChanges): string[] {
   return causes.map((cause) => explain(catalog.changeIfKnown(kind ?? ''), cause).why)
-}
-
-/** What a person tries with each button of a request, and with each right that a request needs. The request follows: `approve`, `a request`. */
-const verbs: Record<string, string> = {
-  [cardButtons.approve]: 'approve',
-  [cardButtons.reject]: 'reject',
-  [cardButtons.withdraw]: 'withdraw',
-  [cardButtons.handOver]: 'get the token of',
-  [cardButtons.again]: 'repeat',
-  [cardButtons.reverse]: 'undo',
-  [cardButtons.retry]: 'retry the rest of',
-  [cardButtons.stopTracking]: 'stop the tracking of',
-  [cardButtons.trackAgain]: 'restart the tracking of',
-  [cardButtons.details]: 'see the details of',
-  [breakGlassCallbackId]: 'give an emergency approval of',
-  decide: 'approve or reject',
-  'break-glass': 'give an emergency approval of',
-  withdraw: 'withdraw',
-  issue: 'get the token of',
-  track: 'stop or restart the tracking of',
-}
-
-function verbOf(attempted: string | undefined): string | undefined {
-  return attempted !== undefined && Object.hasOwn(verbs, attempted) ? verbs[attempted] : undefined
 }
 
 /** Says who tried what, and why it was refused. `subject` is that of the request on which the steps are shown: they do not repeat it. */
@@ -155,19 +130,16 @@ export function whyRefused({ causes = [] }: AuditEntry, { labelOf }: WordsOfChan
   return words.length > 0 ? [joinMrkdwn(words, ' ')] : []
 }
 
-/** Says what somebody tried: `to use ip move`, `to approve this request`. */
+/** Says what somebody tried: `to use ip move`, `approve on this request`. */
 export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject?: string): Mrkdwn {
   const { attempted, kind, text } = entry
   if (attempted === 'request') return mrkdwn`to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
   if (attempted === 'read') return mrkdwn`to use ${text === undefined ? 'Lockkeeper' : code(text.replace(/^command /, ''))}`
   const own = subjectOf(entry, catalog)
-  const what = own === undefined ? undefined : own === subject ? mrkdwn`this request` : quotation(own)
-  const verb = verbOf(attempted)
-  if (verb !== undefined) return mrkdwn`to ${verb} ${what ?? 'a request'}`
-  return joinMrkdwn([mrkdwn`an unknown action`, ...(attempted ? [code(attempted)] : []), ...(what ? [mrkdwn`on ${what}`] : [])], ' ')
+  const what = own === undefined ? 'a request' : own === subject ? 'this request' : quotation(own)
+  return mrkdwn`${code(nameOfButton(attempted) ?? 'something')} on ${what}`
 }
 
-/** Why an entry cannot count as written by Lockkeeper. */
 const reasons = {
   unsigned: "it isn't signed",
   forged: "its signature doesn't match",
@@ -175,7 +147,6 @@ const reasons = {
   copied: 'it is a copy of an older entry',
 } satisfies Record<Exclude<FoundEntry['verdict'], 'genuine'>, string>
 
-/** Says why an entry cannot be verified. Undefined for a genuine one. */
 export function whyUnverified({ verdict }: FoundEntry): string | undefined {
   return verdict === 'genuine' ? undefined : reasons[verdict]
 }
@@ -183,7 +154,5 @@ export function whyUnverified({ verdict }: FoundEntry): string | undefined {
 /** Says how many of the entries cannot be verified, and why: `1 of 6 entries: it isn't signed`. Undefined if all are genuine. */
 export function unverifiedAmong(entries: FoundEntry[]): string | undefined {
   const why = entries.map(whyUnverified).filter((reason) => reason !== undefined)
-  if (why.length === 0) return undefined
-  const count = entries.length === 1 ? '' : `${why.length} of ${entries.length} entries: `
-  return `${count}${[...new Set(why)].join('; ')}`
+  return why.length === 0 ? undefined : `${why.length} of ${entries.length} entries: ${[...new Set(why)].join('; ')}`
 }

@@ -9,7 +9,7 @@ test('an address that an evacuation leaves out has no open request', async () =>
   })
   const store = { findOpen: async () => ({ requests: [request], unreadable: 0 }) }
 
-  const { about } = await findOpenRequests(store as never, ['eip_1', 'eip_2', 'sv_1'])
+  const about = await findOpenRequests(store as never, ['eip_1', 'eip_2', 'sv_1'])
 
   expect([...about].map(([id, requests]) => [id, requests.length])).toEqual([
     ['eip_1', 1],

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Ruling } from '../../src/domain/approval.ts'
+import type { Change } from '../../src/domain/change.ts'
+import type { ItemState, Request } from '../../src/domain/request.ts'
+import { listMoves } from '../../src/features/moves.ts'
+import { listPending } from '../../src/features/pending.ts'
+import { createCatalog } from '../../src/requests/catalog.ts'
+import { fakeApp } from '../fake-app.ts'
+import { expectDocument } from '../messages/documents.ts'
+import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { listingOf, shown } from './listing-of.ts'
+
+const now = requestedAt + 240 * minutes
+const [ada, ben, chi] = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001']
+const grant = { rule: 'production', via: 'S0ONCALL01' }
+const approvedBy = (...people: string[]) => people.map((by) => ({ ...grant, by, at: requestedAt }))
+const newer = requestFor({ id: 'newer', version: 99 })
+const anything = z.any()
+const catalog = createCatalog([
+  { kind: 'ip.move', takesTime: true, facts: anything, input: anything, describe: () => description } as unknown as Change,
+])
+
+/** An app with these requests, of which Ben may decide all but those of Chi. */
+function appWith(open: Request[], ended: Request[] = []) {
+  const mayDecide = ({ origin }: Request): Ruling =>
+    origin.userId === chi ? { allowed: false, denial: { code: 'not-an-approver' } as never } : { allowed: true, grant }
+  return fakeApp({
+    store: {
+      findOpen: async () => {
+        const requests = open.filter(({ version }) => version === requestFor().version)
+        return { requests, unreadable: open.length - requests.length }
+      },
+      ended: async (limit: number, fits: (request: Request) => boolean) => ended.filter(fits).slice(0, limit),
+      now: async () => now,
+    },
+    access: {
+      judge: async ({ userId }, act) => {
+        if (userId !== ben || act.to !== 'decide') throw new Error('another right was judged')
+        return mayDecide(act.request)
+      },
+      tally: async (request, by) => ({ enough: false, missing: request.approvalsNeeded - by.length, needed: request.approvalsNeeded }),
+    },
+    catalog,
+    slack: { identity: { linkTo: ({ cardTs }) => cardTs && 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100' } },
+  })
+}
+
+const pending = (...open: Request[]) => listingOf(listPending.create(appWith(open)).commands[0])
+const moves = (open: Request[], ended: Request[] = []) => listingOf(listMoves.create(appWith(open, ended)).commands[0])
+const many = (count: number, more: Partial<Request> = {}) =>
+  Array.from({ length: count }, (_, index) => requestFor({ id: `${more.state}-${index}`, ...more }))
+const from = (userId: string) => ({ origin: { ...requestFor().origin, userId } })
+const last = { sentAt: requestedAt, endedAt: requestedAt + 43_000, decidedAt: requestedAt }
+const items = (...states: ItemState[]) => states.map((state, index) => ({ id: `eip_${index}`, state, causes: [] }))
+
+test('requests and moves as people see them', async () => {
+  const mine = requestFor({ ...from(ben), cardTs: undefined })
+  const byTwo = requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3, reason: 'web-1 is <being> replaced' })
+  const others = ['approved', 'tracking'].map((state) => requestFor({ state: state as Request['state'] }))
+  const tracking = { state: 'tracking', sentAt: now - 2 * minutes, decidedAt: now - 3 * minutes, approvals: approvedBy(ben) } as const
+  const open = [
+    requestFor({ ...tracking, lateAt: now - minutes }),
+    requestFor({ ...tracking, unansweredSince: now - 30_000 }),
+    requestFor({ ...tracking, items: items('done', 'tracking', 'waiting') }),
+    requestFor({ ...tracking, state: 'starting', sentAt: now - 3_000 }),
+    requestFor({ ...tracking, state: 'approved', decidedAt: now - minutes }),
+    requestFor({ approvals: approvedBy(ben) }),
+    requestFor(),
+  ]
+  const ended = [
+    requestFor({ ...last, state: 'done', approvals: approvedBy(ben, chi), decision: { ...grant, by: chi } }),
+    requestFor({ ...last, state: 'failed', untrackedMs: minutes, approvals: approvedBy(ben), decision: { ...grant, by: ben } }),
+    requestFor({ ...last, state: 'done', decision: { ...grant, by: ada, breakGlass: true, reason: 'fire' } }),
+    requestFor({ ...last, state: 'done', needsApproval: false, decision: grant }),
+    requestFor({ ...last, state: 'failed', items: items('done', 'failed', 'superseded') }),
+    requestFor({ ...last, state: 'failed', items: items('failed', 'not-started') }),
+    requestFor({ state: 'rejected', endedAt: now, decision: { ...grant, by: ben } }),
+    requestFor({ state: 'withdrawn', endedAt: now }),
+    requestFor({ ...last, state: 'untracked' }),
+  ]
+  await expectDocument('requests.md', 'Lists of requests and moves', [
+    ['Pending: only those that wait for an approval', shown(await pending(requestFor(), mine, byTwo, ...others))],
+    ['Pending: one that Ben has approved', shown(await pending(requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3 })))],
+    ['Pending: one that Ben may not decide', shown(await pending(requestFor(from(chi))))],
+    ['Pending: none', shown(await pending(requestFor({ needsApproval: false })))],
+    ['Pending: some of another version', shown(await pending(requestFor(), newer, newer))],
+    ['Pending: all of another version', shown(await pending(newer))],
+    ['Moves: in progress and waiting', shown(await moves([...open, newer]))],
+    ['Moves: ended', shown(await moves([], ended))],
+    ['Moves: none', shown(await moves([]))],
+  ])
+})
+
+describe('too many requests', () => {
+  const titleAndNotes = ({ title, notes = [] }: Awaited<ReturnType<typeof pending>>) => [title, ...notes].map(String)
+
+  test('are counted, and the oldest are shown', async () => {
+    const waiting = await pending(...many(612))
+    expect(waiting.rows).toHaveLength(500)
+    expect(titleAndNotes(waiting)).toEqual([
+      '612 requests need approval. You can approve 500 of those shown.',
+      'Only the 500 oldest are shown. The other 112 follow as these end.',
+    ])
+    const open = await moves([...many(412, { state: 'tracking', sentAt: requestedAt }), ...many(101, { state: 'waiting' })])
+    expect(open.rows).toHaveLength(500)
+    expect(titleAndNotes(open)).toEqual([
+      'Moves: 412 in progress, 101 waiting for approval, 0 ended lately',
+      '13 more are in progress or waiting. Only the oldest are shown.',
+    ])
+    expect((await moves([], many(12, { ...last, state: 'failed' }))).rows).toHaveLength(10)
+  })
+})
+
+test('what people need most stands in the columns that a phone shows, and times are numbers that Slack sorts', async () => {
+  const waiting = await pending(requestFor())
+  expect(waiting.table?.headers.slice(0, 2)).toEqual(['Request', 'For you'])
+  const { table } = await moves([requestFor({ state: 'tracking', sentAt: now - 2 * minutes })])
+  expect(table?.headers).toEqual(['Move', 'State', 'Time', 'Ended', 'Approved by', 'Requested by', 'Channel'])
+  expect(table?.rows[0]?.[2]).toMatchObject({ value: 2 * minutes })
+})
+
+test('those that Ben can decide come first, each by its deadline', async () => {
+  const until = (minute: number, userId: string) =>
+    requestFor({ ...from(userId), resource: `${minute}`, expiresAt: requestedAt + minute * minutes })
+  const { rows } = await pending(until(30, chi), until(20, ada), until(10, chi), until(40, ada))
+  expect(rows.map(({ text }) => /(\d\d):(\d\d) UTC/.exec(text)?.[2])).toEqual(['20', '40', '10', '30'])
+})
