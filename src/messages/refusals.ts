@@ -313,15 +313,7 @@ export function unverifiedDescription(request: Pick<Request, 'id'>): Description
   }
 }
 
-export const unverifiedDone: Phrase = ["Its record can't be verified. Check the account."]
-
 /** Whether the tracking of a request ended because its record could not be verified. */
 export function isDistrusted({ state, causes }: Pick<Request, 'state' | 'causes'>): boolean {
   return state === 'untracked' && causes.some(({ code }) => code === unverifiedRecord.code)
-}
-
-/** Takes out of a record what people wrote, and who decided. */
-export function withoutContent(request: Request): Request {
-  const { reason: _, decision: __, approverNames: ___, personNames: ____, alert: _____, ...rest } = request
-  return { ...rest, approvals: [], unchecked: [], warnings: [] }
 }

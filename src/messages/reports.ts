@@ -1,6 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import type { Handover } from '../domain/change.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../domain/policy.ts'
 import { isOpen, type Request, restOf } from '../domain/request.ts'
 import { formatDuration, type Phrase } from '../domain/text.ts'
@@ -22,29 +21,20 @@ import {
 } from '../slack/text.ts'
 import {
   type ItemView,
-  isOne,
   isPartlyDone,
   movedCount,
   notesOnDone,
-  othersMayFinish,
   outcomeBlocks,
   outcomeTable,
   stateWithCount,
   underwayNames,
-  unsentOf,
   unsentWords,
 } from './items.ts'
 import { isDistrusted, whyWords } from './refusals.ts'
 import type { CardView } from './request-message.ts'
-import { endMarks, mayHaveEndedBefore, shortId, stateWords, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
+import { approvedBy, endMarks, mayHaveEndedBefore, shortId, stateWords, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
 
-export interface ReportView extends Pick<CardView, 'request' | 'description' | 'ending' | 'items' | 'leaves' | 'reverseLabel' | 'rule'> {
-  /** The sentence for a change that is done. */
-  done: Phrase
-  /** An unexpected fact about the account at the write, which did not prevent it. */
-  remark: string | undefined
-  /** The words of a change whose result only the requester gets. */
-  handover: Pick<Handover<unknown, unknown>, 'label'> | undefined
+export interface ReportView extends CardView {
   /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
   showActor: (userId: string, words?: string) => Mrkdwn
   /** The longest time that the change should take, in words: `15 min`. */
@@ -56,13 +46,17 @@ const checkTheAccount = 'Check the account before you request it again.'
 
 const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
 
-/** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
+/** Says how a request ended, why, and what to do next. A rejection's reason is shown below it, and the outcomes of its items. */
 function endSentence({ request, description, done, ending, items, showActor }: ReportView): Mrkdwn {
   const { state, decision, withdrawnBy } = request
   const why = whyWords(ending)
-  if (state === 'done') return doneSentence(request, done, request.items ? notesOnDone(items) : why)
+  const notes = request.items ? notesOnDone(items) : why
+  if (state === 'done') return doneSentence(request, done, notes)
   const what = mrkdwn`“${phraseWords(description.title)}”`
-  if (state === 'failed' && request.items) return isOne(items) ? failedItemSentence(what, items) : failedItemsSentence(what, items)
+  if (state === 'failed' && request.items) {
+    const head = isPartlyDone(items) ? mrkdwn`${endMarks.partly} *Partly done:*` : mrkdwn`${endMarks.failed} *Failed:*`
+    return mrkdwn`${head} ${what}. ${movedCount(items)}.${notes.text === '' ? '' : mrkdwn` ${notes}`}`
+  }
   const by = state === 'rejected' ? decision?.by : state === 'withdrawn' ? withdrawnBy : undefined
   const end = capitalised(stateWords(request))
   const label = by === undefined ? mrkdwn`*${end}:*` : mrkdwn`*${end}* by ${showActor(by)}:`
@@ -82,21 +76,8 @@ function endSentence({ request, description, done, ending, items, showActor }: R
   )
 }
 
-function failedItemSentence(what: Mrkdwn, [item]: ItemView[]): Mrkdwn {
-  const { why, next = checkTheAccount } = item?.ending ?? { why: '' }
-  const reason = why === '' || !item ? [] : [whyWords(item.ending)]
-  return joinMrkdwn([mrkdwn`${endMarks.failed} *Failed:* ${what}.`, ...reason, mrkdwn`${next}`], ' ')
-}
-
-function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
-  const head = isPartlyDone(items) ? mrkdwn`${endMarks.partly} *Partly done:*` : mrkdwn`${endMarks.failed} *Failed:*`
-  const notes = notesOnDone(items)
-  return mrkdwn`${head} ${what}. ${movedCount(items)}.${notes.text === '' ? '' : mrkdwn` ${notes}`}`
-}
-
 /** Says what to do next, below the reasons why items failed. */
-function adviceAfterItems(request: Request, items: ItemView[]): Mrkdwn | undefined {
-  if (request.state !== 'failed' || items.length === 0) return undefined
+function adviceAfterItems(items: ItemView[]): Mrkdwn {
   if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
   return restOf(items).length > 0
     ? mrkdwn`Above, you can press *Retry the rest*, or *Move back* to undo what was moved.`
@@ -147,22 +128,14 @@ function emergencyCall({ request, description, rule, showActor }: ReportView): M
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
-function handoverCall({ request, description, handover, showActor }: ReportView): Mrkdwn | undefined {
+function handoverCall({ request, description, handover, showActor, now }: ReportView, isReminder: boolean): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
-  return mrkdwn`${mention(request.origin.userId)}, approved by ${joinMrkdwn(
-    approvedBy(request).map((by) => showActor(by)),
-    ' and ',
-  )}: ${quotedTitle(description.title)}. Press *${handover.label}* above by ${dateTime(request.expiresAt)}.`
-}
-
-function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
-  if (request.state !== 'approved' || !handover) return undefined
-  const left = timeLeft(request.expiresAt - now)
-  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, ${quotedTitle(description.title)} is approved. Press *${handover.label}* above by ${dateTime(request.expiresAt)} (${left} left).`
-}
-
-export function approvedBy({ approvals, decision }: Request): string[] {
-  return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
+  const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
+  const press = mrkdwn`Press *${handover.label}* above by ${dateTime(request.expiresAt)}`
+  if (isReminder)
+    return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title} is approved. ${press} (${timeLeft(request.expiresAt - now)} left).`
+  const approvers = approvedBy(request).map((by) => showActor(by))
+  return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}. ${press}.`
 }
 
 /**
@@ -181,13 +154,25 @@ function timeLeft(ms: number): string {
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
-  const words = sentence(view, name)
-  const items = endedItems(view, name)
+  const text = sentence(view, name)
+  if (text === undefined) return undefined
   const { request, leaves } = view
+  const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
-  const left = leaves && request.items && name === 'ended' ? phraseWords(leaves) : undefined
-  const below = [left, adviceAfterItems(request, items)].filter((each) => each !== undefined)
-  return words && say(words, { reason: reasonOf(view, name), items, below })
+  const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves)) : []
+  const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
+  const withOutcomes = (outcomes: KnownBlock[]) =>
+    message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(view, name)), ...outcomes, ...left, ...advice])
+  const instead = withOutcomes(outcomeBlocks(items))
+  const table = outcomeTable(items)
+  // A note on a repeat may be added below it.
+  if (!table || charactersIn(table) > mostCharacters - 2_000) return instead
+  return { table: { ...withOutcomes(table), text: instead.text }, instead }
+}
+
+/** While it was not tracked, or the account API did not answer, nobody knows when each item ended. */
+function timedItems({ request, items }: ReportView): ItemView[] {
+  return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
 }
 
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
@@ -198,10 +183,10 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
     case 'break-glass':
       return emergencyCall(view)
     case 'approved':
-      return handoverCall(view)
+      return handoverCall(view, false)
     case 'handover-half':
     case 'handover-last':
-      return handoverReminder(view)
+      return handoverCall(view, true)
     default: {
       const words = news(view, name)
       return words && joinMrkdwn([...whomToMention(view.request, name), words], ' ')
@@ -264,32 +249,26 @@ function stoppedSentence({ request, description, ending, items, showActor }: Rep
     return mrkdwn`:rotating_light: *No longer tracked:* ${quotedTitle(description.title)}. ${whyWords(ending)} It may still finish. Check the account.`
   const who = request.stoppedBy ? showActor(request.stoppedBy) : mrkdwn`Someone`
   const unsent = unsentWords(items)
-  const rest =
-    unsent === undefined
-      ? mrkdwn`It may still finish. Press *Track again* above to learn how it ends.`
-      : mrkdwn`${unsent}${othersMayFinish(items)} Press *Track again* above to send ${unsentOf(items)}.`
+  const rest = unsent
+    ? mrkdwn`${unsent} Press *Track again* above to send the rest.`
+    : mrkdwn`It may still finish. Press *Track again* above to learn how it ends.`
   return mrkdwn`:large_orange_circle: *No longer tracked:* ${quotedTitle(description.title)}. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
 }
 
-function lateSentence(view: ReportView): Mrkdwn | undefined {
-  const { request, description, items, lateAfter, now } = view
-  if (request.unansweredSince !== undefined) return unseenSentence(view, request.unansweredSince)
-  if (request.state === 'tracking' && items.length > 1) {
-    return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)}. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
+function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
+  const { state, unansweredSince } = request
+  if (state !== 'starting' && state !== 'tracking') return undefined
+  const title = quotedTitle(description.title)
+  const took = timeTaken(request, now)
+  if (unansweredSince !== undefined) {
+    const before = items.length === 0 ? mrkdwn`It may be done.` : mrkdwn`${movedCount(items)} before that, and more may have moved since.`
+    return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't answered since ${dateTime(unansweredSince)}. ${before} Still checking. The result will appear here. If it's urgent, check the provider's dashboard.`
   }
-  if (request.state === 'tracking') {
-    // What was seen of an item is kept with it.
-    const seen = isOne(items) ? mrkdwn`Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
-    return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)} is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
-  }
-  if (request.state !== 'starting') return undefined
-  return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
-}
-
-function unseenSentence({ request, description, items, now }: ReportView, since: number): Mrkdwn | undefined {
-  if (request.state !== 'starting' && request.state !== 'tracking') return undefined
-  const before = items.length < 2 ? mrkdwn`It may be done.` : mrkdwn`${movedCount(items)} before that, and more may have moved since.`
-  return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't answered since ${dateTime(since)}. ${before} Still checking. The result will appear here. If it's urgent, check the provider's dashboard.`
+  if (state === 'starting')
+    return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
+  // What was seen of an item is kept with it.
+  const seen = items.length > 0 ? mrkdwn`${movedCount(items)}. Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
+  return mrkdwn`:warning: *Late:* ${title} is still ${description.underway} after ${took} (expected within ${lateAfter}${items.length > 0 ? ' each' : ''}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
 }
 
 function lastSeenWords({ lastSeen }: Request): Mrkdwn {
@@ -302,22 +281,6 @@ function lastSeenWords({ lastSeen }: Request): Mrkdwn {
 function reasonOf({ request: { state, decision } }: ReportView, name: ReportName): string | undefined {
   if (name === 'break-glass') return decision?.reason ?? 'none given'
   return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
-}
-
-function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
-  if (name !== 'ended' || !request.items || isOne(items)) return []
-  // While it was not tracked, or the account API did not answer, nobody knows when each item ended.
-  return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
-}
-
-function say(text: Mrkdwn, { reason, items, below }: { reason: string | undefined; items: ItemView[]; below: Mrkdwn[] }): Answerable {
-  const withOutcomes = (outcomes: KnownBlock[]) =>
-    message([...wholeSection(text), ...reasonBlocks('Reason', reason), ...outcomes, ...below.flatMap(wholeSection)])
-  const instead = withOutcomes(outcomeBlocks(items))
-  const table = outcomeTable(items)
-  // A note on a repeat may be added below it.
-  if (!table || charactersIn(table) > mostCharacters - 2_000) return instead
-  return { table: { ...withOutcomes(table), text: instead.text }, instead }
 }
 
 export function asRepeat(original: Answerable): Answerable {

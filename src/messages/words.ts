@@ -145,6 +145,10 @@ export function namesOfApprovers(terms: ApproveTerms, nameOf: (id: string) => st
   return listApprovers(terms, nameOf)
 }
 
+export function approvedBy({ approvals, decision }: Pick<Request, 'approvals' | 'decision'>): string[] {
+  return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
+}
+
 /** Lists a group of people. An empty group gives an empty text. */
 export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
   return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))

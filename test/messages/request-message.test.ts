@@ -28,7 +28,7 @@ const alert = { reason: 'web-1 is down', alert: { name: 'NodeDown' }, origin: { 
 const shown = ({ blocks }: { blocks: Parameters<typeof readableBlocks>[0] }) => readableBlocks(blocks)
 
 test('the request message in every situation', async () => {
-  const handover = { handoverLabel: 'Create key' }
+  const handover = { handover: { label: 'Create key' } }
   const limit = { for: 'writes', ms: 40_000, until: 1, perMinute: 20 } as const
   const several = { approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)] }
   const moving = { ...sent, state: 'tracking' as const }
@@ -47,7 +47,7 @@ test('the request message in every situation', async () => {
       view({ approverNames: '@ben or @<!channel>' }, { rule: ruleFor({ mention: toGroup(['S0PAGED001']) }) }),
     ],
     ['No rule covers it any more', view({}, { rule: undefined })],
-    ['An alert requested it', view(alert, { subject: 'web-1' })],
+    ['An alert requested it', view(alert)],
     ['An alert requested it, and no rule covers it any more', view(alert, { rule: undefined })],
     ['It waits, for a key', view({}, handover)],
     ['It needs no approval', view({ needsApproval: false }, { rule: ruleFor({ approve: undefined }) })],
@@ -91,7 +91,7 @@ test('the request message in every situation', async () => {
         { environment: 'production' },
       ),
     ],
-    ['It was withdrawn', ended({ state: 'withdrawn' })],
+    ['It was withdrawn', ended({ state: 'withdrawn', withdrawnBy: 'U0ADA00001' })],
     ['The alert resolved', ended({ ...alert, state: 'withdrawn' })],
     ['It expired', ended({ state: 'expired' })],
     [
@@ -132,7 +132,7 @@ test('the dialogs before a press takes effect', async () => {
     const { confirm } = cardActions(each).find(({ text }) => text.text === label) ?? {}
     return confirm ? `# ${confirm.title?.text}\n${confirm.text.text}\n[${confirm.confirm?.text}] [${confirm.deny?.text}]` : 'none'
   }
-  const rotation = { handoverLabel: 'Rotate key', handoverWarning: 'The old token stops working at once.' }
+  const rotation = { handover: { label: 'Rotate key', warning: 'The old token stops working at once.' } }
   const longer = mrkdwn`${code('v1. 2')} may need it. ${'More about it. '.repeat(8)}`
   const ada = profileLink('U0ADA00001', `https://nimbus.slack.com/team/${'U0ADA00001'.repeat(12)}`, '@Ada')
   await expectDocument('request-dialogs.md', 'The dialogs before a press takes effect', [
@@ -155,7 +155,7 @@ test('the dialogs before a press takes effect', async () => {
     ['Withdraw, while it waits', dialogOf(view({}), 'Withdraw')],
     ['Withdraw, once it is approved', dialogOf(view({ state: 'approved' }), 'Withdraw')],
     ['Stop tracking', dialogOf(view({ state: 'tracking' }), 'Stop tracking')],
-    ['Create key', dialogOf(view({ state: 'approved' }, { handoverLabel: 'Create key' }), 'Create key')],
+    ['Create key', dialogOf(view({ state: 'approved' }, { handover: { label: 'Create key' } }), 'Create key')],
     ['Rotate key', dialogOf(view({ state: 'approved' }, rotation), 'Rotate key')],
   ])
 })
