@@ -30,7 +30,7 @@ import {
   movesOf,
 } from '../moves/evacuation.ts'
 import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from '../moves/move.ts'
-import { moveChange, moveKind, noNamesakes, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
+import { moveChange, moveKind, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
 import { context, input, option, wholeSection } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -221,7 +221,7 @@ async function preflight(
   const isNeeded =
     !forRequest && addresses.all.some((each) => each.server?.id === serverId && needsAssignedServer({ elasticIp: each, target }))
   const source = isNeeded ? await app.account.servers.get(serverId, { signal }).catch(() => undefined) : shown
-  const namesakes = forRequest && target ? await readNamesakes(app, target, signal) : noNamesakes
+  const namesakes = await readNamesakes(app, forRequest ? target : undefined, signal)
   const checked = checkEvacuation(input, { ...addresses, source, target }, forRequest ? 'request' : 'writes')
   return {
     ...checked,
@@ -305,8 +305,8 @@ async function offerAddresses(app: App, { serverId, targetId, ticked, only }: Wa
   const asked = { serverId, targetId: targetId ?? '', elasticIpIds: ticked }
   const { from, checked, bgp } = checkAddresses(asked, { ...reads, source, target }, 'request')
   const wanted = only ? checked.filter(({ elasticIpId }) => only.includes(elasticIpId)) : checked
-  const cannotMove = wanted.flatMap((each) => ('finding' in each ? [each] : []))
-  const movable = wanted.flatMap((each) => ('move' in each ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
+  const cannotMove = wanted.flatMap((each) => (each.finding ? [each] : []))
+  const movable = wanted.flatMap((each) => (each.move ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
   const offered = movable.map(({ elasticIpId, address, seenAgoMs = 0 }, index) => ({
     elasticIpId,
     address,

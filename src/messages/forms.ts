@@ -32,7 +32,7 @@ import {
   toPlainText,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { breakGlassCallbackId, rejectCallbackId, relatedSentences, stateWords } from './words.ts'
+import { breakGlassCallbackId, rejectCallbackId, relatedWords, stateWords } from './words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -45,7 +45,7 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
     blocks: [
       ...problemBlocks(problem),
       ...wholeSection(boldPhrase(title)),
-      decisionReason('Everyone in the channel can read it in the thread.', entered),
+      reasonInput({ entered, hint: 'Everyone in the channel can read it in the thread.', optional: false, multiline: true }),
     ],
   })
 }
@@ -61,7 +61,7 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
     blocks: [
       ...problemBlocks(problem),
       ...wholeSection(words),
-      decisionReason("Why can't this wait for an approver?", entered),
+      reasonInput({ entered, hint: "Why can't this wait for an approver?", optional: false, multiline: true }),
       input({
         blockId: 'confirmed',
         label: 'Confirm',
@@ -73,10 +73,6 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
       }),
     ],
   })
-}
-
-function decisionReason(hint: string, entered: string | undefined) {
-  return reasonInput({ entered, hint, optional: false, multiline: true })
 }
 
 /** Says why a reason is needed. `rule`: the name of the rule. */
@@ -94,7 +90,7 @@ export function reasonField(metadata: string, entered: string | undefined): Know
   const { reason, ruleWithReason, ...earlier } = readMetadata(metadata) ?? {}
   const hint = ruleWithReason === undefined ? forApprovers : `${toPlainText(reasonRequired(ruleWithReason))} ${forApprovers}`
   return [
-    ...relatedSentences(earlier).flatMap((words) => context([words])),
+    ...relatedWords(earlier).flatMap((words) => context([words])),
     reasonInput({ entered: entered ?? reason, hint, optional: ruleWithReason === undefined }),
   ]
 }
@@ -111,10 +107,19 @@ export interface SubmitOutcome {
   handoverLabel: string | undefined
 }
 
-export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
-  return outcome.is === 'posted'
-    ? mrkdwn`Request posted in ${channelMention(outcome.channelId)}: “${outcome.title}”. ${whatFollows(outcome)}`
-    : mrkdwn`Request recorded: “${outcome.title}”. Slack hasn't confirmed its message yet. It will appear in the channel. ${whatHoldsIt(outcome)}`
+/** Only the requester reads this, so the mentions in it notify nobody. */
+export function submittedWords({ is, channelId, title, asked, handoverLabel }: SubmitOutcome): Mrkdwn {
+  const recorded =
+    is === 'posted'
+      ? mrkdwn`Request posted in ${channelMention(channelId)}: “${title}”.`
+      : mrkdwn`Request recorded: “${title}”. Slack hasn't confirmed its message yet. It will appear in the channel.`
+  const handover =
+    handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
+  if (!asked)
+    return handover
+      ? mrkdwn`${recorded} No approval needed: ${handover}`
+      : mrkdwn`${recorded} No approval needed. The result will be in its thread.`
+  return mrkdwn`${recorded} It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`After that, ${handover}` : "Nothing changes until it's approved."}`
 }
 
 /** Says to a person that they have as many undecided requests as one may have. */
@@ -129,28 +134,17 @@ export function tooManyLately(most: number, retryAt: number): Mrkdwn {
   return mrkdwn`Nothing was requested. You made ${most} requests in the last 10 minutes, which is the limit. Try again at ${dateTime(minute)}.`
 }
 
-interface OpenRequest {
-  viewerId: string
-  /** What people call the resource that both requests change. */
-  subject: string
-  link: string | undefined
-  title: Phrase
-}
-
-/** Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer. */
-export function otherIsOpen(holder: Request, { viewerId, subject, link: address, title }: OpenRequest): Mrkdwn {
-  const { userId, channelId } = holder.origin
-  const isOwn = userId === viewerId
-  const who = isOwn ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
-  const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
-  const then = isOwn
-    ? 'Wait until it ends, or withdraw it.'
-    : holder.state === 'waiting'
-      ? 'Have it approved or rejected there, or wait until it ends.'
-      : 'Wait until it ends.'
-  const requested = phraseWords(withoutOwner(title, userId))
-  const what = mrkdwn`Nothing was requested, because ${who} an open request for ${code(subject)} in ${channelMention(channelId)}: “${requested}” (${stateWords(holder)}).`
-  return joinMrkdwn([what, ...where, mrkdwn`${then}`], ' ')
+/**
+ * Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer.
+ * `subject`: what people call the resource.
+ */
+export function otherIsOpen(
+  { origin: { userId, channelId }, ...holder }: Request,
+  { viewerId, subject, link: address, title }: { viewerId: string; subject: string; link: string | undefined; title: Phrase },
+): Mrkdwn {
+  const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
+  const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
+  return mrkdwn`Nothing was requested, because ${who} an open request for ${code(subject)} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}).${where} Wait until it ends, or have it withdrawn or rejected.`
 }
 
 /** Says which items other open requests hold, for a request of several. `holds`: the names of the items. */
@@ -162,14 +156,8 @@ export function othersAreOpen(held: { holder: Request; link: string | undefined;
     return mrkdwn`•  ${joinMrkdwn(holds.map(code), ', ')}: ${who} (${stateWords(holder)}), ${where}`
   })
   const before = mrkdwn`Nothing was requested, because other requests are open for some of these addresses:`
-  return joinMrkdwn(
-    [
-      before,
-      ...lines,
-      mrkdwn`Wait until these requests end, or have them withdrawn or rejected. To leave these addresses out, name only the server: the form opens.`,
-    ],
-    '\n',
-  )
+  const after = mrkdwn`Wait until these requests end, or have them withdrawn or rejected. To leave these addresses out, name only the server: the form opens.`
+  return joinMrkdwn([before, ...lines, after], '\n')
 }
 
 export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested. Try again.`
@@ -181,20 +169,6 @@ export function heldByUnreadable(id: string): Mrkdwn {
 
 export function tooLongReason(length: number): Mrkdwn {
   return mrkdwn`A reason can have up to ${longestReason} characters. This one has ${length}.`
-}
-
-/** Only the requester reads this, so the mentions in it notify nobody. */
-function whatFollows({ asked, handoverLabel }: SubmitOutcome): Mrkdwn {
-  const handover =
-    handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
-  if (!asked) return handover ? mrkdwn`No approval needed: ${handover}` : mrkdwn`No approval needed. The result will be in its thread.`
-  return mrkdwn`It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`After that, ${handover}` : "Nothing changes until it's approved."}`
-}
-
-function whatHoldsIt({ asked, handoverLabel }: SubmitOutcome): Mrkdwn {
-  const needsApproval = asked !== undefined
-  if (handoverLabel) return mrkdwn`Nothing is created until ${needsApproval ? "it's approved and " : ''}you press *${handoverLabel}* on it.`
-  return needsApproval ? mrkdwn`Nothing happens until it's approved.` : mrkdwn`It starts then. No approval needed.`
 }
 
 /** The value of a choice's button: the input of the change, which anybody could type as a command, and the rest of the command. */

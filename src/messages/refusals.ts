@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { alertsRequester, Denial, type DeniedAction, isMachine } from '../domain/approval.ts'
+import { alertsRequester, Denial, type DeniedAction } from '../domain/approval.ts'
 import { type Change, type Description, explainer, type Finding, type Words } from '../domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
@@ -152,11 +152,9 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'rejected':
       return mrkdwn`Already rejected${who}. ${changedNothing}`
     case 'withdrawn':
-      if (isMachine(request.origin) && request.withdrawnBy === undefined)
-        return mrkdwn`The alert that requested this has resolved. ${changedNothing}`
       return mrkdwn`${mention(request.withdrawnBy ?? request.origin.userId)} already withdrew this. ${changedNothing}`
     case 'expired':
-      return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
+      return mrkdwn`${request.decidedAt === undefined ? 'This expired before it was approved.' : 'This expired.'} Nothing was done.`
     case 'voided':
       return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
     case 'waiting':

@@ -35,7 +35,6 @@ import {
   cardButtons,
   endMarks,
   type LinkedRequest,
-  relatedSentences,
   relatedWords,
   retryLabel,
   ruleWords,
@@ -278,7 +277,7 @@ export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): Kno
 function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description } = view
   return [
-    ...relatedSentences(view).flatMap((words) => wholeSection(words)),
+    ...relatedWords(view).flatMap((words) => wholeSection(mrkdwn`${words}.`)),
     ...reasonBlocks('Reason', request.reason),
     ...reasonBlocks(emergencyLabel, emergencyReason(request)),
     ...fields(description.facts.map(factField)),

@@ -104,7 +104,7 @@ async function preflight(
   const [assigned, namesakes] = await Promise.all([
     // A failed read of the old server must not prevent a move away from it. The request message says what was not checked.
     assignedId === undefined ? undefined : readServer(app, assignedId, options).catch(() => undefined),
-    forRequest && target ? readNamesakes(app, target, signal) : noNamesakes,
+    readNamesakes(app, forRequest ? target : undefined, signal),
   ])
   const { unchecked, warnings = [], ...checked } = checkMove(input, { elasticIp, target, assigned })
   return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
@@ -120,17 +120,14 @@ export async function readServer(
   return listed ?? app.account.servers.get(id, { signal })
 }
 
-interface Namesakes {
-  warnings: MoveFinding[]
-  unchecked: MoveFinding[]
-}
-
-export const noNamesakes: Namesakes = { warnings: [], unchecked: [] }
-
 /** Searches for other servers of the same name, because approvers could mistake them for the target. A failure prevents no move. */
-export async function readNamesakes(app: ServerNeeds, target: Server, signal: AbortSignal | undefined): Promise<Namesakes> {
-  const { hostname } = target
-  if (hostname === undefined) return noNamesakes
+export async function readNamesakes(
+  app: ServerNeeds,
+  target: Server | undefined,
+  signal: AbortSignal | undefined,
+): Promise<{ warnings: MoveFinding[]; unchecked: MoveFinding[] }> {
+  const hostname = target?.hostname
+  if (!target || hostname === undefined) return { warnings: [], unchecked: [] }
   const readNamed = async (): Promise<ReadList<Server>> => {
     const all = await allServers(app)
     return all ? { items: all } : asFarAsRead(app.account.servers.list({ hostname, signal }))

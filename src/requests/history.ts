@@ -90,8 +90,6 @@ interface ToChange {
   others: string[]
   /** What people call those, by resource. */
   names: ReadonlyMap<string, string>
-  /** What people call its items, by their ids. */
-  itemNames: ReadonlyMap<string, string>
 }
 
 /**
@@ -99,7 +97,7 @@ interface ToChange {
  * A record that somebody changed is left out.
  */
 export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
-  const earlierEnd = repeated && isGenuine(app, repeated) ? earlierEndOf(repeated, now, changed.itemNames) : undefined
+  const earlierEnd = repeated && isGenuine(app, repeated) ? earlierEndOf(repeated, now) : undefined
   // A request that undoes or repeats the last change names it elsewhere.
   const isNamed = (id: string) => id === undone?.id || id === repeated?.id
   const last = await lastChangesBefore(app, now, changed)

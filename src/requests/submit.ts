@@ -90,7 +90,6 @@ async function check<Input, Facts>(
       subject: change.subject(facts),
       others: moreResources ?? [],
       names: itemNamesOf(change, facts),
-      itemNames: new Map(change.items?.of(facts).map(({ id, name }) => [id, name])),
     },
     earlier,
   )

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { alertsRequester, Denial, type DenialCode, isForLackOfAnswer } from '../../src/domain/approval.ts'
+import { alertsRequester, Denial, type DenialCode } from '../../src/domain/approval.ts'
 import type { Finding, Words } from '../../src/domain/change.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { keyFindings } from '../../src/features/keys-change.ts'
 import { newKeyFindings } from '../../src/features/keys-create.ts'
 import { renameFindings } from '../../src/features/vm-rename.ts'
-import { otherIsOpen } from '../../src/messages/forms.ts'
+import { otherIsOpen, type SubmitOutcome, submittedWords } from '../../src/messages/forms.ts'
 import { damagedAudit, lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../src/messages/operator-notices.ts'
 import {
   type CommonFinding,
@@ -18,8 +18,10 @@ import {
   storedDenialWords,
   tooLate,
 } from '../../src/messages/refusals.ts'
+import { whoApproves } from '../../src/messages/words.ts'
 import { evacuationFindings } from '../../src/moves/evacuation.ts'
 import { type MoveFinding, moveFindings, moveWords } from '../../src/moves/move.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
 import { terms } from '../domain/people-for-test.ts'
 import { description, requestFor } from '../requests/request-for-test.ts'
 import { expectDocument } from './documents.ts'
@@ -60,15 +62,8 @@ const ofEvacuation: z.infer<typeof evacuationFindings.schema>[] = [
   { code: 'nothing-on-server', server, bgp: [] },
   { code: 'nothing-on-server', server, bgp: [address] },
   { code: 'too-many-addresses', server, count: 51 },
-  { code: 'addresses-cannot-move', server: 'web-1', target: server, moves: 2, causes: [isOff], isChosen: false },
-  {
-    code: 'addresses-cannot-move',
-    server: 'web-1',
-    target: server,
-    moves: 1,
-    causes: [isOff, { ...isOff, address: '203.0.113.11' }],
-    isChosen: true,
-  },
+  { code: 'addresses-cannot-move', target: server, moves: 2, causes: [isOff] },
+  { code: 'addresses-cannot-move', target: server, moves: 0, causes: [isOff, { ...isOff, address: '203.0.113.11' }] },
   { code: 'left-out', causes: [{ code: 'not-chosen', address }] },
   { code: 'left-out', causes: [isOff, { code: 'not-chosen', address: '203.0.113.11' }] },
   { code: 'last-seen', server, count: 1, oldestMs: 720_000 },
@@ -199,6 +194,28 @@ const notices = [
   damagedAudit('Entry 1 seems to be older than the process that noted it.', false),
 ]
 
+const submitted = (more: Partial<SubmitOutcome>) =>
+  submittedWords({
+    is: 'posted',
+    requestId: '',
+    title: mrkdwn`Move 203.0.113.10: web-1 → web-2`,
+    channelId: 'C0OPS00001',
+    asked: { approvers: mrkdwn`@oncall`, until: mrkdwn`6:31 AM today` },
+    handoverLabel: undefined,
+    ...more,
+  })
+const handedOver = { handoverLabel: 'Create key' }
+const outcomes = [{}, { asked: undefined }, handedOver, { asked: undefined, ...handedOver }, { is: 'card-delayed' as const }]
+
+const approvers = [
+  terms(['U0BEN00001']),
+  terms(['S0ONCALL01', 'U0BEN00001', 'U0CHI00001']),
+  terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }),
+  terms([], { allOf: ['S0NET00001', 'S0SEC00001', 'U0BEN00001'] }),
+  terms(['U0CHI00001', 'U0DEE00001'], { allOf: ['S0NET00001'], approvals: 2 }),
+  terms([]),
+]
+
 test('findings, denials and notices read as in refusals.md', async () => {
   await expectDocument('refusals.md', 'Findings, denials and notices to the operators', [
     ['Findings of a move', wordsOf(moveFindings.schema as never, ofMove, moveWords)],
@@ -210,6 +227,8 @@ test('findings, denials and notices read as in refusals.md', async () => {
     ['Denials', denied(Object.values(denials))],
     ['Denials with other content', denied(otherDenials)],
     ["An alert's request", [tooLate(byAlert('withdrawn'), 'U0BEN00001'), otherIsOpen(byAlert('waiting'), open)].join('\n')],
+    ['After a request', outcomes.map(submitted).join('\n')],
+    ['Who approves', approvers.map(whoApproves).join('\n')],
     ['Notices to the operators', notices.join('\n')],
   ])
 })
@@ -254,11 +273,4 @@ describe('a stored denial', () => {
     expect(storedDenialWords({ code: 'guest', action: 'teleport' }, labelOf).text).toBe('`guest`')
     expect(storedDenialWords({ code: '<!channel>' }, labelOf).text).toBe('`&lt;!channel&gt;`')
   })
-})
-
-test('a denial for lack of an answer is one that Slack’s silence caused', () => {
-  const codes = Object.values(denials)
-    .filter(isForLackOfAnswer)
-    .map(({ code }) => code)
-  expect(codes.toSorted()).toEqual(['channel-unknown', 'group-unknown', 'person-unknown'])
 })

@@ -20,8 +20,7 @@ async function changesBefore(last: Record<string, Request>, { changed = '', ...e
   })
   const others = Object.keys(last).filter((resource) => resource !== 'server:sv_1')
   const names = new Map(others.map((resource) => [resource, `name of ${resource}`]))
-  const itemNames = new Map([['eip_1', '203.0.113.10']])
-  return historyBefore(app, requestedAt, { resource: 'server:sv_1', subject: 'web-1', others, names, itemNames }, earlier)
+  return historyBefore(app, requestedAt, { resource: 'server:sv_1', subject: 'web-1', others, names }, earlier)
 }
 
 async function before(...of: Parameters<typeof changesBefore>) {
@@ -89,10 +88,10 @@ test('approvers know how the repeated request ended', async () => {
   const agoMs = 12 * minutes
 
   expect(await changesBefore({}, { repeated: rejected as unknown as Request })).toEqual([
-    { code, agoMs, state: 'rejected', by: 'U0BEN', reason: 'Sale!', ends: [] },
+    { code, agoMs, state: 'rejected', by: 'U0BEN', reason: 'Sale!', causes: [] },
   ])
   expect(await changesBefore({}, { repeated: failed })).toEqual([
-    { code, agoMs, state: 'failed', ends: [{ causes: [{ code: 'suspended' }] }] },
+    { code, agoMs, state: 'failed', causes: [{ code: 'suspended' }] },
   ])
   // Only the addresses that the new request moves matter.
   expect(await changesBefore({}, { repeated: partly })).toEqual([
@@ -112,7 +111,7 @@ test('a resource without a name, such as the label of a new key, gets the name o
     signatures: { verifyRecord: () => 'genuine' },
     store: { lastChangesOf: async () => new Map([['api_key_label:ci', ended('key', hour)]]) },
   })
-  const key = { resource: 'api_key:new', subject: 'ci', others: ['api_key_label:ci'], names: new Map(), itemNames: new Map() }
+  const key = { resource: 'api_key:new', subject: 'ci', others: ['api_key_label:ci'], names: new Map() }
 
   expect(await historyBefore(app, requestedAt, key, {})).toMatchObject([{ code: 'last-change', names: ['ci'] }])
 })
