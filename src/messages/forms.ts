@@ -135,29 +135,23 @@ export function tooManyLately(most: number, retryAt: number): Mrkdwn {
 }
 
 /**
- * Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer.
- * `subject`: what people call the resource.
+ * Says which open requests hold what a new one needs. They can be requests for other changes, and of the viewer. `holds`: what people call that.
+ * `canLeaveOut`: the new one is possible without it.
  */
-export function otherIsOpen(
-  { origin: { userId, channelId }, ...holder }: Request,
-  { viewerId, subject, link: address, title }: { viewerId: string; subject: string; link: string | undefined; title: Phrase },
+export function othersAreOpen(
+  held: { holder: Request; link: string | undefined; title: Phrase; holds: string[] }[],
+  viewerId: string,
+  canLeaveOut = false,
 ): Mrkdwn {
-  const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
-  const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
-  return mrkdwn`Nothing was requested, because ${who} an open request for ${code(subject)} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}).${where} Wait until it ends, or have it withdrawn or rejected.`
-}
-
-/** Says which items other open requests hold, for a request of several. `holds`: the names of the items. */
-export function othersAreOpen(held: { holder: Request; link: string | undefined; holds: string[] }[], viewerId: string): Mrkdwn {
-  const lines = held.map(({ holder, link: address, holds }) => {
+  const each = held.map(({ holder, link: address, title, holds }) => {
     const { userId, channelId } = holder.origin
-    const who = userId === viewerId ? mrkdwn`your request` : mrkdwn`a request of ${mention(userId)}`
-    const where = address === undefined ? channelMention(channelId) : link(address, 'open it')
-    return mrkdwn`•  ${joinMrkdwn(holds.map(code), ', ')}: ${who} (${stateWords(holder)}), ${where}`
+    const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
+    const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
+    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}).${where}`
   })
-  const before = mrkdwn`Nothing was requested, because other requests are open for some of these addresses:`
-  const after = mrkdwn`Wait until these requests end, or have them withdrawn or rejected. To leave these addresses out, name only the server: the form opens.`
-  return joinMrkdwn([before, ...lines, after], '\n')
+  const then = canLeaveOut ? ' To leave these addresses out, name only the server: the form opens.' : ''
+  const because = joinMrkdwn(each, '\nAlso, ')
+  return mrkdwn`Nothing was requested, because ${because}\nWait until it ends, or have it withdrawn or rejected.${then}`
 }
 
 export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested. Try again.`

@@ -186,10 +186,6 @@ export function unknownRequest(command: string): Mrkdwn {
   return mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${where} may still show it. To make the change, run the command again.`
 }
 
-const staleCard: Mrkdwn = mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
-
-const foreignButton: Mrkdwn = mrkdwn`This button was made for another request, or it was changed. Nothing was done. Use the request message.`
-
 export const changedRecord: Mrkdwn = mrkdwn`The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.`
 
 export const takenOver: Mrkdwn = mrkdwn`This can't be tracked again: a newer request changes the same resource. No change made.`
@@ -261,9 +257,9 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       if (denial.requester === alertsRequester) return mrkdwn`An alert requested this, so nobody can approve it alone.`
       return mrkdwn`Only ${mention(denial.requester)}, who requested this, can approve it alone.`
     case 'stale-card':
-      return staleCard
+      return mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
     case 'foreign-button':
-      return foreignButton
+      return mrkdwn`This button was made for another request, or it was changed. Nothing was done. Use the request message.`
     case 'unknown-request':
       return unknownRequest(command)
     case 'changed-record':

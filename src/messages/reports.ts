@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../domain/policy.ts'
 import { isOpen, type Request, restOf } from '../domain/request.ts'
-import { formatDuration, type Phrase } from '../domain/text.ts'
+import { formatDuration } from '../domain/text.ts'
 import type { ReportName } from '../requests/steps.ts'
 import { context, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { type Answerable, inEachLayout } from '../slack/interactions.ts'
@@ -19,20 +19,10 @@ import {
   phraseWords,
   quotedTitle,
 } from '../slack/text.ts'
-import {
-  type ItemView,
-  isPartlyDone,
-  movedCount,
-  notesOnDone,
-  outcomeBlocks,
-  outcomeTable,
-  stateWithCount,
-  underwayNames,
-  unsentWords,
-} from './items.ts'
-import { isDistrusted, whyWords } from './refusals.ts'
-import type { CardView } from './request-message.ts'
-import { approvedBy, endMarks, mayHaveEndedBefore, shortId, stateWords, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
+import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
+import { isDistrusted } from './refusals.ts'
+import { type CardView, outcomeOf } from './request-message.ts'
+import { approvedBy, endMarks, mayHaveEndedBefore, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
 
 export interface ReportView extends CardView {
   /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
@@ -44,61 +34,47 @@ export interface ReportView extends CardView {
 
 const checkTheAccount = 'Check the account before you request it again.'
 
-const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
-
 /** Says how a request ended, why, and what to do next. A rejection's reason is shown below it, and the outcomes of its items. */
-function endSentence({ request, description, done, ending, items, showActor }: ReportView): Mrkdwn {
+function endSentence(view: ReportView): Mrkdwn {
+  const { request, description, showActor } = view
   const { state, decision, withdrawnBy } = request
-  const why = whyWords(ending)
-  const notes = request.items ? notesOnDone(items) : why
-  if (state === 'done') return doneSentence(request, done, notes)
-  const what = mrkdwn`“${phraseWords(description.title)}”`
-  if (state === 'failed' && request.items) {
-    const head = isPartlyDone(items) ? mrkdwn`${endMarks.partly} *Partly done:*` : mrkdwn`${endMarks.failed} *Failed:*`
-    return mrkdwn`${head} ${what}. ${movedCount(items)}.${notes.text === '' ? '' : mrkdwn` ${notes}`}`
-  }
+  const { mark, name, notes, consequence } = outcomeOf(view)
+  if (state === 'done') return doneSentence(view, mark, notes)
   const by = state === 'rejected' ? decision?.by : state === 'withdrawn' ? withdrawnBy : undefined
-  const end = capitalised(stateWords(request))
-  const label = by === undefined ? mrkdwn`*${end}:*` : mrkdwn`*${end}* by ${showActor(by)}:`
-  const next = ending.next === undefined ? stillWanted : mrkdwn`${ending.next}`
-  const rest: Partial<Record<Request['state'], Mrkdwn[]>> = {
-    failed: [why, ending.next === undefined ? afterFailure(request) : next],
-    'not-started': [why, next],
-    superseded: [why, mrkdwn`Lockkeeper leaves it as it is.`],
-    voided: [mrkdwn`The account changed since the request. Nothing was done.`, why, next],
-    expired: [why.text === '' ? mrkdwn`It wasn't approved before the deadline.` : why, mrkdwn`Nothing was done.`, next],
-    withdrawn: [mrkdwn`Nothing was done.`, ...(by === undefined ? [] : [stillWanted])],
-  }
-  const parts = [mrkdwn`${endMarks[state as keyof typeof endMarks]} ${label} ${what}.`, ...(rest[state] ?? [])]
+  const label = by === undefined ? mrkdwn`*${name}:*` : mrkdwn`*${name}* by ${showActor(by)}:`
+  const parts = [mrkdwn`${mark} ${label} “${phraseWords(description.title)}”.`, consequence, mrkdwn`${adviceAfter(view)}`]
   return joinMrkdwn(
     parts.filter(({ text }) => text !== ''),
     ' ',
   )
 }
 
-/** Says what to do next, below the reasons why items failed. */
-function adviceAfterItems(items: ItemView[]): Mrkdwn {
-  if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
-  return restOf(items).length > 0
-    ? mrkdwn`Above, you can press *Retry the rest*, or *Move back* to undo what was moved.`
-    : mrkdwn`Above, you can press *Move back* to undo what was moved.`
-}
-
-function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
+/** `notes`: something that keeps the change from being of use. */
+function doneSentence({ request, done }: ReportView, mark: string, notes: Mrkdwn): Mrkdwn {
   const took = timeTakenWords(request)
   const late = request.lateAt === undefined ? '' : ', longer than expected'
   const time = mayHaveEndedBefore(request) ? capitalised(took ?? '') : `It ${took}`
-  const parts = [
-    mrkdwn`${note.text === '' ? endMarks.done : ':warning:'} *Done.* ${phraseWords(done)}`,
-    ...(note.text === '' ? [] : [note]),
-    ...(took === undefined ? [] : [mrkdwn`${time}${late}.`]),
-  ]
-  return joinMrkdwn(parts, ' ')
+  return mrkdwn`${mark} *Done.* ${phraseWords(done)}${notes.text === '' ? '' : mrkdwn` ${notes}`}${took === undefined ? '' : ` ${time}${late}.`}`
 }
 
-function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
+/** What to do next, unless it is said with the reason. What to do about items is said below their outcomes. */
+function adviceAfter({ request, ending }: ReportView): string {
+  const { state, items, withdrawnBy, acceptedAt, untrackedMs } = request
+  if (state === 'superseded') return 'Lockkeeper leaves it as it is.'
+  if (state === 'rejected' || ending.next !== undefined) return ''
+  if (state === 'failed' && items) return ''
+  // Nobody withdrew the request of an alert that resolved.
+  if (state === 'withdrawn' && withdrawnBy === undefined) return ''
   // A change that was never accepted or seen has left nothing behind on the account.
-  return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkTheAccount}`
+  const isUntouched = acceptedAt === undefined && untrackedMs === undefined
+  return state === 'failed' && !isUntouched ? checkTheAccount : 'Still wanted? Press *Request again* above.'
+}
+
+/** Says what to do next, below the reasons why items failed. */
+function adviceAfterItems(items: ItemView[]): Mrkdwn {
+  if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
+  const retry = restOf(items).length > 0 ? '*Retry the rest*, or ' : ''
+  return mrkdwn`Above, you can press ${retry}*Move back* to undo what was moved.`
 }
 
 // Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
@@ -121,10 +97,8 @@ function approversReminder({ request, description, rule, now }: ReportView): Mrk
 function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
-  const called = rule ? peopleToCall(rule, [origin.userId]) : []
-  const callees = called.map((each) => mrkdwn`${each}: `)
-  const words = mrkdwn`${showActor(origin.userId, 'The requester')} approved their own request alone: ${quotedTitle(description.title)}. Check it now.`
-  return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
+  const [called] = rule ? peopleToCall(rule, [origin.userId]) : []
+  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId, 'The requester')} approved their own request alone: ${quotedTitle(description.title)}. Check it now.`
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
@@ -154,15 +128,16 @@ function timeLeft(ms: number): string {
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
-  const text = sentence(view, name)
-  if (text === undefined) return undefined
+  const words = sentence(view, name)
+  if (words === undefined) return undefined
   const { request, leaves } = view
+  const text = calls.has(name) ? words : joinMrkdwn([...whomToMention(request, name), words], ' ')
   const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
   const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves)) : []
   const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
   const withOutcomes = (outcomes: KnownBlock[]) =>
-    message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(view, name)), ...outcomes, ...left, ...advice])
+    message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(request, name)), ...outcomes, ...left, ...advice])
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.
@@ -175,7 +150,23 @@ function timedItems({ request, items }: ReportView): ItemView[] {
   return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
 }
 
+function reasonOf({ state, decision }: Request, name: ReportName): string | undefined {
+  if (name === 'break-glass') return decision?.reason ?? 'none given'
+  return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
+}
+
+/** Reports that mention people by themselves. */
+const calls: ReadonlySet<ReportName> = new Set([
+  'reminder-half',
+  'reminder-last',
+  'break-glass',
+  'approved',
+  'handover-half',
+  'handover-last',
+])
+
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
+  const { request, description, remark } = view
   switch (name) {
     case 'reminder-half':
     case 'reminder-last':
@@ -187,38 +178,6 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
     case 'handover-half':
     case 'handover-last':
       return handoverCall(view, true)
-    default: {
-      const words = news(view, name)
-      return words && joinMrkdwn([...whomToMention(view.request, name), words], ' ')
-    }
-  }
-}
-
-/**
- * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
- * and a stop does not call the person who stopped it.
- */
-function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: News): Mrkdwn[] {
-  if (name === 'resolved' && !isOpen(state)) return []
-  const userIds = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
-  if (name === 'stopped' && stoppedBy !== undefined) userIds.delete(stoppedBy)
-  return [...userIds].map(mention)
-}
-
-/** Returns the people whom a report shows by name, because they acted. */
-export function actorsIn(request: Request, name: ReportName): string[] {
-  if (name === 'approved') return approvedBy(request)
-  if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
-  if (name !== 'ended') return []
-  const actor = request.state === 'rejected' ? request.decision?.by : request.state === 'withdrawn' ? request.withdrawnBy : undefined
-  return actor === undefined ? [] : [actor]
-}
-
-type News = 'remark' | 'late' | 'resolved' | 'outdated' | 'stopped' | 'ended'
-
-function news(view: ReportView, name: News): Mrkdwn | undefined {
-  const { request, description, remark } = view
-  switch (name) {
     case 'remark':
       return remark === undefined ? undefined : mrkdwn`:information_source: ${remark}`
     case 'late':
@@ -234,25 +193,40 @@ function news(view: ReportView, name: News): Mrkdwn | undefined {
   }
 }
 
+/**
+ * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
+ * and a stop does not call the person who stopped it.
+ */
+function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: ReportName): Mrkdwn[] {
+  if (name === 'resolved' && !isOpen(state)) return []
+  const userIds = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
+  if (name === 'stopped' && stoppedBy !== undefined) userIds.delete(stoppedBy)
+  return [...userIds].map(mention)
+}
+
+/** Returns the people whom a report shows by name, because they acted. */
+export function actorsIn(request: Request, name: ReportName): string[] {
+  if (name === 'approved') return approvedBy(request)
+  if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
+  if (name !== 'ended') return []
+  const actor = request.state === 'rejected' ? request.decision?.by : request.state === 'withdrawn' ? request.withdrawnBy : undefined
+  return actor === undefined ? [] : [actor]
+}
+
 function resolvedSentence({ request, description, reverseLabel }: ReportView): Mrkdwn {
   const what = mrkdwn`:information_source: The alert resolved. ${quotedTitle(description.title)}`
   if (isOpen(request.state)) return mrkdwn`${what} was approved before, so it goes on.`
-  const ended = request.state === 'done' ? mrkdwn`${what} is already done.` : mrkdwn`${what} had already ended: ${stateWithCount(request)}.`
-  return reverseLabel === undefined
-    ? ended
-    : mrkdwn`${ended} Lockkeeper doesn't undo it by itself. To undo it, press *${reverseLabel}* above.`
+  const undo = reverseLabel === undefined ? '' : mrkdwn` Lockkeeper doesn't undo it by itself. To undo it, press *${reverseLabel}* above.`
+  return mrkdwn`${what} had already ended: ${stateWithCount(request)}.${undo}`
 }
 
-function stoppedSentence({ request, description, ending, items, showActor }: ReportView): Mrkdwn | undefined {
+function stoppedSentence(view: ReportView): Mrkdwn | undefined {
+  const { request, description, showActor } = view
   if (request.state !== 'untracked') return undefined
-  if (isDistrusted(request))
-    return mrkdwn`:rotating_light: *No longer tracked:* ${quotedTitle(description.title)}. ${whyWords(ending)} It may still finish. Check the account.`
+  const isSuspect = isDistrusted(request)
   const who = request.stoppedBy ? showActor(request.stoppedBy) : mrkdwn`Someone`
-  const unsent = unsentWords(items)
-  const rest = unsent
-    ? mrkdwn`${unsent} Press *Track again* above to send the rest.`
-    : mrkdwn`It may still finish. Press *Track again* above to learn how it ends.`
-  return mrkdwn`:large_orange_circle: *No longer tracked:* ${quotedTitle(description.title)}. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
+  const stopped = isSuspect ? '' : mrkdwn` ${who} stopped tracking after ${timeTaken(request)}.`
+  return mrkdwn`${isSuspect ? ':rotating_light:' : endMarks.untracked} *No longer tracked:* ${quotedTitle(description.title)}.${stopped} ${outcomeOf(view).consequence}`
 }
 
 function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
@@ -273,14 +247,8 @@ function lateSentence({ request, description, items, lateAfter, now }: ReportVie
 
 function lastSeenWords({ lastSeen }: Request): Mrkdwn {
   if (!lastSeen) return mrkdwn`The last check of the account didn't show its status.`
-  const where =
-    lastSeen.server === undefined ? mrkdwn`` : lastSeen.server === null ? mrkdwn`, on no server` : mrkdwn`, on ${code(lastSeen.server)}`
-  return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
-}
-
-function reasonOf({ request: { state, decision } }: ReportView, name: ReportName): string | undefined {
-  if (name === 'break-glass') return decision?.reason ?? 'none given'
-  return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
+  const { status, server } = lastSeen
+  return mrkdwn`The account shows status ${code(status)}${server === undefined ? '' : mrkdwn`, on ${server === null ? 'no server' : code(server)}`}.`
 }
 
 export function asRepeat(original: Answerable): Answerable {

@@ -299,18 +299,20 @@ export function prefixOf(environment: string | undefined): string {
 
 /** Shows the ids, what else approvers may want to know, who requested and approved it, and the short id of the request. */
 function smallPrint(view: CardView): Mrkdwn {
-  const { request, description, notes } = view
+  const { request } = view
   const people = request.state === 'waiting' ? [] : [who(request)]
-  return joinMrkdwn([...description.ids.map(idWords), ...notes, ...people, mrkdwn`Request ${code(shortId(request))}`], '  ·  ')
+  return idsAnd(view, [...people, mrkdwn`Request ${code(shortId(request))}`])
 }
 
-function idWords({ label, value, detail }: Fact): Mrkdwn {
-  return detail ? mrkdwn`${label} ${code(value)} (its own address ${code(detail)})` : mrkdwn`${label} ${code(value)}`
+function idsAnd({ description, notes }: CardView, more: Mrkdwn[]): Mrkdwn {
+  const ids = description.ids.map(
+    ({ label, value, detail }) => mrkdwn`${label} ${code(value)}${detail ? mrkdwn` (its own address ${code(detail)})` : ''}`,
+  )
+  return joinMrkdwn([...ids, ...notes, ...more], '  ·  ')
 }
 
 function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {
-  const shown = isPerson ? mention(value) : code(value)
-  return detail ? mrkdwn`*${label}*\n${shown}\n${detail}` : mrkdwn`*${label}*\n${shown}`
+  return mrkdwn`*${label}*\n${isPerson ? mention(value) : code(value)}${detail ? mrkdwn`\n${detail}` : ''}`
 }
 
 /** Says who requested, approved, rejected or withdrew it. A record that cannot be verified has no decision. */
@@ -368,20 +370,24 @@ function whoAndWhen({ request, ...related }: CardView): Mrkdwn {
 
 /** `:large_green_circle: *Done*  ·  Move 203.0.113.10: web-1 → web-2` */
 function whatHappened(view: CardView): Mrkdwn {
-  const { request, items, description, environment } = view
-  const notes = request.items === undefined ? endingWords(view.ending) : notesOnDone(items)
-  const isPartly = request.state === 'failed' && isPartlyDone(items)
-  // Something keeps a change that is done from being of use, such as a server that is off.
-  const isOfUse = request.state !== 'done' || notes.text === ''
-  const mark = isPartly ? endMarks.partly : isOfUse ? endMarks[request.state as keyof typeof endMarks] : ':warning:'
-  const name = isPartly ? 'Partly done' : capitalised(stateWords(request))
-  const title = mrkdwn`${mark} *${name}*  ·  ${prefixOf(environment)}${phraseWords(description.title)}`
-  const more = consequence(view, notes)
-  return more.text === '' ? title : mrkdwn`${title}. ${more}`
+  const { mark, name, consequence } = outcomeOf(view)
+  const title = mrkdwn`${mark} *${name}*  ·  ${prefixOf(view.environment)}${phraseWords(view.description.title)}`
+  return consequence.text === '' ? title : mrkdwn`${title}. ${consequence}`
 }
 
-/** `notes`: what people should know of what is done. */
-function consequence({ request, items, ending }: CardView, notes: Mrkdwn): Mrkdwn {
+/** How a request ended, and what that means. `notes`: what people should know of what is done. */
+export function outcomeOf(view: CardView): { mark: string; name: string; notes: Mrkdwn; consequence: Mrkdwn } {
+  const { request, items, ending } = view
+  const notes = request.items === undefined ? endingWords(ending) : notesOnDone(items)
+  const consequence = consequenceOf(view, notes)
+  if (request.state === 'failed' && isPartlyDone(items)) return { mark: endMarks.partly, name: 'Partly done', notes, consequence }
+  // Something keeps a change that is done from being of use, such as a server that is off.
+  const isOfUse = request.state !== 'done' || notes.text === ''
+  const mark = isOfUse ? endMarks[request.state as keyof typeof endMarks] : ':warning:'
+  return { mark, name: capitalised(stateWords(request)), notes, consequence }
+}
+
+function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrkdwn {
   const why = endingWords(ending)
   if (request.items !== undefined && (request.state === 'done' || request.state === 'failed'))
     return notes.text === '' ? mrkdwn`${movedCount(items)}.` : mrkdwn`${movedCount(items)}. ${notes}`
@@ -395,6 +401,8 @@ function consequence({ request, items, ending }: CardView, notes: Mrkdwn): Mrkdw
     }
     case 'expired':
       return why.text === '' ? mrkdwn`Nothing was done.` : mrkdwn`${why} Nothing was done.`
+    case 'withdrawn':
+      return why.text === '' ? mrkdwn`Nothing was done.` : why
     case 'rejected':
       return mrkdwn``
     default:
@@ -441,7 +449,8 @@ function timeline({ request }: CardView): Mrkdwn[] {
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
     ...(request.approvals.some((approval) => approval.by === decision?.by) ? [] : [{ time: decidedAt, what: decisionWords(request) }]),
     { time: sentAt, what: 'Sent to the account API' },
-    { time: acceptedAtOf(request), what: 'Accepted by the account API' },
+    // A request with items is tracked before that.
+    { time: request.items ? undefined : request.acceptedAt, what: 'Accepted by the account API' },
     { time: lateAt, what: 'Reported as late' },
     { time: unansweredSince, what: 'The account API stopped answering' },
     ...pauses.flatMap((pause) => [
@@ -460,21 +469,15 @@ function decisionWords({ state, decision, needsApproval }: Request): string | Mr
   return by(decision?.breakGlass ? ':rotating_light: *Emergency approval:* approved alone' : 'Approved', decision?.by)
 }
 
-/** Returns when the account API accepted the first write. A request with items is tracked before that. */
-function acceptedAtOf({ acceptedAt, items }: Request): number | undefined {
-  if (!items) return acceptedAt
-  const times = items.flatMap((item) => item.acceptedAt ?? [])
-  return times.length > 0 ? Math.min(...times) : undefined
-}
-
 function by(what: string, userId: string | undefined): Mrkdwn {
   return userId === undefined ? mrkdwn`${ownWords(what)}` : mrkdwn`${ownWords(what)} by ${mention(userId)}`
 }
 
-function smallPrintDetails({ request, description, notes }: CardView): Mrkdwn {
+function smallPrintDetails(view: CardView): Mrkdwn {
+  const { request } = view
   const rules = [request.rule, ...(request.otherRules ?? []).map(({ name }) => name)]
   const by = mrkdwn`By ${joinMrkdwn(rules.map(ruleWords), ' and ')}`
-  return joinMrkdwn([...description.ids.map(idWords), ...notes, by, mrkdwn`Request ${code(request.id)}`], '  ·  ')
+  return idsAnd(view, [by, mrkdwn`Request ${code(request.id)}`])
 }
 
 /**

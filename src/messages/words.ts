@@ -239,13 +239,8 @@ export interface LinkedRequest {
   link?: string | undefined
 }
 
-interface RelatedRequests {
-  undoes?: LinkedRequest | undefined
-  repeats?: LinkedRequest | undefined
-}
-
 /** Says which requests it undoes and repeats, with links to their messages. */
-export function relatedWords({ undoes, repeats }: RelatedRequests): Mrkdwn[] {
+export function relatedWords({ undoes, repeats }: { undoes?: LinkedRequest; repeats?: LinkedRequest }): Mrkdwn[] {
   return [...(undoes ? [mrkdwn`Undoes ${requestLink(undoes)}`] : []), ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : [])]
 }
 

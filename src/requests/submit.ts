@@ -7,7 +7,6 @@ import { payloadHash, type Request, type RequestRef, requestVersion } from '../d
 import { withoutOwner } from '../domain/text.ts'
 import {
   heldByUnreadable,
-  otherIsOpen,
   othersAreOpen,
   otherWasOpen,
   type SubmitOutcome,
@@ -187,13 +186,14 @@ async function busyRefusal(
   if (!first) return (await unreadableHolder(app, held)) ?? new Refusal(otherWasOpen)
   const own = held.find((each) => each.resource === resource)
   const holder = holders.find(({ id }) => id === own?.by) ?? (names.size === 0 ? first : undefined)
-  if (holder) {
-    const open = { viewerId: origin.userId, subject, link: linkTo(holder), title: app.catalog.titleOf(holder) }
-    return new Refusal(otherIsOpen(holder, open))
-  }
   const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
-  const others = holders.map((each) => ({ holder: each, link: linkTo(each), holds: (heldBy.get(each.id) ?? []).map(nameOf) }))
-  return new Refusal(othersAreOpen(others, origin.userId))
+  const others = (holder ? [holder] : holders).map((each) => ({
+    holder: each,
+    link: linkTo(each),
+    title: app.catalog.titleOf(each),
+    holds: holder ? [subject] : (heldBy.get(each.id) ?? []).map(nameOf),
+  }))
+  return new Refusal(othersAreOpen(others, origin.userId, holder === undefined))
 }
 
 /** Whoever waits for the end of a request that cannot be read would wait for ever. */

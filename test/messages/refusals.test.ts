@@ -7,7 +7,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { keyFindings } from '../../src/features/keys-change.ts'
 import { newKeyFindings } from '../../src/features/keys-create.ts'
 import { renameFindings } from '../../src/features/vm-rename.ts'
-import { otherIsOpen, type SubmitOutcome, submittedWords } from '../../src/messages/forms.ts'
+import { othersAreOpen, type SubmitOutcome, submittedWords } from '../../src/messages/forms.ts'
 import { damagedAudit, lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../src/messages/operator-notices.ts'
 import {
   type CommonFinding,
@@ -183,7 +183,8 @@ const denied = (all: Denial[]) => all.map((denial) => `${denial.code}: ${denialW
 
 const byAlert = (state: Request['state']) =>
   requestFor({ origin: { ...requestFor().origin, userId: alertsRequester }, state, reason: 'web-1 is down', alert: { name: 'NodeDown' } })
-const open = { viewerId: 'U0BEN00001', subject: address, link: undefined, title: description.title }
+const holding = (state: Request['state'], holds: string[]) => ({ holder: byAlert(state), link: undefined, title: description.title, holds })
+const held = [holding('waiting', [address]), holding('tracking', ['203.0.113.11', '203.0.113.12'])]
 
 const notices = [
   undeliverable(requestFor({ state: 'done' }), 'is_archived', '/infra-staging'),
@@ -226,7 +227,14 @@ test('findings, denials and notices read as in refusals.md', async () => {
     ['Findings of any request', wordsOf(schemaOfCommon, ofAny, (finding) => explain(undefined, finding))],
     ['Denials', denied(Object.values(denials))],
     ['Denials with other content', denied(otherDenials)],
-    ["An alert's request", [tooLate(byAlert('withdrawn'), 'U0BEN00001'), otherIsOpen(byAlert('waiting'), open)].join('\n')],
+    [
+      "An alert's request",
+      [
+        tooLate(byAlert('withdrawn'), 'U0BEN00001'),
+        othersAreOpen(held.slice(0, 1), 'U0BEN00001'),
+        othersAreOpen(held, 'alerts', true),
+      ].join('\n'),
+    ],
     ['After a request', outcomes.map(submitted).join('\n')],
     ['Who approves', approvers.map(whoApproves).join('\n')],
     ['Notices to the operators', notices.join('\n')],

@@ -181,13 +181,19 @@ describe('a request for what has an open request', () => {
 
   test('by yourself is refused without your name, with a link to it', async () => {
     expect(await refusalFor('U0ADA00001')).toMatchInlineSnapshot(
-      `"Nothing was requested, because you have an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key \`ci-deploy\`” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected."`,
+      `
+      "Nothing was requested, because you have an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key \`ci-deploy\`” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>.
+      Wait until it ends, or have it withdrawn or rejected."
+    `,
     )
   })
 
   test('by another person is refused with their name, with a link to it', async () => {
     expect(await refusalFor('U0BEN00001')).toMatchInlineSnapshot(
-      `"Nothing was requested, because <@U0BEN00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key \`ci-deploy\`” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected."`,
+      `
+      "Nothing was requested, because <@U0BEN00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key \`ci-deploy\`” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>.
+      Wait until it ends, or have it withdrawn or rejected."
+    `,
     )
   })
 })
