@@ -115,14 +115,10 @@ export function submittedWords({ is, channelId, title, asked, handoverLabel }: S
       : mrkdwn`Request recorded: “${title}”. Slack hasn't confirmed its message yet. It will appear in the channel.`
   const handover =
     handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
-  if (!asked)
-    return handover
-      ? mrkdwn`${recorded} No approval needed: ${handover}`
-      : mrkdwn`${recorded} No approval needed. The result will be in its thread.`
+  if (!asked) return mrkdwn`${recorded} No approval needed${handover ? mrkdwn`: ${handover}` : '. The result will be in its thread.'}`
   return mrkdwn`${recorded} It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`After that, ${handover}` : "Nothing changes until it's approved."}`
 }
 
-/** Says to a person that they have as many undecided requests as one may have. */
 export function tooManyUndecided(most: number): Mrkdwn {
   const many = most === 1 ? '1 request' : `${most} requests`
   return mrkdwn`Nothing was requested. You already have ${many} waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them.`

@@ -29,7 +29,6 @@ export interface HomeContent {
   now: number
 }
 
-/** A part of the page. It is left out if it has nothing to show. */
 interface Part {
   title: string
   entries: KnownBlock[][]

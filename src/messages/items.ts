@@ -8,7 +8,6 @@ import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.t
 import { endingWords, explainAll, whyWords } from './refusals.ts'
 import { span, stateWords } from './words.ts'
 
-/** One item of a request with several, as messages show it. */
 export interface ItemView extends Pick<RequestItem, 'state' | 'sentAt' | 'lateAt' | 'endedAt'> {
   id: string
   /** What people call it: `203.0.113.10`. */
@@ -22,7 +21,7 @@ export function itemViews(request: Request, opened: Opened, { itemsOf }: Pick<Ca
   const stored = new Map(request.items?.map((item) => [item.id, item]))
   return itemsOf(opened).map(({ id, name }) => {
     const { state = 'waiting', sentAt, lateAt, endedAt, causes = [] } = stored.get(id) ?? {}
-    return { id, name, state, sentAt, lateAt, endedAt, ending: explainAll(opened.change, causes, name) }
+    return { id, name, state, sentAt, lateAt, endedAt, ending: explainAll(opened.change, causes) }
   })
 }
 
@@ -43,7 +42,6 @@ const states: Record<ItemView['state'] | 'unsure', { mark: string; words: string
   unsure: { mark: ':grey_question:', words: 'sent, status unknown' },
 }
 
-/** A request by its state and those of its items. */
 interface WithItems extends Pick<Request, 'state'> {
   items?: Pick<ItemView, 'state'>[] | undefined
 }
@@ -84,7 +82,6 @@ export function itemBlocks(items: ItemView[], request: Pick<Request, 'state' | '
   return wholeSection(joinMrkdwn(lines, '\n'))
 }
 
-/** Names the items that are still under way: `203.0.113.10, 203.0.113.11`. */
 export function underwayNames(items: ItemView[]): Mrkdwn {
   return joinMrkdwn(
     items.filter(isItemUnderway).map(({ name }) => code(name)),

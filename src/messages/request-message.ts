@@ -67,11 +67,8 @@ export interface CardView {
   remark?: string | undefined
   /** The requester's button of a change whose result only the requester gets, and what they must confirm after a press. */
   handover?: Pick<Handover<unknown, unknown>, 'label' | 'warning'> | undefined
-  /** The label of the button that undoes the change. */
   reverseLabel?: string | undefined
-  /** The request that this one undoes. */
   undoes?: LinkedRequest | undefined
-  /** The ended request that this one repeats. */
   repeats?: LinkedRequest | undefined
   rule: PolicyRule | undefined
   environment: string | undefined
@@ -81,7 +78,6 @@ export interface CardView {
   fromMessage?: string | undefined
 }
 
-/** Shows what approvers should check before they approve. */
 function checkBlocks(view: CardView): KnownBlock[] {
   const { state } = view.request
   const lines = checkLines(view)
@@ -95,7 +91,6 @@ function checkLines({ checks, unchecked }: CardView): Mrkdwn[] {
   return [...checks, ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : [])]
 }
 
-/** Slack's limit for the text of a confirmation dialog. */
 const mostInDialog = 300
 
 function confirmation(title: string, text: Mrkdwn, confirm: string, deny = 'Cancel') {
@@ -214,19 +209,15 @@ export function statusLine(view: CardView): Mrkdwn {
     case 'tracking': {
       if (request.unansweredSince !== undefined) return unseenStatus(items, request.unansweredSince)
       if (request.state === 'starting') return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
-      const late = request.lateAt === undefined ? progressWords(request, sendingMs) : ' Slower than usual. Still tracking.'
+      const usually = request.usualMs === undefined || request.usualMs < 1_000 ? '' : ` Usually takes ${formatDuration(request.usualMs)}.`
+      const expected = sendingMs > 0 ? ` The rest takes about ${formatDuration(sendingMs)}.` : usually
+      const late = request.lateAt === undefined ? expected : ' Slower than usual. Still tracking.'
       const count = items.length === 0 ? mrkdwn`` : mrkdwn` *${movedCount(items)}.*`
       return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${count}${late}`
     }
     default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
-}
-
-/** Says when a change under way is expected to end, if that is known. */
-function progressWords({ usualMs }: Request, sendingMs: number): string {
-  if (sendingMs > 0) return ` The rest takes about ${formatDuration(sendingMs)}.`
-  return usualMs === undefined || usualMs < 1_000 ? '' : ` Usually takes ${formatDuration(usualMs)}.`
 }
 
 /** While the account API does not answer, the change may have ended, so nothing says that it is under way. */
@@ -273,7 +264,6 @@ export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): Kno
   return [...wholeSection(status), ...approvalLines(view), ...contentBlocks(view), ...context([smallPrint(view)]), ...checkBlocks(view)]
 }
 
-/** Shows the facts of the request that are not in the title, and the reason. */
 function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description } = view
   return [
@@ -292,7 +282,6 @@ function emergencyReason({ decision }: Pick<Request, 'decision'>): string | unde
   return decision?.breakGlass ? decision.reason : undefined
 }
 
-/** Returns the mark of the environment before a title: `[production] `. */
 export function prefixOf(environment: string | undefined): string {
   return environment ? `[${environment}] ` : ''
 }
@@ -354,13 +343,12 @@ function finishedBlocks(view: CardView): KnownBlock[] {
 
 /** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
 function whoAndWhen({ request, ...related }: CardView): Mrkdwn {
-  const { state, endedAt, createdAt, expiresAt, decidedAt, stoppedBy } = request
+  const { state, endedAt, createdAt, stoppedBy } = request
   const ended = dateTime(endedAt ?? createdAt)
-  const stopped = state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended
   const took = state === 'done' || state === 'failed' ? timeTakenWords(request) : undefined
   const parts = [
     who(request),
-    state === 'expired' && decidedAt === undefined ? mrkdwn`no decision by ${dateTime(expiresAt)}` : stopped,
+    state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended,
     ...(took === undefined ? [] : [mrkdwn`${took}`]),
     mrkdwn`Request ${code(shortId(request))}`,
     ...relatedWords(related),
@@ -400,7 +388,7 @@ function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrk
       return unsent ? mrkdwn`${unsent} *Track again* sends the rest.` : mrkdwn`The account API had accepted it. It may still finish.`
     }
     case 'expired':
-      return why.text === '' ? mrkdwn`Nothing was done.` : mrkdwn`${why} Nothing was done.`
+      return mrkdwn`${why.text === '' ? mrkdwn`It wasn't approved before the deadline.` : why} Nothing was done.`
     case 'withdrawn':
       return why.text === '' ? mrkdwn`Nothing was done.` : why
     case 'rejected':
@@ -495,17 +483,13 @@ function cardBlocks(view: CardView): KnownBlock[] {
   return [...(isFinished(view) ? finishedBlocks(view) : [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]), ...buttons]
 }
 
-/** Returns whether one message can show the whole request, now and in every later state. A request that does not fit is refused. */
+/**
+ * Returns whether one message of 50 blocks can show the whole request, now and in every later state. A request that does not fit is refused.
+ * Later states add three blocks (the approvals, and the reason of a decision), and 5,000 characters: the outcome, and a reason of 500
+ * characters, each up to five once escaped.
+ */
 export function fitsOnCard(view: CardView): boolean {
   return [cardBlocks(view), detailsBlocks(view)].every(
-    (blocks) => blocks.length <= mostBlocks - laterBlocks && charactersIn(fit(blocks)) <= mostCharacters - laterCharacters,
+    (blocks) => blocks.length <= 50 - 3 && charactersIn(fit(blocks)) <= mostCharacters - 5_000,
   )
 }
-
-const mostBlocks = 50
-
-/** Blocks that later states add: the approvals, and the reason of a decision. */
-const laterBlocks = 3
-
-/** Characters that later states add: approvals, the outcome, and a reason of 500 characters, each up to five once escaped. */
-const laterCharacters = 5_000

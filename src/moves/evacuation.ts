@@ -55,10 +55,10 @@ export const evacuationFindings = findings({
     ({ causes }) => phrase`${[causes.length === 1 ? '1 address is' : `${causes.length} addresses are`]} left out. ${whys(causes)}`,
     { isNote: ({ causes }) => causes.every(isHarmless) },
   ),
-  'last-seen': finding({ server, count: z.number(), oldestMs: z.number() }, ({ server, count, oldestMs }) =>
-    count === 1
-      ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${server} ${[formatAge(oldestMs)]} before this request, and checks it again before the move.`
-      : phrase`The account shows no server for ${count} addresses. Lockkeeper saw all of them on ${server}, the earliest ${[formatAge(oldestMs)]} before this request, and checks each again before its move.`,
+  'last-seen': finding(
+    { server, count: z.number(), oldestMs: z.number() },
+    ({ server, count, oldestMs }) =>
+      phrase`The account shows no server for ${count} of the addresses. Lockkeeper saw them on ${server}, the earliest ${[formatAge(oldestMs)]} before this request, and checks each again before its move.`,
   ),
 
   'not-chosen': finding("{address} isn't part of this request."),
@@ -76,12 +76,9 @@ export const evacuationFindings = findings({
   'came-later': finding("{address} was assigned to {server} after the request, so it wasn't moved."),
 
   ...changedSince,
-  'nothing-left': finding(
-    { server, causes },
-    ({ server, causes }) =>
-      causes.length === 1 ? whys(causes) : phrase`None of the addresses can be moved from ${server} anymore. ${whys(causes)}`,
-    { next: ({ causes }) => (causes.every(({ code }) => code === 'not-on-server') ? 'Request a move from there.' : undefined) },
-  ),
+  'nothing-left': finding({ causes }, ({ causes }) => whys(causes), {
+    next: ({ causes }) => (causes.every(({ code }) => code === 'not-on-server') ? 'Request a move from there.' : undefined),
+  }),
 })
 export type EvacuationFinding = z.infer<typeof evacuationFindings.schema>
 const { refuse } = evacuationFindings
@@ -99,27 +96,19 @@ function isHarmless({ code }: Finding): boolean {
 /** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */
 export function bgpWords(bgp: string[] = [], server: string): Phrase | undefined {
   if (bgp.length === 0) return undefined
-  const sessions = bgp.length === 1 ? 'its session' : 'their sessions'
-  return phrase`${someNames(bgp, mostListed)} not moved: BGP, may be announced by ${server}. Close ${[sessions]} by hand.`
+  return phrase`${someNames(bgp, 10)} not moved: BGP, may be announced by ${server}. Close their sessions by hand.`
 }
-
-/** A refusal lists at most this many reasons, and counts the others. */
-const mostListed = 10
 
 /** Joins the reasons, each a sentence that names its address, and then the other addresses for which it holds. */
 function whys(causes: Finding[]): Phrase {
-  // A reason that names no address stands alone.
-  const sameReason = ({ address, ...reason }: Finding, index: number) => (address === undefined ? `${index}` : canonicalJson(reason))
-  const groups = [...Map.groupBy(causes, sameReason).values()]
-  const sentences = groups.slice(0, mostListed).map(([first = { code: 'unknown' }, ...others]) => {
+  const groups = [...Map.groupBy(causes, ({ address: _, ...reason }) => canonicalJson(reason)).values()]
+  return groups.flatMap(([first = { code: 'unknown' }, ...others], index) => {
     const words = explainEvacuation(first)
     const why = words?.phrase ?? [words?.why ?? `${first.code}.`]
-    const addresses = others.map(({ address }) => String(address))
-    return others.length === 0 ? why : phrase`${why} The same for ${someNames(addresses, mostEvacuated)}.`
+    const addresses = others.flatMap(({ address }) => (address === undefined ? [] : String(address)))
+    const same = addresses.length === 0 ? [] : phrase` The same for ${someNames(addresses, mostEvacuated)}.`
+    return [...(index === 0 ? [] : [' ']), ...why, ...same]
   })
-  const more = groups.slice(mostListed).flat().length
-  const all = more > 0 ? [...sentences, phrase`And ${more} more.`] : sentences
-  return all.flatMap((sentence, index) => (index === 0 ? sentence : [' ', ...sentence]))
 }
 
 export const EvacuationInput = z.object({
@@ -184,7 +173,7 @@ export function evacuationDifferences(approved: EvacuationFacts, now: Evacuation
   ]
   const left = addressesLeftOut(approved, now)
   if (differences.length > 0 || !approved.items.every(({ elasticIpId }) => left.has(elasticIpId))) return differences
-  return [{ code: 'nothing-left', server: approved.from.name, causes: [...left.values()].flat() }]
+  return [{ code: 'nothing-left', causes: [...left.values()].flat() }]
 }
 
 /** Finds the approved addresses that must not be moved any more. An address that could not be read is not among them. */

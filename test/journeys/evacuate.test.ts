@@ -301,8 +301,8 @@ describe('the addresses of an evacuation', () => {
     const move = await untilCard(world.slack, /Move .*needs approval from/s)
 
     await world.ben.command('/infra evacuate web-1 web-2', { channel: ops })
-    const refusal = await untilShown(world.slack, people.ben, /other requests are open/)
-    expect(refusal.text).toContain('•  `203.0.113.10`: a request of <@U0ADA00001> (waiting for approval), <https:')
+    const refusal = await untilShown(world.slack, people.ben, /To leave these addresses out/)
+    expect(refusal.text).toContain('<@U0ADA00001> has an open request for `203.0.113.10`')
     await world.ada.click(move, 'Withdraw')
     await untilCard(world.slack, /\*Withdrawn\*/)
     await requestEvacuation(world)
