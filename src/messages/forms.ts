@@ -172,14 +172,9 @@ type ChoiceButton = z.infer<typeof ChoiceButton>
 
 export type TypedChoice = Pick<ChoiceButton, 'command' | 'reason'>
 
-interface Choice {
-  words: Mrkdwn
-  input: unknown
-}
-
 interface Question extends TypedChoice {
   question: Mrkdwn
-  choices: Choice[]
+  choices: { words: Mrkdwn; input: unknown }[]
   actionId: string
   /** The command that names the thing by its id, for those that are not shown. */
   byId: string
@@ -194,19 +189,15 @@ export function whichOne({ question, choices, actionId, byId, command, reason }:
     .filter(({ value }) => value.length <= longestButtonValue)
     .slice(0, mostChoices)
   const left = choices.length - shown.length
-  const rest = left > 0 ? [mrkdwn`${left === 1 ? "1 more isn't" : `${left} more aren't`} shown. Use the id: ${code(byId)}.`] : []
   return message([
     ...wholeSection(question),
     ...shown.map(({ words, value }) => sectionWithButton(words, button({ text: 'This one', actionId, value }))),
-    ...rest.flatMap(wholeSection),
+    ...(left > 0 ? wholeSection(mrkdwn`Not shown: ${left} more. Use the id: ${code(byId)}.`) : []),
   ])
 }
 
 /** Describes a thing that can be chosen: its name and id, and below them what distinguishes it. */
 export function choiceWords({ name, id }: { name: string; id: string }, details: (string | undefined)[]): Mrkdwn {
-  const known = details.filter((part) => part !== undefined && part !== '')
-  return mrkdwn`*${code(name)}*  ·  ${code(id)}\n${joinMrkdwn(
-    known.map((part) => mrkdwn`${part ?? ''}`),
-    '  ·  ',
-  )}`
+  const known = details.flatMap((part) => (part ? [mrkdwn`${part}`] : []))
+  return mrkdwn`*${code(name)}*  ·  ${code(id)}\n${joinMrkdwn(known, '  ·  ')}`
 }

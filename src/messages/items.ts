@@ -107,11 +107,10 @@ const columns: Columns<ItemView> = [
   { header: 'Why', cell: whyNotDone, ifAny: true },
 ]
 
-/** Shows the outcome of every item as a table, those that are not done first. Returns undefined if the table exceeds a limit of Slack. */
-export function outcomeTable(items: ItemView[]): KnownBlock[] | undefined {
+/** Shows the outcome of every item as a table, those that are not done first. Undefined if the table exceeds a limit of Slack. */
+export function outcomeTable(items: ItemView[]): KnownBlock | undefined {
   const { table } = itemRows(worstFirst(items), { columns })
-  const block = table && dataTable('What became of each address', table)
-  return block && [block]
+  return table && dataTable('What became of each address', table)
 }
 
 export function outcomeBlocks(items: ItemView[]): KnownBlock[] {

@@ -92,8 +92,7 @@ export function explainAll(change: Pick<Change, 'explain'> | undefined, findings
   const words = findings.map((finding) => explain(change, finding))
   const next = words.find((each) => each.next !== undefined)?.next
   const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
-  const isMarked = words.some((each) => each.phrase !== undefined)
-  return { why: words.map(({ why }) => why).join(' '), ...(isMarked ? { phrase } : {}), next }
+  return { why: words.map(({ why }) => why).join(' '), phrase, next }
 }
 
 export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {

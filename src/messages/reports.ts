@@ -141,8 +141,8 @@ export function report(view: ReportView, name: ReportName): Answerable | undefin
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.
-  if (!table || charactersIn(table) > mostCharacters - 2_000) return instead
-  return { table: { ...withOutcomes(table), text: instead.text }, instead }
+  if (!table || charactersIn([table]) > mostCharacters - 2_000) return instead
+  return { table: { ...withOutcomes([table]), text: instead.text }, instead }
 }
 
 /** While it was not tracked, or the account API did not answer, nobody knows when each item ended. */

@@ -419,13 +419,14 @@ export function requestDetails(view: CardView): Message {
 
 function detailsBlocks(view: CardView): KnownBlock[] {
   const { request } = view
+  const rules = [request.rule, ...(request.otherRules ?? []).map(({ name }) => name)].map(ruleWords)
   return [
     ...(isFinished(view) ? wholeSection(whatHappened(view)) : [...titleBlocks(view), ...wholeSection(statusLine(view))]),
     ...rejectionBlocks(request),
     ...contentBlocks(view),
     ...checkBlocks(view),
     ...wholeSection(joinMrkdwn(timeline(view), '\n')),
-    ...context([smallPrintDetails(view)]),
+    ...context([idsAnd(view, [mrkdwn`By ${joinMrkdwn(rules, ' and ')}`, mrkdwn`Request ${code(request.id)}`])]),
     ...sourceBlocks(view),
   ]
 }
@@ -459,13 +460,6 @@ function decisionWords({ state, decision, needsApproval }: Request): string | Mr
 
 function by(what: string, userId: string | undefined): Mrkdwn {
   return userId === undefined ? mrkdwn`${ownWords(what)}` : mrkdwn`${ownWords(what)} by ${mention(userId)}`
-}
-
-function smallPrintDetails(view: CardView): Mrkdwn {
-  const { request } = view
-  const rules = [request.rule, ...(request.otherRules ?? []).map(({ name }) => name)]
-  const by = mrkdwn`By ${joinMrkdwn(rules.map(ruleWords), ' and ')}`
-  return idsAnd(view, [by, mrkdwn`Request ${code(request.id)}`])
 }
 
 /**

@@ -51,7 +51,6 @@ export function timeApproved(request: Request, now: number): string {
   return span(now - (request.decidedAt ?? request.createdAt))
 }
 
-/** Formats a duration for a sentence: `43 s`, `less than a second`. */
 export function span(ms: number): string {
   return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }
@@ -167,20 +166,14 @@ export type CardButtonId = (typeof cardButtons)[CardButton]
 /** The button that opens the form for the items that were not done, and the title of that form. */
 export const retryLabel = 'Retry the rest'
 
-/** The button that shows the Home tab again. */
 export const refreshHome = 'refresh-home'
 
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'
 
-const hashLength = 16
-
-/** The version of a button's value. CONTRIBUTING.md says how stored shapes may change. */
-const version = '1'
-
-/** Builds the value of a button: the id of the request, and the hash of what was requested. So the button fits no other request. */
+/** Builds the value of a button: its version, the id of the request, and the hash of what was requested. So the button fits no other request. */
 export function buttonValue({ id, hash }: Pick<Request, 'id' | 'hash'>): string {
-  return `${version}.${id}.${hash.slice(0, hashLength)}`
+  return `1.${id}.${hash.slice(0, 16)}`
 }
 
 /** Reads the value of a button. Returns undefined for a value that this version of Lockkeeper did not write. */

@@ -14,7 +14,7 @@ import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { formatAge, type Phrase, phrase, someNames } from '../domain/text.ts'
 import { changedSince, finding, findings, idDifference, projectDifference } from '../kit/findings.ts'
-import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings } from './move.ts'
+import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move.ts'
 
 /** The most addresses that one evacuation moves: its request message lists them all. */
 export const mostEvacuated = 50
@@ -121,9 +121,6 @@ export const EvacuationInput = z.object({
   leavesOut: z.literal(true).optional(),
 })
 export type EvacuationInput = z.infer<typeof EvacuationInput>
-
-const NamedServer = z.object({ id: z.string(), name: z.string() })
-type NamedServer = z.infer<typeof NamedServer>
 
 /** One address, in the facts of its move. */
 const EvacuatedIp = MoveFacts.extend({

@@ -1,7 +1,7 @@
 import type { AccountApi } from '../account/client.ts'
 import { asFarAsRead, findInList, type ReadList, readOrRefuse } from '../account/resource.ts'
 import { type ElasticIp, type ProjectRef, projectName, type Server, sameProject } from '../domain/account.ts'
-import type { Change, Description, Fact, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
+import type { Change, Description, Fact, Preflight, PreflightOptions } from '../domain/change.ts'
 import { ApiError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
 import { readBriefly } from '../kit/thing.ts'
@@ -55,7 +55,9 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
     observe: async ({ elasticIpId }, facts, moment, { signal, rows }) => {
       const row = rows?.get(elasticIpId) as ElasticIp | undefined
       const listed = row && observeMove(facts, row, moment)
-      const observed = listed && isTrusted(listed) ? listed : observeMove(facts, await readAlone(app, elasticIpId, signal), moment)
+      // Rows can shift while a list is read, so every other end is confirmed by a read of the address alone.
+      const isTrusted = listed?.is === 'done' || listed?.is === 'underway' || listed?.is === 'unclear'
+      const observed = isTrusted ? listed : observeMove(facts, await readAlone(app, elasticIpId, signal), moment)
       if (observed.is !== 'done' || facts.toStatus === undefined) return observed
       // The server was not on when the move was sent, so that the report must not say that the address answers.
       const now = await app.account.servers.get(facts.to.id, { signal }).catch(() => undefined)
@@ -68,7 +70,11 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
       return new Map(items.map((item) => [item.id, item]))
     },
     underwayNow: {
-      list: async ({ signal }) => (await app.account.elasticIps.list({ status: 'moving', signal })).map(movingWords),
+      list: async ({ signal }) => {
+        const moving = await app.account.elasticIps.list({ status: 'moving', signal })
+        // *Shown*, because during a move a read may show the old server or the target.
+        return moving.map(({ id, address, server }) => `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`)
+      },
       some: 'Elastic IPs that are moving now',
       none: 'No Elastic IP is moving now.',
       unread: "Couldn't read which Elastic IPs are moving now. Check the account.",
@@ -146,16 +152,6 @@ async function readAlone({ account: { elasticIps } }: MoveNeeds, id: string, sig
     if (!(error instanceof ApiError && error.status === 404)) throw error
     return (await findInList(elasticIps.list(), (elasticIp) => elasticIp.id === id)) ?? 'gone'
   }
-}
-
-/** Whether a row of a list is enough. Rows can shift while a list is read, so every other end is confirmed by a read of the address alone. */
-function isTrusted({ is }: Observation): boolean {
-  return is === 'done' || is === 'underway' || is === 'unclear'
-}
-
-/** Names the server as *shown*, because during a move a read may show the old server or the target. */
-function movingWords({ id, address, server }: ElasticIp): string {
-  return `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`
 }
 
 export function describeMove(facts: MoveFacts): Description {

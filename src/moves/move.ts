@@ -98,7 +98,8 @@ export type MoveFinding = z.infer<typeof moveFindings.schema>
 export const MoveInput = z.object({ elasticIpId: z.string(), serverId: z.string() })
 export type MoveInput = z.infer<typeof MoveInput>
 
-const NamedServer = z.object({ id: z.string(), name: z.string() })
+export const NamedServer = z.object({ id: z.string(), name: z.string() })
+export type NamedServer = z.infer<typeof NamedServer>
 
 /** What the account shows about a move. Members that could not be read or are not shown are absent. */
 export const MoveFacts = z.object({

@@ -101,7 +101,7 @@ describe('things of one name', () => {
     const { text, blocks } = askWhichOne(virtualMachines, { ...asked, found, ask: mrkdwn`Which one?` })
 
     expect(blocks.filter((block) => block.type === 'section' && block.accessory)).toHaveLength(1)
-    expect(text).toContain("1 more isn't shown")
+    expect(text).toContain('Not shown: 1 more.')
   })
 })
 

@@ -257,9 +257,10 @@ describe('a finding that this version does not know', () => {
     const change = { explain: ({ code }: Finding) => (code === 'known' ? { why: 'It is gone.', next: 'Ask for another.' } : undefined) }
     expect(explainAll(change, [known, { code: 'not-known' }, known])).toEqual({
       why: 'It is gone. not-known. It is gone.',
+      phrase: ['It is gone.', ' ', 'not-known.', ' ', 'It is gone.'],
       next: 'Ask for another.',
     })
-    expect(explainAll(change, [])).toEqual({ why: '' })
+    expect(explainAll(change, [])).toEqual({ why: '', phrase: [] })
   })
 })
 
