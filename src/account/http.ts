@@ -177,7 +177,7 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     const startedAt = performance.now()
     const report = (status: HttpCallReport['status']) => {
       onCall?.({ operation, attempt, status, ms: performance.now() - startedAt })
-      request.onAnswer?.({ operation, status })
+      request.onAnswer?.({ operation, ...(typeof status === 'number' ? { status } : { problem: status }) })
     }
     try {
       const headers = {

@@ -67,8 +67,8 @@ export function peopleIn(findings: Finding[]): string[] {
   return [...new Set(findings.flatMap(({ by, creator }) => [by, creator].filter((id) => typeof id === 'string')))]
 }
 
-/** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, or why there is none. */
-export type OnAnswer = (answer: { operation: string; status: number | string }) => void
+/** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, `problem` why there is none. */
+export type OnAnswer = (answer: { operation: string; status?: number; problem?: string }) => void
 
 export const RetractedBecause = z.enum(['not-shown', 'too-slow'])
 export type RetractedBecause = z.infer<typeof RetractedBecause>

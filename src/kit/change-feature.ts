@@ -231,7 +231,7 @@ async function openOffered(
   const thing = readJson(OfferedThing, value)
   if (!thing) return view.update(noticeView(mrkdwn`This button is out of date. Look the message up again.`))
   try {
-    await app.access.gateForm(origin, kind)
+    await app.access.gate(origin, kind, 'form')
   } catch (error) {
     const problem = toUserWords(error)
     if (!problem) throw error

@@ -72,14 +72,8 @@ export const LastChange = z.object({
   facts: z.unknown(),
   /** What people call those resources of the new request that it changed. */
   names: z.array(z.string()),
-  /** Whether a later change is listed that changed the same thing, such as a move of one address of a server. */
-  isOlder: z.boolean().optional(),
 })
 export type LastChange = z.infer<typeof LastChange>
-
-/** Recent changes that are not listed: how many resources they changed. */
-export const MoreChanges = z.object({ code: z.literal('more-changes'), count: z.number() })
-export type MoreChanges = z.infer<typeof MoreChanges>
 
 /** A change that is newer is something to check first: somebody may still be at work. An older one is small print. */
 const recentMs = 24 * 3_600_000
@@ -100,11 +94,11 @@ export function lastChangeOf(
 const mostNamed = 3
 
 /** `203.0.113.10 was last changed 3 hours before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
-function lastChangeWords({ agoMs, by, names, isOlder = false }: LastChange, title: Phrase): Phrase {
-  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} ${[isOlder ? 'also' : 'last']} changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
+function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phrase {
+  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
-const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange, MoreChanges])
+const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])
 
 /**
  * Puts the warnings of a request into words: those to check first, and small print. People in them are named, because a mention would notify
@@ -124,19 +118,13 @@ export function warningWords(
         return { phrase: earlierEndWords(data, change) }
       case 'last-change':
         return { phrase: lastChangeWords(data, titleOf(data)), isNote: !isRecent(data) }
-      case 'more-changes':
-        return { phrase: [`${data.count} more ${data.count === 1 ? 'was' : 'were'} changed in the 24 hours before this request.`] }
       default: {
         const words = explain(change, finding)
         return { phrase: phraseOf(words), isNote: words.isNote }
       }
     }
   }
-  const [checks, notes] = [false, true].map((areNotes) =>
-    warnings
-      .map(inWords)
-      .filter(({ isNote = false }) => isNote === areNotes)
-      .map((each) => phraseWords(each.phrase, showPerson)),
-  )
-  return { checks: checks ?? [], notes: notes ?? [] }
+  const all = warnings.map(inWords)
+  const show = ({ phrase: each }: { phrase: Phrase }) => phraseWords(each, showPerson)
+  return { checks: all.filter(({ isNote }) => !isNote).map(show), notes: all.filter(({ isNote }) => isNote).map(show) }
 }

@@ -10,8 +10,6 @@ export function createKeys(prefix: string) {
     record: (id: string) => `${tag}:request:${id}`,
     /** The open request that holds a resource. */
     resource: (resource: string) => `${tag}:resource:${resource}`,
-    /** The latest request for a resource, kept for as long as an older request may need it. */
-    latest: (resource: string) => `${tag}:latest:${resource}`,
     /** The request that changed a resource last, kept for as long as its record. */
     lastChange: (resource: string) => `${tag}:last-change:${resource}`,
     /** A set: the requests of a person that wait for an approval. It may hold others, which the person's next request removes. */

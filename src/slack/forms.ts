@@ -12,7 +12,7 @@ import { code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
 
 /** What says who may open a form where, and whether it needs a reason. */
 interface FormApp {
-  access: Pick<App['access'], 'gateForm' | 'gateChosen' | 'ruleWithReason'>
+  access: Pick<App['access'], 'gate' | 'ruleWithReason'>
 }
 
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
@@ -47,7 +47,7 @@ export function formOf(app: FormApp, command: Command, args: string[]): FormHand
 /** Checks whether a person may use the form, and reads what its pickers will need. */
 async function allow(app: FormApp, { need, prepare }: Command, origin: Origin): Promise<void> {
   // On the Home tab and in a global shortcut there is no channel yet.
-  if (origin.channelId && need !== 'read') await app.access.gateForm(origin, need)
+  if (origin.channelId && need !== 'read') await app.access.gate(origin, need, 'form')
   // The pickers say what could not be read.
   prepare?.().catch(() => {})
 }
@@ -143,7 +143,7 @@ async function submitChannel(app: FormApp, opened: Opened[], { metadata, origin,
   if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
   const there = { ...origin, channelId }
   try {
-    if (command.need !== 'read') await app.access.gateChosen(there, command.need)
+    if (command.need !== 'read') await app.access.gate(there, command.need, 'chosen')
   } catch (error) {
     const problem = toUserWords(error)
     if (!problem) throw error

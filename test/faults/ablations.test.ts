@@ -6,10 +6,8 @@ import type { Request } from '../../src/domain/request.ts'
 import { createApiKey } from '../../src/features/keys-create.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
-import { createStore } from '../../src/requests/store.ts'
 import { createMessenger } from '../../src/slack/web-api.ts'
-import { trusting } from '../requests/audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
+import { connectTestStore } from '../requests/redis-for-test.ts'
 import { newRequestFor, recordRequest } from '../requests/request-for-test.ts'
 import { takeSteps } from '../requests/take-steps.ts'
 import { type Ablation, type AblationName, ablated, ablations, startOptions } from './ablations.ts'
@@ -32,8 +30,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
     expect(await observe(...([] as unknown as Parameters<typeof observe>))).toEqual({ is: 'done' })
   },
   'plain SET NX': async () => {
-    const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+    const { redis, store } = connectTestStore()
     const request = await recordRequest(store)
     const read = ablated('plain SET NX', { readScripts }) as typeof readScripts
     // Scripts belong to a connection. The definition that comes last counts.
@@ -42,8 +39,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
     expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'lost' })
   },
   'children uncompared': async () => {
-    const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+    const { redis, store } = connectTestStore()
     const parent = await recordRequest(store, { kind: 'ip.evacuate', resource: 'server:sv_1' })
     const child = await recordRequest(store)
     await takeSteps(store, child.id, 'approve')
@@ -57,8 +53,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
     expect(await send()).toMatchObject({ outcome: 'won' })
   },
   'addresses unlocked': async () => {
-    const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+    const { redis, store } = connectTestStore()
     await recordRequest(store)
     const again = async () => (await store.create(newRequestFor())).outcome
     expect(await again()).toBe('busy')

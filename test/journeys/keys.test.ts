@@ -88,7 +88,7 @@ describe('a new key', () => {
     expect(lost.fired).toBe(1)
     expect(repliesTo(world, card).map(({ text }) => /approved by|left|Done/.exec(text)?.[0])).toEqual(['approved by', 'left', 'Done'])
     const acts = (await records.audit()).map(({ act }) => act)
-    expect(acts.filter((act) => act.startsWith('remind'))).toEqual(['remind-handover-half'])
+    expect(acts.filter((act) => act.startsWith('remind'))).toEqual(['remind'])
   })
 
   test('is created once, however often the button is pressed', async () => {

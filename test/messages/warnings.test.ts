@@ -43,7 +43,7 @@ test('warnings of a request', async () => {
     ['Somebody changed the same lately', shown(changed(3 * hours))],
     ['Some minutes ago', shown(changed(4 * minutes + 23_000))],
     ['Some days ago', shown(changed(72 * hours))],
-    ['Several changes', shown(changed(minutes, addresses), { ...changed(hours), isOlder: true }, { code: 'more-changes', count: 5 })],
+    ['Several changes', shown(changed(minutes, addresses), changed(hours))],
     ['An alert changed it', shown({ ...changed(minutes), by: alertsRequester })],
     ['An evacuation leaves out what nobody wants to move', shown({ code: 'left-out', causes: [notChosen, isElsewhere] })],
     ['It leaves out what was to be moved', shown({ code: 'left-out', causes: [notChosen, isOff(14)] })],

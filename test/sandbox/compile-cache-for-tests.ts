@@ -11,5 +11,6 @@ export async function setup(): Promise<() => Promise<void>> {
   await fillCompileCache(botProgram('bot-for-faults'), folder)
   // Not Node's own variable: the processes of the tests would write to the cache, too, until after its removal.
   process.env.BOT_COMPILE_CACHE = folder
-  return () => rm(folder, { recursive: true, force: true })
+  // A process that ends just now may still write to it.
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }

@@ -84,7 +84,6 @@ function setUp({ routed = commands, allowed = everything, strict }: Setup = {}) 
   const app = fakeApp({
     access: {
       gate,
-      gateForm: gate,
       may: async (_, needs) => needs.filter((need) => allowed.includes(need)),
       ruleWithReason: (kind) => (kind === strict ? 'production' : undefined),
     },

@@ -124,7 +124,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
       }) as never,
     },
     access: {
-      gateForm: did('allowed') as never,
+      gate: did('allowed') as never,
       ruleWithReason: () => undefined,
       authorize: async (who, intent) => {
         authorized.push({ who, at: 'what' in intent ? intent.what : undefined })

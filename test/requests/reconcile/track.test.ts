@@ -239,16 +239,6 @@ describe('an account API that does not answer', () => {
     expect(await redis.pttl(keys.silence)).toBeGreaterThan(0)
   })
 
-  test('is kept with a change whose end is the first that it shows again', async () => {
-    const { tick, find, store } = await startSilence(1)
-    await tick(0, 'away')
-    await tick(30_000, 'away')
-
-    await store.take(await find('r0'), 'finish', { set: { unansweredSince: (await find('r0')).unansweredSince } })
-
-    expect((await find('r0')).unansweredSince).toBeDefined()
-  })
-
   test('does not delay the reports of ends by so many updates', async () => {
     const { tick, updated } = await startSilence(101)
 
