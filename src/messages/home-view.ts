@@ -124,7 +124,7 @@ function stateLine({ request, description, handover, rule }: CardView, part: str
     return mrkdwn`${state}: ${who} *${handover.label}* on the request by ${dateTime(request.expiresAt)}`
   }
   if (request.state === 'starting' || request.state === 'tracking')
-    return mrkdwn`${state} since ${dateTime(request.sentAt ?? request.createdAt)}`
+    return mrkdwn`${state}${request.items ? ',' : ''} since ${dateTime(request.sentAt ?? request.createdAt)}`
   return request.endedAt === undefined ? mrkdwn`${state}` : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 

@@ -104,14 +104,12 @@ function draftOf({ keys }: App, owed: OwedText, facts: Facts | undefined): Draft
   }
 }
 
-/** `info`: a problem has ended. */
-type NoticeLevel = 'info' | 'warn' | 'error'
-
 export interface NoticeOptions {
   requestId?: string
   /** What the problem is about: a second notice with the same code and subject within an hour is a repeat. By default the request. */
   about?: string
-  level?: NoticeLevel
+  /** `info`: a problem has ended. */
+  level?: 'info' | 'warn' | 'error'
 }
 
 /** Anybody can cause some problems without end. Within this time, a process takes a problem for a repeat, and says and does nothing. */

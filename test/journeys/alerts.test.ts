@@ -162,7 +162,7 @@ describe('a resolved alert', () => {
     expect(card.text).toContain('The alert resolved. Nothing was done.\nRequested by Alertmanager')
     expect(world.slack.thread(ops, card.ts)).toHaveLength(1)
     await world.ben.click(proposed, 'Approve')
-    const late = await untilShown(world.slack, people.ben, /resolved/)
+    const late = await untilShown(world.slack, people.ben, /already withdrew/)
     expect(wordsOf(late)).toBe('Alertmanager already withdrew this. No change made.')
     expect(moves(world)).toEqual([])
   })
