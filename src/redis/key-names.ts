@@ -59,8 +59,6 @@ export function createKeys(prefix: string) {
       const name = `${tag}:account-budget:${key}:${kind}`
       return { calls: name, counts: `${name}:counts`, pause: `${name}:pause`, waiting: `${name}:waiting` }
     },
-    /** What the last probe of the account API with this key found, for a minute, and the claim of the process that probes. */
-    accountProbe: (key: string) => ({ finding: `${tag}:account-probe:${key}`, claim: `${tag}:account-probe:${key}:claim` }),
     /** Since when the account API has answered no look at changes under way, in ms since 1970. `unanswered`: after a while, so messages say so. */
     silence: `${tag}:silence`,
     unanswered: `${tag}:unanswered`,

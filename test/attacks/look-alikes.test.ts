@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Server } from '../../src/domain/account.ts'
+import type { Server } from '../../src/account/objects.ts'
 import { approvalCard } from '../../src/messages/request-message.ts'
 import { checkMove, moveWords, namesakeWarnings } from '../../src/moves/move.ts'
 import { moveChange } from '../../src/moves/move-change.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { AccountEvent } from '../../src/account/objects.ts'
 import { AuditEntry, type AuditNote } from '../../src/audit/chain.ts'
 import type { FoundEntry } from '../../src/audit/find.ts'
-import type { AccountEvent } from '../../src/domain/account.ts'
 import type { Change, Finding } from '../../src/domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { toGroup } from '../../src/domain/policy.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Server } from '../../../src/domain/account.ts'
+import type { Server } from '../../../src/account/objects.ts'
 import { UserError } from '../../../src/domain/errors.ts'
 import {
   checkMove,

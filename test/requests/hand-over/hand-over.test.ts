@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { ApiKey } from '../../../src/account/objects.ts'
 import type { App } from '../../../src/app.ts'
-import type { ApiKey } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/signing.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../../src/account/client.ts'
+import type { ElasticIp } from '../../../src/account/objects.ts'
 import type { App } from '../../../src/app.ts'
-import type { ElasticIp } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
 import { inLane } from '../../../src/domain/lane.ts'
 import { childIdOf, payloadHash, type Request } from '../../../src/domain/request.ts'

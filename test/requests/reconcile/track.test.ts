@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ApiKey } from '../../../src/domain/account.ts'
+import type { ApiKey } from '../../../src/account/objects.ts'
 import { ApiUnreachableError } from '../../../src/domain/errors.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { newKeyChange } from '../../../src/features/keys-create.ts'
