@@ -246,8 +246,6 @@ export interface Item {
   name: string
   input: unknown
   facts: unknown
-  /** Set if the account does not show where it is: where Lockkeeper saw it last, and how long before the request. */
-  lastSeen?: { server: string; agoMs: number }
 }
 
 /** Items in several projects count as an unknown project, so that no rule for one of the projects decides about the others. */

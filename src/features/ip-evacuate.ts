@@ -28,7 +28,7 @@ import {
   movesOf,
 } from '../moves/evacuation.ts'
 import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from '../moves/move.ts'
-import { moveChange, moveKind, noNamesakes, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
+import { moveChange, moveKind, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
 import { context, input, option, wholeSection } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -218,7 +218,7 @@ async function preflight(
   const isNeeded =
     !forRequest && addresses.all.some((each) => each.server?.id === serverId && needsAssignedServer({ elasticIp: each, target }))
   const source = isNeeded ? await app.account.servers.get(serverId, { signal }).catch(() => undefined) : shown
-  const namesakes = forRequest && target ? await readNamesakes(app, target, signal) : noNamesakes
+  const namesakes = await readNamesakes(app, forRequest ? target : undefined, signal)
   const checked = checkEvacuation(input, { ...addresses, source, target }, forRequest ? 'request' : 'writes')
   const { unchecked, warnings = [] } = checked
   return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
@@ -292,12 +292,12 @@ async function offerAddresses(app: App, { serverId, targetId, ticked, only }: Wa
   const { from, checked, bgp } = checkAddresses(asked, { ...reads, source, target }, 'request')
   const wanted = only ? checked.filter(({ elasticIpId }) => only.includes(elasticIpId)) : checked
   const offered = wanted.flatMap((each) => {
-    if ('finding' in each) return []
+    if (!each.move) return []
     const { seenAgoMs = 0 } = each.move.facts
     const isTicked = ticked?.includes(each.elasticIpId) ?? seenAgoMs <= freshSeenMs
     return [{ elasticIpId: each.elasticIpId, address: each.address, seenAgoMs: seenAgoMs || undefined, isTicked }]
   })
-  const cannotMove = wanted.flatMap((each) => ('finding' in each ? [each] : []))
+  const cannotMove = wanted.flatMap((each) => (each.finding ? [each] : []))
   return { serverId, serverName: from.name, offered, cannotMove, bgp, old: reads.old }
 }
 

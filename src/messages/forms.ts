@@ -32,7 +32,7 @@ import {
   toPlainText,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { breakGlassCallbackId, rejectCallbackId, relatedSentences, stateWords } from './words.ts'
+import { breakGlassCallbackId, rejectCallbackId, relatedWords, stateWords } from './words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -45,7 +45,7 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
     blocks: [
       ...problemBlocks(problem),
       ...wholeSection(boldPhrase(title)),
-      decisionReason('Everyone in the channel can read it in the thread.', entered),
+      reasonInput(entered, 'Everyone in the channel can read it in the thread.', { optional: false, multiline: true }),
     ],
   })
 }
@@ -61,7 +61,7 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
     blocks: [
       ...problemBlocks(problem),
       ...wholeSection(words),
-      decisionReason("Why can't this wait for an approver?", entered),
+      reasonInput(entered, "Why can't this wait for an approver?", { optional: false, multiline: true }),
       input({
         blockId: 'confirmed',
         label: 'Confirm',
@@ -73,10 +73,6 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
       }),
     ],
   })
-}
-
-function decisionReason(hint: string, entered: string | undefined) {
-  return reasonInput(entered, hint, { optional: false, multiline: true })
 }
 
 /** Says why a reason is needed. `rule`: the name of the rule. */
@@ -94,7 +90,7 @@ export function reasonField(metadata: string, entered: string | undefined): Know
   const { reason, ruleWithReason, ...earlier } = readMetadata(metadata) ?? {}
   const hint = ruleWithReason === undefined ? forApprovers : `${toPlainText(reasonRequired(ruleWithReason))} ${forApprovers}`
   return [
-    ...relatedSentences(earlier).flatMap((words) => context([words])),
+    ...relatedWords(earlier).flatMap((words) => context([words])),
     reasonInput(entered ?? reason, hint, { optional: ruleWithReason === undefined }),
   ]
 }
@@ -111,13 +107,18 @@ export interface SubmitOutcome {
   handoverLabel: string | undefined
 }
 
-export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
-  return outcome.is === 'posted'
-    ? mrkdwn`Request posted in ${channelMention(outcome.channelId)}: “${outcome.title}”. ${whatFollows(outcome)}`
-    : mrkdwn`Request recorded: “${outcome.title}”. Slack hasn't confirmed its message yet. It will appear in the channel. ${whatHoldsIt(outcome)}`
+/** Only the requester reads this, so the mentions in it notify nobody. */
+export function submittedWords({ is, channelId, title, asked, handoverLabel }: SubmitOutcome): Mrkdwn {
+  const recorded =
+    is === 'posted'
+      ? mrkdwn`Request posted in ${channelMention(channelId)}: “${title}”.`
+      : mrkdwn`Request recorded: “${title}”. Slack hasn't confirmed its message yet. It will appear in the channel.`
+  const handover =
+    handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
+  if (!asked) return mrkdwn`${recorded} No approval needed${handover ? mrkdwn`: ${handover}` : '. The result will be in its thread.'}`
+  return mrkdwn`${recorded} It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`After that, ${handover}` : "Nothing changes until it's approved."}`
 }
 
-/** Says to a person that they have as many undecided requests as one may have. */
 export function tooManyUndecided(most: number): Mrkdwn {
   const many = most === 1 ? '1 request' : `${most} requests`
   return mrkdwn`Nothing was requested. You already have ${many} waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them.`
@@ -129,47 +130,24 @@ export function tooManyLately(most: number, retryAt: number): Mrkdwn {
   return mrkdwn`Nothing was requested. You made ${most} requests in the last 10 minutes, which is the limit. Try again at ${dateTime(minute)}.`
 }
 
-interface OpenRequest {
-  viewerId: string
-  /** What people call the resource that both requests change. */
-  subject: string
-  link: string | undefined
-  title: Phrase
-}
-
-/** Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer. */
-export function otherIsOpen(holder: Request, { viewerId, subject, link: address, title }: OpenRequest): Mrkdwn {
-  const { userId, channelId } = holder.origin
-  const isOwn = userId === viewerId
-  const who = isOwn ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
-  const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
-  const then = isOwn
-    ? 'Wait until it ends, or withdraw it.'
-    : holder.state === 'waiting'
-      ? 'Have it approved or rejected there, or wait until it ends.'
-      : 'Wait until it ends.'
-  const requested = phraseWords(withoutOwner(title, userId))
-  const what = mrkdwn`Nothing was requested, because ${who} an open request for ${code(subject)} in ${channelMention(channelId)}: “${requested}” (${stateWords(holder)}).`
-  return joinMrkdwn([what, ...where, mrkdwn`${then}`], ' ')
-}
-
-/** Says which items other open requests hold, for a request of several. `holds`: the names of the items. */
-export function othersAreOpen(held: { holder: Request; link: string | undefined; holds: string[] }[], viewerId: string): Mrkdwn {
-  const lines = held.map(({ holder, link: address, holds }) => {
+/**
+ * Says which open requests hold what a new one needs. They can be requests for other changes, and of the viewer. `holds`: what people call that.
+ * `canLeaveOut`: the new one is possible without it.
+ */
+export function othersAreOpen(
+  held: { holder: Request; link: string | undefined; title: Phrase; holds: string[] }[],
+  viewerId: string,
+  canLeaveOut = false,
+): Mrkdwn {
+  const each = held.map(({ holder, link: address, title, holds }) => {
     const { userId, channelId } = holder.origin
-    const who = userId === viewerId ? mrkdwn`your request` : mrkdwn`a request of ${mention(userId)}`
-    const where = address === undefined ? channelMention(channelId) : link(address, 'open it')
-    return mrkdwn`•  ${joinMrkdwn(holds.map(code), ', ')}: ${who} (${stateWords(holder)}), ${where}`
+    const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
+    const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
+    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}).${where}`
   })
-  const before = mrkdwn`Nothing was requested, because other requests are open for some of these addresses:`
-  return joinMrkdwn(
-    [
-      before,
-      ...lines,
-      mrkdwn`Wait until these requests end, or have them withdrawn or rejected. To leave these addresses out, name only the server: the form opens.`,
-    ],
-    '\n',
-  )
+  const then = canLeaveOut ? ' To leave these addresses out, name only the server: the form opens.' : ''
+  const because = joinMrkdwn(each, '\nAlso, ')
+  return mrkdwn`Nothing was requested, because ${because}\nWait until it ends, or have it withdrawn or rejected.${then}`
 }
 
 /** The operators have a notice with what to do about it. */
@@ -179,20 +157,6 @@ export function heldByUnreadable(id: string): Mrkdwn {
 
 export function tooLongReason(length: number): Mrkdwn {
   return mrkdwn`A reason can have up to ${longestReason} characters. This one has ${length}.`
-}
-
-/** Only the requester reads this, so the mentions in it notify nobody. */
-function whatFollows({ asked, handoverLabel }: SubmitOutcome): Mrkdwn {
-  const handover =
-    handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
-  if (!asked) return handover ? mrkdwn`No approval needed: ${handover}` : mrkdwn`No approval needed. The result will be in its thread.`
-  return mrkdwn`It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`After that, ${handover}` : "Nothing changes until it's approved."}`
-}
-
-function whatHoldsIt({ asked, handoverLabel }: SubmitOutcome): Mrkdwn {
-  const needsApproval = asked !== undefined
-  if (handoverLabel) return mrkdwn`Nothing is created until ${needsApproval ? "it's approved and " : ''}you press *${handoverLabel}* on it.`
-  return needsApproval ? mrkdwn`Nothing happens until it's approved.` : mrkdwn`It starts then. No approval needed.`
 }
 
 /** The value of a choice's button: the input of the change, which anybody could type as a command, and the rest of the command. */
@@ -206,14 +170,9 @@ type ChoiceButton = z.infer<typeof ChoiceButton>
 
 export type TypedChoice = Pick<ChoiceButton, 'command' | 'reason'>
 
-interface Choice {
-  words: Mrkdwn
-  input: unknown
-}
-
 interface Question extends TypedChoice {
   question: Mrkdwn
-  choices: Choice[]
+  choices: { words: Mrkdwn; input: unknown }[]
   actionId: string
   /** The command that names the thing by its id, for those that are not shown. */
   byId: string
@@ -228,19 +187,15 @@ export function whichOne({ question, choices, actionId, byId, command, reason }:
     .filter(({ value }) => value.length <= longestButtonValue)
     .slice(0, mostChoices)
   const left = choices.length - shown.length
-  const rest = left > 0 ? [mrkdwn`${left === 1 ? "1 more isn't" : `${left} more aren't`} shown. Use the id: ${code(byId)}.`] : []
   return message([
     ...wholeSection(question),
     ...shown.map(({ words, value }) => sectionWithButton(words, button({ text: 'This one', actionId, value }))),
-    ...rest.flatMap(wholeSection),
+    ...(left > 0 ? wholeSection(mrkdwn`Not shown: ${left} more. Use the id: ${code(byId)}.`) : []),
   ])
 }
 
 /** Describes a thing that can be chosen: its name and id, and below them what distinguishes it. */
 export function choiceWords({ name, id }: { name: string; id: string }, details: (string | undefined)[]): Mrkdwn {
-  const known = details.filter((part) => part !== undefined && part !== '')
-  return mrkdwn`*${code(name)}*  ·  ${code(id)}\n${joinMrkdwn(
-    known.map((part) => mrkdwn`${part ?? ''}`),
-    '  ·  ',
-  )}`
+  const known = details.flatMap((part) => (part ? [mrkdwn`${part}`] : []))
+  return mrkdwn`*${code(name)}*  ·  ${code(id)}\n${joinMrkdwn(known, '  ·  ')}`
 }

@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isOpen } from '../domain/request.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
-import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords } from '../slack/text.ts'
+import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { stateWithCount } from './items.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, prefixOf, statusLine } from './request-message.ts'
@@ -29,40 +29,23 @@ export interface HomeContent {
   now: number
 }
 
-const mostBlocks = 100
-
-/** A part of the page. It is left out if it has nothing to show. */
 interface Part {
   title: string
   entries: KnownBlock[][]
-  /** How many blocks the page may have after this part. */
+  /** How many blocks the page may have after this part. It has at most 100. */
   upTo: number
   /** How many further entries exist that were not read. */
   unread?: number
 }
 
 /** Renders the Home tab of a person. Requests that wait for their decision are shown whole, as on their cards. */
-export function homeBlocks({
-  waitsForMe,
-  decided,
-  mine,
-  underway,
-  approvableAlone,
-  unread,
-  unreadable,
-  buttons,
-  now,
-}: HomeContent): KnownBlock[] {
+export function homeBlocks(content: HomeContent): KnownBlock[] {
+  const { waitsForMe, decided, mine, underway, approvableAlone, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = []
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
-  const upTo = unread.waiting > 0 ? 58 : 59
-  const atLeast = unread.waiting > 0 ? 'at least ' : ''
-  add(blocks, {
-    title: `Needs your approval (${atLeast}${waiting})`,
-    entries: waitsForMe.map((entry) => wholeEntry(entry, decided)),
-    upTo,
-  })
+  const title = `Needs your approval (${unread.waiting > 0 ? 'at least ' : ''}${waiting})`
+  add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   add(blocks, {
@@ -74,7 +57,7 @@ export function homeBlocks({
   add(blocks, {
     title: `In progress (${underway.length + unread.underway})`,
     entries: underway.map((entry) => shortEntry(entry, 'underway')),
-    upTo: mostBlocks - 2,
+    upTo: 98,
     unread: unread.underway,
   })
   if (blocks.length === 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
@@ -106,18 +89,12 @@ function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<str
   if (!decided.has(id)) {
     return [...title, ...cardBody(card), ...actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`), divider()]
   }
-  const status = isOpen(state) ? statusLine(card) : endedLine(card)
   return [
     ...title,
-    ...cardBody(card, status),
+    ...cardBody(card, isOpen(state) ? statusLine(card) : ownWords(capitalised(stateLine(card, 'mine').text))),
     ...context([mrkdwn`Stays here until you press *Refresh* or open this tab again.`]),
     divider(),
   ]
-}
-
-function endedLine({ request, description }: CardView): Mrkdwn {
-  const state = mrkdwn`*${capitalised(stateWithCount(request, description.underway))}*`
-  return request.endedAt === undefined ? state : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 
 function shortEntry({ card, link: address }: HomeEntry, part: string, approvableAlone?: ReadonlySet<string>): KnownBlock[] {
@@ -135,21 +112,19 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, approvable
  * Says the state of a request, with its deadline or since when. It names times and no durations, because the page stays as it was published.
  * A request that ended can be under way again, so only the state decides.
  */
-function stateLine({ request, description, handoverLabel, rule }: CardView, part: string): Mrkdwn {
+function stateLine({ request, description, handover, rule }: CardView, part: string): Mrkdwn {
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
     const approvers = whoIsAsked(request, rule)
-    return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : mrkdwn``} by ${dateTime(request.expiresAt)}`
+    return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : ''} by ${dateTime(request.expiresAt)}`
   }
   if (request.state === 'approved') {
-    if (!handoverLabel) return mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
-    const until = mrkdwn`*${handoverLabel}* on the request by ${dateTime(request.expiresAt)}`
-    return part === 'mine' ? mrkdwn`${state}: press ${until}` : mrkdwn`${state}: the requester can press ${until}`
+    if (!handover) return mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
+    const who = part === 'mine' ? 'press' : 'the requester can press'
+    return mrkdwn`${state}: ${who} *${handover.label}* on the request by ${dateTime(request.expiresAt)}`
   }
-  if (request.state === 'starting' || request.state === 'tracking') {
-    const since = mrkdwn`since ${dateTime(request.sentAt ?? request.createdAt)}`
-    return joinMrkdwn([mrkdwn`${state}`, since], (request.items ?? []).length < 2 ? ' ' : ', ')
-  }
+  if (request.state === 'starting' || request.state === 'tracking')
+    return mrkdwn`${state}${request.items ? ',' : ''} since ${dateTime(request.sentAt ?? request.createdAt)}`
   return request.endedAt === undefined ? mrkdwn`${state}` : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 

@@ -1,7 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
-import type { Item, Words } from '../domain/change.ts'
+import type { Words } from '../domain/change.ts'
 import { isItemUnderway, isOpen, type Request, type RequestItem } from '../domain/request.ts'
-import { formatAge } from '../domain/text.ts'
 import type { Catalog, Opened } from '../requests/catalog.ts'
 import { wholeSection } from '../slack/blocks.ts'
 import { type Columns, dataTable, itemRows } from '../slack/table.ts'
@@ -9,13 +8,10 @@ import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.t
 import { endingWords, explainAll, whyWords } from './refusals.ts'
 import { span, stateWords } from './words.ts'
 
-/** One item of a request with several, as messages show it. */
 export interface ItemView extends Pick<RequestItem, 'state' | 'sentAt' | 'lateAt' | 'endedAt'> {
   id: string
   /** What people call it: `203.0.113.10`. */
   name: string
-  /** Where Lockkeeper saw it last, if the account did not show where it is. */
-  lastSeen: Item['lastSeen']
   /** Why it ended, and what to do next. */
   ending: Words
 }
@@ -23,19 +19,16 @@ export interface ItemView extends Pick<RequestItem, 'state' | 'sentAt' | 'lateAt
 /** Gathers the items of a request. All are waiting until the first write may be sent. Empty for a change of a single resource. */
 export function itemViews(request: Request, opened: Opened, { itemsOf }: Pick<Catalog, 'itemsOf'>): ItemView[] {
   const stored = new Map(request.items?.map((item) => [item.id, item]))
-  const all = itemsOf(opened)
-  return all.map(({ id, name, lastSeen }) => {
-    const item = stored.get(id)
-    const { state = 'waiting', sentAt, lateAt, endedAt, causes = [] } = item ?? {}
-    const ending = explainAll(opened.change, causes, all.length > 1 ? name : undefined)
-    return { id, name, lastSeen, state, sentAt, lateAt, endedAt, ending }
+  return itemsOf(opened).map(({ id, name }) => {
+    const { state = 'waiting', sentAt, lateAt, endedAt, causes = [] } = stored.get(id) ?? {}
+    return { id, name, state, sentAt, lateAt, endedAt, ending: explainAll(opened.change, causes) }
   })
 }
 
-/** The most reasons beside the items, or above the table. A message has room for few, and the table has them all. */
+/** The most reasons beside the items of a request message. The table in the thread has them all. */
 const mostReasons = 5
 
-const states: Record<ItemView['state'], { mark: string; words: string }> = {
+const states: Record<ItemView['state'] | 'unsure', { mark: string; words: string }> = {
   waiting: { mark: ':white_circle:', words: 'waiting' },
   starting: { mark: ':arrow_forward:', words: 'sending' },
   tracking: { mark: ':arrows_counterclockwise:', words: 'moving' },
@@ -45,22 +38,12 @@ const states: Record<ItemView['state'], { mark: string; words: string }> = {
   'not-started': { mark: ':red_circle:', words: 'not started' },
   untracked: { mark: ':grey_question:', words: 'sent, not tracked' },
   unknown: { mark: ':grey_question:', words: 'unknown' },
+  // Stands for one that was sent while nobody knows its state: its request is no longer tracked, or the account API does not answer.
+  unsure: { mark: ':grey_question:', words: 'sent, status unknown' },
 }
 
-/** Stand for the state of an item that was sent while nobody knows it: its request is no longer tracked, or the account API does not answer. */
-const inDoubt = {
-  untracked: states.untracked,
-  unanswered: { mark: ':grey_question:', words: 'sent, status unknown' },
-}
-
-/** A request by its state and those of its items. */
 interface WithItems extends Pick<Request, 'state'> {
   items?: Pick<ItemView, 'state'>[] | undefined
-}
-
-/** Whether a request of several has only one item. It is then shown like a request with a single change, without counts and lists. */
-export function isOne(items: unknown[]): boolean {
-  return items.length === 1
 }
 
 /** `12 of 14 moved` */
@@ -68,30 +51,18 @@ export function movedCount(items: Pick<ItemView, 'state'>[]): string {
   return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
 }
 
-/**
- * Says the state of a request, and how many of several items are done where others are not: `moving, 12 of 14 moved`.
- */
+/** Says the state of a request, and how many of its items are done where others are not: `moving, 12 of 14 moved`. */
 export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {
   const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
-  if (items.length < 2 || state === 'done') return words
-  return state === 'untracked' ? `${words}, ${movedCount(items)} before` : `${words}, ${movedCount(items)}`
+  return items.length === 0 || state === 'done' ? words : `${words}, ${movedCount(items)}`
 }
 
-/** Says how many items were not sent when the tracking was stopped: `7 of 12 weren't sent.` Undefined if all were. */
+/** Says how many items were not sent when the tracking was stopped, and that the others may finish. Undefined if all were sent. */
 export function unsentWords(items: Pick<ItemView, 'state'>[]): string | undefined {
   const unsent = items.filter(({ state }) => state === 'waiting').length
   if (unsent === 0) return undefined
-  return isOne(items) ? "It wasn't sent." : `${unsent} of ${items.length} ${unsent === 1 ? "wasn't" : "weren't"} sent.`
-}
-
-/** What *Track again* sends: `the rest`. */
-export function unsentOf(items: unknown[]): string {
-  return isOne(items) ? 'it' : 'the rest'
-}
-
-/** Goes after `unsentWords` where the outcome of other items is open. */
-export function othersMayFinish(items: Pick<ItemView, 'state'>[]): string {
-  return items.some(isItemUnderway) ? ' The others may still finish.' : ''
+  const others = items.some(isItemUnderway) ? ' The others may still finish.' : ''
+  return `${unsent} of ${items.length} ${unsent === 1 ? "wasn't" : "weren't"} sent.${others}`
 }
 
 export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
@@ -99,26 +70,18 @@ export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
   return done > 0 && done < items.length
 }
 
-interface ShownItems {
-  /** Whether the first may have been sent. */
-  hasBegun: boolean
-  /** Why nobody knows the state of what was sent. The message must not say then that an item is moving. */
-  doubt?: keyof typeof inDoubt | undefined
-}
-
-/** Lists every item: for approvers with its id and what is known of it, and with its state once the first may have been sent. */
-export function itemBlocks(items: ItemView[], { hasBegun, doubt }: ShownItems): KnownBlock[] {
-  const seen = items.map(seenWords)
-  // What holds for all of them is said once, under *Check first*.
-  const isSame = new Set(seen.map(String)).size === 1
+/** Lists items: for approvers with their ids, and with their states once the first may have been sent. */
+export function itemBlocks(items: ItemView[], request: Pick<Request, 'state' | 'items' | 'unansweredSince'>): KnownBlock[] {
+  if (items.length === 0) return []
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
-  const lines = items.map((item, index) =>
-    hasBegun ? stateLine(item, { tellsWhy, doubt }) : requestedLine(item, isSame ? undefined : seen[index]),
-  )
-  return lines.length === 0 ? [] : wholeSection(joinMrkdwn(lines, '\n'))
+  const isUnsure = request.state === 'untracked' || (request.unansweredSince !== undefined && isOpen(request.state))
+  const lines = items.map((item) => {
+    if (request.items === undefined) return mrkdwn`•  ${code(item.name)}${item.id === item.name ? '' : `  ${item.id}`}`
+    return stateLine(isUnsure && isItemUnderway(item) ? 'unsure' : item.state, item, tellsWhy)
+  })
+  return wholeSection(joinMrkdwn(lines, '\n'))
 }
 
-/** Names the items that are still under way: `203.0.113.10, 203.0.113.11`. */
 export function underwayNames(items: ItemView[]): Mrkdwn {
   return joinMrkdwn(
     items.filter(isItemUnderway).map(({ name }) => code(name)),
@@ -126,27 +89,10 @@ export function underwayNames(items: ItemView[]): Mrkdwn {
   )
 }
 
-function requestedLine({ id, name }: ItemView, seen: Mrkdwn | undefined): Mrkdwn {
-  const after = seen === undefined ? '' : mrkdwn`  ·  ${seen}`
-  return id === name ? mrkdwn`•  ${code(name)}${after}` : mrkdwn`•  ${code(name)}  ${id}${after}`
-}
-
-function seenWords({ lastSeen }: ItemView): Mrkdwn | undefined {
-  return lastSeen && mrkdwn`last seen on ${code(lastSeen.server)} ${formatAge(lastSeen.agoMs)} before the request`
-}
-
-/** Returns why nobody knows the state of what a request has sent. Undefined if Lockkeeper knows it. */
-export function doubtOf(request: Pick<Request, 'state' | 'unansweredSince'>): ShownItems['doubt'] {
-  if (request.state === 'untracked') return 'untracked'
-  return request.unansweredSince === undefined || !isOpen(request.state) ? undefined : 'unanswered'
-}
-
-function stateLine(item: ItemView, { tellsWhy, doubt }: { tellsWhy: boolean; doubt?: ShownItems['doubt'] }): Mrkdwn {
-  const { name, state, lateAt, endedAt } = item
-  const { mark, words } = doubt !== undefined && isItemUnderway(item) ? inDoubt[doubt] : states[state]
-  const late = lateAt !== undefined && endedAt === undefined ? ', late' : ''
+function stateLine(state: keyof typeof states, item: ItemView, tellsWhy = true): Mrkdwn {
+  const late = item.lateAt !== undefined && item.endedAt === undefined ? ', late' : ''
   const why = tellsWhy ? whyNotDone(item) : undefined
-  return mrkdwn`${ownWords(mark)} ${code(name)}  ${words}${late}${why ? mrkdwn`. ${why}` : ''}`
+  return mrkdwn`${ownWords(states[state].mark)} ${code(item.name)}  ${states[state].words}${late}${why ? mrkdwn`. ${why}` : ''}`
 }
 
 function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
@@ -158,22 +104,21 @@ const columns: Columns<ItemView> = [
   { header: 'Address', cell: ({ name }) => code(name) },
   { header: 'Outcome', cell: ({ state }) => states[state].words },
   { header: 'Took', cell: timeTaken, ifAny: true },
+  { header: 'Why', cell: whyNotDone, ifAny: true },
 ]
 
-/** A narrow screen cuts this column off. */
-const why: Columns<ItemView>[number] = { header: 'Why', cell: whyNotDone, ifAny: true }
-
-/** Shows the outcome of every item as a table, those that are not done first. Returns undefined if the table exceeds a limit of Slack. */
-export function outcomeTable(items: ItemView[]): KnownBlock[] | undefined {
-  const notDone = items.filter(({ state }) => state !== 'done')
-  const areAbove = notDone.length <= mostReasons
-  const { table } = itemRows(worstFirst(items), { columns: areAbove ? columns : [...columns, why] })
-  const block = table && dataTable('What became of each address', table)
-  return block && [...(areAbove ? outcomeBlocks(notDone) : []), block]
+/** Shows the outcome of every item as a table, those that are not done first. Undefined if the table exceeds a limit of Slack. */
+export function outcomeTable(items: ItemView[]): KnownBlock | undefined {
+  const { table } = itemRows(worstFirst(items), { columns })
+  return table && dataTable('What became of each address', table)
 }
 
 export function outcomeBlocks(items: ItemView[]): KnownBlock[] {
-  return items.length === 0 ? [] : wholeSection(joinMrkdwn(worstFirst(items).map(outcomeLine), '\n'))
+  const lines = worstFirst(items).map((item) => {
+    const took = item.state === 'done' ? timeTaken(item) : undefined
+    return mrkdwn`${stateLine(item.state, item)}${took === undefined ? '' : ` in ${took}`}`
+  })
+  return lines.length === 0 ? [] : wholeSection(joinMrkdwn(lines, '\n'))
 }
 
 /** Says once what people should know of the items that are done. */
@@ -181,11 +126,6 @@ export function notesOnDone(items: ItemView[]): Mrkdwn {
   const notes = items.filter(({ state }) => state === 'done').map(({ ending }) => endingWords(ending))
   const distinct = new Map(notes.filter(({ text }) => text !== '').map((note) => [note.text, note]))
   return joinMrkdwn([...distinct.values()], ' ')
-}
-
-function outcomeLine(item: ItemView): Mrkdwn {
-  const took = item.state === 'done' ? timeTaken(item) : undefined
-  return mrkdwn`${stateLine(item, { tellsWhy: true })}${took === undefined ? '' : ` in ${took}`}`
 }
 
 function worstFirst(items: ItemView[]): ItemView[] {

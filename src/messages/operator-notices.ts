@@ -8,21 +8,12 @@ export function undeliverable({ id, state }: Request, error: string, command: st
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
 }
 
-/** Says that Slack refuses to update the message of a request. `error`: Slack's code. */
 export function outdated({ id, state }: Request, error: string): Mrkdwn {
   return mrkdwn`:warning: Slack refused to update the message of request ${id} (${state}): ${error}. The message shows an older state, with its buttons. Its thread says so.`
 }
 
-interface Unannounced {
-  /** Slack's code. */
-  error: string
-  command: string
-  /** The address of the requester's profile. */
-  profile: string | undefined
-}
-
 /** Says that a channel does not get the message about an emergency approval. Its requester is not notified of it. */
-export function unannounced({ id, origin }: Request, { error, command, profile }: Unannounced): Mrkdwn {
+export function unannounced({ id, origin }: Request, error: string, command: string, profile: string | undefined): Mrkdwn {
   return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${profileLink(origin.userId, profile, 'The requester')} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
 }
 
@@ -35,7 +26,6 @@ export function unreadableRecord(id: string, key: string): Mrkdwn {
   return mrkdwn`:rotating_light: The record of request ${id} in Redis is damaged. Lockkeeper can't read it, does nothing with it, and nobody can request the same change. Check on the account whether the change was made. To free its lock, delete the record: ${code(`redis-cli DEL '${key}'`)}.`
 }
 
-/** Says that a channel does not take messages about alerts. `error`: Slack's code. */
 export function unpostedAlerts(channelId: string, error: string): Mrkdwn {
   return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
 }
@@ -46,7 +36,6 @@ const readKeyProblems: Record<ReadKeyProblem, string> = {
   'of-another-user': 'belongs to another user than the key that makes changes',
 }
 
-/** Says that INFRA_READ_KEY is not the key that it is for. */
 export function unsuitableReadKey(problem: ReadKeyProblem): Mrkdwn {
   return mrkdwn`:warning: ${code('INFRA_READ_KEY')} ${readKeyProblems[problem]}. Set it to a read-only key of the same user and team as ${code('INFRA_API_KEY')}, and restart all processes.`
 }
@@ -57,7 +46,6 @@ const listProblems: Record<ListProblem, string> = {
   missing: 'is gone',
 }
 
-/** Says that the list of which server each Elastic IP was seen on is not used. */
 export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost its data or went back to an older state, or who can write to it.`
 }
@@ -74,7 +62,6 @@ export function unsafeRedis(faults: string[]): Mrkdwn {
   return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')} Another notice follows when it is safe again.`
 }
 
-/** Says that Redis stores nothing. `faults`: as above. */
 export function refusingRedis(faults: string[]): Mrkdwn {
   return mrkdwn`:rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* ${faults.join(' ')} Another notice follows when it stores again.`
 }

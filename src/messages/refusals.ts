@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { alertsRequester, Denial, type DeniedAction, isMachine } from '../domain/approval.ts'
+import { alertsRequester, Denial, type DeniedAction } from '../domain/approval.ts'
 import { type Change, type Description, explainer, type Finding, type Words } from '../domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
@@ -9,7 +9,6 @@ import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
 import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, type ShowPerson } from '../slack/text.ts'
 import { notInChannel, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './words.ts'
 
-/** The sentences that say that a write had no effect. */
 const effects = {
   'not-sent': 'Nothing was sent or changed.',
   'not-changed': 'Nothing was changed.',
@@ -72,7 +71,6 @@ export const CommonFinding = z.discriminatedUnion('code', [
 ])
 export type CommonFinding = z.infer<typeof CommonFinding>
 
-/** Builds the cause for a write that certainly had no effect. */
 export function unappliedCause(error: ApiError | ApiUnreachableError, effect: Effect): CommonFinding {
   if (error instanceof ApiUnreachableError) return { code: 'api-unreachable', effect }
   return { code: 'api-refused', ...refusalOf(error), effect }
@@ -85,24 +83,16 @@ export function refusalOf({ operation, status, codes, detail }: ApiError) {
 const explainCommon = explainer(CommonFinding, commonWords)
 
 /** Puts a finding into the words of its change, or into the common ones. Shows an unknown code as it is. */
-export function explain(change: Pick<Change, 'explain'> | undefined, finding: Finding, oneOfSeveral?: string): Words {
-  return change?.explain(finding) ?? explainItem(finding, oneOfSeveral) ?? explainCommon(finding) ?? { why: `${finding.code}.` }
+export function explain(change: Pick<Change, 'explain'> | undefined, finding: Finding): Words {
+  return change?.explain(finding) ?? explainCommon(finding) ?? { why: `${finding.code}.` }
 }
 
-/** Says of one item of several that it wasn't changed, because others may have been. */
-function explainItem(finding: Finding, name: string | undefined): Words | undefined {
-  const { data } = CommonFinding.safeParse(finding)
-  if (name === undefined || data?.code !== 'api-refused' || data.effect === 'not-made') return undefined
-  return refusedWrite(new ApiError(data), `${name} wasn't changed.`)
-}
-
-/** Says why a request ended. `next` says what to do if the same request would fail again. `oneOfSeveral`: the name of the item. */
-export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[], oneOfSeveral?: string): Words {
-  const words = findings.map((finding) => explain(change, finding, oneOfSeveral))
+/** Says why a request ended. `next` says what to do if the same request would fail again. */
+export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
+  const words = findings.map((finding) => explain(change, finding))
   const next = words.find((each) => each.next !== undefined)?.next
   const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
-  const isMarked = words.some((each) => each.phrase !== undefined)
-  return { why: words.map(({ why }) => why).join(' '), ...(isMarked ? { phrase } : {}), next }
+  return { why: words.map(({ why }) => why).join(' '), phrase, next }
 }
 
 export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {
@@ -152,8 +142,6 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'rejected':
       return mrkdwn`Already rejected${who}. ${changedNothing}`
     case 'withdrawn':
-      if (isMachine(request.origin) && request.withdrawnBy === undefined)
-        return mrkdwn`The alert that requested this has resolved. ${changedNothing}`
       return mrkdwn`${mention(request.withdrawnBy ?? request.origin.userId)} already withdrew this. ${changedNothing}`
     case 'expired':
       return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
@@ -188,10 +176,6 @@ export function unknownRequest(command: string): Mrkdwn {
   return mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${where} may still show it. To make the change, run the command again.`
 }
 
-const staleCard: Mrkdwn = mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
-
-const foreignButton: Mrkdwn = mrkdwn`This button was made for another request, or it was changed. Nothing was done. Use the request message.`
-
 export const changedRecord: Mrkdwn = mrkdwn`The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.`
 
 export const takenOver: Mrkdwn = mrkdwn`This can't be tracked again: a newer request changes the same resource. No change made.`
@@ -205,6 +189,13 @@ const actionWords: Record<DeniedAction, string> = {
   decide: 'approve or reject requests',
 }
 
+const outsiders = {
+  guest: 'Guests',
+  bot: 'Bots',
+  deactivated: 'Deactivated accounts',
+  'other-workspace': 'People from other workspaces',
+}
+
 const tryAgain = 'Nothing was done. Try again in a minute.'
 
 /** Explains a denial to the person, and says what to do. `command`: the slash command, if it is known. */
@@ -213,13 +204,10 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'person-unknown':
       return mrkdwn`Slack didn't confirm who you are, so you can't ${actionWords[denial.action]} right now. ${tryAgain}`
     case 'guest':
-      return mrkdwn`Guests can't ${actionWords[denial.action]}. Ask a teammate who is a full member of this workspace to do it for you.`
     case 'bot':
-      return mrkdwn`Bots can't ${actionWords[denial.action]}.`
     case 'deactivated':
-      return mrkdwn`Deactivated accounts can't ${actionWords[denial.action]}.`
     case 'other-workspace':
-      return mrkdwn`People from other workspaces can't ${actionWords[denial.action]}. Ask a member of this one.`
+      return mrkdwn`${outsiders[denial.code]} can't ${actionWords[denial.action]}. Ask a full member of this workspace.`
     case 'shared-channel':
       return mrkdwn`Nobody can ${actionWords[denial.action]} here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared.`
     case 'channel-unknown':
@@ -263,9 +251,9 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       if (denial.requester === alertsRequester) return mrkdwn`An alert requested this, so nobody can approve it alone.`
       return mrkdwn`Only ${mention(denial.requester)}, who requested this, can approve it alone.`
     case 'stale-card':
-      return staleCard
+      return mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
     case 'foreign-button':
-      return foreignButton
+      return mrkdwn`This button was made for another request, or it was changed. Nothing was done. Use the request message.`
     case 'unknown-request':
       return unknownRequest(command)
     case 'changed-record':
@@ -313,15 +301,7 @@ export function unverifiedDescription(request: Pick<Request, 'id'>): Description
   }
 }
 
-export const unverifiedDone: Phrase = ["Its record can't be verified. Check the account."]
-
 /** Whether the tracking of a request ended because its record could not be verified. */
 export function isDistrusted({ state, causes }: Pick<Request, 'state' | 'causes'>): boolean {
   return state === 'untracked' && causes.some(({ code }) => code === unverifiedRecord.code)
-}
-
-/** Takes out of a record what people wrote, and who decided. */
-export function withoutContent(request: Request): Request {
-  const { reason: _, decision: __, approverNames: ___, personNames: ____, alert: _____, ...rest } = request
-  return { ...rest, approvals: [], unchecked: [], warnings: [] }
 }

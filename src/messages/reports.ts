@@ -1,9 +1,8 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import type { Handover } from '../domain/change.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../domain/policy.ts'
 import { isOpen, type Request, restOf } from '../domain/request.ts'
-import { formatDuration, type Phrase } from '../domain/text.ts'
+import { formatDuration } from '../domain/text.ts'
 import type { ReportName } from '../requests/steps.ts'
 import { context, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { type Answerable, inEachLayout } from '../slack/interactions.ts'
@@ -20,31 +19,12 @@ import {
   phraseWords,
   quotedTitle,
 } from '../slack/text.ts'
-import {
-  type ItemView,
-  isOne,
-  isPartlyDone,
-  movedCount,
-  notesOnDone,
-  othersMayFinish,
-  outcomeBlocks,
-  outcomeTable,
-  stateWithCount,
-  underwayNames,
-  unsentOf,
-  unsentWords,
-} from './items.ts'
-import { isDistrusted, whyWords } from './refusals.ts'
-import type { CardView } from './request-message.ts'
-import { endMarks, mayHaveEndedBefore, shortId, stateWords, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
+import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
+import { isDistrusted } from './refusals.ts'
+import { type CardView, outcomeOf } from './request-message.ts'
+import { approvedBy, endMarks, mayHaveEndedBefore, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
 
-export interface ReportView extends Pick<CardView, 'request' | 'description' | 'ending' | 'items' | 'leaves' | 'reverseLabel' | 'rule'> {
-  /** The sentence for a change that is done. */
-  done: Phrase
-  /** An unexpected fact about the account at the write, which did not prevent it. */
-  remark: string | undefined
-  /** The words of a change whose result only the requester gets. */
-  handover: Pick<Handover<unknown, unknown>, 'label'> | undefined
+export interface ReportView extends CardView {
   /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
   showActor: (userId: string, words?: string) => Mrkdwn
   /** The longest time that the change should take, in words: `15 min`. */
@@ -54,70 +34,47 @@ export interface ReportView extends Pick<CardView, 'request' | 'description' | '
 
 const checkTheAccount = 'Check the account before you request it again.'
 
-const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
-
-/** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
-function endSentence({ request, description, done, ending, items, showActor }: ReportView): Mrkdwn {
+/** Says how a request ended, why, and what to do next. A rejection's reason is shown below it, and the outcomes of its items. */
+function endSentence(view: ReportView): Mrkdwn {
+  const { request, description, showActor } = view
   const { state, decision, withdrawnBy } = request
-  const why = whyWords(ending)
-  if (state === 'done') return doneSentence(request, done, request.items ? notesOnDone(items) : why)
-  const what = mrkdwn`“${phraseWords(description.title)}”`
-  if (state === 'failed' && request.items) return isOne(items) ? failedItemSentence(what, items) : failedItemsSentence(what, items)
+  const { mark, name, notes, consequence } = outcomeOf(view)
+  if (state === 'done') return doneSentence(view, mark, notes)
   const by = state === 'rejected' ? decision?.by : state === 'withdrawn' ? withdrawnBy : undefined
-  const end = capitalised(stateWords(request))
-  const label = by === undefined ? mrkdwn`*${end}:*` : mrkdwn`*${end}* by ${showActor(by)}:`
-  const next = ending.next === undefined ? stillWanted : mrkdwn`${ending.next}`
-  const rest: Partial<Record<Request['state'], Mrkdwn[]>> = {
-    failed: [why, ending.next === undefined ? afterFailure(request) : next],
-    'not-started': [why, next],
-    superseded: [why, mrkdwn`Lockkeeper leaves it as it is.`],
-    voided: [mrkdwn`The account changed since the request. Nothing was done.`, why, next],
-    expired: [why.text === '' ? mrkdwn`It wasn't approved before the deadline.` : why, mrkdwn`Nothing was done.`, next],
-    withdrawn: [mrkdwn`Nothing was done.`, ...(by === undefined ? [] : [stillWanted])],
-  }
-  const parts = [mrkdwn`${endMarks[state as keyof typeof endMarks]} ${label} ${what}.`, ...(rest[state] ?? [])]
+  const label = by === undefined ? mrkdwn`*${name}:*` : mrkdwn`*${name}* by ${showActor(by)}:`
+  const parts = [mrkdwn`${mark} ${label} “${phraseWords(description.title)}”.`, consequence, mrkdwn`${adviceAfter(view)}`]
   return joinMrkdwn(
     parts.filter(({ text }) => text !== ''),
     ' ',
   )
 }
 
-function failedItemSentence(what: Mrkdwn, [item]: ItemView[]): Mrkdwn {
-  const { why, next = checkTheAccount } = item?.ending ?? { why: '' }
-  const reason = why === '' || !item ? [] : [whyWords(item.ending)]
-  return joinMrkdwn([mrkdwn`${endMarks.failed} *Failed:* ${what}.`, ...reason, mrkdwn`${next}`], ' ')
-}
-
-function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
-  const head = isPartlyDone(items) ? mrkdwn`${endMarks.partly} *Partly done:*` : mrkdwn`${endMarks.failed} *Failed:*`
-  const notes = notesOnDone(items)
-  return mrkdwn`${head} ${what}. ${movedCount(items)}.${notes.text === '' ? '' : mrkdwn` ${notes}`}`
-}
-
-/** Says what to do next, below the reasons why items failed. */
-function adviceAfterItems(request: Request, items: ItemView[]): Mrkdwn | undefined {
-  if (request.state !== 'failed' || items.length === 0) return undefined
-  if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
-  return restOf(items).length > 0
-    ? mrkdwn`Above, you can press *Retry the rest*, or *Move back* to undo what was moved.`
-    : mrkdwn`Above, you can press *Move back* to undo what was moved.`
-}
-
-function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
+/** `notes`: something that keeps the change from being of use. */
+function doneSentence({ request, done }: ReportView, mark: string, notes: Mrkdwn): Mrkdwn {
   const took = timeTakenWords(request)
   const late = request.lateAt === undefined ? '' : ', longer than expected'
   const time = mayHaveEndedBefore(request) ? capitalised(took ?? '') : `It ${took}`
-  const parts = [
-    mrkdwn`${note.text === '' ? endMarks.done : ':warning:'} *Done.* ${phraseWords(done)}`,
-    ...(note.text === '' ? [] : [note]),
-    ...(took === undefined ? [] : [mrkdwn`${time}${late}.`]),
-  ]
-  return joinMrkdwn(parts, ' ')
+  return mrkdwn`${mark} *Done.* ${phraseWords(done)}${notes.text === '' ? '' : mrkdwn` ${notes}`}${took === undefined ? '' : ` ${time}${late}.`}`
 }
 
-function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
+/** What to do next, unless it is said with the reason. What to do about items is said below their outcomes. */
+function adviceAfter({ request, ending }: ReportView): string {
+  const { state, items, withdrawnBy, acceptedAt, untrackedMs } = request
+  if (state === 'superseded') return 'Lockkeeper leaves it as it is.'
+  if (state === 'rejected' || ending.next !== undefined) return ''
+  if (state === 'failed' && items) return ''
+  // Nobody withdrew the request of an alert that resolved.
+  if (state === 'withdrawn' && withdrawnBy === undefined) return ''
   // A change that was never accepted or seen has left nothing behind on the account.
-  return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkTheAccount}`
+  const isUntouched = acceptedAt === undefined && untrackedMs === undefined
+  return state === 'failed' && !isUntouched ? checkTheAccount : 'Still wanted? Press *Request again* above.'
+}
+
+/** Says what to do next, below the reasons why items failed. */
+function adviceAfterItems(items: ItemView[]): Mrkdwn {
+  if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
+  const retry = restOf(items).length > 0 ? '*Retry the rest*, or ' : ''
+  return mrkdwn`Above, you can press ${retry}*Move back* to undo what was moved.`
 }
 
 // Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
@@ -140,29 +97,19 @@ function approversReminder({ request, description, rule, now }: ReportView): Mrk
 function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
-  const called = rule ? peopleToCall(rule, [origin.userId]) : []
-  const callees = called.map((each) => mrkdwn`${each}: `)
-  const words = mrkdwn`${showActor(origin.userId, 'The requester')} approved their own request alone: ${quotedTitle(description.title)}. Check it now.`
-  return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
+  const [called] = rule ? peopleToCall(rule, [origin.userId]) : []
+  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId, 'The requester')} approved their own request alone: ${quotedTitle(description.title)}. Check it now.`
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
-function handoverCall({ request, description, handover, showActor }: ReportView): Mrkdwn | undefined {
+function handoverCall({ request, description, handover, showActor, now }: ReportView, isReminder: boolean): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
-  return mrkdwn`${mention(request.origin.userId)}, approved by ${joinMrkdwn(
-    approvedBy(request).map((by) => showActor(by)),
-    ' and ',
-  )}: ${quotedTitle(description.title)}. Press *${handover.label}* above by ${dateTime(request.expiresAt)}.`
-}
-
-function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
-  if (request.state !== 'approved' || !handover) return undefined
-  const left = timeLeft(request.expiresAt - now)
-  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, ${quotedTitle(description.title)} is approved. Press *${handover.label}* above by ${dateTime(request.expiresAt)} (${left} left).`
-}
-
-export function approvedBy({ approvals, decision }: Request): string[] {
-  return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
+  const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
+  const press = mrkdwn`Press *${handover.label}* above by ${dateTime(request.expiresAt)}`
+  if (isReminder)
+    return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title} is approved. ${press} (${timeLeft(request.expiresAt - now)} left).`
+  const approvers = approvedBy(request).map((by) => showActor(by))
+  return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}. ${press}.`
 }
 
 /**
@@ -182,15 +129,44 @@ function timeLeft(ms: number): string {
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
   const words = sentence(view, name)
-  const items = endedItems(view, name)
+  if (words === undefined) return undefined
   const { request, leaves } = view
+  const text = calls.has(name) ? words : joinMrkdwn([...whomToMention(request, name), words], ' ')
+  const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
-  const left = leaves && request.items && name === 'ended' ? phraseWords(leaves) : undefined
-  const below = [left, adviceAfterItems(request, items)].filter((each) => each !== undefined)
-  return words && say(words, { reason: reasonOf(view, name), items, below })
+  const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves)) : []
+  const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
+  const withOutcomes = (outcomes: KnownBlock[]) =>
+    message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(request, name)), ...outcomes, ...left, ...advice])
+  const instead = withOutcomes(outcomeBlocks(items))
+  const table = outcomeTable(items)
+  // A note on a repeat may be added below it.
+  if (!table || charactersIn([table]) > mostCharacters - 2_000) return instead
+  return { table: { ...withOutcomes([table]), text: instead.text }, instead }
 }
 
+/** While it was not tracked, or the account API did not answer, nobody knows when each item ended. */
+function timedItems({ request, items }: ReportView): ItemView[] {
+  return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
+}
+
+function reasonOf({ state, decision }: Request, name: ReportName): string | undefined {
+  if (name === 'break-glass') return decision?.reason ?? 'none given'
+  return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
+}
+
+/** Reports that mention people by themselves. */
+const calls: ReadonlySet<ReportName> = new Set([
+  'reminder-half',
+  'reminder-last',
+  'break-glass',
+  'approved',
+  'handover-half',
+  'handover-last',
+])
+
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
+  const { request, description, remark } = view
   switch (name) {
     case 'reminder-half':
     case 'reminder-last':
@@ -198,42 +174,10 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
     case 'break-glass':
       return emergencyCall(view)
     case 'approved':
-      return handoverCall(view)
+      return handoverCall(view, false)
     case 'handover-half':
     case 'handover-last':
-      return handoverReminder(view)
-    default: {
-      const words = news(view, name)
-      return words && joinMrkdwn([...whomToMention(view.request, name), words], ' ')
-    }
-  }
-}
-
-/**
- * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
- * and a stop does not call the person who stopped it.
- */
-function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: News): Mrkdwn[] {
-  if (name === 'resolved' && !isOpen(state)) return []
-  const userIds = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
-  if (name === 'stopped' && stoppedBy !== undefined) userIds.delete(stoppedBy)
-  return [...userIds].map(mention)
-}
-
-/** Returns the people whom a report shows by name, because they acted. */
-export function actorsIn(request: Request, name: ReportName): string[] {
-  if (name === 'approved') return approvedBy(request)
-  if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
-  if (name !== 'ended') return []
-  const actor = request.state === 'rejected' ? request.decision?.by : request.state === 'withdrawn' ? request.withdrawnBy : undefined
-  return actor === undefined ? [] : [actor]
-}
-
-type News = 'remark' | 'late' | 'resolved' | 'outdated' | 'stopped' | 'ended'
-
-function news(view: ReportView, name: News): Mrkdwn | undefined {
-  const { request, description, remark } = view
-  switch (name) {
+      return handoverCall(view, true)
     case 'remark':
       return remark === undefined ? undefined : mrkdwn`:information_source: ${remark}`
     case 'late':
@@ -249,75 +193,62 @@ function news(view: ReportView, name: News): Mrkdwn | undefined {
   }
 }
 
+/**
+ * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
+ * and a stop does not call the person who stopped it.
+ */
+function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: ReportName): Mrkdwn[] {
+  if (name === 'resolved' && !isOpen(state)) return []
+  const userIds = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
+  if (name === 'stopped' && stoppedBy !== undefined) userIds.delete(stoppedBy)
+  return [...userIds].map(mention)
+}
+
+/** Returns the people whom a report shows by name, because they acted. */
+export function actorsIn(request: Request, name: ReportName): string[] {
+  if (name === 'approved') return approvedBy(request)
+  if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
+  if (name !== 'ended') return []
+  const actor = request.state === 'rejected' ? request.decision?.by : request.state === 'withdrawn' ? request.withdrawnBy : undefined
+  return actor === undefined ? [] : [actor]
+}
+
 function resolvedSentence({ request, description, reverseLabel }: ReportView): Mrkdwn {
   const what = mrkdwn`:information_source: The alert resolved. ${quotedTitle(description.title)}`
   if (isOpen(request.state)) return mrkdwn`${what} was approved before, so it goes on.`
-  const ended = request.state === 'done' ? mrkdwn`${what} is already done.` : mrkdwn`${what} had already ended: ${stateWithCount(request)}.`
-  return reverseLabel === undefined
-    ? ended
-    : mrkdwn`${ended} Lockkeeper doesn't undo it by itself. To undo it, press *${reverseLabel}* above.`
+  const undo = reverseLabel === undefined ? '' : mrkdwn` Lockkeeper doesn't undo it by itself. To undo it, press *${reverseLabel}* above.`
+  return mrkdwn`${what} had already ended: ${stateWithCount(request)}.${undo}`
 }
 
-function stoppedSentence({ request, description, ending, items, showActor }: ReportView): Mrkdwn | undefined {
+function stoppedSentence(view: ReportView): Mrkdwn | undefined {
+  const { request, description, showActor } = view
   if (request.state !== 'untracked') return undefined
-  if (isDistrusted(request))
-    return mrkdwn`:rotating_light: *No longer tracked:* ${quotedTitle(description.title)}. ${whyWords(ending)} It may still finish. Check the account.`
+  const isSuspect = isDistrusted(request)
   const who = request.stoppedBy ? showActor(request.stoppedBy) : mrkdwn`Someone`
-  const unsent = unsentWords(items)
-  const rest =
-    unsent === undefined
-      ? mrkdwn`It may still finish. Press *Track again* above to learn how it ends.`
-      : mrkdwn`${unsent}${othersMayFinish(items)} Press *Track again* above to send ${unsentOf(items)}.`
-  return mrkdwn`:large_orange_circle: *No longer tracked:* ${quotedTitle(description.title)}. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
+  const stopped = isSuspect ? '' : mrkdwn` ${who} stopped tracking after ${timeTaken(request)}.`
+  return mrkdwn`${isSuspect ? ':rotating_light:' : endMarks.untracked} *No longer tracked:* ${quotedTitle(description.title)}.${stopped} ${outcomeOf(view).consequence}`
 }
 
-function lateSentence(view: ReportView): Mrkdwn | undefined {
-  const { request, description, items, lateAfter, now } = view
-  if (request.unansweredSince !== undefined) return unseenSentence(view, request.unansweredSince)
-  if (request.state === 'tracking' && items.length > 1) {
-    return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)}. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
+function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
+  const { state, unansweredSince } = request
+  if (state !== 'starting' && state !== 'tracking') return undefined
+  const title = quotedTitle(description.title)
+  const took = timeTaken(request, now)
+  if (unansweredSince !== undefined) {
+    const before = items.length === 0 ? mrkdwn`It may be done.` : mrkdwn`${movedCount(items)} before that, and more may have moved since.`
+    return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't answered since ${dateTime(unansweredSince)}. ${before} Still checking. The result will appear here. If it's urgent, check the provider's dashboard.`
   }
-  if (request.state === 'tracking') {
-    // What was seen of an item is kept with it.
-    const seen = isOne(items) ? mrkdwn`Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
-    return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)} is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
-  }
-  if (request.state !== 'starting') return undefined
-  return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
-}
-
-function unseenSentence({ request, description, items, now }: ReportView, since: number): Mrkdwn | undefined {
-  if (request.state !== 'starting' && request.state !== 'tracking') return undefined
-  const before = items.length < 2 ? mrkdwn`It may be done.` : mrkdwn`${movedCount(items)} before that, and more may have moved since.`
-  return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't answered since ${dateTime(since)}. ${before} Still checking. The result will appear here. If it's urgent, check the provider's dashboard.`
+  if (state === 'starting')
+    return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
+  // What was seen of an item is kept with it.
+  const seen = items.length > 0 ? mrkdwn`${movedCount(items)}. Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
+  return mrkdwn`:warning: *Late:* ${title} is still ${description.underway} after ${took} (expected within ${lateAfter}${items.length > 0 ? ' each' : ''}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
 }
 
 function lastSeenWords({ lastSeen }: Request): Mrkdwn {
   if (!lastSeen) return mrkdwn`The last check of the account didn't show its status.`
-  const where =
-    lastSeen.server === undefined ? mrkdwn`` : lastSeen.server === null ? mrkdwn`, on no server` : mrkdwn`, on ${code(lastSeen.server)}`
-  return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
-}
-
-function reasonOf({ request: { state, decision } }: ReportView, name: ReportName): string | undefined {
-  if (name === 'break-glass') return decision?.reason ?? 'none given'
-  return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
-}
-
-function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
-  if (name !== 'ended' || !request.items || isOne(items)) return []
-  // While it was not tracked, or the account API did not answer, nobody knows when each item ended.
-  return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
-}
-
-function say(text: Mrkdwn, { reason, items, below }: { reason: string | undefined; items: ItemView[]; below: Mrkdwn[] }): Answerable {
-  const withOutcomes = (outcomes: KnownBlock[]) =>
-    message([...wholeSection(text), ...reasonBlocks('Reason', reason), ...outcomes, ...below.flatMap(wholeSection)])
-  const instead = withOutcomes(outcomeBlocks(items))
-  const table = outcomeTable(items)
-  // A note on a repeat may be added below it.
-  if (!table || charactersIn(table) > mostCharacters - 2_000) return instead
-  return { table: { ...withOutcomes(table), text: instead.text }, instead }
+  const { status, server } = lastSeen
+  return mrkdwn`The account shows status ${code(status)}${server === undefined ? '' : mrkdwn`, on ${server === null ? 'no server' : code(server)}`}.`
 }
 
 export function asRepeat(original: Answerable): Answerable {

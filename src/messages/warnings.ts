@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { isMachine } from '../domain/approval.ts'
-import { type Change, Finding, type Words } from '../domain/change.ts'
+import { type Change, Finding } from '../domain/change.ts'
 import { type Request, requestStates, restOf } from '../domain/request.ts'
+import { canonicalJson } from '../domain/signing.ts'
 import { formatAge, type Phrase, person, phrase, someNames, withoutOwner } from '../domain/text.ts'
 import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from '../slack/text.ts'
-import { explain, explainAll, phraseOf, whyWords } from './refusals.ts'
+import { explain, explainAll, phraseOf } from './refusals.ts'
 
 /** How the repeated request ended, as kept in the warnings of the new one. */
 const EarlierEnd = z.object({
@@ -16,8 +17,8 @@ const EarlierEnd = z.object({
   by: z.string().optional(),
   /** Why that person rejected it. */
   reason: z.string().optional(),
-  /** Why it ended so. For one of several items, why each of them did; `name` is the item. */
-  ends: z.array(z.object({ name: z.string().optional(), causes: z.array(Finding) })),
+  /** Why it ended so, or why its items did. */
+  causes: z.array(Finding),
 })
 type EarlierEnd = z.infer<typeof EarlierEnd>
 
@@ -28,25 +29,14 @@ const ends: Partial<Record<Request['state'], string>> = {
   superseded: 'was superseded',
 }
 
-/** The warning lists at most this many items. The message of the repeated request lists all of them. */
-const mostItems = 5
+/** The message of the repeated request has all causes. */
+const mostCauses = 5
 
-/**
- * Builds the finding. Undefined if approvers need not know how the request ended. `now`: ms since 1970 by Redis' clock. `names`: what
- * people call the items of the new request, by their ids.
- */
-export function earlierEndOf(
-  { state, decision, causes, items, endedAt = 0 }: Request,
-  now: number,
-  names: ReadonlyMap<string, string>,
-): EarlierEnd | undefined {
+/** Builds the finding. Undefined if approvers need not know how the request ended. `now`: ms since 1970 by Redis' clock. */
+export function earlierEndOf({ state, decision, causes, items, endedAt = 0 }: Request, now: number): EarlierEnd | undefined {
   if (state !== 'rejected' && ends[state] === undefined) return undefined
-  const ended = items
-    ? restOf(items)
-        .filter(({ id }) => names.has(id))
-        .slice(0, mostItems)
-        .map(({ id, causes: own }) => ({ name: names.get(id), causes: own }))
-    : [{ causes }]
+  const all = items ? restOf(items).flatMap((item) => item.causes) : causes
+  const distinct = [...new Map(all.map((cause) => [canonicalJson(cause), cause])).values()]
   const { by, reason } = state === 'rejected' ? (decision ?? {}) : {}
   return {
     code: 'earlier-end',
@@ -54,19 +44,19 @@ export function earlierEndOf(
     state: state as EarlierEnd['state'],
     by,
     reason,
-    ends: ended.filter((each) => each.causes.length > 0),
+    causes: distinct.slice(0, mostCauses),
   }
 }
 
 /** `Ben rejected this 12 minutes before this request: "…"` or `The last try, 12 minutes before this request, failed. …` */
-function earlierEndWords({ agoMs, state, by, reason, ends: ended }: EarlierEnd, change: Pick<Change, 'explain'> | undefined): Phrase {
+function earlierEndWords({ agoMs, state, by, reason, causes }: EarlierEnd, change: Pick<Change, 'explain'> | undefined): Phrase {
   const before = `${formatAge(agoMs)} before this request`
   if (state === 'rejected') {
     const who = by === undefined ? ['This was rejected'] : phrase`${person(by)} rejected this`
-    return reason === undefined ? phrase`${who} ${[before]}.` : phrase`${who} ${[before]}: ${reason}`
+    return phrase`${who} ${[before]}${reason === undefined ? ['.'] : phrase`: ${reason}`}`
   }
-  const why = ended.map(({ name, causes }): Words => explainAll(change, causes, name))
-  return [`The last try, ${before}, ${ends[state] ?? 'ended'}.`, ...why.flatMap((each) => [' ', ...phraseOf(each)])]
+  const why = phraseOf(explainAll(change, causes))
+  return [`The last try, ${before}, ${ends[state] ?? 'ended'}.`, ...(why.length > 0 ? [' ', ...why] : [])]
 }
 
 /** The last change that Lockkeeper made to the resource before a request, as kept in the warnings of that request. */
@@ -108,30 +98,33 @@ function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phras
   return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
-/** The warnings of a request in words: those to check first, and small print. */
-export interface WarningWords {
-  checks: Mrkdwn[]
-  notes: Mrkdwn[]
-}
+const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])
 
-/** Puts the warnings of a request into words. People in them are named, because a mention would notify somebody who need not act. */
+/**
+ * Puts the warnings of a request into words: those to check first, and small print. People in them are named, because a mention would notify
+ * somebody who need not act.
+ */
 export function warningWords(
   { warnings, personNames = {} }: Pick<Request, 'warnings' | 'personNames'>,
   change: Pick<Change, 'explain'> | undefined,
   titleOf: (changed: LastChange) => Phrase,
   { profileOf = () => undefined }: { profileOf?: (userId: string) => string | undefined } = {},
-): WarningWords {
+): { checks: Mrkdwn[]; notes: Mrkdwn[] } {
   const showPerson: ShowPerson = (id) => (isMachine({ userId: id }) ? mention(id) : profileLink(id, profileOf(id), personNames[id]))
-  const words: WarningWords = { checks: [], notes: [] }
-  for (const finding of warnings) {
-    const [last, earlier] = [LastChange.safeParse(finding), EarlierEnd.safeParse(finding)]
-    if (last.success) {
-      words[isRecent(last.data) ? 'checks' : 'notes'].push(phraseWords(lastChangeWords(last.data, titleOf(last.data)), showPerson))
-    } else if (earlier.success) words.checks.push(phraseWords(earlierEndWords(earlier.data, change), showPerson))
-    else {
-      const explained = explain(change, finding)
-      words[explained.isNote ? 'notes' : 'checks'].push(whyWords(explained, showPerson))
+  const inWords = (finding: Finding): { phrase: Phrase; isNote?: boolean } => {
+    const { data } = Warning.safeParse(finding)
+    switch (data?.code) {
+      case 'earlier-end':
+        return { phrase: earlierEndWords(data, change) }
+      case 'last-change':
+        return { phrase: lastChangeWords(data, titleOf(data)), isNote: !isRecent(data) }
+      default: {
+        const words = explain(change, finding)
+        return { phrase: phraseOf(words), isNote: words.isNote }
+      }
     }
   }
-  return words
+  const all = warnings.map(inWords)
+  const show = ({ phrase: each }: { phrase: Phrase }) => phraseWords(each, showPerson)
+  return { checks: all.filter(({ isNote }) => !isNote).map(show), notes: all.filter(({ isNote }) => isNote).map(show) }
 }

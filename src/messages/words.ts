@@ -4,7 +4,7 @@ import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUs
 import type { Request, SourceAlert, StoredState } from '../domain/request.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
-import { boldPhrase, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, outsideLink, ownWords, userGroupMention } from '../slack/text.ts'
+import { boldPhrase, code, link, type Mrkdwn, mention, mrkdwn, outsideLink, ownWords, userGroupMention } from '../slack/text.ts'
 
 /** The words for each state. Most kinds of change replace *in progress* with their own word (`moving`). */
 const names: Record<StoredState, string> = {
@@ -51,23 +51,19 @@ export function timeApproved(request: Request, now: number): string {
   return span(now - (request.decidedAt ?? request.createdAt))
 }
 
-/** Formats a duration for a sentence: `43 s`, `less than a second`. */
 export function span(ms: number): string {
   return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }
 
 /**
- * Says how long an ended change took: `took 18 s`, or `finished within 50 s (tracking was off for 47 s)`, because it may have ended while
- * it was not tracked, or while the account API did not answer. Undefined for one that was never sent, or took less than a second.
+ * Says how long an ended change took: `took 18 s`, or `finished within 50 s` if only the latest possible end is known. Undefined for one that
+ * was never sent, or took less than a second.
  */
 export function timeTakenWords(request: Request): string | undefined {
-  const { sentAt, endedAt, untrackedMs = 0 } = request
+  const { sentAt, endedAt } = request
   if (sentAt === undefined || endedAt === undefined) return undefined
   const tookMs = endedAt - sentAt
-  if (untrackedMs > 0) return `finished within ${span(Math.max(1_000, tookMs))} (tracking was off for ${span(untrackedMs)})`
-  const since = request.unansweredSince
-  if (since !== undefined)
-    return `finished within ${span(Math.max(1_000, tookMs))} (the account API didn't answer for ${span(endedAt - since)})`
+  if (mayHaveEndedBefore(request)) return `finished within ${span(Math.max(1_000, tookMs))}`
   return tookMs < 1_000 ? undefined : `took ${span(tookMs)}`
 }
 
@@ -86,14 +82,8 @@ export const notInChannel = mrkdwn`I'm not in this channel. Run ${code('/invite 
 
 /** Says to the requester why the request message could not be posted. `error`: Slack's code. */
 export function refusedCard(error: string): Mrkdwn {
-  if (error === 'not_in_channel' || error === 'channel_not_found') {
-    return notInChannel
-  }
-  if (error === 'is_archived') return mrkdwn`This channel is archived. Nothing was requested. Use another channel.`
-  if (error === 'restricted_action') {
-    return mrkdwn`This workspace doesn't let Lockkeeper post in this channel. Nothing was requested. Use another channel, or have an admin allow it.`
-  }
-  return mrkdwn`Slack refused the request message (${error}). Nothing was requested. Tell the people who run Lockkeeper.`
+  if (error === 'not_in_channel' || error === 'channel_not_found') return notInChannel
+  return mrkdwn`Slack refused the request message (${error}). Nothing was requested. Use another channel, or tell the people who run Lockkeeper.`
 }
 
 /** Says to the operators that the account API rejects the key (401), or does not let it do this (403). */
@@ -117,55 +107,36 @@ function mentionOf(id: string): Mrkdwn {
 
 /** Says who approves under these terms: `@ben or @oncall`, `2 of @ben, @chi or @oncall`, `@network and @security`. */
 export function whoApproves(terms: ApproveTerms): Mrkdwn {
-  return ownWords(listApprovers(terms, inMarkup))
+  return ownWords(namesOfApprovers(terms, inMarkup))
 }
 
-/** More approvers than these are counted in the first lines of a message. */
-const mostListed = 4
-
-/** Says the same in few words: counts the approvers if there are many, `2 of 12 approvers`. */
-function whoApprovesInShort(terms: ApproveTerms): Mrkdwn {
-  return ownWords(listApprovers(terms, inMarkup, mostListed))
-}
-
-/** Says in few words who can approve a request. Undefined if nobody can, because no rule covers it anymore. */
+/** Says who can approve a request. Undefined if nobody can, because no rule covers it anymore. */
 export function whoIsAsked({ approverNames }: Pick<Request, 'approverNames'>, rule: PolicyRule | undefined): Mrkdwn | undefined {
-  return approverNames === undefined ? rule?.approve && whoApprovesInShort(rule.approve) : mrkdwn`${approverNames}`
+  return approverNames === undefined ? rule?.approve && whoApproves(rule.approve) : mrkdwn`${approverNames}`
 }
 
-/** Mentions the approvers whom `whoApprovesInShort` only counts. A rule that mentions other people names them elsewhere. */
-export function approversNotListed({ approverNames }: Pick<Request, 'approverNames'>, rule: PolicyRule | undefined): Mrkdwn[] {
-  if (approverNames !== undefined || !rule?.approve) return []
-  const long = eachOf(rule.approve).filter(({ anyOf }) => anyOf.users.length + anyOf.userGroups.length > mostListed)
-  return long.map(({ anyOf }) => mrkdwn`Approvers: ${whoIsIn(anyOf)}`)
-}
-
-/** Says the same in plain text with names, because a mention would notify people. */
+/** Says the same in plain text with names, because a mention would notify people. Under several rules, the approvers of each. */
 export function namesOfApprovers(terms: ApproveTerms, nameOf: (id: string) => string): string {
-  return listApprovers(terms, nameOf)
+  return eachOf(terms)
+    .map((each) => listTerms(each, nameOf))
+    .join(', and also ')
+}
+
+function listTerms(terms: ApproveTerms, nameOf: (id: string) => string): string {
+  const any = listed([...terms.anyOf.users, ...terms.anyOf.userGroups].map(nameOf), 'or')
+  const all = listed(terms.allOf.map(nameOf), 'and')
+  if (all === '') return terms.approvals > 1 ? `${terms.approvals} of ${any}` : any || 'Nobody'
+  const more = approvalsNeeded(terms) - terms.allOf.length
+  return more <= 0 || any === '' ? all : `${all}, and ${more} more of ${any}`
+}
+
+export function approvedBy({ approvals, decision }: Pick<Request, 'approvals' | 'decision'>): string[] {
+  return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
 }
 
 /** Lists a group of people. An empty group gives an empty text. */
 export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
   return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))
-}
-
-/** Under several rules, the approvers of each. */
-function listApprovers(terms: ApproveTerms, show: (id: string) => string, most = Number.POSITIVE_INFINITY): string {
-  return eachOf(terms)
-    .map((each) => listTerms(each, show, most))
-    .join(', and also ')
-}
-
-function listTerms(terms: ApproveTerms, show: (id: string) => string, most: number): string {
-  const anyOf = [...terms.anyOf.users, ...terms.anyOf.userGroups]
-  const isLong = anyOf.length > most
-  const any = isLong ? `${anyOf.length} approvers` : listed(anyOf.map(show), 'or')
-  const all = listed(terms.allOf.map(show), 'and')
-  if (all === '') return terms.approvals > 1 || isLong ? `${terms.approvals} of ${any}` : any || 'Nobody'
-  const more = approvalsNeeded(terms) - terms.allOf.length
-  if (more <= 0 || any === '') return all
-  return `${all}, and ${more} more of ${any}`
 }
 
 function listed(names: string[], word: 'and' | 'or'): string {
@@ -195,20 +166,14 @@ export type CardButtonId = (typeof cardButtons)[CardButton]
 /** The button that opens the form for the items that were not done, and the title of that form. */
 export const retryLabel = 'Retry the rest'
 
-/** The button that shows the Home tab again. */
 export const refreshHome = 'refresh-home'
 
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'
 
-const hashLength = 16
-
-/** The version of a button's value. CONTRIBUTING.md says how stored shapes may change. */
-const version = '1'
-
-/** Builds the value of a button: the id of the request, and the hash of what was requested. So the button fits no other request. */
+/** Builds the value of a button: its version, the id of the request, and the hash of what was requested. So the button fits no other request. */
 export function buttonValue({ id, hash }: Pick<Request, 'id' | 'hash'>): string {
-  return `${version}.${id}.${hash.slice(0, hashLength)}`
+  return `1.${id}.${hash.slice(0, 16)}`
 }
 
 /** Reads the value of a button. Returns undefined for a value that this version of Lockkeeper did not write. */
@@ -267,19 +232,8 @@ export interface LinkedRequest {
   link?: string | undefined
 }
 
-interface RelatedRequests {
-  undoes?: LinkedRequest | undefined
-  repeats?: LinkedRequest | undefined
-}
-
 /** Says which requests it undoes and repeats, with links to their messages. */
-export function relatedSentences(related: RelatedRequests): Mrkdwn[] {
-  const sentences = relatedWords(related).map((words) => mrkdwn`${words}.`)
-  return sentences.length === 0 ? [] : [joinMrkdwn(sentences, ' ')]
-}
-
-/** Says the same without full stops, for the small print. */
-export function relatedWords({ undoes, repeats }: RelatedRequests): Mrkdwn[] {
+export function relatedWords({ undoes, repeats }: { undoes?: LinkedRequest; repeats?: LinkedRequest }): Mrkdwn[] {
   return [...(undoes ? [mrkdwn`Undoes ${requestLink(undoes)}`] : []), ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : [])]
 }
 

@@ -6,7 +6,7 @@ import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { formatAge, type Phrase, phrase, someNames } from '../domain/text.ts'
 import { changedSince, finding, findings, idDifference, projectDifference } from '../kit/findings.ts'
-import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings } from './move.ts'
+import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move.ts'
 
 /** The most addresses that one evacuation moves: its request message lists them all. */
 export const mostEvacuated = 50
@@ -32,24 +32,25 @@ export const evacuationFindings = findings({
     ({ server, count }) =>
       phrase`${server} has ${count} addresses, and one request moves up to ${mostEvacuated}. Leave the target out to choose some of them in the form.`,
   ),
-  /** `moves`: how many of the addresses can be moved. `isChosen`: somebody ticked them in the form. */
-  'addresses-cannot-move': finding({ server, target: server, moves: z.number(), causes, isChosen: z.boolean() }, cannotMove, {
-    field: 'elasticIpIds',
-  }),
+  /** `moves`: how many of the addresses can be moved. */
+  'addresses-cannot-move': finding(
+    { target: server, moves: z.number(), causes },
+    ({ target, moves, causes }) => {
+      const others = moves > 0 ? ' To move the others, leave out the target and choose them in the form.' : ''
+      return phrase`${causes.length} of ${moves + causes.length} addresses can't be moved to ${target}, so nothing was requested. ${whys(causes)}${[others]}`
+    },
+    { field: 'elasticIpIds' },
+  ),
 
   'left-out': finding(
     { causes },
-    ({ causes }) => {
-      // With one reason, the count would only repeat what it says.
-      if (causes.every(({ code }) => code === 'not-chosen')) return whys(causes)
-      return phrase`${[causes.length === 1 ? '1 address is' : `${causes.length} addresses are`]} left out. ${whys(causes)}`
-    },
+    ({ causes }) => phrase`${[causes.length === 1 ? '1 address is' : `${causes.length} addresses are`]} left out. ${whys(causes)}`,
     { isNote: ({ causes }) => causes.every(isHarmless) },
   ),
-  'last-seen': finding({ server, count: z.number(), oldestMs: z.number() }, ({ server, count, oldestMs }) =>
-    count === 1
-      ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${server} ${[formatAge(oldestMs)]} before this request, and checks it again before the move.`
-      : phrase`The account shows no server for ${count} addresses. Lockkeeper saw all of them on ${server}, the earliest ${[formatAge(oldestMs)]} before this request, and checks each again before its move.`,
+  'last-seen': finding(
+    { server, count: z.number(), oldestMs: z.number() },
+    ({ server, count, oldestMs }) =>
+      phrase`The account shows no server for ${count} of the addresses. Lockkeeper saw them on ${server}, the earliest ${[formatAge(oldestMs)]} before this request, and checks each again before its move.`,
   ),
 
   'not-chosen': finding("{address} isn't part of this request."),
@@ -67,12 +68,9 @@ export const evacuationFindings = findings({
   'came-later': finding("{address} was assigned to {server} after the request, so it wasn't moved."),
 
   ...changedSince,
-  'nothing-left': finding(
-    { server, causes },
-    ({ server, causes }) =>
-      causes.length === 1 ? whys(causes) : phrase`None of the addresses can be moved from ${server} anymore. ${whys(causes)}`,
-    { next: ({ causes }) => (causes.every(({ code }) => code === 'not-on-server') ? 'Request a move from there.' : undefined) },
-  ),
+  'nothing-left': finding({ causes }, ({ causes }) => whys(causes), {
+    next: ({ causes }) => (causes.every(({ code }) => code === 'not-on-server') ? 'Request a move from there.' : undefined),
+  }),
 })
 export type EvacuationFinding = z.infer<typeof evacuationFindings.schema>
 const { refuse } = evacuationFindings
@@ -90,53 +88,19 @@ function isHarmless({ code }: Finding): boolean {
 /** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */
 export function bgpWords(bgp: string[] = [], server: string): Phrase | undefined {
   if (bgp.length === 0) return undefined
-  const sessions = bgp.length === 1 ? 'its session' : 'their sessions'
-  return phrase`${someNames(bgp, mostListed)} not moved: BGP, may be announced by ${server}. Close ${[sessions]} by hand.`
+  return phrase`${someNames(bgp, 10)} not moved: BGP, may be announced by ${server}. Close their sessions by hand.`
 }
-
-interface CannotMove {
-  server: string
-  target: string
-  moves: number
-  causes: Finding[]
-  isChosen: boolean
-}
-
-function cannotMove({ server, target, moves, causes, isChosen }: CannotMove): Phrase {
-  const all = moves + causes.length
-  // A chosen address may be on another server by now.
-  const which = isChosen ? phrase`${all} chosen addresses` : phrase`${all} addresses of ${server}`
-  const choose = isChosen
-    ? `To move the others, untick ${causes.length === 1 ? 'this one' : 'these'}.`
-    : 'To move the others, leave out the target and choose them in the form.'
-  return phrase`${causes.length} of ${which} can't be moved to ${target}, so nothing was requested. ${whys(causes)}${[moves > 0 ? ` ${choose}` : '']}`
-}
-
-/** A refusal lists at most this many reasons, and counts the others. */
-const mostListed = 10
 
 /** Joins the reasons, each a sentence that names its address, and then the other addresses for which it holds. */
 function whys(causes: Finding[]): Phrase {
-  // A reason that names no address stands alone.
-  const sameReason = ({ address, ...reason }: Finding, index: number) => (address === undefined ? `${index}` : canonicalJson(reason))
-  const groups = [...Map.groupBy(causes, sameReason).values()]
-  const sentences = groups.slice(0, mostListed).map(whyOfSome)
-  const more = groups.slice(mostListed).flat().length
-  const all = more > 0 ? [...sentences, phrase`And ${more} more.`] : sentences
-  return all.flatMap((sentence, index) => (index === 0 ? sentence : [' ', ...sentence]))
-}
-
-function whyOfSome(some: Finding[]): Phrase {
-  const [finding = { code: 'unknown' }, ...others] = some
-  const addressesOf = (found: Finding[]) =>
-    someNames(
-      found.map(({ address }) => String(address)),
-      mostEvacuated,
-    )
-  if (finding.code === 'not-chosen') return phrase`${addressesOf(some)} ${[some.length === 1 ? "isn't" : "aren't"]} part of this request.`
-  const words = explainEvacuation(finding)
-  const why = words?.phrase ?? [words?.why ?? `${finding.code}.`]
-  return others.length === 0 ? why : phrase`${why} The same for ${addressesOf(others)}.`
+  const groups = [...Map.groupBy(causes, ({ address: _, ...reason }) => canonicalJson(reason)).values()]
+  return groups.flatMap(([first = { code: 'unknown' }, ...others], index) => {
+    const words = explainEvacuation(first)
+    const why = words?.phrase ?? [words?.why ?? `${first.code}.`]
+    const addresses = others.flatMap(({ address }) => (address === undefined ? [] : String(address)))
+    const same = addresses.length === 0 ? [] : phrase` The same for ${someNames(addresses, mostEvacuated)}.`
+    return [...(index === 0 ? [] : [' ']), ...why, ...same]
+  })
 }
 
 export const EvacuationInput = z.object({
@@ -149,9 +113,6 @@ export const EvacuationInput = z.object({
   leavesOut: z.literal(true).optional(),
 })
 export type EvacuationInput = z.infer<typeof EvacuationInput>
-
-const NamedServer = z.object({ id: z.string(), name: z.string() })
-type NamedServer = z.infer<typeof NamedServer>
 
 /** One address, in the facts of its move. */
 const EvacuatedIp = MoveFacts.extend({
@@ -189,7 +150,6 @@ export function movesOf({ items, to }: EvacuationFacts): Item[] {
     name: addressOf(facts),
     input: { elasticIpId: facts.elasticIpId, serverId: to.id },
     facts,
-    ...(facts.seenAgoMs === undefined ? {} : { lastSeen: { server: facts.from?.name ?? '', agoMs: facts.seenAgoMs } }),
   }))
 }
 
@@ -202,7 +162,7 @@ export function evacuationDifferences(approved: EvacuationFacts, now: Evacuation
   ]
   const left = addressesLeftOut(approved, now)
   if (differences.length > 0 || !approved.items.every(({ elasticIpId }) => left.has(elasticIpId))) return differences
-  return [{ code: 'nothing-left', server: approved.from.name, causes: [...left.values()].flat() }]
+  return [{ code: 'nothing-left', causes: [...left.values()].flat() }]
 }
 
 /** Finds the approved addresses that must not be moved any more. An address that could not be read is not among them. */
@@ -254,7 +214,14 @@ export interface EvacuationReads {
 type CheckFor = 'request' | 'writes'
 
 /** One address of the server: how it can be moved, or why it cannot. */
-type CheckedAddress = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
+type CheckedAddress = { elasticIpId: string; address: string } & (
+  | { move: Preflight<EvacuatedIp>; finding?: undefined }
+  | { move?: undefined; finding: Finding }
+)
+
+function cannotMove({ id, address }: Pick<ElasticIp, 'id' | 'address'>, finding: EvacuationFinding): CheckedAddress {
+  return { elasticIpId: id, address, finding }
+}
 
 /**
  * Finds the addresses of a server, and whether each can be moved. Without a target it compares nothing with it. `bgp`: the addresses that the
@@ -265,13 +232,21 @@ export function checkAddresses(
   reads: EvacuationReads,
   checkFor: CheckFor,
 ): { from: NamedServer; checked: CheckedAddress[]; bgp: string[] } {
-  const { all, seen, source } = reads
+  const { all, seen, source, target } = reads
   const shown = all.find(({ server }) => server?.id === input.serverId)?.server?.hostname
   const name = source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? input.serverId
   const from = { id: source?.id ?? input.serverId, name }
-  const checked = withinOneProject(checkEach(input, reads, from, checkFor), reads.target)
+  const found = checkEach(input, reads, from, checkFor)
+  // One rule of the policy covers the whole evacuation, so all of it is in one project.
+  const project = target?.project ?? found.map(({ move }) => move?.facts.project).find((each) => each)
+  const checked = found.map((each) => {
+    const own = each.move?.facts.project
+    if (!each.move || own?.id === project?.id) return each
+    const { elasticIpId: id, address } = each
+    return cannotMove({ id, address }, { code: 'project-of-others', address, project: own ? projectName(own) : 'unknown' })
+  })
   // The target is in the same project and site as a server that is gone.
-  const place = source ?? reads.target
+  const place = source ?? target
   return { from, checked, bgp: place ? bgpAddressesFor(all, place).map(({ address }) => address) : [] }
 }
 
@@ -289,7 +264,7 @@ export function bgpAddressesFor(all: ElasticIp[], server: Pick<Server, 'project'
 }
 
 function checkEach(input: EvacuationInput, reads: EvacuationReads, from: NamedServer, checkFor: CheckFor): CheckedAddress[] {
-  const check = (elasticIp: ElasticIp, agoMs?: number) => checkAddress(elasticIp, { input, reads, from, agoMs })
+  const check = (elasticIp: ElasticIp, agoMs?: number) => checkAddress(elasticIp, input, reads, from, agoMs)
   const seenById = new Map(reads.seen.map((each) => [each.elasticIpId, each]))
   const asked = new Set(input.elasticIpIds)
   // The server that a BGP address shows says nothing about who announces it.
@@ -299,13 +274,12 @@ function checkEach(input: EvacuationInput, reads: EvacuationReads, from: NamedSe
     const seen = seenById.get(id)
     if (read === 'gone') {
       const address = seen?.address ?? id
-      return [{ elasticIpId: id, address, finding: { code: 'gone', address } satisfies EvacuationFinding }]
+      return [cannotMove({ id, address }, { code: 'gone', address })]
     }
-    const { address } = read
     // An address that was only seen there before, and is on another server now, does not belong to this server.
     if (!isMeant(read) || (read.server && read.server.id !== from.id && !asked.has(id))) return []
     if (!read.server && !seen && !isBgp(read) && checkFor === 'request')
-      return [{ elasticIpId: id, address, finding: { code: 'not-seen-there', address, server: from.name } satisfies EvacuationFinding }]
+      return [cannotMove({ id, address: read.address }, { code: 'not-seen-there', address: read.address, server: from.name })]
     return [check(read, seen?.agoMs)]
   })
   // Another id of an address, as somebody can send it, reads as the same address.
@@ -313,19 +287,15 @@ function checkEach(input: EvacuationInput, reads: EvacuationReads, from: NamedSe
   return [...Map.groupBy(found, ({ elasticIpId }) => elasticIpId).values()].flatMap((same) => same.slice(0, 1))
 }
 
-interface AddressCheck {
-  input: EvacuationInput
-  reads: EvacuationReads
-  from: NamedServer
-  agoMs: number | undefined
-}
-
-function checkAddress(elasticIp: ElasticIp, { input, reads: { source, target }, from, agoMs }: AddressCheck): CheckedAddress {
+function checkAddress(
+  elasticIp: ElasticIp,
+  input: EvacuationInput,
+  { source, target }: EvacuationReads,
+  from: NamedServer,
+  agoMs: number | undefined,
+): CheckedAddress {
   const { id: elasticIpId, address, server } = elasticIp
-  if (server && server.id !== from.id) {
-    const now = server.hostname ?? server.id
-    return { elasticIpId, address, finding: { code: 'not-on-server', address, now } satisfies EvacuationFinding }
-  }
+  if (server && server.id !== from.id) return cannotMove(elasticIp, { code: 'not-on-server', address, now: server.hostname ?? server.id })
   const assigned = { ...elasticIp, server: { id: from.id, hostname: from.name } }
   try {
     const move = checkMove({ elasticIpId, serverId: input.targetId }, { elasticIp: assigned, target, assigned: source })
@@ -335,17 +305,6 @@ function checkAddress(elasticIp: ElasticIp, { input, reads: { source, target }, 
     if (!(error instanceof CheckFailed)) throw error
     return { elasticIpId, address, finding: error.finding }
   }
-}
-
-/** One rule of the policy covers the whole evacuation, so all of it is in one project. */
-function withinOneProject(checked: CheckedAddress[], target: Server | undefined): CheckedAddress[] {
-  const project = target?.project ?? checked.flatMap((each) => ('move' in each ? [each.move.facts.project] : [])).find((each) => each)
-  return checked.map((each) => {
-    if (!('move' in each) || each.move.facts.project?.id === project?.id) return each
-    const { elasticIpId, address, move } = each
-    const shown = move.facts.project ? projectName(move.facts.project) : 'unknown'
-    return { elasticIpId, address, finding: { code: 'project-of-others', address, project: shown } satisfies EvacuationFinding }
-  })
 }
 
 /**
@@ -362,12 +321,11 @@ export function checkEvacuation(
   const server = from.name
   const to = { id: target?.id ?? input.targetId, name: target?.hostname ?? target?.label ?? input.targetId }
   if (from.id === to.id) refuse({ code: 'same-server', server })
-  const { moves, leftOut, cannotMove } = divide(checked, { chosen: input.elasticIpIds, checkFor, server })
-  if (input.leavesOut && moves.length > 0) leftOut.push(...cannotMove.splice(0))
+  const { moves, leftOut, unmovable } = divide(checked, input.elasticIpIds, checkFor, server)
+  if (input.leavesOut && moves.length > 0) leftOut.push(...unmovable.splice(0))
   if (checkFor === 'request') {
-    const isChosen = input.elasticIpIds !== undefined
-    const causes = cannotMove.map(({ finding }) => finding)
-    if (causes.length > 0) refuse({ code: 'addresses-cannot-move', server, target: to.name, moves: moves.length, causes, isChosen })
+    const causes = unmovable.map(({ finding }) => finding)
+    if (causes.length > 0) refuse({ code: 'addresses-cannot-move', target: to.name, moves: moves.length, causes })
     if (moves.length === 0 && leftOut.length > 0) refuse({ code: 'nothing-chosen', server })
     if (moves.length === 0) refuse({ code: 'nothing-on-server', server, bgp })
     if (moves.length > mostEvacuated) refuse({ code: 'too-many-addresses', server, count: moves.length })
@@ -381,7 +339,7 @@ export function checkEvacuation(
       project: items[0]?.project,
       site: items[0]?.site,
       items,
-      leftOut: [...leftOut, ...cannotMove],
+      leftOut: [...leftOut, ...unmovable],
       bgp,
     },
     input: { serverId: from.id, targetId: to.id, elasticIpIds: input.elasticIpIds ?? items.map(({ elasticIpId }) => elasticIpId) },
@@ -391,30 +349,22 @@ export function checkEvacuation(
   }
 }
 
-interface Divided {
-  moves: Preflight<EvacuatedIp>[]
-  /** Addresses that were not chosen. */
-  leftOut: LeftOut[]
-  /** Addresses that were chosen and cannot be moved. */
-  cannotMove: LeftOut[]
-}
-
-/** `chosen`: undefined if nobody chose, so that all addresses are meant. */
-function divide(
-  checked: CheckedAddress[],
-  { chosen, checkFor, server }: { chosen: string[] | undefined; checkFor: CheckFor; server: string },
-): Divided {
-  const divided: Divided = { moves: [], leftOut: [], cannotMove: [] }
-  for (const each of checked) {
-    const { elasticIpId, address } = each
-    const out = (finding: EvacuationFinding | Finding): LeftOut => ({ elasticIpId, address, finding })
-    if (chosen && !chosen.includes(elasticIpId)) {
-      if (checkFor === 'writes') divided.leftOut.push(out({ code: 'came-later', address, server }))
-      else divided.leftOut.push(out('finding' in each ? each.finding : { code: 'not-chosen', address }))
-    } else if ('finding' in each) divided.cannotMove.push(out(each.finding))
-    else if (!chosen && (each.move.facts.seenAgoMs ?? 0) > freshSeenMs)
-      divided.cannotMove.push(out({ code: 'seen-long-ago', address, server, agoMs: each.move.facts.seenAgoMs }))
-    else divided.moves.push(each.move)
+/**
+ * Divides the addresses into those to move, those that were not chosen, and those that were and cannot be moved. `chosen`: undefined if nobody
+ * chose, so that all addresses are meant.
+ */
+function divide(checked: CheckedAddress[], chosen: string[] | undefined, checkFor: CheckFor, server: string) {
+  const divided = { moves: [] as Preflight<EvacuatedIp>[], leftOut: [] as LeftOut[], unmovable: [] as LeftOut[] }
+  for (const { elasticIpId, address, move, finding } of checked) {
+    const out = (why: EvacuationFinding | Finding): LeftOut => ({ elasticIpId, address, finding: why })
+    const agoMs = move?.facts.seenAgoMs ?? 0
+    if (chosen && !chosen.includes(elasticIpId))
+      divided.leftOut.push(
+        out(checkFor === 'writes' ? { code: 'came-later', address, server } : (finding ?? { code: 'not-chosen', address })),
+      )
+    else if (finding) divided.unmovable.push(out(finding))
+    else if (!chosen && agoMs > freshSeenMs) divided.unmovable.push(out({ code: 'seen-long-ago', address, server, agoMs }))
+    else divided.moves.push(move)
   }
   return divided
 }

@@ -2,7 +2,7 @@ import type { AccountApi } from '../account/client.ts'
 import type { ElasticIp, Server } from '../account/objects.ts'
 import { asFarAsRead, findInList, type ReadList, readOrRefuse } from '../account/resource.ts'
 import { type ProjectRef, projectName, sameProject } from '../domain/account.ts'
-import type { Change, Description, Fact, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
+import type { Change, Description, Fact, Preflight, PreflightOptions } from '../domain/change.ts'
 import { ApiError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
 import { readBriefly } from '../kit/thing.ts'
@@ -56,7 +56,9 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
     observe: async ({ elasticIpId }, facts, moment, { signal, rows }) => {
       const row = rows?.get(elasticIpId) as ElasticIp | undefined
       const listed = row && observeMove(facts, row, moment)
-      const observed = listed && isTrusted(listed) ? listed : observeMove(facts, await readAlone(app, elasticIpId, signal), moment)
+      // Rows can shift while a list is read, so every other end is confirmed by a read of the address alone.
+      const isTrusted = listed?.is === 'done' || listed?.is === 'underway' || listed?.is === 'unclear'
+      const observed = isTrusted ? listed : observeMove(facts, await readAlone(app, elasticIpId, signal), moment)
       if (observed.is !== 'done' || facts.toStatus === undefined) return observed
       // The server was not on when the move was sent, so that the report must not say that the address answers.
       const now = await app.account.servers.get(facts.to.id, { signal }).catch(() => undefined)
@@ -69,7 +71,11 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
       return new Map(items.map((item) => [item.id, item]))
     },
     underwayNow: {
-      list: async ({ signal }) => (await app.account.elasticIps.list({ status: 'moving', signal })).map(movingWords),
+      list: async ({ signal }) => {
+        const moving = await app.account.elasticIps.list({ status: 'moving', signal })
+        // *Shown*, because during a move a read may show the old server or the target.
+        return moving.map(({ id, address, server }) => `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`)
+      },
       some: 'Elastic IPs that are moving now',
       none: 'No Elastic IP is moving now.',
       unread: "Couldn't read which Elastic IPs are moving now. Check the account.",
@@ -105,7 +111,7 @@ async function preflight(
   const [assigned, namesakes] = await Promise.all([
     // A failed read of the old server must not prevent a move away from it. The request message says what was not checked.
     assignedId === undefined ? undefined : readServer(app, assignedId, options).catch(() => undefined),
-    forRequest && target ? readNamesakes(app, target, signal) : noNamesakes,
+    readNamesakes(app, forRequest ? target : undefined, signal),
   ])
   const { unchecked, warnings = [], ...checked } = checkMove(input, { elasticIp, target, assigned })
   return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
@@ -121,17 +127,14 @@ export async function readServer(
   return listed ?? app.account.servers.get(id, { signal })
 }
 
-interface Namesakes {
-  warnings: MoveFinding[]
-  unchecked: MoveFinding[]
-}
-
-export const noNamesakes: Namesakes = { warnings: [], unchecked: [] }
-
 /** Searches for other servers of the same name, because approvers could mistake them for the target. A failure prevents no move. */
-export async function readNamesakes(app: ServerNeeds, target: Server, signal: AbortSignal | undefined): Promise<Namesakes> {
-  const { hostname } = target
-  if (hostname === undefined) return noNamesakes
+export async function readNamesakes(
+  app: ServerNeeds,
+  target: Server | undefined,
+  signal: AbortSignal | undefined,
+): Promise<{ warnings: MoveFinding[]; unchecked: MoveFinding[] }> {
+  const hostname = target?.hostname
+  if (!target || hostname === undefined) return { warnings: [], unchecked: [] }
   const readNamed = async (): Promise<ReadList<Server>> => {
     const all = await allServers(app)
     return all ? { items: all } : asFarAsRead(app.account.servers.list({ hostname, signal }))
@@ -150,16 +153,6 @@ async function readAlone({ account: { elasticIps } }: MoveNeeds, id: string, sig
     if (!(error instanceof ApiError && error.status === 404)) throw error
     return (await findInList(elasticIps.list(), (elasticIp) => elasticIp.id === id)) ?? 'gone'
   }
-}
-
-/** Whether a row of a list is enough. Rows can shift while a list is read, so every other end is confirmed by a read of the address alone. */
-function isTrusted({ is }: Observation): boolean {
-  return is === 'done' || is === 'underway' || is === 'unclear'
-}
-
-/** Names the server as *shown*, because during a move a read may show the old server or the target. */
-function movingWords({ id, address, server }: ElasticIp): string {
-  return `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`
 }
 
 export function describeMove(facts: MoveFacts): Description {

@@ -70,10 +70,8 @@ export const moveFindings = findings({
   'server-shown': finding('The account showed no server for {address} when this was requested. It is on {now} now.'),
   'address-changed': finding("The Elastic IP's address was {before} when this was requested, and is {now} now."),
 
-  // After a move that is done.
+  /** After a move that is done. */
   'assigned-to-server-not-on': finding("{server} has status {status}. The address doesn't answer until the server is on."),
-  /** The server could not be read at the end. */
-  'server-was-not-on': finding('{server} had status {status} when the move was sent. Check that the address answers.'),
 
   'elastic-ip-gone': finding('{address} no longer exists on the account.', { next: checkAccount }),
   'status-error': finding('The account API shows {address} with status error.', { next: supportNeeded }),
@@ -91,7 +89,8 @@ export type MoveFinding = z.infer<typeof moveFindings.schema>
 export const MoveInput = z.object({ elasticIpId: z.string(), serverId: z.string() })
 export type MoveInput = z.infer<typeof MoveInput>
 
-const NamedServer = z.object({ id: z.string(), name: z.string() })
+export const NamedServer = z.object({ id: z.string(), name: z.string() })
+export type NamedServer = z.infer<typeof NamedServer>
 
 /** What the account shows about a move. Members that could not be read or are not shown are absent. */
 export const MoveFacts = z.object({
@@ -167,13 +166,10 @@ function targetWarnings(target: Server): MoveFinding[] {
   ]
 }
 
-/**
- * Lists what people should know after a move to a server that was not on when the move was sent. `now`: the server, if it could be read.
- */
+/** What people should know after a move to a server that is not on. `now`: the server, or as it was when the move was sent. */
 export function afterMove({ to, toStatus }: Pick<MoveFacts, 'to' | 'toStatus'>, now: Server | undefined): MoveFinding[] {
-  const server = to.name
-  if (now) return isNotOn(now) ? [{ code: 'assigned-to-server-not-on', server, status: now.status }] : []
-  return toStatus === undefined ? [] : [{ code: 'server-was-not-on', server, status: toStatus }]
+  const last = now ?? { status: toStatus }
+  return isNotOn(last) ? [{ code: 'assigned-to-server-not-on', server: to.name, status: last.status }] : []
 }
 
 /** Warns of other servers whose names look the same. `listed`: servers with that name, and perhaps others. */
@@ -290,49 +286,26 @@ export type Move = Pick<MoveFacts, 'address' | 'elasticIpId' | 'from' | 'to'>
  */
 export function observeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment): Observation {
   const address = addressOf(move)
+  const failed = (cause: MoveFinding): Observation => ({ is: 'failed', cause })
   if (seen === 'gone') return failed({ code: 'elastic-ip-gone', address })
-  if (seen.status === 'error') return failed({ code: 'status-error', address })
-  if (seen.status === 'releasing') return failed({ code: 'being-released', address })
-  if (seen.status === 'moving') return observeMoving(move, seen, moment)
+  const { status, server: on } = seen
+  if (status === 'error') return failed({ code: 'status-error', address })
+  if (status === 'releasing') return failed({ code: 'being-released', address })
+
+  const name = on && (on.hostname ?? on.id)
+  const sighting = { status, server: name ?? null }
+  const isMoving = status === 'moving'
   // An assigned server that is not active is shown as null, too, so a missing server proves nothing.
-  if (seen.status !== 'active' || !seen.server) return unclear(seen)
-  if (seen.server.id === move.to.id) return { is: 'done' }
-  if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: false })
-  return observeUnmoved(move, seen, moment)
-}
-
-/** While an Elastic IP moves, a read may show the old server, the target or none. A third server belongs to another move. */
-function observeMoving(move: Move, seen: ElasticIp, moment: Moment): Observation {
-  if (seen.server?.id === move.to.id) return { is: 'underway', seen: sightingOf(seen) }
-  if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: true })
-  return { is: 'underway', seen: sightingOf(seen) }
-}
-
-function isThird(move: Move, { server }: ElasticIp): boolean {
-  return server !== undefined && move.from !== undefined && server.id !== move.from.id && server.id !== move.to.id
-}
-
-function observeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Observation {
-  if (moment.isUnsettled) return unclear(seen)
-  const address = addressOf(move)
-  const server = move.from?.name ?? seen.server?.hostname ?? seen.server?.id ?? 'the server it was on'
+  if (!isMoving && (status !== 'active' || !on)) return { is: 'unclear', seen: sighting }
+  // While an Elastic IP moves, a read may show the old server, the target or none. A third server belongs to another move.
+  if (on && name && move.from && on.id !== move.from.id && on.id !== move.to.id) {
+    if (moment.early) return { is: 'unclear', seen: sighting }
+    return { is: 'superseded', cause: { code: 'moved-by-others', address: seen.address, server: name, isMoving } satisfies MoveFinding }
+  }
+  if (isMoving) return { is: 'underway', seen: sighting }
+  if (on?.id === move.to.id) return { is: 'done' }
+  if (moment.isUnsettled) return { is: 'unclear', seen: sighting }
+  const server = move.from?.name ?? name ?? 'the server it was on'
   if (moment.phase === 'accepted') return failed({ code: 'back-on-old-server', address, server })
   return { is: 'not-started', cause: { code: 'still-on-old-server', address, server } satisfies MoveFinding }
-}
-
-function failed(cause: MoveFinding): Observation {
-  return { is: 'failed', cause }
-}
-
-function supersededBy(seen: ElasticIp, { isMoving }: { isMoving: boolean }): Observation {
-  const server = seen.server?.hostname ?? seen.server?.id ?? 'another server'
-  return { is: 'superseded', cause: { code: 'moved-by-others', address: seen.address, server, isMoving } satisfies MoveFinding }
-}
-
-function unclear(seen: ElasticIp): Observation {
-  return { is: 'unclear', seen: sightingOf(seen) }
-}
-
-function sightingOf({ status, server }: ElasticIp) {
-  return { status, server: server ? (server.hostname ?? server.id) : null }
 }

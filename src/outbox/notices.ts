@@ -8,6 +8,7 @@ import { notice } from '../slack/blocks.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import {
   type Delivered,
+  deliveredOf,
   isPassing,
   type Lease,
   later,
@@ -17,9 +18,7 @@ import {
   type Owed,
   owedMs,
   postOnce,
-  refused,
-  type SendResult,
-  sent,
+  type Settlement,
   settle,
   type TextName,
 } from './once.ts'
@@ -49,24 +48,21 @@ export async function deliverText(app: App, owed: OwedText): Promise<Delivered> 
 async function sendLeased(app: App, owed: OwedText, leased: Awaited<ReturnType<typeof lease>>): Promise<Delivered> {
   if (leased.is !== 'leased') return { is: leased.is === 'held' ? 'later' : 'sent' }
   const { facts = '', at } = leased.fields
-  const { delivered, settlement } = await sendText(app, owed, leased.lease, { facts, sinceMs: Number(at) })
-  await settle(app, owed, leased.lease, settlement)
-  return delivered
+  const result = await sendText(app, owed, leased.lease, facts, Number(at))
+  await settle(app, owed, leased.lease, result)
+  return deliveredOf(result)
 }
 
 /** `facts`: as Redis has them. `sinceMs`: when it was first owed, in ms since 1970. */
-async function sendText(
-  app: App,
-  owed: OwedText,
-  held: Lease,
-  { facts, sinceMs }: { facts: string; sinceMs: number },
-): Promise<SendResult> {
-  const { words, forget = [], ...parsed }: Facts = parseFacts(facts) ?? { words: '' }
-  const channelId = owed.name === 'notice' ? app.config.opsChannel : channelOfAlerts(app, parsed.channelId)
-  if (words === '' || channelId === undefined) return sent({ status: 'dropped' })
+async function sendText(app: App, owed: OwedText, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const data = parseFacts(facts)
+  const ofAlerts = app.config.policy.alerts?.find((route) => route.channelId === data?.channelId)?.channelId
+  const channelId = owed.name === 'notice' ? app.config.opsChannel : ofAlerts
+  // Lockkeeper did not write it, or nobody gets it.
+  if (!data || channelId === undefined) return { status: 'dropped' }
   const place = { channelId, key: `${owed.name}/${owed.id}` }
-  const posted = await postOnce(app, { message: notice(ownWords(words)), place, sinceMs }, held)
-  if (posted.is === 'sent' || posted.is === 'found') return sent()
+  const posted = await postOnce(app, { message: notice(ownWords(data.words)), place, sinceMs }, held)
+  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
   if (owed.name === 'notice')
     app.errors.of('operators')(new Error(`could not notify the operators' channel yet: ${JSON.stringify(posted)}`))
   const inMs = Math.round(Math.min(waits.longestMs, Math.max(waits.shortestMs, (Date.now() - sinceMs) / 2)))
@@ -74,8 +70,9 @@ async function sendText(
   // The operators may invite Lockkeeper to their channel later.
   if (owed.name === 'notice' || isPassing(posted.error)) return later(inMs)
   await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, posted.error), { about: channelId })
+  const { forget = [] } = data
   if (forget.length > 0) await guardStore(() => app.redis.del(...forget))
-  return refused(posted.error, { status: 'dropped' })
+  return { status: 'dropped', refused: posted.error }
 }
 
 /** Returns undefined for what Lockkeeper did not write. */
@@ -85,10 +82,6 @@ function parseFacts(facts: string): Facts | undefined {
   } catch {
     return undefined
   }
-}
-
-function channelOfAlerts({ config }: App, channelId: string | undefined): string | undefined {
-  return config.policy.alerts?.find((route) => route.channelId === channelId)?.channelId
 }
 
 /** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
@@ -111,14 +104,12 @@ function draftOf({ keys }: App, owed: OwedText, facts: Facts | undefined): Draft
   }
 }
 
-/** `info`: a problem has ended. */
-type NoticeLevel = 'info' | 'warn' | 'error'
-
 export interface NoticeOptions {
   requestId?: string
   /** What the problem is about: a second notice with the same code and subject within an hour is a repeat. By default the request. */
   about?: string
-  level?: NoticeLevel
+  /** `info`: a problem has ended. */
+  level?: 'info' | 'warn' | 'error'
 }
 
 /** Anybody can cause some problems without end. Within this time, a process takes a problem for a repeat, and says and does nothing. */
@@ -157,10 +148,10 @@ async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promis
   const sinceMs = Date.now()
   const held: Lease = { token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, sendBefore: Number.POSITIVE_INFINITY }
   while (held.searchedForMs < withoutRedisMs) {
-    const { delivered, settlement } = await sendText(app, owed, held, { facts, sinceMs })
-    if (delivered.is !== 'later' || !('retryInMs' in settlement)) return
-    if (settlement.status === 'unsure') held.mode = 'unsure'
-    await new Promise((resolve) => setTimeout(resolve, settlement.retryInMs).unref())
+    const { status, retryInMs } = await sendText(app, owed, held, facts, sinceMs)
+    if (retryInMs === undefined) return
+    if (status === 'unsure') held.mode = 'unsure'
+    await new Promise((resolve) => setTimeout(resolve, retryInMs).unref())
     held.searchedForMs = Date.now() - sinceMs
   }
 }

@@ -93,27 +93,31 @@ export async function lease(app: App, owed: Owed, { early = false, facts }: Leas
   return { is: 'leased', lease: held, fields, leasedAtMs: Number(leasedAtMs) }
 }
 
-export type Settlement =
+/** The result of one try to send a message, as the outbox stores it. */
+export interface Settlement {
   /**
-   * Slack has it, or refuses it for good. `shownRevision`: for a card, the revision of the record that Slack shows now, or refused. `owes`: a
-   * report that the thread then gets, unless it ever got it.
+   * `settled`: Slack has it, or refuses it for good. `queued`: this try certainly sent nothing; if an earlier one may have sent it, the next lease
+   * is `unsure` again. `dropped`: a message about no request that is forgotten, so that it can be owed again.
    */
-  | { status: 'settled'; cardTs?: string; shownRevision?: number; owes?: ReportName }
-  /** This try certainly sent nothing. If an earlier one may have sent it, the next lease is `unsure` again. */
-  | { status: 'queued'; retryInMs: number }
-  | { status: 'unsure'; retryInMs: number }
-  /** A message about no request that is forgotten, so that it can be owed again. */
-  | { status: 'dropped' }
+  status: 'settled' | 'queued' | 'unsure' | 'dropped'
+  retryInMs?: number
+  /** Slack's code for refusing it. */
+  refused?: string
+  /** For a card: where it is, and the revision of the record that Slack shows now, or refused. */
+  cardTs?: string
+  shownRevision?: number
+  /** A report that the thread then gets, unless it ever got it. */
+  owes?: ReportName
+}
 
 /** `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */
 type Settled = 'settled' | 'again' | 'later' | 'lost'
 
 /** Stores the result of a try. Throws StoreUnavailableError if Redis does not answer. */
 export async function settle(app: App, owed: Owed, { token }: Pick<Lease, 'token'>, result: Settlement): Promise<Settled> {
-  const { cardTs = '', shownRevision = 0, owes = '' } = result.status === 'settled' ? result : {}
-  const retryInMs = 'retryInMs' in result ? result.retryInMs : 0
+  const { status, retryInMs = 0, cardTs = '', shownRevision = 0, owes = '' } = result
   const shown = [cardTs, String(shownRevision), owes]
-  const values = [memberOf(owed), owed.name, token, result.status, String(retryInMs), ...shown, String(rememberedMs)]
+  const values = [memberOf(owed), owed.name, token, status, String(retryInMs), ...shown, String(rememberedMs)]
   const [outcome] = await run(app.redis, 'settle', keysOf(app, owed), values)
   return outcome as Settled
 }
@@ -125,10 +129,9 @@ function keysOf({ keys }: App, { id, name }: Owed): string[] {
 /** `sent`: Slack has the message. `refused`: Slack does not take it. `later`: it stays in the outbox. */
 export type Delivered = { is: 'sent' } | { is: 'refused'; error: string } | { is: 'later' }
 
-/** The result of one try: what it means for the caller, and what the outbox stores. */
-export interface SendResult {
-  delivered: Delivered
-  settlement: Settlement
+export function deliveredOf({ status, refused }: Settlement): Delivered {
+  if (refused !== undefined) return { is: 'refused', error: refused }
+  return { is: status === 'settled' || status === 'dropped' ? 'sent' : 'later' }
 }
 
 /** A message, where it goes, and where and since when an earlier try may have posted it. */
@@ -195,23 +198,14 @@ export function isOver({ sendBefore }: Lease): boolean {
   return performance.now() > sendBefore
 }
 
-export function sent(settlement: Settlement = { status: 'settled' }): SendResult {
-  return { delivered: { is: 'sent' }, settlement }
-}
-
-/** Slack refuses it, and will. */
-export function refused(error: string, settlement: Settlement = { status: 'settled' }): SendResult {
-  return { delivered: { is: 'refused', error }, settlement }
-}
-
-export function later(inMs: number): SendResult {
-  return { delivered: { is: 'later' }, settlement: { status: 'queued', retryInMs: inMs } }
+export function later(inMs: number): Settlement {
+  return { status: 'queued', retryInMs: inMs }
 }
 
 /** The result of a try that failed, and is made again. */
-export function laterAfter(failure: Exclude<SlackFailure, { is: 'refused' }> | Unsent, atLeastMs = 0): SendResult {
+export function laterAfter(failure: Exclude<SlackFailure, { is: 'refused' }> | Unsent, atLeastMs = 0): Settlement {
   if (failure.is !== 'unknown') return later(Math.max(failure.retryInMs, atLeastMs))
-  return { delivered: { is: 'later' }, settlement: { status: 'unsure', retryInMs: Math.max(retryInMs, atLeastMs) } }
+  return { status: 'unsure', retryInMs: Math.max(retryInMs, atLeastMs) }
 }
 
 /** Slack's refusals that no message causes: the token is being exchanged, or the app is being installed again. */

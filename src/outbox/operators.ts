@@ -5,9 +5,7 @@ import type { AuthorityProblem, Request } from '../domain/request.ts'
 import { distrusted, lostRecord, outdated, unannounced, undeliverable } from '../messages/operator-notices.ts'
 import { refusedKey } from '../messages/words.ts'
 import { likenessOf } from '../ops/log.ts'
-import { type Forgery, forgeries } from '../ops/metrics.ts'
-import type { ReportName } from '../requests/steps.ts'
-import type { Mrkdwn } from '../slack/text.ts'
+import { forgeries } from '../ops/metrics.ts'
 import type { ChannelMembership } from '../slack/web-api.ts'
 import { notifyOperators } from './notices.ts'
 
@@ -30,12 +28,9 @@ export function onApiError(app: App, error: unknown): void {
 
 /** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */
 export function onShownError(app: App, error: unknown): void {
-  if (error instanceof ApiError && isKeyRefused(error)) void notifyOfKey(app, error)
-}
-
-function notifyOfKey(app: App, error: ApiError): Promise<void> {
+  if (!(error instanceof ApiError && isKeyRefused(error))) return
   const about = error.key === 'INFRA_API_KEY' ? String(error.status) : `${error.key} ${error.status}`
-  return notifyOperators(app, 'api-key-rejected', refusedKey(error), { about })
+  void notifyOperators(app, 'api-key-rejected', refusedKey(error), { about })
 }
 
 /**
@@ -43,20 +38,21 @@ function notifyOfKey(app: App, error: ApiError): Promise<void> {
  * who gave it, must not be the only one who knows; and a card that Slack refuses to update, as `outdated`. `error`: Slack's code.
  */
 export function onUndeliverable(app: App, request: Request, error: string, report?: 'outdated' | 'break-glass'): Promise<void> {
-  const about = report === undefined ? request.id : `${report}:${request.id}`
-  return notifyOperators(app, 'report-undeliverable', undeliverableWords(app, request, error, report), { requestId: request.id, about })
-}
-
-function undeliverableWords({ config, slack }: App, request: Request, error: string, report: ReportName | undefined): Mrkdwn {
-  const { command } = config.slack
-  if (report === 'outdated') return outdated(request, error)
-  if (report === undefined) return undeliverable(request, error, command)
-  return unannounced(request, { error, command, profile: slack.identity.profileOf(request.origin.userId) })
+  const { id, origin } = request
+  const { config, slack } = app
+  const words =
+    report === 'outdated'
+      ? outdated(request, error)
+      : report === 'break-glass'
+        ? unannounced(request, error, config.slack.command, slack.identity.profileOf(origin.userId))
+        : undeliverable(request, error, config.slack.command)
+  return notifyOperators(app, 'report-undeliverable', words, { requestId: id, about: report === undefined ? id : `${report}:${id}` })
 }
 
 export function onDistrusted(app: App, request: Request, problem: AuthorityProblem): Promise<void> {
   const { code } = problem
-  if (isForgery(code)) app.metrics.notGenuine(code)
+  const forgery = forgeries.find((each) => each === code)
+  if (forgery) app.metrics.notGenuine(forgery)
   return notifyOperators(app, codes[code], distrusted(request, problem), { requestId: request.id, about: `${code}:${request.id}` })
 }
 
@@ -72,21 +68,15 @@ const codes: Record<AuthorityProblem['code'], ErrorCode> = {
   'approved-too-long-ago': 'approved-too-long-ago',
 }
 
-function isForgery(code: string): code is Forgery {
-  return (forgeries as readonly string[]).includes(code)
-}
-
 export function onLostRecord(app: App, requestId: string): Promise<void> {
   app.metrics.requestsLost('one-record')
   return notifyOperators(app, 'request-lost', lostRecord(requestId, app.config.slack.command), { requestId })
 }
 
-const problems: Record<ChannelMembership['is'], string | undefined> = {
-  member: undefined,
+/** If Slack does not say (`unreadable`), the channel may take the notices. */
+const problems: Partial<Record<ChannelMembership['is'], string>> = {
   absent: 'Lockkeeper is not in the channel, or there is no such channel',
   archived: 'the channel is archived',
-  // Slack did not say. It may take the notices.
-  unreadable: undefined,
 }
 
 export interface OpsChannel {

@@ -15,6 +15,7 @@ import { unreachableChannelErrors } from '../slack/web-api.ts'
 import { deliverText } from './notices.ts'
 import {
   type Delivered,
+  deliveredOf,
   isOver,
   isPassing,
   isText,
@@ -28,10 +29,7 @@ import {
   type Owed,
   passingMs,
   postOnce,
-  refused,
-  type SendResult,
   type Settlement,
-  sent,
   settle,
 } from './once.ts'
 import { onUndeliverable } from './operators.ts'
@@ -69,13 +67,17 @@ export async function deliver(app: App, id: string, name: OutboxName): Promise<D
     const [request] = await withChildren(app, decode(app, id, leased.fields))
     const isKnown = request && (name === 'card' || isReport(name)) && canRender(app, request)
     // Another version of Lockkeeper wrote the request, or owes the message.
-    const { delivered, settlement } = !isKnown
+    const result = !isKnown
       ? later(otherVersionRetryMs)
       : name === 'card'
         ? await sendCard(app, request, leased.lease, leased.fields)
         : await sendReport(app, request, name as ReportName, leased.lease)
-    const settled = await settle(app, { id, name }, leased.lease, settlement)
-    if (request && name === 'ended' && delivered.is === 'sent' && settled === 'settled') countReported(app, request, leased.leasedAtMs)
+    const settled = await settle(app, { id, name }, leased.lease, result)
+    const delivered = deliveredOf(result)
+    const { kind, sentAt, endedAt } = request ?? {}
+    // The time from the end of a change that was sent to its report.
+    if (name === 'ended' && delivered.is === 'sent' && settled === 'settled' && kind && sentAt !== undefined && endedAt !== undefined)
+      app.metrics.reported(kind, leased.leasedAtMs - endedAt)
     if (settled !== 'again') return delivered
   }
   return { is: 'later' }
@@ -145,11 +147,6 @@ function decode(app: App, id: string, fields: Record<string, string>): Request[]
   }
 }
 
-/** Counts the time from the end of a change that was sent to its report. */
-function countReported({ metrics }: App, { kind, sentAt, endedAt }: Request, leasedAtMs: number): void {
-  if (sentAt !== undefined && endedAt !== undefined) metrics.reported(kind, leasedAtMs - endedAt)
-}
-
 /** The wait after Slack has refused to post a card, and after a failed update. */
 const refusedRetryMs = 60_000
 const updateRetryMs = 3_000
@@ -157,40 +154,42 @@ const updateRetryMs = 3_000
 /** Slack's codes for a card that is gone, or whose channel is. `is_inactive`: the channel is frozen, archived or deleted (docs.slack.dev, "chat.update"). */
 const goneErrors = new Set(['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive'])
 
-async function sendCard(app: App, request: Request, held: Lease, fields: Record<string, string>): Promise<SendResult> {
+async function sendCard(app: App, request: Request, held: Lease, fields: Record<string, string>): Promise<Settlement> {
   const place = { channelId: request.origin.channelId, key: `${request.id}/card` }
   const message = renderCard(app, request)
   const posted = request.cardTs
     ? { is: 'found' as const, ts: request.cardTs }
     : await postOnce(app, { message, place, sinceMs: request.createdAt }, held)
-  if (posted.is === 'sent') return sent({ status: 'settled', cardTs: posted.ts, shownRevision: request.revision })
-  if (posted.is === 'refused') return refused(posted.error, { status: 'queued', retryInMs: refusedRetryMs })
+  if (posted.is === 'sent') return { status: 'settled', cardTs: posted.ts, shownRevision: request.revision }
+  if (posted.is === 'refused') return { ...later(refusedRetryMs), refused: posted.error }
   if (posted.is !== 'found') return laterAfter(posted)
 
   // Another process may have shown a newer revision since.
   if (isOver(held)) return laterAfter(leaseOver)
   const updated = await app.slack.messenger.update({ ...place, ts: posted.ts }, message)
   const settlement: Settlement = { status: 'settled', cardTs: posted.ts, shownRevision: request.revision }
-  if (updated.is === 'sent') return sent(settlement)
+  if (updated.is === 'sent') return settlement
   if (updated.is !== 'refused' || isPassing(updated.error))
     // An update is safe to repeat, also after a lost answer.
     return later(updated.is === 'rate-limited' ? updated.retryInMs : updateRetryMs)
   // The card was posted, so the request counts. A deleted card or a closed channel cannot be repaired: reports then go to the requester directly.
-  if (goneErrors.has(updated.error)) return sent(settlement)
+  if (goneErrors.has(updated.error)) return settlement
   if (fields['outbox:outdated'] === undefined) await onUndeliverable(app, request, updated.error, 'outdated')
-  return sent({ ...settlement, owes: 'outdated' })
+  return { ...settlement, owes: 'outdated' }
 }
 
 /** A Slack that is slow to name people must not use up the lease. Their ids are shown then. */
 const longestNamingMs = 1_000
 
 /** Posts a report to the thread, or to the requester directly if the channel does not take it. */
-async function sendReport(app: App, request: Request, name: ReportName, held: Lease): Promise<SendResult> {
+async function sendReport(app: App, request: Request, name: ReportName, held: Lease): Promise<Settlement> {
   const names = await withinOr(longestNamingMs, app.directory.names(actorsIn(request, name)), new Map<string, string>())
   const message = renderReport(app, request, name, names)
-  if (!message) return sent()
+  if (!message) return { status: 'settled' }
   const { cardTs } = request
-  const channel = { channelId: request.origin.channelId, key: keyOf(request, name, held) }
+  // A report that a later step owes again has another key, because it is another message.
+  const key = `${request.id}/${name}${held.owedBy === undefined ? '' : `/${held.owedBy}`}`
+  const channel = { channelId: request.origin.channelId, key }
   const out = {
     message,
     place: cardTs ? { ...channel, threadTs: cardTs, broadcast: name === 'break-glass' } : channel,
@@ -199,19 +198,14 @@ async function sendReport(app: App, request: Request, name: ReportName, held: Le
     sinceMs: request.createdAt,
   }
   const posted = await postOnce(app, out, held)
-  if (posted.is === 'sent' || posted.is === 'found') return sent()
+  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
   if (posted.is !== 'refused') return laterAfter(posted)
   if (isPassing(posted.error)) return later(passingMs)
   if (name === 'break-glass') await onUndeliverable(app, request, posted.error, name)
   // A machine has no direct messages.
   const isElsewhere = unreachableChannelErrors.has(posted.error) || posted.error === 'thread_not_found'
-  if (isElsewhere && !isMachine(request.origin)) return sendDirectly(app, request, message, { key: channel.key, error: posted.error }, held)
+  if (isElsewhere && !isMachine(request.origin)) return sendDirectly(app, request, message, { key, error: posted.error }, held)
   return giveUp(app, request, posted.error)
-}
-
-/** The key of a report. A report that a later step owes again has another key, because it is another message. */
-function keyOf({ id }: Request, name: ReportName, { owedBy }: Lease): string {
-  return owedBy === undefined ? `${id}/${name}` : `${id}/${name}/${owedBy}`
 }
 
 async function sendDirectly(
@@ -220,18 +214,18 @@ async function sendDirectly(
   message: Answerable,
   failed: { key: string; error: string },
   held: Lease,
-): Promise<SendResult> {
+): Promise<Settlement> {
   if (isOver(held)) return laterAfter(leaseOver)
   // The bot has no scope to search direct messages, so a message that may have been sent is marked as a repeat.
   const marked = held.mode === 'unsure' ? asRepeat(message) : message
   const place = { channelId: request.origin.userId, key: failed.key }
   const posted = await sendWithTable(asDirect(marked, request, failed.error), (one) => app.slack.messenger.post(place, one))
-  if (posted.is === 'sent') return sent()
+  if (posted.is === 'sent') return { status: 'settled' }
   if (posted.is !== 'refused') return laterAfter(posted)
   return isPassing(posted.error) ? later(passingMs) : giveUp(app, request, posted.error)
 }
 
-async function giveUp(app: App, request: Request, error: string): Promise<SendResult> {
+async function giveUp(app: App, request: Request, error: string): Promise<Settlement> {
   await onUndeliverable(app, request, error)
-  return refused(error)
+  return { status: 'settled', refused: error }
 }

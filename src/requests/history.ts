@@ -90,8 +90,6 @@ interface ToChange {
   others: string[]
   /** What people call those, by resource. */
   names: ReadonlyMap<string, string>
-  /** What people call its items, by their ids. */
-  itemNames: ReadonlyMap<string, string>
 }
 
 /** Recent changes of the items of a request are listed up to this number. */
@@ -103,9 +101,9 @@ const mostListed = 3
  * record that somebody changed is left out.
  */
 export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
-  const { resource, subject, others, names, itemNames } = changed
+  const { resource, subject, others, names } = changed
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
-  const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated, now, itemNames) : undefined
+  const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated, now) : undefined
   const last = await app.store.lastChangesOf([...new Set([resource, ...others])])
   const found = [...Map.groupBy(last.keys(), (each) => last.get(each))].flatMap(([request, resources]) => {
     // A request that undoes or repeats the last change names it elsewhere.

@@ -5,15 +5,7 @@ import { type Change, type Finding, peopleIn, projectOf } from '../domain/change
 import { approvalsNeeded, approversOf, longestReason, type PolicyRule, visibleReason } from '../domain/policy.ts'
 import { payloadHash, type Request, type RequestRef, requestVersion } from '../domain/request.ts'
 import { withoutOwner } from '../domain/text.ts'
-import {
-  heldByUnreadable,
-  otherIsOpen,
-  othersAreOpen,
-  type SubmitOutcome,
-  tooLongReason,
-  tooManyLately,
-  tooManyUndecided,
-} from '../messages/forms.ts'
+import { heldByUnreadable, othersAreOpen, type SubmitOutcome, tooLongReason, tooManyLately, tooManyUndecided } from '../messages/forms.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
@@ -78,8 +70,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   // The command ended with *because*, so the person wanted to give a reason.
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)
-  const itemNames = new Map(change.items?.of(facts).map(({ id, name }) => [id, name]))
-  const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts), itemNames }
+  const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
   const warnings = [...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
   const payload = {
     id: requestIdFor(deliveryKey),
@@ -164,13 +155,14 @@ async function busyRefusal(
   if (!first) return new Refusal(heldByUnreadable(held[0]?.by ?? ''))
   const own = held.find((each) => each.resource === resource)
   const holder = holders.find(({ id }) => id === own?.by) ?? (names.size === 0 ? first : undefined)
-  if (holder) {
-    const open = { viewerId: origin.userId, subject, link: linkTo(holder), title: app.catalog.titleOf(holder) }
-    return new Refusal(otherIsOpen(holder, open))
-  }
-  const heldOf = ({ id }: Request) => (heldBy.get(id) ?? []).map((one) => names.get(one.resource) ?? one.resource)
-  const others = holders.map((each) => ({ holder: each, link: linkTo(each), holds: heldOf(each) }))
-  return new Refusal(othersAreOpen(others, origin.userId))
+  const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
+  const others = (holder ? [holder] : holders).map((each) => ({
+    holder: each,
+    link: linkTo(each),
+    title: app.catalog.titleOf(each),
+    holds: holder ? [subject] : (heldBy.get(each.id) ?? []).map(nameOf),
+  }))
+  return new Refusal(othersAreOpen(others, origin.userId, holder === undefined))
 }
 
 /** What people call the items of a change, by their resources. */

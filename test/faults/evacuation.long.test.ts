@@ -42,7 +42,7 @@ test('evacuations go on while answers are lost, and addresses are moved, release
   await delay(listFreshMs)
   const overlapping = await refusalOf(scene, `evacuate rack-3 ${scene.to}`)
   for (const refusal of [again, single, overlapping]) expect(refusal).toContain(link)
-  expect(overlapping).toMatch(new RegExp(`other requests are open for some of these.*\`${held?.[0]?.address}\``, 's'))
+  expect(overlapping).toMatch(new RegExp(`open request for .*\`${held?.[0]?.address}\``, 's'))
   world.moveBehindOurBack(at(held, 0), held?.[0]?.serverId ?? '')
   await ada.command(`/infra ip move ${at(other, 2)} ${scene.to}`, { channel: ops })
   const move = await scene.slack.until(() => scene.slack.messages(ops).find(({ text }) => /Move .*needs approval from/s.test(text)))

@@ -151,7 +151,7 @@ test('a card whose first answer was lost and whose channel is then closed: the r
   await scene.slack.until(() => lost.fired === 1)
   scene.slack.archive(ops)
 
-  const notices = () => scene.slack.directMessages(people.ada).filter(({ text }) => text.includes('This channel is archived'))
+  const notices = () => scene.slack.directMessages(people.ada).filter(({ text }) => text.includes('Slack refused the request message'))
   await scene.slack.until(() => notices()[0])
 
   await expect

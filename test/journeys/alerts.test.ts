@@ -20,7 +20,7 @@ describe('a firing alert', () => {
 
     expect(card.text).toMatch(/Alertmanager needs approval from <!subteam\^S0ONCALL01>[\s\S]*Reason: `web-1:9100 is down`/)
     expect(card.text).toContain('Alert `NodeDown`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it>')
-    expect(card.text).toContain('The policy chose the target. For another one, reject this and run `/infra evacuate web-1`.')
+    expect(card.text).toContain('The policy chose the target.')
     await world.ben.click(card, 'Approve')
     expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(/^<@U0BEN00001> :large_green_circle: \*Done\.\*/)
     expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('Requested by Alertmanager, approved by <@U0BEN00001>')
@@ -162,8 +162,8 @@ describe('a resolved alert', () => {
     expect(card.text).toContain('The alert resolved. Nothing was done.\nRequested by Alertmanager')
     expect(world.slack.thread(ops, card.ts)).toHaveLength(1)
     await world.ben.click(proposed, 'Approve')
-    const late = await untilShown(world.slack, people.ben, /resolved/)
-    expect(wordsOf(late)).toBe('The alert that requested this has resolved. No change made.')
+    const late = await untilShown(world.slack, people.ben, /already withdrew/)
+    expect(wordsOf(late)).toBe('Alertmanager already withdrew this. No change made.')
     expect(moves(world)).toEqual([])
   })
 

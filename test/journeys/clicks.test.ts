@@ -281,9 +281,9 @@ test('every button is answered once, for every person and every state of the req
   expect([...new Set(cells.flatMap(({ unnamed }) => unnamed.map(withoutDetails).map(withoutCount)))].toSorted()).toMatchInlineSnapshot(`
     [
       "*Your new API key ci-deploy* It is in this message, only visible to you.",
-      "Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.",
+      "Guests can't use Lockkeeper. Ask a full member of this workspace.",
       "Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. \`/infra audit\` may still show it. To make the change, run the command again.",
-      "People from other workspaces can't use Lockkeeper. Ask a member of this one.",
+      "People from other workspaces can't use Lockkeeper. Ask a full member of this workspace.",
       "shows the details of the request",
     ]
   `)

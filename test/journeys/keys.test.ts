@@ -276,7 +276,7 @@ describe('an existing key', () => {
     const answer = await untilShown(world.slack, people.ada, /Request recorded/)
     const card = await untilCard(world.slack, /\*Approved\.\*/)
 
-    expect(answer.text).toMatch(/Nothing is created until you press \*Rotate key\* on it/)
+    expect(answer.text).toMatch(/press \*Rotate key\* on the request message/)
     expect(writes(world, 'PUT')).toEqual([])
     await world.ada.click(card, 'Rotate key')
     await untilReport(world.slack, card.ts, /Done/)

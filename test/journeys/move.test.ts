@@ -115,7 +115,7 @@ describe('a move', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    if (isLost) await untilShown(world.slack, people.ada, /Request recorded.*It starts then\. No approval needed\./s)
+    if (isLost) await untilShown(world.slack, people.ada, /Request recorded.*No approval needed\./s)
     const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)

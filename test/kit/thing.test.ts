@@ -99,7 +99,7 @@ describe('things of one name', () => {
     const { text, blocks } = askWhichOne({ ...asked, found: [machine, { ...twin, id: 'x'.repeat(2_000) }] }, choice)
 
     expect(blocks.filter((block) => block.type === 'section' && block.accessory)).toHaveLength(1)
-    expect(text).toContain("1 more isn't shown")
+    expect(text).toContain('Not shown: 1 more.')
   })
 })
 

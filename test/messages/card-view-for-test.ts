@@ -1,3 +1,4 @@
+import { phrase } from '../../src/domain/text.ts'
 import type { CardView } from '../../src/messages/request-message.ts'
 import { description, requestFor, ruleFor } from '../requests/request-for-test.ts'
 
@@ -12,9 +13,7 @@ export function cardViewFor(more: Partial<CardView> = {}): CardView {
     checks: [],
     notes: [],
     ending: { why: '' },
-    handoverLabel: undefined,
-    undoes: undefined,
-    reverseLabel: undefined,
+    done: phrase`${'203.0.113.10'} is assigned to ${'web-2'}.`,
     rule: ruleFor(),
     environment: undefined,
     ...more,

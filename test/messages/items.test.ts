@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { phrase } from '../../src/domain/text.ts'
-import { type ItemView, stateWithCount } from '../../src/messages/items.ts'
+import type { ItemView } from '../../src/messages/items.ts'
 import { report } from '../../src/messages/reports.ts'
 import { approvalCard, type CardView, cardActions } from '../../src/messages/request-message.ts'
 import { hasTable } from '../../src/slack/interactions.ts'
 import { mention } from '../../src/slack/text.ts'
-import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
+import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 import { expectDocument } from './documents.ts'
 import { readableBlocks } from './readable.ts'
@@ -13,13 +13,12 @@ import { readableBlocks } from './readable.ts'
 const evacuation = { ...description, title: phrase`Evacuate ${'web-1'} → ${'web-2'} (${['3 Elastic IPs']})` }
 
 function item(index: number, more: Partial<ItemView> = {}): ItemView {
-  const rest = { lastSeen: undefined, sentAt: undefined, lateAt: undefined, endedAt: undefined, ending: { why: '' } }
+  const rest = { sentAt: undefined, lateAt: undefined, endedAt: undefined, ending: { why: '' } }
   return { id: `eip_${index}`, name: `203.0.113.${index}`, state: 'waiting', ...rest, ...more }
 }
 
 const sentAt = requestedAt + minutes
 const took = (seconds: number) => ({ sentAt, endedAt: sentAt + seconds * 1_000 })
-const seen = (agoMinutes: number) => ({ lastSeen: { server: 'web-1', agoMs: agoMinutes * minutes } })
 const isOff = { why: 'web-2 has status off.' }
 const mixed = [
   item(1, { state: 'done', ...took(41) }),
@@ -46,9 +45,9 @@ function shown(view: CardView): string {
 }
 
 function reportOn(items: ItemView[], state: State, name: 'ended' | 'late' | 'stopped') {
-  const words = { done: phrase`${['3 Elastic IPs']} are assigned to ${'web-2'}.`, remark: undefined, handover: undefined }
+  const times = { lateAfter: '15 min', now: sentAt + 16 * minutes }
   return report(
-    { ...viewOf(items, state), ...words, rule: ruleFor(), showActor: mention, lateAfter: '15 min', now: sentAt + 16 * minutes },
+    { ...viewOf(items, state), done: phrase`${['3 Elastic IPs']} are assigned to ${'web-2'}.`, showActor: mention, ...times },
     name,
   )
 }
@@ -66,22 +65,14 @@ const tableOf = (rows: object[][]) =>
 
 test('requests of several, as their messages and reports show them', async () => {
   const begun = [item(1, { state: 'tracking' }), item(2), item(3)]
-  const failed = (ending: ItemView['ending']) => [item(2, { state: 'failed', ...took(3), ending })]
-  const requested = (items: ItemView[]) => cardViewFor({ description: evacuation, items })
   const cards: [string, CardView][] = [
-    ['Requested, one was last seen', requested([item(1), item(2, seen(12))])],
-    ['Requested, all were last seen at the same time', requested([item(1, seen(12.25)), item(2, seen(12.5))])],
+    ['Requested', cardViewFor({ description: evacuation, items: [item(1), item(2)] })],
     ['Under way', viewOf([item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt }), item(3)], 'tracking')],
-    ['One: under way', viewOf([item(1, { state: 'tracking' })], 'tracking')],
-    ['One: done', viewOf([item(1, { state: 'done' })], 'done')],
-    ['One: failed', { ...viewOf(failed({ why: '203.0.113.1 has status error.' }), 'failed'), reverseLabel: undefined }],
     ['Partly done', viewOf(mixed, 'failed')],
     ['Partly done, somebody else moved the rest', viewOf([item(1, { state: 'done' }), item(2, { state: 'superseded' })], 'failed')],
     ['No longer tracked, some were not sent', viewOf(begun, 'untracked')],
     ['No longer tracked, none was sent', viewOf([item(1), item(2)], 'untracked')],
     ['No longer tracked, all were sent', viewOf([item(1, { state: 'tracking' }), item(2, { state: 'done' })], 'untracked')],
-    ['One: no longer tracked, not sent', viewOf([item(1)], 'untracked')],
-    ['One: no longer tracked, sent', viewOf([item(1, { state: 'tracking' })], 'untracked')],
   ]
   const reports: [string, ...Parameters<typeof reportOn>][] = [
     ['Partly done', mixed, 'failed', 'ended'],
@@ -92,11 +83,7 @@ test('requests of several, as their messages and reports show them', async () =>
       'ended',
     ],
     ['More than five reasons', many(6, { state: 'failed', ending: { why: 'No.' } }), 'failed', 'ended'],
-    ['One: done', [item(1, { state: 'done', ...took(18) })], 'done', 'ended'],
-    ['One: failed', failed({ why: 'It is on web-9.' }), 'failed', 'ended'],
-    ['One: failed, and what to do', failed({ why: 'It has status error.', next: 'Ask support.' }), 'failed', 'ended'],
     ['Late', [item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt })], 'tracking', 'late'],
-    ['One: late', [item(1, { state: 'tracking', lateAt: sentAt })], 'tracking', 'late'],
     ['Stopped before all were sent', begun, 'untracked', 'stopped'],
   ]
 
@@ -112,8 +99,4 @@ test('a report has a table of 50 rows, and none that Slack would refuse as too l
   expect(reported(many(50, { state: 'done' }), 'done', 'ended').split('\n')).toHaveLength(52)
   const message = reportOn(long, 'failed', 'ended')
   expect(message && hasTable(message)).toBe(false)
-})
-
-test('the state of a request of several has a count', () => {
-  expect(stateWithCount({ state: 'tracking', items: [item(1), item(2)] }, 'moving')).toBe('moving, 0 of 2 moved')
 })

@@ -7,19 +7,12 @@ import type { ReportName } from '../../src/requests/steps.ts'
 import { hasTable } from '../../src/slack/interactions.ts'
 import { profileLink } from '../../src/slack/text.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
+import { cardViewFor } from './card-view-for-test.ts'
 import { expectDocument } from './documents.ts'
 
 function view(request: Partial<Request> = {}, more: Partial<ReportView> = {}): ReportView {
   return {
-    request: requestFor(request),
-    items: [],
-    description,
-    ending: { why: '' },
-    done: phrase`${'203.0.113.10'} is assigned to ${'web-2'}.`,
-    remark: undefined,
-    handover: undefined,
-    reverseLabel: undefined,
-    rule: ruleFor(),
+    ...cardViewFor({ request: requestFor(request) }),
     showActor: (userId, words = '@Ben') => profileLink(userId, `https://nimbus.slack.com/team/${userId}`, words),
     lateAfter: '15 min',
     now: requestedAt + 120 * minutes,

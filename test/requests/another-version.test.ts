@@ -48,7 +48,7 @@ describe('a request that another version of Lockkeeper wrote', () => {
     const view = viewOf(app, requestFor({ state: unknownState, causes: [{ code: 'rain' }] }))
 
     expect(view.isKnown).toBe(false)
-    expect(view.ending).toEqual({ why: 'rain.' })
+    expect(view.ending).toMatchObject({ why: 'rain.' })
     expect(cardActions(view)).toEqual([])
     expect(JSON.stringify(renderCard(app, requestFor({ state: unknownState })))).toContain(
       "In a state that this version of Lockkeeper doesn't know",

@@ -151,7 +151,7 @@ describe('every state', () => {
       const shown = cardActions(
         cardViewFor({
           request: requestFor({ state }),
-          handoverLabel: sort === 'handed over' ? 'Create key' : undefined,
+          handover: sort === 'handed over' ? { label: 'Create key' } : undefined,
           reverseLabel: 'Move back',
         }),
       ).map(({ action_id: id }) => id)

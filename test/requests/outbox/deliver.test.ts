@@ -4,7 +4,7 @@ import type { OutboxName } from '../../../src/outbox/once.ts'
 import { deliver, show, sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { encodeFields } from '../../../src/requests/store.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
-import { minutes, moveFacts, recordRequest, requestFor } from '../request-for-test.ts'
+import { minutes, moveFacts, requestFor } from '../request-for-test.ts'
 import { lost, outboxApp, type SlackAnswers, sent } from './outbox-app.ts'
 
 type Options = NonNullable<Parameters<typeof outboxApp>[1]>
@@ -79,38 +79,26 @@ describe('under a lease that holds', () => {
       [toThread, toAda],
     ],
   ])('%s', async (_, name, of, expected) => {
-    const { calls, delivered, left } = await deliverOne(name, of)
+    const { calls, delivered, left, redis, keys, request } = await deliverOne(name, of)
     expect(calls).toEqual(expected)
-    expect(delivered).toEqual({ is: 'sent' })
-    expect(left.status).toBe('settled')
+    expect([delivered, left.status]).toEqual([{ is: 'sent' }, 'settled'])
+    // A record does not expire because one of its messages was sent.
+    expect(await redis.pttl(keys.record(request.id))).toBe(-1)
   })
 })
 
-test('the record of a request does not expire because one of its messages was sent', async () => {
-  const { redis, keys } = connectTestRedis()
-  const { app } = outboxApp({ redis, keys })
-  const { id } = await recordRequest(app.store)
-
-  expect(await deliver(app, id, 'card')).toEqual({ is: 'sent' })
-
-  expect(await redis.pttl(keys.record(id))).toBe(-1)
-})
-
-describe('the time from the end of a change to its report', () => {
-  const ago = (ms: number) => Date.now() - ms
-
-  test.each<[string, () => Partial<Request>, number[]]>([
-    ['is noted once Slack has the report', () => ({ sentAt: ago(9_000), endedAt: ago(5_000) }), [5]],
-    ['is not noted for a request that was never sent, such as a rejected one', () => ({ endedAt: ago(5_000) }), []],
-  ])('%s', async (_, request, expected) => {
-    const { reported } = await deliverOne('ended', { request: request() })
-    expect(reported.map((ms) => Math.round(ms / 1_000))).toEqual(expected)
-  })
-
-  test('is not noted while Slack refuses the report', async () => {
-    const request = { sentAt: ago(9_000), endedAt: ago(5_000) }
-    expect((await deliverOne('ended', { request, posts: [{ is: 'rate-limited', retryInMs: 1_000 }] })).reported).toEqual([])
-  })
+const ago = (ms: number) => Date.now() - ms
+test.each<[string, () => Case, number[]]>([
+  ['is noted once Slack has the report', () => ({ request: { sentAt: ago(9_000), endedAt: ago(5_000) } }), [5]],
+  ['is not noted for a request that was never sent, such as a rejected one', () => ({ request: { endedAt: ago(5_000) } }), []],
+  [
+    'is not noted while Slack refuses the report',
+    () => ({ request: { sentAt: ago(9_000), endedAt: ago(5_000) }, posts: [{ is: 'rate-limited', retryInMs: 1_000 }] }),
+    [],
+  ],
+])('the time from the end of a change to its report %s', async (_, of, expected) => {
+  const { reported } = await deliverOne('ended', of())
+  expect(reported.map((ms) => Math.round(ms / 1_000))).toEqual(expected)
 })
 
 describe('a process that was suspended until its lease ran out', () => {
@@ -307,23 +295,8 @@ describe('a sweep', () => {
   test('removes members that no version of Lockkeeper wrote, and those of lost records', async () => {
     const shared = connectTestRedis()
     const { redis, keys } = shared
-    await redis.zadd(
-      keys.outbox,
-      1,
-      'garbage',
-      1,
-      '/card',
-      1,
-      'lost/',
-      1,
-      'lost/card',
-      1,
-      'lost/ended',
-      1,
-      'lost:x/notice',
-      1,
-      'lost/no-name',
-    )
+    const members = ['garbage', '/card', 'lost/', 'lost/card', 'lost/ended', 'lost:x/notice', 'lost/no-name']
+    for (const member of members) await redis.zadd(keys.outbox, 1, member)
     const { app, errors } = outboxApp(shared)
 
     await sweep(app)

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { alertsRequester } from '../../src/domain/approval.ts'
+import type { Finding } from '../../src/domain/change.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { earlierEndOf, lastChangeOf, warningWords } from '../../src/messages/warnings.ts'
+import { explainEvacuation } from '../../src/moves/evacuation.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
+import { createCatalog } from '../../src/requests/catalog.ts'
+import { minutes, moveFacts, requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { expectDocument } from './documents.ts'
+
+const catalog = createCatalog([moveChange({} as never)])
+const hours = 60 * minutes
+
+/** What approvers see of these findings. People are named with a link, because a mention would call them. */
+function shown(...warnings: (Finding | undefined)[]): string {
+  const request = { warnings: warnings.flatMap((each) => each ?? []), personNames: { U0ADA00001: '@Ada', U0BEN00001: '@Ben' } }
+  const profileOf = (userId: string) => `https://nimbus.slack.com/team/${userId}`
+  const { checks, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, { profileOf })
+  return [...checks.map(({ text }) => `to check: ${text}`), ...notes.map(({ text }) => `small print: ${text}`)].join('\n')
+}
+
+const endedBefore = (more: Partial<Request>, ms = 12 * minutes) => requestFor({ facts: moveFacts, endedAt: requestedAt - ms, ...more })
+const earlier = (more: Partial<Request>) => earlierEndOf(endedBefore(more), requestedAt)
+const changed = (ms: number, names = ['203.0.113.10']) => lastChangeOf(endedBefore({ state: 'done' }, ms), requestedAt, names)
+
+test('warnings of a request', async () => {
+  const decision = { by: 'U0BEN00001', rule: 'changes', via: 'U0BEN00001', reason: 'Wait for the *sale*.' }
+  const refused = { code: 'api-refused', operation: 'x', status: 409, codes: [], detail: 'Server is locked', effect: 'not-changed' }
+  const isOff = (last: number) => ({ code: 'not-active', address: `203.0.113.${last}`, status: 'error' })
+  const items = [1, 2, 3, 4, 5, 6].map((id) => ({ id: `eip_${id}`, state: 'failed' as const, causes: [refused, isOff(id)] }))
+  const notChosen = { code: 'not-chosen', address: '203.0.113.12' }
+  const isElsewhere = { code: 'not-on-server', address: '203.0.113.13', now: 'web-9' }
+  const addresses = [10, 11, 12, 13].map((last) => `203.0.113.${last}`)
+
+  await expectDocument('warnings.md', 'Warnings of a request', [
+    ['The repeated request was rejected', shown(earlier({ state: 'rejected', decision }))],
+    ['It was rejected without a reason', shown(earlier({ state: 'rejected', decision: { ...decision, reason: undefined } }))],
+    ['It was rejected by the rules', shown(earlier({ state: 'rejected', decision: { rule: 'changes', via: 'S0ONCALL01' } }))],
+    ['It failed', shown(earlier({ state: 'failed', causes: [refused] }))],
+    ['It did not start', shown(earlier({ state: 'not-started' }))],
+    ['Its items failed', shown(earlier({ state: 'failed', items }))],
+    ['Somebody changed the same lately', shown(changed(3 * hours))],
+    ['Some minutes ago', shown(changed(4 * minutes + 23_000))],
+    ['Some days ago', shown(changed(72 * hours))],
+    ['Several changes', shown(changed(minutes, addresses), changed(hours))],
+    ['An alert changed it', shown({ ...changed(minutes), by: alertsRequester })],
+    ['An evacuation leaves out what nobody wants to move', shown({ code: 'left-out', causes: [notChosen, isElsewhere] })],
+    ['It leaves out what was to be moved', shown({ code: 'left-out', causes: [notChosen, isOff(14)] })],
+  ])
+  for (const state of ['expired', 'withdrawn', 'voided'] as const) expect(earlier({ state })).toBeUndefined()
+})
