@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { cardButtons } from '../../src/messages/words.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
-import { ops, people, shareWorld, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import { ops, people, requestMove, shareWorld, startWorld, untilReport, untilShown, type World } from '../journeys/world.ts'
 import { form, halfSend, nowSeconds, plausibleHeaders, statusOn } from './half-sent.ts'
 
 const portOf = ({ bots }: World) => bots[0]?.slackPort ?? 0
@@ -25,15 +25,9 @@ function asForm(payload: object): { body: string; contentType: string } {
   return { body: new URLSearchParams({ payload: JSON.stringify(payload) }).toString(), contentType: form }
 }
 
-async function requestMove(world: World) {
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return untilCard(world.slack, /needs approval from/)
-}
-
 /** Ben's click on Approve, as a person would forge it who knows the card, and not the signing secret. */
 async function forgedApproval(world: World): Promise<object> {
-  const card = await requestMove(world)
+  const { card } = await requestMove(world)
   const elements = card.blocks?.flatMap((block) => ('elements' in block ? block.elements : [])) as { action_id?: string; value?: string }[]
   const value = elements.find(({ action_id: id }) => id === cardButtons.approve)?.value
   return clickBy(people.ben, { action_id: cardButtons.approve, value }, card.ts)
@@ -176,7 +170,7 @@ test('somebody without the signing secret cannot click for another person, by ca
 
 test('a recorded submission that is sent again is not handled again', async () => {
   const world = await startWorld()
-  const card = await requestMove(world)
+  const { card } = await requestMove(world)
   await world.ben.click(card, 'Reject')
   await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
   await world.ben.fill(undefined, { reason: 'Not today' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { onlyRequest, requestMove, startWorldUnder } from '../journeys/policy-world.ts'
-import { general, ops, people, untilCard, untilReport } from '../journeys/world.ts'
+import { onlyRequest, startWorldUnder } from '../journeys/policy-world.ts'
+import { general, ops, people, requestMove, untilCard, untilReport } from '../journeys/world.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 
 const policy = `
@@ -15,7 +15,7 @@ rules:
 async function startEmergency() {
   const world = await startWorldUnder(policy, { env: { OPS_CHANNEL: general } })
   world.slack.invite(general)
-  return { ...world, ...(await requestMove(world, world.ben)) }
+  return { ...world, ...(await requestMove(world, { by: world.ben })) }
 }
 
 /** Submits the open form with a reason that no field of a form takes. */

@@ -3,7 +3,7 @@ import { isOpen, resourcesOf } from '../../src/domain/request.ts'
 import { alert, delivery, post, startAlertWorld } from '../journeys/alerts-world.ts'
 import { addresses, patched, withAddresses } from '../journeys/evacuations.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, startWorld, untilCard, untilReport, type World } from '../journeys/world.ts'
+import { ops, requestMove, startWorld, untilCard, untilReport, type World } from '../journeys/world.ts'
 
 /** Lets each act reach another bot, all at the same moment. */
 async function atOnce({ slack, bots }: World, acts: (() => Promise<unknown>)[]): Promise<void> {
@@ -50,9 +50,7 @@ describe('two people, each at another replica and at the same moment,', () => {
 
   test('approve and withdraw, and either it is sent once or not at all', async () => {
     const world = await startWorld({ replicas: 2 })
-    const { elasticIp, target } = world.accountApi.world.movable()
-    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /needs approval from/)
+    const { card } = await requestMove(world)
 
     await atOnce(world, [
       () => world.ben.click(card, 'Approve'),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { approveMove, ops, patchesOf, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
-import { approveMove, moveInto, patchesOf, patient } from './moves.ts'
+import { moveInto, patient } from './moves.ts'
 
 const timings = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
 

@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import {
+  approveMove,
+  general,
+  ops,
+  patchesOf,
+  people,
+  startWorld,
+  untilCard,
+  untilReport,
+  untilShown,
+  type World,
+} from '../journeys/world.ts'
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
-import { approveMove, moveInto, patchesOf, patient } from './moves.ts'
+import { moveInto, patient } from './moves.ts'
 
 const withOperators = { env: { OPS_CHANNEL: general } }
 const inviteBot = ({ slack }: Pick<World, 'slack'>) => slack.invite(general)

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { ops, untilReport } from '../journeys/world.ts'
-import { requestMove } from './moves.ts'
+import { ops, requestMove, untilReport } from '../journeys/world.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
-import { requestMove } from './moves.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 
 const minutes = 60_000

@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { approveMove, ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { approveMove } from './moves.ts'
 
 /** Starts a world with its own Redis, which can be emptied, filled and restarted. */
 async function startWorldOnOwnRedis(moveTakesMs = 300) {

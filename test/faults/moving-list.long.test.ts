@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { startWorld } from '../journeys/world.ts'
+import { patchesOf, startWorld } from '../journeys/world.ts'
 import { manyElasticIps, places } from './many-elastic-ips.ts'
-import { moveAll, patchesOf, patient, reportsOf } from './moves.ts'
+import { moveAll, patient, reportsOf } from './moves.ts'
 
 describe('the list that shows many moves', () => {
   const count = 120

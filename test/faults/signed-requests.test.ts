@@ -4,10 +4,20 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
 import { cardButtons } from '../../src/messages/words.ts'
-import { ops, people, shareWorld, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import {
+  ops,
+  patchesOf,
+  people,
+  requestMove,
+  shareWorld,
+  startWorld,
+  untilCard,
+  untilReport,
+  untilShown,
+  type World,
+} from '../journeys/world.ts'
 import { findElement } from '../sandbox/slack/elements.ts'
 import type { Delivery, RawRequest } from '../sandbox/slack/slack.ts'
-import { patchesOf, requestMove } from './moves.ts'
 
 async function unsentClick(world: World) {
   const { card } = await requestMove(world)

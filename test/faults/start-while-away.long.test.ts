@@ -1,9 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ops, people, untilReport, untilShown } from '../journeys/world.ts'
+import { approveMove, ops, people, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { FaultPlan } from '../sandbox/slack/slack.ts'
 import { environment, startProcess } from '../start-process.ts'
-import { approveMove } from './moves.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 /** Starts the stand-ins, with a Slack that cannot be reached until `proxy` heals. */

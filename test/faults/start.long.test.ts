@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { ops, people, untilReport, untilShown } from '../journeys/world.ts'
+import { approveMove, ops, people, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { environment, startProcess } from '../start-process.ts'
 import { brokenPromises } from './invariants.ts'
-import { approveMove } from './moves.ts'
 import { startScene } from './scene.ts'
 
 test('a worker that starts without Slack tracks a move to its end, and its report comes when Slack is back', async () => {

@@ -3,10 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { approveMove, ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import { approveMove } from './moves.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 
 const run = promisify(execFile)

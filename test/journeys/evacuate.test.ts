@@ -84,27 +84,6 @@ describe('an evacuation', () => {
     expect(request).toMatchObject({ rule: 'failover', otherRules: [{ name: 'moves', approvals: 1 }], decision: { counted: [1, 1] } })
   })
 
-  test('reminds its approvers, expires, and can be requested again with the same addresses', async () => {
-    const policy = 'rules:\n  - { name: soon, approve: [S0ONCALL01], expires: 3s }'
-    const world = await startWorldUnder(policy, withAddresses(addresses(3)))
-    await world.ada.command('/infra evacuate web-1', { channel: ops })
-    const view = await world.slack.until(() => world.ada.topView())
-    await world.ada.fill(view, { Target: 'web-2 (Storefront, ASH)' })
-    await world.ada.fill(world.ada.topView(), { 'Addresses to move': '203.0.113.10' })
-    await world.ada.submit()
-    const card = await untilCard(world.slack, /web-2 \(203\.0\.113\.\d+\)\n.*needs approval from/s)
-
-    await untilReport(world.slack, card.ts, /“Evacuate `web-1` → `web-2` \(`203\.0\.113\.10`\)” still needs approval/)
-    await world.ada.click(await untilCard(world.slack, /\*Expired\*/), 'Request again')
-    await world.slack.until(() => world.ada.topView())
-    await world.ada.submit()
-
-    await untilCard(world.slack, /web-2 \(203\.0\.113\.\d+\)\n.*needs approval from/s)
-    const inputs = (await world.records.all()).map(({ input }) => input)
-    expect(inputs).toEqual(Array(2).fill(expect.objectContaining({ elasticIpIds: ['eip_evac000'] })))
-    expect(patched(world)).toEqual([])
-  })
-
   test('sends at most five writes at once, and updates its message at most every 5 s while they run, and only if it says something else', async () => {
     const world = await worldWith(addresses(12), { account: { moveTakes: { min: 500, max: 6_500 } } })
     const card = await requestEvacuation(world)
@@ -121,22 +100,6 @@ describe('an evacuation', () => {
     const meanwhile = updates.filter(({ args }) => /\*\d+ of 12 moved/.test(String(args.text)))
     expect(meanwhile.length).toBeGreaterThan(0)
     for (const [index, { at }] of meanwhile.entries()) if (index >= 1) expect(at - (meanwhile[index - 1]?.at ?? 0)).toBeGreaterThan(4_500)
-  })
-
-  test('waits with all its writes while the account API asks to slow down', async () => {
-    const own = addresses(12)
-    const world = await worldWith(own)
-    const card = await requestEvacuation(world)
-    const { faults, journal } = world.accountApi
-    const limited = { kind: 'status', status: 429, headers: { 'retry-after': '2' } } as const
-    faults.add({ method: 'PATCH', path: `/elastic_ips/${own[2]?.id}`, ...limited })
-    faults.add({ method: 'PATCH', kind: 'delay', delayMs: 100, times: 20 })
-
-    await world.ben.click(card, 'Approve')
-    await world.slack.until(() => journal.writes().length === 12 || undefined, { what: '12 writes' })
-
-    const slowed = journal.writes().find(({ path }) => path.endsWith(own[2]?.id ?? ''))?.time ?? 0
-    expect(journal.writes().filter(({ time }) => time < slowed + 1_950).length).toBeLessThanOrEqual(5)
   })
 
   test('is followed by lists as single moves are, and reports once which addresses take longer than MOVE_TIMEOUT', async () => {
@@ -292,25 +255,6 @@ describe('the addresses of an evacuation', () => {
     await world.ben.click(card, 'Approve')
     expect((await untilReport(world.slack, card.ts, /Done/)).text).toContain(notMoved)
     expect(patched(world)).toEqual([own[0]?.id])
-  })
-
-  test('are locked: an evacuation and a move never have the same address at once', async () => {
-    const own = addresses(3)
-    const world = await worldWith(own)
-    await world.ada.command(`/infra ip move ${own[0]?.address} web-3`, { channel: ops })
-    const move = await untilCard(world.slack, /Move .*needs approval from/s)
-
-    await world.ben.command('/infra evacuate web-1 web-2', { channel: ops })
-    const refusal = await untilShown(world.slack, people.ben, /other requests are open/)
-    expect(refusal.text).toContain('•  `203.0.113.10`: a request of <@U0ADA00001> (waiting for approval), <https:')
-    await world.ada.click(move, 'Withdraw')
-    await untilCard(world.slack, /\*Withdrawn\*/)
-    await requestEvacuation(world)
-
-    await world.ben.command(`/infra ip move ${own[2]?.address} web-3`, { channel: ops })
-    await untilShown(world.slack, people.ben, /has an open request for/)
-    await world.chiara.command('/infra evacuate web-1 web-3', { channel: ops })
-    await untilShown(world.slack, people.chiara, /has an open request for/)
   })
 
   test('are all shown on one message, also 50, and are read with one list right before their writes', async () => {

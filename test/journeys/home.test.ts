@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { encodeFields } from '../../src/requests/store.ts'
-import { requestedAt, requestFor } from '../requests/request-for-test.ts'
-import { startWorldUnder } from './policy-world.ts'
 import { openRecords } from './records.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import { ops, people, requestMove, startWorld, untilCard, untilReport, type World } from './world.ts'
 
 const team = 'T0NIMBUS01'
-const moveFacts = { elasticIpId: 'eip_1GijF7NsZe3bN', address: '203.0.113.10', to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' } }
 
 interface Element {
   type: string
@@ -58,12 +54,6 @@ async function pressOnHome({ slack }: World, user: string, element: Element, blo
   expect(status).toBe(200)
 }
 
-async function requestMove(world: World, by = world.ada, skip = 0) {
-  const { elasticIp, target } = world.accountApi.world.movable(skip)
-  await by.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return { elasticIp, target, card: await untilCard(world.slack, new RegExp(`${elasticIp.address}[\\s\\S]*needs approval from`)) }
-}
-
 /** Returns where the tab has *Approve*, and what it asks then. */
 function approvals(world: World, user: string): { at: number; asks: string }[] {
   return blocksOf(world, user).flatMap(({ elements = [] }, at) =>
@@ -93,7 +83,7 @@ describe('the Home tab', () => {
   test('has no other *Approve* under a second click, whichever process publishes the tab: what was decided stays until it is refreshed', async () => {
     const world = await startWorld({ replicas: 2 })
     const first = await requestMove(world)
-    await requestMove(world, world.ada, 1)
+    await requestMove(world, { skip: 1 })
     await openHome(world, people.chiara, /Needs your approval \(2\)/)
     const [asked, second] = approvals(world, people.chiara)
     expect(asked?.asks).toBe('Approve this change? Move `203.0.113.10`: `web-1` → `web-2`')
@@ -109,26 +99,6 @@ describe('the Home tab', () => {
     await clickHome(world, people.chiara, 'Refresh')
     await world.slack.until(() => !/Stays here until/.test(wordsOf(world, people.chiara)))
     expect(wordsOf(world, people.chiara)).toContain('Needs your approval (1)')
-  })
-
-  test('shows waiting requests, and counts moves, however many there are', async () => {
-    const world = await startWorld()
-    const { redis, keys } = openRecords(world)
-    const pipeline = redis.pipeline()
-    for (let index = 0; index < 600; index += 1) {
-      const id = `moving-${index}`
-      pipeline.hset(keys.record(id), encodeFields(requestFor({ id, facts: moveFacts, state: 'tracking', sentAt: requestedAt })))
-      pipeline.zadd(keys.open, requestedAt, id)
-    }
-    await pipeline.exec()
-    await requestMove(world)
-
-    await openHome(world, people.ben, /Needs your approval \(1\).*In progress \(600\)/)
-    await openHome(world, people.ada, /Your requests \(601\)/)
-    await world.ben.command('/infra pending', { channel: ops })
-    await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve it\./)
-    await world.ben.command('/infra moves', { channel: ops })
-    await untilShown(world.slack, people.ben, /Moves: 600 in progress, 1 waiting for approval, 0 ended lately/)
   })
 
   test('shows a request that its person has just made with a form, also if it showed none before', async () => {
@@ -180,17 +150,5 @@ describe('the Home tab', () => {
     expect(world.accountApi.journal.writes()).toEqual([])
     await world.ada.click(approved, 'Create key')
     await untilReport(world.slack, approved.ts, /Done/)
-  })
-
-  test('lets the requester approve alone only under break-glass, and only an approver', async () => {
-    const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], self_approval: break-glass }')
-    await requestMove(world, world.ben)
-    await requestMove(world, world.ada, 1)
-
-    await openHome(world, people.ben, /Your requests \(1\)/)
-    await openHome(world, people.ada, /Your requests \(1\).*"Withdraw"/)
-
-    expect(approvals(world, people.ben)).toHaveLength(2)
-    expect(approvals(world, people.ada)).toEqual([])
   })
 })

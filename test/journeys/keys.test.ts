@@ -127,21 +127,6 @@ describe('a new key', () => {
     expect(keysMade(world)).toMatchObject([{ readOnly: false, allowedIps: ['203.0.113.0/24', '2001:db8::/32'] }])
   })
 
-  test('is deleted if Slack does not show its token, and the thread and the requester get a message', async () => {
-    const world = await startWorld()
-    const card = await approvedKey(world)
-    const hidden = hideSecrets(world)
-
-    await world.ada.click(card, 'Create key')
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
-    expect(keysMade(world)).toEqual([])
-    const words = "Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once."
-    expect(report.text).toContain(words)
-    expect((await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)).text).toContain(words)
-  })
-
   test('stays if its token is shown while Redis does not answer, and Redis answers again', async () => {
     const redis = await startRedis({ appendonly: true })
     onTestFinished(() => redis.stop())
@@ -164,21 +149,6 @@ describe('a new key', () => {
     expect(frozen.fired).toBe(1)
     expect(keysMade(world)).toHaveLength(1)
     expect(world.slack.ephemerals(people.ada).filter(({ text }) => /database \(Redis\) isn't responding/.test(text))).toEqual([])
-  })
-
-  test('whose creation was not confirmed is found by its name and deleted', async () => {
-    const world = await startWorld({ timings: quick })
-    const card = await approvedKey(world)
-    const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'drop-after', times: 1 })
-
-    await world.ada.click(card, 'Create key')
-    await untilShown(world.slack, people.ada, /hasn't confirmed this/)
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(fault.fired).toBe(1)
-    expect(report.text).toContain('so Lockkeeper deleted it')
-    expect(keysMade(world)).toEqual([])
-    expect(writes(world, 'POST')).toHaveLength(1)
   })
 
   test('is reported as not created if the write never reached the account', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import { general, ops, people, requestMove, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 interface Sample {
   name: string
@@ -69,9 +69,7 @@ async function scrapeUntil(world: World, fits: (seen: Seen) => boolean) {
 /** Makes a move to its end and a key, and has one person refused a request and another one a decision. */
 async function liveADay(world: World) {
   const { slack, ada, ben, dov } = world
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /needs approval from/)
+  const { card } = await requestMove(world)
   await ada.click(card, 'Approve')
   await untilShown(slack, people.ada, /You requested this/)
   await dov.command('/infra ip list', { channel: ops })
@@ -160,9 +158,7 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
 test('/metrics counts errors by where they occurred, and what Slack refuses', async () => {
   const world = await startWorld({ env: { OPS_CHANNEL: general } })
   const { slack, ada, ben, dov } = world
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /needs approval from/)
+  const { card } = await requestMove(world)
   world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 401, times: 1_000 })
   await ben.click(card, 'Approve')
   await ada.command('/infra plans', { channel: ops })

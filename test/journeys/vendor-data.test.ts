@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MovePhase } from '../sandbox/account-api/data.ts'
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
-import { ops, startWorld, untilCard, untilReport, type World, type WorldOptions } from './world.ts'
+import { approveMove, ops, requestMove, startWorld, untilCard, untilReport, type World, type WorldOptions } from './world.ts'
 
 type Wire = { attributes: Record<string, unknown> }
 
@@ -21,16 +21,9 @@ function showOtherwise(world: World, kind: 'elastic_ips' | 'servers', change: Re
   })
 }
 
-async function requestMove(world: World) {
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return { elasticIp, target, card: await untilCard(world.slack, /needs approval from/) }
-}
-
 /** Follows a move from the request to its end: no early report, and one report. */
 async function live(world: World) {
-  const requested = await requestMove(world)
-  await world.ben.click(requested.card, 'Approve')
+  const requested = await approveMove(world)
   const report = await untilReport(world.slack, requested.card.ts, /Done|Failed|Superseded|Not started|Canceled/)
   return { ...requested, report, replies: world.slack.thread(ops, requested.card.ts).slice(1) }
 }
