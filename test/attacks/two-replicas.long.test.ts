@@ -22,32 +22,6 @@ async function held(world: World): Promise<string[]> {
 }
 
 describe('two people, each at another replica and at the same moment,', () => {
-  test('cannot have an address in an evacuation and in a move', async () => {
-    const [own] = addresses(1)
-    const world = await startWorld({ ...withAddresses(addresses(2)), replicas: 2 })
-    const third = world.accountApi.world.third(own?.id ?? '')
-
-    for (let round = 0; round < 4; round += 1) {
-      const evacuate = () => world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
-      const move = () => world.chiara.command(`/infra ip move ${own?.address} ${third.id}`, { channel: ops })
-      await atOnce(world, round % 2 === 0 ? [evacuate, move] : [move, evacuate])
-      await untilCard(world.slack, /needs approval from/)
-      await world.slack.until(
-        () => [...world.slack.ephemerals(world.ada.person.id), ...world.slack.ephemerals(world.chiara.person.id)].length > round * 2 + 1,
-      )
-
-      const resources = await held(world)
-      expect(new Set(resources).size).toBe(resources.length)
-      const [request] = (await openRecords(world).all()).filter(({ state }) => state === 'waiting')
-      const by = request?.origin.userId === world.ada.person.id ? world.ada : world.chiara
-      const card = world.slack.messages(ops).find(({ ts }) => ts === request?.cardTs)
-      if (!card) throw new Error('there is no request')
-      await by.click(card, 'Withdraw')
-      await untilCard(world.slack, /Withdrawn/)
-      await expect.poll(() => held(world)).toEqual([])
-    }
-  }, 30_000)
-
   test('approve and withdraw, and either it is sent once or not at all', async () => {
     const world = await startWorld({ replicas: 2 })
     const { card } = await requestMove(world)

@@ -89,21 +89,6 @@ describe('a team without the feature flag elastic_ips', () => {
     expect(JSON.stringify((await untilCard(slack, /\*Failed/)).blocks)).not.toContain('Request again')
     expect(alarmsOf({ slack })).toEqual([])
   })
-
-  test('that loses it while a move is tracked settles nothing, and its end is reported without a notice to operators', async () => {
-    const { world, alarms } = await startWithOperators()
-    world.accountApi.world.nextMove({ endsIn: 'never' })
-    const { elasticIp, card } = await approveMove(world)
-    await untilCard(world.slack, /\*Moving\*/)
-
-    const fault = world.accountApi.faults.add({ method: 'GET', path: /^\/elastic_ips/, kind: 'status', status: 403, body, times: 3 })
-    await expect.poll(() => fault.fired, patient).toBe(3)
-    expect(world.slack.thread(ops, card.ts).slice(1)).toEqual([])
-    world.accountApi.world.endMove(elasticIp.id)
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(alarms()).toEqual([])
-  })
 })
 
 test('answers with missing, additional or unknown fields settle nothing, and stop nothing', async () => {

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { general } from '../journeys/world.ts'
 import { type Alertmanager, startAlertmanager } from '../sandbox/alertmanager/start-alertmanager.ts'
 import { documented, nodeDown, nodeUp, replaced, startAlertScene } from './alert-scene.ts'
 
@@ -118,55 +117,16 @@ test('an alert that resolves before its request could be posted leaves nothing t
   expect(JSON.stringify(posted.at(-1)?.args)).not.toContain('request-approve')
 })
 
-test('an alert that resolves after the approval stops nothing, and the thread says so', async () => {
-  const { alertmanagerFor, untilRequest, untilReport, ben, account, to, writes } = await startAlertScene({
-    elasticIps: 4,
-    moveTakesMs: 6_000,
-  })
-  const alertmanager = await alertmanagerFor()
-  await alertmanager.send(nodeDown('web-1'))
-  const card = await untilRequest(/needs approval from/)
-
-  await ben.click(card, 'Approve')
-  await expect.poll(() => writes().length).toBe(4)
-  await alertmanager.send(nodeUp('web-1'))
-
-  await untilReport(card, /alert resolved/i)
-  await untilReport(card, /Done/)
-  expect(account.world.elasticIps().map(({ serverId }) => serverId)).toEqual([to, to, to, to])
-  expect(writes()).toHaveLength(4)
-})
-
-test('a wrong token is refused again at each group interval and leads to nothing, and the operators are notified once', async () => {
-  const { alertmanagerFor, requests, bots, slack } = await startAlertScene({ env: { OPS_CHANNEL: general } })
-  slack.invite(general)
-  const alertmanager = await alertmanagerFor(0, 'another-token-of-more-than-32-characters')
-
-  await alertmanager.send(nodeDown('web-1'))
-  await untilRefused(alertmanager)
-  const refusedAt = performance.now()
-  await untilSent(alertmanager, 4)
-
-  // The group interval is a second, and nothing is repeated before.
-  expect(performance.now() - refusedAt).toBeGreaterThan(3_000)
-  await delay(500)
-  expect(slack.messages(general).filter(({ isBot, text }) => isBot && text.includes('ALERTS_TOKEN'))).toHaveLength(1)
-  expect(alertmanager.log.filter((line) => line.includes('unexpected status code 401'))).not.toEqual([])
-  const answer = await fetch(bots.alertsUrl(0), { method: 'POST', body: '{}' })
-  expect(answer.status).toBe(401)
-  expect(requests()).toEqual([])
-})
-
 test('a bot that is ended while it handles an alert accepts only what it has recorded, and the next one makes the request', async () => {
-  const { alertmanagerFor, untilRequest, requests, bots, account } = await startAlertScene()
+  const { alertmanagerFor, untilRequest, requests, bots, accountApi } = await startAlertScene()
   const alertmanager = await alertmanagerFor()
-  const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 8_000, times: 2 })
+  const slow = accountApi.faults.add({ method: 'GET', kind: 'delay', delayMs: 8_000, times: 2 })
 
   await alertmanager.send(nodeDown('web-1'))
   await expect.poll(() => slow.fired).toBeGreaterThan(0)
   const ended = await bots.end(0, 'SIGTERM')
   const { tried, failed } = await alertmanager.notifications()
-  account.faults.clear()
+  accountApi.faults.clear()
   await bots.start(0)
   await untilRequest(/needs approval from/)
   await untilSent(alertmanager, 2)

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { RequestItem } from '../../src/domain/request.ts'
-import { onRack, requestEvacuation, untilItem, writesOf } from './evacuations.ts'
+import { onRack, requestEvacuation, untilItem } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
-import { type Scene, type SceneOptions, startScene, strictly } from './scene.ts'
+import { type Scene, type SceneOptions, startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
 
 /** Longer than half of the time for which the reads before the first write allow it. */
@@ -44,16 +43,16 @@ const stories: Record<string, Story> = {
     options: { moveTakesMs: forever },
     moments: [{ at: 'fail', when: 'before', awayMs: longAwayMs }, { at: 'fail', when: 'after' }, ...aroundEach('void', 'not-start')],
     // The first bot dies with the first refusal, while the first five are under way. Three of them have taken effect.
-    arrange({ account }, id) {
-      account.faults.add({ method: 'PATCH', path: `/elastic_ips/${id(1)}`, kind: 'drop-before' })
+    arrange({ accountApi }, id) {
+      accountApi.faults.add({ method: 'PATCH', path: `/elastic_ips/${id(1)}`, kind: 'drop-before' })
       const refusal = { method: 'PATCH', kind: 'status', status: 422 } as const
-      account.faults.add({ ...refusal, path: `/elastic_ips/${id(0)}`, delayMs: 1_000 })
+      accountApi.faults.add({ ...refusal, path: `/elastic_ips/${id(0)}`, delayMs: 1_000 })
       for (const slow of [2, 3, 4].map(id))
-        account.faults.add({ method: 'PATCH', path: `/elastic_ips/${slow}`, kind: 'delay', delayMs: 5_000 })
-      for (const refused of [5, 6, 7].map(id)) account.faults.add({ ...refusal, path: `/elastic_ips/${refused}` })
+        accountApi.faults.add({ method: 'PATCH', path: `/elastic_ips/${slow}`, kind: 'delay', delayMs: 5_000 })
+      for (const refused of [5, 6, 7].map(id)) accountApi.faults.add({ ...refusal, path: `/elastic_ips/${refused}` })
     },
     async meanwhile(scene, id) {
-      const { world } = scene.account
+      const { world } = scene.accountApi
       await untilItem(scene, id(0), ({ state }) => state === 'starting')
       world.moveBehindOurBack(id(8), world.third(id(8)).id)
       for (const notStarted of [8, 1]) await untilItem(scene, id(notStarted), ({ state }) => state === 'not-started')
@@ -66,9 +65,9 @@ const stories: Record<string, Story> = {
     options: { accountLimits: { writes: 20, windowMs: 5_000 } },
     moments: aroundEach('limit'),
     // The bot dies with the answers to five of them, which were refused. It dies with those to four others once one of the next five waits again.
-    async meanwhile({ account, evidence }) {
+    async meanwhile({ accountApi, evidence }) {
       const isAgainWaiting = async () => (await evidence.audit()).entries.some(({ act }) => act === 'limit')
-      for (; !(await isAgainWaiting()); await delay(500)) account.limiter.useByAnotherTool('write')
+      for (; !(await isAgainWaiting()); await delay(500)) accountApi.limiter.useByAnotherTool('write')
     },
     leastMoved: 3,
   },
@@ -77,7 +76,7 @@ const stories: Record<string, Story> = {
     options: { moveTakesMs: forever, env: { MOVE_TIMEOUT: '2s' } },
     moments: aroundEach('late', 'supersede'),
     async meanwhile(scene, id) {
-      const { world } = scene.account
+      const { world } = scene.accountApi
       await untilItem(scene, id(3), ({ lateAt }) => lateAt !== undefined)
       world.moveBehindOurBack(id(0), world.third(id(0)).id)
       await untilItem(scene, id(0), ({ state }) => state === 'superseded')
@@ -110,29 +109,5 @@ describe('a bot that is killed around every step of an evacuation writes no addr
     console.log(JSON.stringify({ kills: scene.bots.kills(), states, seconds: Math.round(evidence.seconds) }))
     expect(scene.bots.kills()).toBe(moments.length)
     expect(states.filter((state) => state === 'done').length).toBeGreaterThanOrEqual(leastMoved)
-  })
-
-  test('one that waits for its next minute goes on by itself', { concurrent: true }, async ({ onTestFinished }) => {
-    const scene = await startScene({ ...strictly(20_000), elasticIps: 0, onRacks: [25], onEnd: onTestFinished })
-    const { ben, bots, evidence, account } = scene
-    await ben.click(await requestEvacuation(scene, 0), 'Approve')
-    const countIn = async (state: RequestItem['state']) =>
-      (await evidence.records()).flatMap(({ items = [] }) => items).filter((item) => item.state === state).length
-    await untilTrue('the writes of the minute are sent and answered', async () => {
-      const [waiting, starting] = [await countIn('waiting'), await countIn('starting')]
-      return waiting === 7 && starting === 0
-    })
-
-    for (let kills = 0; kills < 3; kills += 1) {
-      await bots.kill(0)
-      await bots.start(0)
-    }
-    expect(await countIn('waiting')).toBe(7)
-    const run = await scene.gather(1)
-
-    expect(brokenPromises(run)).toEqual([])
-    expect(await countIn('done')).toBe(25)
-    expect(writesOf(scene, onRack(scene, 0))).toEqual(Array(25).fill(1))
-    expect(account.limiter.refused('write')).toBe(0)
   })
 })

@@ -23,30 +23,30 @@ const featureMissing = { kind: 'status', status: 403, body: { errors: [{ code: '
 
 /** Another tool has used up the writes. The bots do not know. */
 const usedUp: SceneOptions = { accountLimits: { writes: 20, windowMs: 10_000 } }
-const useUp = ({ account }: Scene) => account.limiter.useByAnotherTool('write')
+const useUp = ({ accountApi }: Scene) => accountApi.limiter.useByAnotherTool('write')
 
 /** What can become of a move, and of an evacuation. */
 const ofBoth: Record<string, Story> = {
   'that is done': { options: moved, moments: aroundEach('finish'), ends: 'done' },
   'whose addresses somebody else moves before': {
     moments: aroundEach('void'),
-    arrange({ account: { world } }, ids) {
+    arrange({ accountApi: { world } }, ids) {
       for (const id of ids) world.moveBehindOurBack(id, world.third(id).id)
     },
     ends: 'voided',
   },
   'that the account API is certain to refuse': {
     moments: aroundEach('drop'),
-    arrange: ({ account }) => account.faults.add({ method: 'GET', ...featureMissing, times: Number.POSITIVE_INFINITY }),
+    arrange: ({ accountApi }) => accountApi.faults.add({ method: 'GET', ...featureMissing, times: Number.POSITIVE_INFINITY }),
     ends: 'not-started',
   },
   'that waits for the account API': {
     options: moved,
     moments: aroundEach('wait-for-account'),
-    arrange: ({ account }) => account.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY }),
+    arrange: ({ accountApi }) => accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY }),
     async meanwhile(scene) {
       await untilRecord(scene, ({ waits }) => waits?.for === 'account')
-      scene.account.faults.clear()
+      scene.accountApi.faults.clear()
     },
     ends: 'done',
   },
@@ -93,7 +93,7 @@ const ofMoves: Record<string, Story> = {
     options: { moveTakesMs: forever },
     moments: aroundEach('supersede'),
     async meanwhile(scene, [id = '']) {
-      const { world } = scene.account
+      const { world } = scene.accountApi
       await untilRecord(scene, ({ state }) => state === 'tracking')
       world.moveBehindOurBack(id, world.third(id).id)
     },
@@ -102,7 +102,7 @@ const ofMoves: Record<string, Story> = {
   'that fails': {
     options: moved,
     moments: aroundEach('fail'),
-    arrange: ({ account }) => account.world.nextMove({ takesMs: 1_500, endsIn: 'error' }),
+    arrange: ({ accountApi }) => accountApi.world.nextMove({ takesMs: 1_500, endsIn: 'error' }),
     ends: 'failed',
   },
 }
@@ -126,7 +126,7 @@ describe('a bot that is killed right before and right after each step of a reque
     await arrange?.(scene, ids)
 
     await Promise.all([killAtEach(scene, moments, 60_000), isApproved && approveWhileKilled(scene, card), meanwhile?.(scene, ids)])
-    scene.account.faults.clear()
+    scene.accountApi.faults.clear()
     const evidence = await scene.gather(1)
 
     expect(brokenPromises(evidence)).toEqual([])
@@ -155,7 +155,7 @@ describe('a bot that is killed right before and right after each step of a reque
     expect((await evidence.records()).map(({ state }) => state)).toEqual(['untracked'])
     expect(slack.thread(card.channel, card.ts).filter(({ text }) => text.includes('*No longer tracked:*'))).toHaveLength(1)
     expect((await evidence.audit()).entries.filter(({ act }) => act === 'distrust')).toHaveLength(1)
-    expect(scene.account.journal.writes()).toHaveLength(1)
+    expect(scene.accountApi.journal.writes()).toHaveLength(1)
     expect(scene.bots.kills()).toBe(distrusted.length)
   })
 

@@ -101,25 +101,6 @@ describe('a channel that is closed between the request and its end', () => {
       expect(scene.writes()).toHaveLength(1)
     },
   )
-
-  test('%s and the requester cannot be reached either: operators are notified', async () => {
-    const scene = await startScene({ moveTakesMs: 3_000, env: { OPS_CHANNEL: general } })
-    scene.slack.invite(general)
-    await scene.startMove(0)
-    scene.slack.archive(ops)
-    const gone = scene.slack.faults.add({
-      method: 'chat.postMessage',
-      kind: 'error',
-      error: 'user_disabled',
-      times: 100,
-      when: (args) => args.channel === people.ada,
-    })
-
-    const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes("Couldn't deliver")))
-    expect(notice.text).toContain('user_disabled')
-    expect(gone.fired).toBe(1)
-    expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
-  })
 })
 
 test('within the usual limits of Slack everything is reported, and few calls are rejected', async () => {
@@ -141,30 +122,6 @@ test('within the usual limits of Slack everything is reported, and few calls are
   // Calls that are under way when the first one is rejected, each time.
   expect(limited).toBeLessThan(50)
 }, 300_000)
-
-test('a card whose first answer was lost and whose channel is then closed: the requester gets a message, and can request it elsewhere', async () => {
-  const scene = await startScene()
-  scene.slack.invite(general)
-  const lost = scene.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-before' })
-  const { address } = scene.elasticIp(0)
-  await scene.ada.command(`/infra ip move ${address} ${scene.to}`, { channel: ops })
-  await scene.slack.until(() => lost.fired === 1)
-  scene.slack.archive(ops)
-
-  const notices = () => scene.slack.directMessages(people.ada).filter(({ text }) => text.includes('This channel is archived'))
-  await scene.slack.until(() => notices()[0])
-
-  await expect
-    .poll(
-      async () => {
-        await scene.ada.command(`/infra ip move ${address} ${scene.to}`, { channel: general })
-        return scene.slack.messages(general).filter(({ isBot, text }) => isBot && namesAddress(address, text)).length
-      },
-      { timeout: 10_000, interval: 1_000 },
-    )
-    .toBe(1)
-  expect(notices()).toHaveLength(1)
-})
 
 describe('Slack is away for longer than any pause between two attempts', () => {
   /** What breaks Slack. Returns how to repair it, and a function that counts how often a call was affected. */
@@ -196,7 +153,7 @@ describe('Slack is away for longer than any pause between two attempts', () => {
       await scene.startMove(0)
       const approved = await scene.requestMove(1)
       const waiting = await scene.requestMove(2)
-      const hung = scene.account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 1_500 })
+      const hung = scene.accountApi.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 1_500 })
       await scene.ben.click(approved, 'Approve')
       await scene.slack.until(() => scene.writes().length === 2)
 
@@ -204,9 +161,9 @@ describe('Slack is away for longer than any pause between two attempts', () => {
       // The duration is the fault here: longer than the 30 s pause after a rejected token.
       await delay(35_000)
       expect(outage.affected()).toBeGreaterThan(5)
-      expect(scene.account.world.elasticIps().filter(({ status, serverId }) => status === 'active' && serverId === scene.to)).toHaveLength(
-        2,
-      )
+      expect(
+        scene.accountApi.world.elasticIps().filter(({ status, serverId }) => status === 'active' && serverId === scene.to),
+      ).toHaveLength(2)
       outage.mend()
 
       await scene.untilCard(0, /\*Done/)

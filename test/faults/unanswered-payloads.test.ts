@@ -1,7 +1,4 @@
 import { expect, test } from 'vitest'
-import { moveForm } from '../../src/features/ip-move.ts'
-import { actionIdOf } from '../../src/kit/form.ts'
-import { cardButtons } from '../../src/messages/words.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
@@ -28,7 +25,6 @@ const push = expect.objectContaining({ response_action: 'push', view: expect.obj
 const atField = { response_action: 'errors', errors: { server: expect.stringMatching(/form/) } }
 const sentence = { response_type: 'ephemeral', text: expect.stringMatching(/read this command/) }
 const noOptions = { options: [] }
-const answeredAtField = expect.objectContaining({ response_action: 'errors' })
 
 /** A payload, and the body of the acknowledgement that Slack expects. Default: an empty one. */
 type Row = [RawRequest, unknown?]
@@ -151,54 +147,6 @@ test('a person whose command or click cannot be read gets an answer', async () =
   await world.slack.until(() => world.slack.ephemerals(people.ada).filter(({ text }) => /read this click/.test(text)).length === 2)
 })
 
-test('an odd member that is not needed hinders nobody', async () => {
-  const world = await startWorld()
-  await world.ada.command('/infra ip move', { channel: ops })
-  const { view } = await world.slack.until(() => world.ada.topView())
-  const nulls = { team: null, channel: null, trigger_id: null, response_url: null }
-  const odd = { ...nulls, enterprise: 7, is_enterprise_install: 'false', container: [] }
-  const submitted = (changes: object): Row => [submission({ ...view, ...changes }, odd)]
-  const chosen = (element: unknown) =>
-    submitted({ state: { values: { elasticIpId: { [actionIdOf(moveForm, 'elasticIpId')]: element }, serverId: null, reason: 'x' } } })
-  const button = { type: 'button', action_id: cardButtons.approve, block_id: null, action_ts: null, value: null, selected_option: null }
-
-  const atFields = await sendAll(world, {
-    'no state': submitted({ state: {} }),
-    'a state that is null': submitted({ state: null }),
-    'no hash': submitted({ state: {}, hash: null }),
-    'a value that is null': chosen({ type: 'plain_text_input', value: null }),
-    'an option that is null': chosen({ type: 'external_select', selected_option: null }),
-    'an option without a text': chosen({ type: 'external_select', selected_option: { value: 'eip_long_gone' } }),
-    checkboxes: chosen({ type: 'checkboxes', selected_options: [{ value: 'x' }] }),
-    people: chosen({ type: 'multi_users_select', selected_users: [ada.id] }),
-  })
-  const outOfDate = await sendAll(world, {
-    'no metadata': submitted({ private_metadata: null }),
-    'no callback id': submitted({ callback_id: null }),
-    'an unknown callback id': submitted({ callback_id: 'constructor' }),
-  })
-  const typed = { action_id: actionIdOf(moveForm, 'elasticIpId'), value: null, view: { ...view, id: null } }
-  const loaded = await world.slack.sendRaw(of('block_suggestion', { ...odd, ...typed }))
-  for (const actions of [[button, null], [{ ...button, action_id: 'constructor' }]])
-    await world.slack.sendRaw(click({ ...odd, message: null, view: null, actions }))
-  const bare = { text: null, trigger_id: null, response_url: null, team_id: null }
-  await world.slack.sendRaw(json({ command: '/infra', user_id: people.chiara, channel_id: ops, ...bare }))
-
-  expect(atFields).toEqual(Object.fromEntries(Object.keys(atFields).map((name) => [name, [200, answeredAtField]])))
-  const outOfDateAnswers = new Set(Object.values(outOfDate).map((answer) => JSON.stringify(answer)))
-  expect([...outOfDateAnswers]).toMatchInlineSnapshot(`
-    [
-      "[200,{"response_action":"errors","errors":{"elasticIpId":"This form is out of date, so nothing was sent. Copy what you need, close it and run the command again."}}]",
-    ]
-  `)
-  expect(JSON.parse(loaded.body).option_groups[0].options.length).toBeGreaterThan(1)
-  await untilShown(world.slack, people.chiara, /What you can do/)
-  const texts = () => world.slack.directMessages(people.ada).map(({ text }) => text)
-  await world.slack.until(() => texts().length === 2)
-  expect(texts()).toEqual([expect.stringMatching(/button/), expect.stringMatching(/button/)])
-  expect(linesLike(world, /could not be read/)).toEqual([expect.objectContaining({ kind: 'view_submission' })])
-})
-
 test('no button, form or picker reports a payload without values as a defect', async () => {
   const world = await startWorld()
   const { clicks = {}, submissions = {}, options = {} } = world.bots[0]?.interactions ?? {}
@@ -219,17 +167,4 @@ test('no button, form or picker reports a payload without values as a defect', a
   await world.chiara.command('/infra help', { channel: ops })
   await untilShown(world.slack, people.chiara, /What you can do/)
   expect(world.log.filter((line) => /"reference"/.test(line))).toEqual([])
-})
-
-test('none of these payloads is acknowledged without a signature of Slack', async () => {
-  const world = await startWorld()
-
-  const requests = [...Object.values(unhandled), ...Object.values(unreadable)].map(([raw]) => ({
-    ...raw,
-    signature: `v0=${'0'.repeat(64)}`,
-  }))
-  const answers = await Promise.all(requests.map((raw) => world.slack.sendRaw(raw)))
-
-  expect(answers.map(({ status }) => status)).toEqual(requests.map(() => 401))
-  expect(linesLike(world, /could not be read|does not handle/)).toEqual([])
 })

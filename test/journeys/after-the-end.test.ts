@@ -32,10 +32,7 @@ describe('after the end', () => {
     ],
     ['keys create ci-deploy', ['Create an API key', 'Name: ci-deploy', 'Access: Read-only', 'Allowed addresses: ']],
     ['keys revoke terraform', ['Revoke an API key', 'API key: terraform']],
-    [
-      'evacuate web-1 web-2',
-      ['Evacuate a server', 'Server to empty: web-1 (Storefront, ASH)', 'Target: web-2 (Storefront, ASH)', 'Addresses to move: '],
-    ],
+    ['evacuate web-1 web-2', ['Evacuate a server', 'Server: web-1', 'Target: web-2', 'Addresses to move: ']],
     ['keys rotate terraform', ['Rotate an API key', 'API key: terraform']],
   ])('Request again opens the form with the earlier values, which is a new request: %s', async (command, fields) => {
     const world = await startWorldUnder(policy)

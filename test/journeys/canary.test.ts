@@ -1,47 +1,43 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Bots, startBots } from '../faults/bots.ts'
-import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { botProgram, botVariables } from '../sandbox/bot-process.ts'
-import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis.ts'
-import type { Message, Slack } from '../sandbox/slack/slack.ts'
-import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { type Scene, startScene } from '../faults/scene.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
 import { dumpRedis } from './dump-redis.ts'
 import { ops, people, untilReport, untilShown } from './world.ts'
 
-let slack: Slack
-let accountApi: AccountApi
-let redis: OwnRedis
+let scene: Scene
+let { slack, accountApi, redis, bots } = {} as Scene
+let end = async () => {}
 let monitor: Redis
-let bots: Bots
 const redisCommands: string[] = []
 const answers: string[] = []
 
 beforeAll(async () => {
-  slack = await startSlack()
-  accountApi = await startAccountApi()
-  redis = await startRedis({ appendonly: true })
-  const client = new Redis(redis.url)
-  monitor = await client.monitor()
-  client.disconnect()
+  scene = await startScene({
+    atOnce: 0,
+    env: { LOG_LEVEL: 'trace', SHORT_MS: '1000', MOVE_POLL_INTERVAL: '200ms' },
+    own: (_, account) => ({ INFRA_READ_KEY: readKeyOf(account) }),
+    onEnd: (close) => {
+      end = close
+    },
+  })
+  ;({ slack, accountApi, redis, bots } = scene)
+  monitor = await scene.admin.monitor()
   monitor.on('monitor', (_, args: string[]) => redisCommands.push(args.join(' ')))
-  const env = { ...botVariables({ slack, accountApi, redisUrl: redis.url }), INFRA_READ_KEY: readKey(), LOG_LEVEL: 'trace' }
-  bots = await startBots(1, { ...env, MOVE_POLL_INTERVAL: '200ms' }, { program: botProgram('quick-main') })
+  await bots.start(0)
   slack.connectBot(bots.url(0))
 }, 120_000)
 
 afterAll(async () => {
-  await bots?.stop()
   monitor?.disconnect()
-  await Promise.all([slack?.close(), accountApi?.close(), redis?.stop()])
+  await end()
 })
 
 /** Returns the read-only key that the bot reads with. */
-function readKey(): string {
-  const key = accountApi.world.data.apiKeys.find(({ name }) => name === 'laptop of ada')
-  if (!key) throw new Error('no key')
+function readKeyOf({ world }: Scene['accountApi']): string {
+  const key = world.data.apiKeys.find(({ name }) => name === 'laptop of ada') ?? expect.fail('no key')
   return Object.assign(key, { readOnly: true }).token
 }
 
@@ -181,7 +177,7 @@ test('afterwards no token is anywhere except in what its requester was shown', a
     ),
   )
   expect(found).toEqual([])
-  for (const secret of [redis.password, accountApi.key, readKey()]) expect(Object.values(sinks).join('')).not.toContain(secret)
+  for (const secret of [redis.password, accountApi.key, readKeyOf(accountApi)]) expect(Object.values(sinks).join('')).not.toContain(secret)
 
   const showing = slack.journal.filter(({ args }) => tokens.some((token) => JSON.stringify(args).includes(token)))
   expect(showing.length).toBeGreaterThanOrEqual(2)

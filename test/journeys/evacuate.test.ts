@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { ElasticIpState } from '../sandbox/account-api/data.ts'
 import { addresses, patched, requestEvacuation, withAddresses } from './evacuations.ts'
@@ -65,25 +64,6 @@ describe('an evacuation', () => {
     expect(await figure(world, 'lockkeeper_move_duration_seconds_count', '\\{state="done"\\}')).toBe(3)
   })
 
-  test('needs the approvals of the rule that names it and of the rule for moves, and says so', async () => {
-    const policy = `rules:
-  - { name: failover, changes: ip.evacuate, approve: [U0CHI00001] }
-  - { name: moves, changes: ip.move, approve: [U0BEN00001] }`
-    const world = await startWorldUnder(policy, withAddresses(addresses(2)))
-    const card = await requestEvacuation(world)
-    expect(card.text).toMatch(/needs approval from <@U0CHI00001>, and also <@U0BEN00001> by /)
-
-    await world.ben.click(card, 'Approve')
-    await untilShown(world.slack, people.ben, /One more needed/)
-    expect(patched(world)).toEqual([])
-    await world.chiara.click(card, 'Approve')
-
-    await untilReport(world.slack, card.ts, /Done/)
-    expect(patched(world)).toHaveLength(2)
-    const [request] = await world.records.all()
-    expect(request).toMatchObject({ rule: 'failover', otherRules: [{ name: 'moves', approvals: 1 }], decision: { counted: [1, 1] } })
-  })
-
   test('sends at most five writes at once, and updates its message at most every 5 s while they run, and only if it says something else', async () => {
     const world = await worldWith(addresses(12), { account: { moveTakes: { min: 500, max: 6_500 } } })
     const card = await requestEvacuation(world)
@@ -100,26 +80,6 @@ describe('an evacuation', () => {
     const meanwhile = updates.filter(({ args }) => /\*\d+ of 12 moved/.test(String(args.text)))
     expect(meanwhile.length).toBeGreaterThan(0)
     for (const [index, { at }] of meanwhile.entries()) if (index >= 1) expect(at - (meanwhile[index - 1]?.at ?? 0)).toBeGreaterThan(4_500)
-  })
-
-  test('is followed by lists as single moves are, and reports once which addresses take longer than MOVE_TIMEOUT', async () => {
-    const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '600', MOVE_TIMEOUT: '1s' }
-    const own = addresses(20)
-    const world = await worldWith(own, { env, account: { moveTakes: { min: 600_000, max: 600_000 } } })
-    const { journal } = world.accountApi
-    const card = await requestEvacuation(world)
-    await world.ben.click(card, 'Approve')
-    await world.slack.until(() => journal.writes().length === 20, { what: '20 writes' })
-
-    journal.clear()
-    await expect.poll(() => journal.length).toBeGreaterThan(1)
-    expect(new Set(journal.map(({ method, path }) => `${method} ${path}`))).toEqual(new Set(['GET /elastic_ips']))
-    for (const { id } of own.slice(1)) world.accountApi.world.endMove(id)
-    const late = await untilReport(world.slack, card.ts, /Late/)
-    expect(late.text).toMatch(/of 20 moved after .* \(expected within 1\ss each\)\. Still under way: /)
-    world.accountApi.world.endMove(own[0]?.id ?? '')
-    await untilReport(world.slack, card.ts, /Done/)
-    expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Late/.test(text))).toHaveLength(1)
   })
 
   test('goes on if one address fails, and offers to retry the rest and to move back the others', async () => {
@@ -191,40 +151,6 @@ describe('an evacuation', () => {
       expect.stringMatching(/^Done about “Move 203\.0\.113\.12/),
       expect.stringMatching(/^Failed about “Move 203\.0\.113\.11/),
     ])
-  })
-
-  test('says where its only address is by now, and offers no second request that would find nothing', async () => {
-    const [own] = addresses(1)
-    const world = await worldWith(addresses(1))
-    const card = await requestEvacuation(world)
-    world.accountApi.world.moveBehindOurBack(own?.id ?? '', world.accountApi.world.third(own?.id ?? '').id)
-
-    await world.ben.click(card, 'Approve')
-    const report = await untilReport(world.slack, card.ts, /Canceled/)
-
-    expect(report.text).toMatch(/Nothing was done\. `203\.0\.113\.10` is on `[\w-]+` now\. Request a move from there\.$/)
-    expect(JSON.stringify(await untilCard(world.slack, /Canceled/))).not.toContain('Request again')
-  })
-
-  test('sends nothing more once its tracking is stopped, and the rest when it is tracked again', async () => {
-    const own = addresses(12)
-    const world = await worldWith(own, { env: { MOVE_POLL_INTERVAL: '500ms' } })
-    const { journal, faults } = world.accountApi
-    const card = await requestEvacuation(world)
-    faults.add({ method: 'PATCH', kind: 'delay', delayMs: 700, times: 12 })
-    await world.ben.click(card, 'Approve')
-    const moving = await untilCard(world.slack, /\*Moving\*/)
-
-    await world.ada.click(moving, 'Stop tracking')
-    const stopped = await untilCard(world.slack, /\*No longer tracked\*/)
-    const sent = journal.writes().length
-    await pause(1_000)
-    expect(sent).toBeLessThan(12)
-    expect(journal.writes()).toHaveLength(sent)
-    await world.ada.click(stopped, 'Track again')
-
-    await untilReport(world.slack, card.ts, /Done/)
-    expect(patched(world)).toEqual(own.map(({ id }) => id))
   })
 })
 

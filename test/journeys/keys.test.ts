@@ -2,8 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
-import { onlyRequest, repliesTo, restart } from './policy-world.ts'
-import { openRecords } from './records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
@@ -65,30 +63,6 @@ describe('a new key', () => {
     const elsewhere = [...world.slack.messages(ops), ...world.slack.thread(ops, card.ts), ...world.slack.ephemerals(people.ben)]
     expect(JSON.stringify(elsewhere)).not.toMatch(tokenPattern)
     expect(world.log.join('')).not.toContain(key?.token)
-  })
-
-  test('calls its requester once although the bot dies between, and no longer once the key is there', async () => {
-    const world = await startWorld({ env: { APPROVAL_TTL: '10h' } })
-    const records = openRecords(world)
-    const lost = world.slack.faults.add({
-      method: 'chat.postMessage',
-      kind: 'drop-after',
-      times: 1,
-      when: ({ text }) => /approved by/.test(String(text)),
-    })
-    const card = await approvedKey(world)
-    const { id } = await onlyRequest(records)
-    await restart(world, () => records.releaseHolds(id))
-    await untilReport(world.slack, card.ts, /approved by/)
-    await restart(world, () => records.shiftTimes(id, 5.5 * 3_600_000))
-    await untilReport(world.slack, card.ts, /4\sh 30\smin left/)
-    await world.ada.click(card, 'Create key')
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(lost.fired).toBe(1)
-    expect(repliesTo(world, card).map(({ text }) => /approved by|left|Done/.exec(text)?.[0])).toEqual(['approved by', 'left', 'Done'])
-    const acts = (await records.audit()).map(({ act }) => act)
-    expect(acts.filter((act) => act.startsWith('remind'))).toEqual(['remind-handover-half'])
   })
 
   test('is created once, however often the button is pressed', async () => {
@@ -221,20 +195,6 @@ describe('an existing key', () => {
     expect(failed.text).toContain('Request a new key.')
     // A new request would be for a key that no longer exists.
     expect(JSON.stringify(failed.blocks)).not.toContain('Request again')
-  })
-
-  test('is reported as gone if the answer to its deletion after the rotation is lost', async () => {
-    const world = await startWorld({ timings: quick })
-    const key = anotherKey(world)
-    const card = await approvedKey(world, `/infra keys rotate ${key.id}`)
-    hideSecrets(world)
-    const lost = world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
-
-    await world.ada.click(card, 'Rotate key')
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(lost.fired).toBe(1)
-    expect(report.text).toContain('Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it.')
   })
 
   test("waits for the requester's click if its rotation needs no approval, also if its card comes late", async () => {

@@ -10,16 +10,6 @@ async function accountCheck(bot: { opsPort: number } | undefined): Promise<unkno
   return ((await page.json()) as { checks: { accountApi: unknown } }).checks.accountApi
 }
 
-test('the status pages of two processes share one probe of the account in a minute', async () => {
-  const world = await startWorld({ replicas: 2 })
-  // Each process checks its key at its start.
-  await expect.poll(() => listsOfKeys(world)).toBe(2)
-
-  const read = () => Promise.all(world.bots.map(accountCheck))
-  for (let time = 0; time < 3; time += 1) expect(await read()).toEqual([{ ok: true }, { ok: true }])
-  expect(listsOfKeys(world)).toBe(3)
-})
-
 test('a process that sees a fault of the account tells the other one', async () => {
   const world = await startWorld({ replicas: 2 })
   await expect.poll(() => listsOfKeys(world)).toBe(2)

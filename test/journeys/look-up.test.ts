@@ -71,18 +71,6 @@ describe('Look up in Lockkeeper', () => {
     expect(world.ben.openViews()).toEqual([])
   })
 
-  test('says what does not exist, what could not be read', async () => {
-    const world = await startWorld()
-    const { elasticIp } = world.accountApi.world.movable()
-    for (const path of ['/elastic_ips', `/elastic_ips/${elasticIp.id}`])
-      world.accountApi.faults.add({ kind: 'status', path, status: 500, times: 100 })
-
-    const words = wordsOf((await lookUp(world, `sv_doesNotExist and ${elasticIp.id}`)).shown)
-
-    expect(words).toContain('`sv_doesNotExist`: no such server on the account.')
-    expect(words).toContain(`\`${elasticIp.id}\`: couldn't read this Elastic IP. Try again in a minute.`)
-  })
-
   test('reads the account a limited number of times, however much a message names', async () => {
     const world = await startWorld()
     await lookUp(world, 'nothing')

@@ -1,6 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { openRecords } from './records.ts'
-import { general, ops, patchesOf, people, requestMove, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import {
+  general,
+  ops,
+  patchesOf,
+  people,
+  requestMove,
+  shareWorld,
+  startWorld,
+  untilCard,
+  untilReport,
+  untilShown,
+  type World,
+} from './world.ts'
 
 describe('a move', () => {
   test('is requested by one person, approved by another, tracked to its end, and never shown as done before it is', async () => {
@@ -100,16 +112,14 @@ describe('a move', () => {
 })
 
 describe('a request that cannot be made', () => {
+  const current = shareWorld()
   test.each<[string, (world: World) => string, RegExp]>([
-    ['an Elastic IP that does not exist', () => '203.0.113.250 web-2', /No Elastic IP `203\.0\.113\.250`/],
-    ['an address that cannot be one', () => '203.0.113.999 web-2', /`203\.0\.113\.999` isn't an IP address\./],
     ['a server that does not exist', () => '203.0.113.10 web-999', /No server `web-999`/],
     ['a server in another site', ({ accountApi: { world } }) => pair(world.inAnotherSite()), /within its site/],
     ['a server in another project', ({ accountApi: { world } }) => pair(world.inAnotherProject()), /within its project/],
-    ['the server it is on', () => '203.0.113.10 web-1', /is already on/],
     ['words too many', () => '203.0.113.10 web-2 now please', /Nothing was requested\. Not understood: `now please`\. Usage: /],
   ])('%s', async (_, words, sentence) => {
-    const world = await startWorld()
+    const world = current()
 
     await world.ada.command(`/infra ip move ${words(world)}`, { channel: ops })
 

@@ -56,19 +56,6 @@ rules:
     expect(entry).toMatchObject({ by: people.chiara, rule: 'production', via: people.chiara })
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(target.id)
   })
-
-  test('a channel without a rule is refused, with the channel where the change can be requested', async () => {
-    const world = await startWorldUnder(policy)
-
-    await requestMove(world, general)
-
-    await untilShown(
-      world.slack,
-      people.ada,
-      /^No policy rule allows moving an Elastic IP in this channel\. Request it in <#C0OPS00001>\.$/,
-    )
-    await expectNoRequest(world)
-  })
 })
 
 describe('the approvers of a rule', () => {

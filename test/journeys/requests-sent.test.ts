@@ -99,16 +99,6 @@ describe('the requests to the account API', () => {
 
     expect(await countRoundTrips(world.accountApi, () => list(world, 'ip list'))).toBe(1)
   })
-
-  test('of a look-up are one for each list', async () => {
-    const world = await startSmall()
-    const posted = await world.ben.say('203.0.113.10 on web-1 is down', { channel: ops })
-    if (!posted) throw new Error('the message was not posted')
-    await world.ada.messageShortcut(posted, 'look-up')
-    await world.slack.until(() => JSON.stringify(world.ada.openViews()).includes('Elastic IP, active'), { what: 'the look-up' })
-
-    expect(reads(world).toSorted()).toEqual(['/elastic_ips', '/servers', '/virtual_machines'])
-  })
 })
 
 describe('while the limit of reads is reached', () => {

@@ -1,25 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MovePhase } from '../sandbox/account-api/data.ts'
-import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
 import { approveMove, ops, requestMove, startWorld, untilCard, untilReport, type World, type WorldOptions } from './world.ts'
-
-type Wire = { attributes: Record<string, unknown> }
-
-/** Changes what every read of these objects answers, without changing the account. */
-function showOtherwise(world: World, kind: 'elastic_ips' | 'servers', change: Record<string, unknown>) {
-  const rewrite = (one: Wire) => ({ ...one, attributes: { ...one.attributes, ...change } })
-  return world.accountApi.faults.add({
-    method: 'GET',
-    path: new RegExp(`^/${kind}(/|$)`),
-    kind: 'instead',
-    times: 1_000_000,
-    instead: ({ body }): OtherAnswer => {
-      const { data } = body as { data?: Wire | Wire[] }
-      if (!data) return { body }
-      return { body: { data: Array.isArray(data) ? data.map(rewrite) : rewrite(data), meta: {} } }
-    },
-  })
-}
 
 /** Follows a move from the request to its end: no early report, and one report. */
 async function live(world: World) {
@@ -47,23 +28,6 @@ describe('a move, with ids that differ by kind of object', () => {
     expect(report.text).toMatch(/Done/)
     expect(replies).toHaveLength(1)
     expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: target.id })
-  })
-
-  test.each<[string, 'elastic_ips' | 'servers', Record<string, unknown>, RegExp]>([
-    // The assigned server shows its site, and is compared.
-    ['the site of the Elastic IP', 'elastic_ips', { region: null }, /^(?!.*Not checked)/s],
-    ['the site of the servers', 'servers', { region: null }, /whether .* is in the same site/],
-    ['the project of the Elastic IP', 'elastic_ips', { project: null }, /whether .* is in the same project/],
-    ['the project of the servers', 'servers', { project: null }, /whether .* is in the same project/],
-  ])('is not refused if the account does not show %s', async (_, kind, absent, words) => {
-    const world = await startWorld({ account: { movePhases: oldServer } })
-    const fault = showOtherwise(world, kind, absent)
-
-    const { card, report } = await live(world)
-
-    expect(fault.fired).toBeGreaterThan(0)
-    expect(card.text).toMatch(words)
-    expect(report.text).toMatch(/Done/)
   })
 })
 
