@@ -66,22 +66,6 @@ const phases: Record<string, Phase> = {
     },
     finish: approveAtLast,
   },
-  'it is being recorded, and its form says that it takes longer': {
-    async arrange({ accountApi, slack, ada, elasticIp, to }) {
-      await ada.command('/infra ip move', { channel: ops })
-      const form = await slack.until(() => ada.topView())
-      await ada.fill(form, { 'Elastic IP': elasticIp(0).id, Server: to })
-      const slow = accountApi.faults.add({ method: 'GET', kind: 'delay', delayMs: 5_000 })
-      await ada.submit()
-      expect(JSON.stringify(ada.topView()?.view.blocks)).toContain('Still working')
-      expect(slack.messages(ops)).toEqual([])
-      return () => slow.fired
-    },
-    async finish(scene) {
-      expect(JSON.stringify(scene.ada.topView()?.view.blocks)).toContain('Request posted')
-      await approveAtLast(scene)
-    },
-  },
   'its card is being posted': {
     async arrange({ slack, ada, elasticIp, to }) {
       const slow = slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 4_000 })
@@ -308,27 +292,5 @@ describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
     const ended = await start.bots.end(0, 'SIGTERM')
 
     expectGoodEnd(start, ended)
-  })
-
-  const exits: Record<string, (slackProxy: TcpProxy, shiftTimes: () => void) => void> = {
-    'fails meanwhile': (slackProxy) => slackProxy.reset(),
-    'could go on meanwhile': (_, shiftTimes) => shiftTimes(),
-  }
-  test.each(Object.entries(exits))('when the start %s, and Redis is slow to say good-bye', async (_, goOn) => {
-    const { promise: passes, resolve: shiftTimes } = Promise.withResolvers<void>()
-    const start = await arrangeStart({ env: { ROLE: 'web' } })
-    const { slackProxy } = start
-    slackProxy.holdSent((sent) => sent.includes('auth.test'), passes)
-    await startUntil(() => slackProxy.fired.held, start)
-    start.proxy.blackhole()
-
-    const ending = start.bots.end(0, 'SIGTERM')
-    await expect.poll(() => start.bots.log.some((line) => line.includes('stopping')), { interval: 5 }).toBe(true)
-    goOn(slackProxy, shiftTimes)
-
-    expectGoodEnd(start, await ending)
-    // The end of the process can be known here before its last packets are.
-    await expect.poll(() => start.proxy.fired.swallowed).toBeGreaterThan(0)
-    expect(start.bots.log.filter((line) => line.includes('Lockkeeper is ready'))).toEqual([])
   })
 })

@@ -131,22 +131,6 @@ describe('a start while a dependency is away', () => {
     expect(await bot.exited).toBe(1)
     expect(bot.errors()).toMatch(/^Slack rejects SLACK_BOT_TOKEN \(token_revoked\)\./)
   })
-
-  test('with a wrong INFRA_API_KEY answers people, and shows the problem on /status', async () => {
-    const { slack, env } = await environment({ INFRA_API_KEY: 'a'.repeat(36) })
-    const bot = await startProcess(env)
-
-    await bot.untilReady()
-    slack.connectBot(bot.slackUrl())
-    await slack.as(people.ada).command('/infra ip list', { channel: ops })
-    await untilShown(slack, people.ada, /rejects Lockkeeper's API key/)
-
-    expect(await bot.page('/status')).toMatchObject({
-      status: 503,
-      body: { checks: { accountApi: { ok: false, problem: 'The account API rejects INFRA_API_KEY (401)' }, slack: { ok: true } } },
-    })
-    expect(await bot.page('/readyz')).toEqual({ status: 200, body: { ready: true } })
-  })
 })
 
 describe('a start over Socket Mode', () => {
