@@ -61,15 +61,4 @@ describe('the connection for jobs', () => {
     expect(await written).toBe('OK')
     expect(proxy.fired.refused + proxy.fired.resets).toBeGreaterThan(0)
   })
-
-  test('leaves a demoted primary, and writes again to a primary', async () => {
-    const { direct, redis } = await connectThroughProxy('patient')
-    const demotion = await startRedis()
-    onTestFinished(() => demotion.stop())
-    await direct.replicaof('127.0.0.1', new URL(demotion.url).port)
-    const written = redis.set('kept', 'yes')
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    await direct.replicaof('NO', 'ONE')
-    expect(await written).toBe('OK')
-  })
 })

@@ -117,18 +117,6 @@ test('two replicas that send the same address at once write it once', async () =
   expect(await statesOf(scene, onRack(scene, 0))).toEqual(Array(7).fill('done'))
 })
 
-test('a replica that finds out late that another one has sent the addresses raises no alarm', async () => {
-  let hasBegun = false
-  const { broken, scene } = await sendTwice((sent) => {
-    const isLate = hasBegun && sent.includes('xrevrange')
-    hasBegun ||= sent.includes('"tokenName":"begin"')
-    return isLate
-  })
-
-  expect(broken).toEqual([])
-  expect(scene.bots.log.filter((line) => line.includes('no longer matches'))).toEqual([])
-})
-
 test('ablation: without the comparison before the write of a child, two replicas write it twice', async () => {
   const { broken } = await sendTwice(isClaim, { ablation: 'children uncompared' })
 

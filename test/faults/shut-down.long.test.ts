@@ -164,27 +164,6 @@ describe('SIGTERM ends the bot within 10 s with 0, and the next one finishes the
   })
 })
 
-test('while it ends it is alive and not ready, and its operations port closes last', async () => {
-  const scene = await startScene()
-  const hung = scene.accountApi.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })
-  await scene.ben.click(await scene.requestMove(0), 'Approve')
-  await expect.poll(() => hung.fired).toBe(1)
-  const ready = async () => {
-    const answer = await scene.bots.page(0, '/readyz')
-    return { status: answer.status, body: await answer.json() }
-  }
-  expect(await ready()).toEqual({ status: 200, body: { ready: true } })
-
-  const ending = scene.bots.end(0, 'SIGTERM')
-
-  await expect.poll(ready).toEqual({ status: 503, body: { ready: false, why: 'stopping' } })
-  expect((await scene.bots.page(0, '/healthz')).status).toBe(200)
-  const ended = await ending
-  expect(ended?.code).toBe(0)
-  expect(ended?.ms).toBeGreaterThan(2_000)
-  await expect(scene.bots.page(0, '/healthz')).rejects.toThrow('fetch failed')
-})
-
 describe('SIGTERM while a key is handed over', () => {
   const keysMade = ({ accountApi }: Scene) => accountApi.world.data.apiKeys.filter(({ name }) => name.startsWith('ci-deploy'))
 
@@ -212,19 +191,6 @@ describe('SIGTERM while a key is handed over', () => {
     // The call to create the key came first.
     expect(scene.reports(card, /Done/)).toHaveLength(1)
     expect(scene.reports(card)).toHaveLength(2)
-  })
-
-  test('a key that was created and can no longer be shown is deleted by the next bot', async () => {
-    const scene = await startScene()
-    const card = await startHandOver(scene, 30_000)
-    const [key] = keysMade(scene)
-    await replaceBot(scene, undefined)
-
-    const report = await scene.untilReport(card, /Failed/)
-    expect(report.text).toMatch(/Nobody saw/)
-    expect(keysMade(scene)).toEqual([])
-    expect(JSON.stringify(scene.slack.journal)).not.toContain(key?.token)
-    expect(scene.bots.log.join('\n')).not.toContain(key?.token)
   })
 })
 

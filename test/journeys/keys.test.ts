@@ -163,20 +163,6 @@ describe('an existing key', () => {
     expect(writes(world, 'PUT')).toHaveLength(1)
   })
 
-  test('is deleted if its rotation was not confirmed and it has a token that nobody has seen', async () => {
-    const world = await startWorld({ timings: quick })
-    const key = anotherKey(world)
-    const card = await approvedKey(world, `/infra keys rotate ${key.id}`)
-    world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-after', times: 1 })
-
-    await world.ada.click(card, 'Rotate key')
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(report.text).toContain('its old token no longer works')
-    expect(idsOf(world)).not.toContain(key.id)
-    expect(writes(world, 'PUT')).toHaveLength(1)
-  })
-
   test('is deleted if Slack does not show its new token, and the messages say that the old token is dead too', async () => {
     const world = await startWorld()
     const key = anotherKey(world)
