@@ -112,26 +112,6 @@ test('an alert that resolves before its request could be posted leaves nothing t
   expect(JSON.stringify(posted.at(-1)?.args)).not.toContain('request-approve')
 })
 
-test('a bot that is ended while it handles an alert accepts only what it has recorded, and the next one makes the request', async () => {
-  const { alertmanagerFor, untilRequest, requests, bots, accountApi } = await startAlertScene()
-  const alertmanager = await alertmanagerFor()
-  const slow = accountApi.faults.add({ method: 'GET', kind: 'delay', delayMs: 8_000, times: 2 })
-
-  await alertmanager.send(nodeDown('web-1'))
-  await expect.poll(() => slow.fired).toBeGreaterThan(0)
-  const ended = await bots.end(0, 'SIGTERM')
-  const { tried, failed } = await alertmanager.notifications()
-  accountApi.faults.clear()
-  await bots.start(0)
-  await untilRequest(/needs approval from/)
-  await untilSent(alertmanager, 2)
-
-  expect(ended?.code).toBe(0)
-  expect(ended?.ms).toBeLessThan(10_000)
-  expect(tried - failed).toBe(0)
-  expect(requests()).toHaveLength(1)
-})
-
 test('Alertmanager accepts the configuration of the documentation as it is', async () => {
   const alertmanager = await startAlertmanager({ config: documented('alertmanager.yml') })
   await alertmanager.stop()

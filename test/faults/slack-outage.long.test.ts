@@ -67,19 +67,6 @@ test('if any single call fails, with or without an effect, there is one card and
   expect(cards.flatMap((card) => scene.reports(card, /Possible duplicate/))).toEqual([])
 })
 
-test('a bot without the scopes to search repeats a message, and says that it may be a duplicate', async () => {
-  const scene = await startScene({ scopes: ['commands', 'chat:write', 'users:read', 'usergroups:read', 'channels:read', 'groups:read'] })
-  const card = await scene.requestMove(0)
-  const lost = scene.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: isReport })
-  await scene.ben.click(card, 'Approve')
-
-  await scene.untilReport(card, /Possible duplicate/)
-
-  expect(lost.fired).toBe(1)
-  expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
-  expect(scene.reports(card, /Done/)).toHaveLength(2)
-})
-
 describe('a channel that is closed between the request and its end', () => {
   test.each([
     ['archived', 'is_archived', (scene: Scene) => scene.slack.archive(ops), []],

@@ -64,16 +64,13 @@ describe('an evacuation', () => {
     expect(await figure(world, 'lockkeeper_move_duration_seconds_count', '\\{state="done"\\}')).toBe(3)
   })
 
-  test('sends at most five writes at once, and updates its message at most every 5 s while they run, and only if it says something else', async () => {
+  test('updates its message at most every 5 s while they run, and only if it says something else', async () => {
     const world = await worldWith(addresses(12), { account: { moveTakes: { min: 500, max: 6_500 } } })
     const card = await requestEvacuation(world)
     world.accountApi.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 400, times: 12 })
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
 
-    const sent = world.accountApi.journal.writes().map(({ time }) => time)
-    expect(sent).toHaveLength(12)
-    for (const [index, time] of sent.entries()) if (index >= 5) expect(time - (sent[index - 5] ?? 0)).toBeGreaterThan(380)
     const updates = world.slack.calls('chat.update').filter(({ args }) => args.ts === card.ts)
     const shown = updates.map(({ args: { text, blocks } }) => JSON.stringify([text, blocks]))
     expect(shown.filter((each, index) => each === shown[index - 1])).toEqual([])

@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { describe, expect, test } from 'vitest'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
@@ -101,30 +99,6 @@ describe('a new key', () => {
     expect(keysMade(world)).toMatchObject([{ readOnly: false, allowedIps: ['203.0.113.0/24', '2001:db8::/32'] }])
   })
 
-  test('stays if its token is shown while Redis does not answer, and Redis answers again', async () => {
-    const redis = await startRedis({ appendonly: true })
-    onTestFinished(() => redis.stop())
-    const world = await startWorld({ env: { REDIS_URL: redis.url } })
-    const card = await approvedKey(world)
-    const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
-    const frozen = world.slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 1, when: (args) => isSecret(args) && freeze() })
-    function freeze(): boolean {
-      redis.freeze()
-      return true
-    }
-
-    await world.ada.click(card, 'Create key')
-    await untilShown(world.slack, people.ada, /Your new API key/)
-    // Longer than the timeout of any command.
-    await delay(2_500)
-    redis.thaw()
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(frozen.fired).toBe(1)
-    expect(keysMade(world)).toHaveLength(1)
-    expect(world.slack.ephemerals(people.ada).filter(({ text }) => /database \(Redis\) isn't responding/.test(text))).toEqual([])
-  })
-
   test('is reported as not created if the write never reached the account', async () => {
     const world = await startWorld({ timings: quick })
     const card = await approvedKey(world)
@@ -148,21 +122,6 @@ describe('a new key', () => {
 })
 
 describe('an existing key', () => {
-  test("is rotated on the requester's click, and the new token is shown to them alone", async () => {
-    const world = await startWorld()
-    const { id, token } = anotherKey(world)
-    const card = await approvedKey(world, `/infra keys rotate ${id}`)
-
-    await world.ada.click(card, 'Rotate key')
-    const shown = await untilShown(world.slack, people.ada, /The new token of API key/)
-    await untilReport(world.slack, card.ts, /Rotated API key/)
-
-    const after = world.accountApi.world.data.apiKeys.find((key) => key.id === id)
-    expect(after?.token).not.toBe(token)
-    expect(JSON.stringify(shown.blocks)).toContain(after?.token)
-    expect(writes(world, 'PUT')).toHaveLength(1)
-  })
-
   test('is deleted if Slack does not show its new token, and the messages say that the old token is dead too', async () => {
     const world = await startWorld()
     const key = anotherKey(world)

@@ -78,22 +78,6 @@ describe('an incomplete command', () => {
     expect(contentOf(form)).toEqual({ presets, above: '' })
   })
 
-  test.each([
-    [
-      'ip move 203.0.113.19',
-      'No Elastic IP `203.0.113.19`. Did you mean `203.0.113.10`, `203.0.113.11` or `203.0.113.12`? See `/infra ip list`.',
-    ],
-    ['ip move bastion-1', '2 servers are called `bastion-1`. Choose one below.'],
-    ['evacuate bastion-1', '2 servers are called `bastion-1`. Choose one below.'],
-    ['vm rename preview', 'No virtual machine `preview`. Did you mean `preview-1` or `preview-2`? See `/infra vms`.'],
-    ['vm rename search-1', '2 virtual machines are called `search-1`. Choose one below.'],
-  ])('opens the form empty, and says why, if it is not known what was given: %s', async (text, words) => {
-    const { presets, above } = contentOf(await openForm(current(), text))
-
-    expect(presets).toEqual({})
-    expect(above).toContain(words)
-  })
-
   test('opens the form empty, and says why, if the account API is slow', async () => {
     const world = await startWorld()
     world.accountApi.faults.add({ path: '/elastic_ips', kind: 'delay', delayMs: 5_000 })

@@ -55,17 +55,6 @@ describe('a server that dies', () => {
     expect((await untilCard(world.slack, /needs approval from/)).text).toContain(`Move ${elasticIp.address}: web-2 → web-1`)
   })
 
-  test('before the request is shown on the card, and its address can be moved', async () => {
-    const world = await startWorld()
-    const { elasticIp } = world.accountApi.world.movable()
-    world.accountApi.world.killServer(elasticIp.serverId ?? '')
-
-    const { card, report } = await live(world)
-
-    expect(card.text).toContain(`The account shows no server for \`${elasticIp.address}\`. It is unassigned`)
-    expect(report.text).toMatch(/Done/)
-  })
-
   test('after the write does not make the move superseded or failed', async () => {
     const { world, card, from } = await startFailover({ account: { moveTakes: { min: 1_500, max: 1_500 }, movePhases: oldServer } })
     await world.ben.click(card, 'Approve')
