@@ -36,11 +36,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: suites[mode] ?? ['test/**/*.test.ts'],
     exclude: mode in suites ? [] : [...long, model, image],
-    globalSetup: [
-      'test/sandbox/redis-for-tests.ts',
-      ...(mode in suites ? [] : ['test/sandbox/bundles-for-tests.ts']),
-      'test/sandbox/compile-cache-for-tests.ts',
-    ],
+    globalSetup: 'test/sandbox/set-up-for-tests.ts',
     snapshotSerializers: ['test/no-break-spaces.ts'],
     // Only a test that hangs takes so long, also on a machine that does other work.
     testTimeout: mode === 'faults' ? 240_000 : 60_000,

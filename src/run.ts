@@ -16,8 +16,6 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
   try {
     const config = takeConfig(env, { kinds: changeKinds, bundles })
     const log: Log = createLog({ level: config.logLevel })
-    for (const name of config.unusedVariables)
-      log.warn({ code: 'variable-unused', variable: name }, 'The variable has no effect: POLICY_FILE is the whole policy')
     for (const warning of config.warnings) log.warn({ code: 'configuration-warning' }, warning)
     if (config.signsWithApiKey) {
       log.info(

@@ -142,8 +142,8 @@ describe('the architecture', () => {
       'domain/signing.ts',
       'inbound/alert-receiver.ts',
       'redis/connect.ts',
+      'slack/answers.ts',
       'slack/app.ts',
-      'slack/response-url.ts',
       'start/apps.ts',
     ])
   })

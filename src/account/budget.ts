@@ -21,11 +21,8 @@ interface AccountBudgetParts {
   /** What the account allows one key, in any 60 s (vendor's API reference, "Rate limits": 60 and 20). */
   readsPerMinute: number
   writesPerMinute: number
-  /** The reads a minute that all tracking together may spend. */
   pollBudget: number
-  /** Whether there is a second key, for reads. */
   hasReadKey?: boolean
-  /** What counts as a minute, in ms. Only tests shorten it. */
   windowMs?: number | undefined
   /** Called when a read is not sent only because this person has spent their share, of so many reads a minute. */
   onShareSpent?: (userId: string, share: number) => void
@@ -81,7 +78,6 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     return shareOfPerson
   }
 
-  /** Without a token nothing is counted. */
   async function ask(kind: CallKind, { lane, userId }: Spender, key: KeyName, token = '', waiter = ''): Promise<number> {
     const named = nameLane(kind, lane)
     const { adds, limits } = rulesOf(kind, named, userId)

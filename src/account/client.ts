@@ -1,61 +1,206 @@
-import type { ApiKey } from '../domain/account.ts'
 import { ApiError } from '../domain/errors.ts'
-import { apiKeysResource } from './api-keys.ts'
-import { baselinesResource } from './baselines.ts'
-import { type ElasticIpReads, elasticIpsResource } from './elastic-ips.ts'
-import { eventsResource } from './events.ts'
-import { type CallOptions, createHttp, type HttpOptions, type WriteOptions } from './http.ts'
-import { plansResource } from './plans.ts'
-import { findInList } from './resource.ts'
-import { serversResource } from './servers.ts'
-import { virtualMachinesResource } from './virtual-machines.ts'
+import { type CallOptions, createHttp, type Http, type HttpOptions, type WriteOptions } from './http.ts'
+import * as kind from './objects.ts'
+import { findInList, pathTo, readList, readPages } from './resource.ts'
+
+interface ElasticIpFilter extends CallOptions {
+  /** One of an open set of values. `moving` selects the moves in progress. */
+  status?: string
+  /** Reads at most so many pages of 100 Elastic IPs. Default: the whole list. */
+  pages?: number
+  /** Stops once it has the Elastic IPs with these ids. */
+  wanted?: string[]
+}
+
+interface NewApiKey {
+  name: string
+  /** If true, the key allows only GET requests. */
+  readOnly?: boolean
+  /** IP addresses or CIDR ranges that may use the key. An empty list allows any address. */
+  allowedIps?: string[]
+}
+
+interface EventFilter extends CallOptions {
+  targetId?: string
+  /** Inclusive. */
+  since?: Date
+  /** The number of events to read. 100 by default, because the history of an account is long. */
+  limit?: number
+}
+
+/** Who else gets what was read: every complete list, and every Elastic IP of a part of it or that was read by itself. */
+interface ElasticIpReads {
+  onComplete?: (all: kind.ElasticIp[]) => void
+  onOne?: (one: kind.ElasticIp) => void
+}
 
 export interface AccountApiOptions extends HttpOptions {
   elasticIpReads?: ElasticIpReads
 }
 
 /**
- * Creates the typed client of the account API ("Infrastructure Account Management Service: Interface Specification", interface version
- * 2023-06-01). Sends a read up to three times and a write exactly once. Every operation throws one of these:
+ * Creates the typed client of the account API. Sends a read up to three times and a write exactly once. Every operation throws one of these:
  *
- * - ApiError: the account API rejected the request. Carries the status and the error codes.
+ * - ApiError: the account API rejected the request. Carries the status and the error codes: 404 for an id that it does not know.
  * - ApiContractError: the account API answered, but the answer does not fit the schema.
  * - ApiUnreachableError: no answer came. `requestSent` says whether the request may have been carried out.
  * - UserError: the id is impossible. Nothing was sent.
  */
 export function createAccountApi({ elasticIpReads, ...options }: AccountApiOptions) {
   const http = createHttp(options)
-  return {
-    elasticIps: elasticIpsResource(http, elasticIpReads),
-    servers: serversResource(http),
-    virtualMachines: virtualMachinesResource(http),
-    plans: plansResource(http),
-    baselines: baselinesResource(http),
-    apiKeys: apiKeysResource(http),
-    events: eventsResource(http),
-    /** Closes the connections after the running calls have ended. To close sooner, abort those calls with their signals first. */
-    close: http.close,
-  }
+  // Closes the connections after the running calls have ended. To close sooner, abort those calls with their signals first.
+  return { ...accountOver(http, elasticIpReads), close: http.close }
 }
 export type AccountApi = ReturnType<typeof createAccountApi>
 
-type ApiKeys = AccountApi['apiKeys']
-
 /**
- * Finds one API key in the list of all keys (interface specification 2023-06-01, "GET /auth/api_keys"). No operation reads a single key.
- * Returns undefined if no key matches.
- * Throws what `apiKeys.list` throws.
+ * The operations ("Infrastructure Account Management Service: Interface Specification", interface version 2023-06-01). Those that are marked with a star
+ * are only in the vendor's OpenAPI document.
  */
+export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {} }: ElasticIpReads = {}) {
+  return {
+    /** ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`. */
+    elasticIps: {
+      /** "GET /elastic_ips"*, page by page. Leaves out Elastic IPs without an id, which are still being provisioned. */
+      async list({ status, pages, wanted, signal }: ElasticIpFilter = {}): Promise<kind.ElasticIp[]> {
+        const request = { operation: 'elasticIps.list', path: '/elastic_ips', query: { 'filter[status]': status }, pages, wanted, signal }
+        const found = await readPages(http, kind.elasticIp, request)
+        if (pages === undefined && wanted === undefined && status === undefined) onComplete(found)
+        else for (const each of found) onOne(each)
+        return found
+      },
+
+      /** "GET /elastic_ips/{elastic_ip_id}"*. */
+      async get(id: string, { signal }: CallOptions = {}): Promise<kind.ElasticIp> {
+        const path = pathTo('/elastic_ips', id)
+        const found = await http.call({ operation: 'elasticIps.get', method: 'GET', path, signal, read: kind.elasticIp.one })
+        onOne(found)
+        return found
+      },
+
+      /**
+       * "PATCH /elastic_ips/{elastic_ip_id}": moves an Elastic IP to another server of the same project and site. The move is asynchronous: this returns
+       * the Elastic IP with status `moving` and the target in `server`. The move is done when a later read shows status `active` *and* the target.
+       * ApiError: 422 with `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`, `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH`
+       * or `BGP_ELASTIC_IP_NOT_UPDATABLE`.
+       */
+      async move(id: string, serverId: string, options: WriteOptions = {}): Promise<kind.ElasticIp> {
+        const body = { data: { type: 'elastic_ips', attributes: { server_id: serverId } } }
+        const path = pathTo('/elastic_ips', id)
+        return http.call({ operation: 'elasticIps.move', method: 'PATCH', path, body, ...options, read: kind.elasticIp.one })
+      },
+    },
+
+    servers: {
+      /** "GET /servers"*, page by page. A hostname is not unique: servers of one project or of several can share it. */
+      async list({ hostname, signal }: CallOptions & { hostname?: string } = {}): Promise<kind.Server[]> {
+        const query = { 'filter[hostname]': hostname }
+        return readPages(http, kind.server, { operation: 'servers.list', path: '/servers', query, signal })
+      },
+
+      /** "GET /servers/{server_id}"*. */
+      async get(id: string, { signal }: CallOptions = {}): Promise<kind.Server> {
+        return http.call({ operation: 'servers.get', method: 'GET', path: pathTo('/servers', id), signal, read: kind.server.one })
+      },
+    },
+
+    /** Their credentials are never requested or read. */
+    virtualMachines: {
+      /** "GET /virtual_machines"*, page by page. */
+      async list({ signal }: CallOptions = {}): Promise<kind.VirtualMachine[]> {
+        const request = { operation: 'virtualMachines.list', path: '/virtual_machines', hasTotal: true, signal }
+        return readPages(http, kind.virtualMachine, request)
+      },
+
+      /** "GET /virtual_machines/{virtual_machine_id}"*. */
+      async get(id: string, { signal }: CallOptions = {}): Promise<kind.VirtualMachine> {
+        const path = pathTo('/virtual_machines', id)
+        return http.call({ operation: 'virtualMachines.get', method: 'GET', path, signal, read: kind.virtualMachine.one })
+      },
+
+      /**
+       * "PATCH /virtual_machines/{virtual_machine_id}". Returns the machine with its new name; the answer may omit most other fields. The same operation
+       * can resize the machine, change its billing or replace its tags. So the body is written out here and takes only the name from callers.
+       * ApiError: 409: a resize is running.
+       */
+      async rename(id: string, name: string, options: WriteOptions = {}): Promise<kind.VirtualMachine> {
+        const body = { data: { type: 'virtual_machines', id, attributes: { name } } }
+        const path = pathTo('/virtual_machines', id)
+        return http.call({ operation: 'virtualMachines.rename', method: 'PATCH', path, body, ...options, read: kind.virtualMachine.one })
+      },
+    },
+
+    plans: {
+      /**
+       * "GET /plans/virtual_machines". Prices are amounts in the currency, per hour and per month. The specification does not show the units of `memory`
+       * and `vramPerGpu`; `disk` carries its own.
+       */
+      async list({ signal }: CallOptions = {}): Promise<kind.Plan[]> {
+        return readList(http, kind.plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal })
+      },
+    },
+
+    baselines: {
+      /** "GET /baselines", a preview. ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `baselines_api`. */
+      async list({ signal }: CallOptions = {}): Promise<kind.Baseline[]> {
+        return readList(http, kind.baseline, { operation: 'baselines.list', path: '/baselines', signal })
+      },
+    },
+
+    apiKeys: {
+      /** "GET /auth/api_keys": all keys, without their tokens. */
+      async list({ signal }: CallOptions = {}): Promise<kind.ApiKey[]> {
+        return readList(http, kind.apiKey, { operation: 'apiKeys.list', path: '/auth/api_keys', signal })
+      },
+
+      /** "POST /auth/api_keys". Returns the key and its token. Not idempotent: if the answer is lost, find the key by its name. */
+      async create({ name, readOnly, allowedIps }: NewApiKey, options: WriteOptions = {}) {
+        const body = { data: { type: 'api_keys', attributes: { name, read_only: readOnly, allowed_ips: allowedIps } } }
+        return http.call({
+          operation: 'apiKeys.create',
+          method: 'POST',
+          path: '/auth/api_keys',
+          body,
+          ...options,
+          read: kind.issuedApiKey.one,
+        })
+      },
+
+      /** "PUT /auth/api_keys/{api_key_id}"*: replaces the token. The old one stops working at once, even if the answer is lost. */
+      async rotate(id: string, name: string, options: WriteOptions = {}) {
+        const body = { data: { id, type: 'api_keys', attributes: { name } } }
+        const path = pathTo('/auth/api_keys', id)
+        return http.call({ operation: 'apiKeys.rotate', method: 'PUT', path, body, ...options, read: kind.issuedApiKey.one })
+      },
+
+      /** "DELETE /auth/api_keys/{api_key_id}"*. */
+      async delete(id: string, options: WriteOptions = {}): Promise<void> {
+        const path = pathTo('/auth/api_keys', id)
+        return http.call({ operation: 'apiKeys.delete', method: 'DELETE', path, ...options, read: () => undefined })
+      },
+    },
+
+    events: {
+      /** "GET /events"*: the account's own events, newest first. */
+      async list({ targetId, since, limit = 100, signal }: EventFilter = {}): Promise<kind.AccountEvent[]> {
+        const query = { 'filter[target_id]': targetId, 'filter[created_at][gte]': since?.toISOString(), sort: '-created_at' }
+        return readPages(http, kind.event, { operation: 'events.list', path: '/events', query, hasTotal: true, signal, limit })
+      },
+    },
+  }
+}
+
+/** Finds one API key in the list of all keys, because no operation reads a single one. Returns undefined if no key matches. */
 export async function findApiKey(
-  apiKeys: Pick<ApiKeys, 'list'>,
-  matches: (key: ApiKey) => boolean,
+  apiKeys: Pick<AccountApi['apiKeys'], 'list'>,
+  matches: (key: kind.ApiKey) => boolean,
   options: CallOptions = {},
-): Promise<ApiKey | undefined> {
+): Promise<kind.ApiKey | undefined> {
   return findInList(apiKeys.list(options), matches)
 }
 
-/** Deletes an API key. Succeeds if the key no longer exists (404), so it is safe to repeat. Throws every other error that `apiKeys.delete` throws. */
-export async function ensureDeleted(apiKeys: Pick<ApiKeys, 'delete'>, id: string, options: WriteOptions = {}): Promise<void> {
+/** Deletes an API key. Succeeds if the key no longer exists (404), so it is safe to repeat. */
+export async function ensureDeleted(apiKeys: Pick<AccountApi['apiKeys'], 'delete'>, id: string, options: WriteOptions = {}): Promise<void> {
   await apiKeys.delete(id, options).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 404)) throw error
   })

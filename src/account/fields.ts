@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import type { Named } from '../domain/account.ts'
 
 export const text = z.string().nullish()
 /** Accepts any value, because the JSON type of some fields varies between answers. Read it with `toNumber` or `toText`. */
 export const loose = z.unknown().optional()
-export const Named = z.object({ id: text, name: text, slug: text })
-
-type WireNamed = z.infer<typeof Named>
+export const NamedResponse = z.object({ id: text, name: text, slug: text })
+type WireNamed = z.infer<typeof NamedResponse>
 
 /** Returns a finite number, also from a string such as `"1"`, which some answers contain. Returns undefined for anything else. */
 export function toNumber(value: unknown): number | undefined {
@@ -26,23 +26,41 @@ export function toTime(value: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-/** Leaves out what is null, because the account API then shows nothing. */
-export function shown<Wire extends object>(wire: Wire): { [Name in keyof Wire]: Exclude<Wire[Name], null> } {
-  return Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null)) as ReturnType<typeof shown<Wire>>
+type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name
+type Shown<Wire> = Wire extends readonly (infer Item)[]
+  ? Shown<Item>[]
+  : Wire extends object
+    ? { [Name in keyof Wire as CamelCase<Name>]: Shown<Exclude<Wire[Name], null>> }
+    : Wire
+
+/**
+ * Names the members as Lockkeeper does, and leaves out what is null or empty, because the account API then shows nothing: two things without an
+ * id or name must never compare as equal. Takes too long for lists that can be very long.
+ */
+export function shown<Wire extends object>(wire: Wire): Shown<Wire> {
+  return shownOf(wire) as Shown<Wire>
 }
 
-/** Maps empty strings to undefined, so that two things without an id or name never compare as equal. */
-export function toNamed(wire: WireNamed) {
+function shownOf(wire: unknown): unknown {
+  if (Array.isArray(wire)) return wire.map(shownOf)
+  if (typeof wire !== 'object' || wire === null) return wire
+  const members = Object.entries(wire).filter(([, value]) => value !== null && value !== '')
+  return Object.fromEntries(
+    members.map(([name, value]) => [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), shownOf(value)]),
+  )
+}
+
+/** The same as `shown`, in less time. */
+export function toNamed(wire: WireNamed): Named {
   return { id: wire.id || undefined, name: wire.name || undefined, slug: wire.slug || undefined }
-}
-
-/** Returns the names of a region as a member, and no member without any. */
-export function regionNames(...names: (string | null | undefined)[]): { regionNames?: string[] } {
-  const shown = names.filter((name) => typeof name === 'string' && name !== '') as string[]
-  return shown.length > 0 ? { regionNames: shown } : {}
 }
 
 /** Returns undefined for a project without an id, because it cannot be compared with another project. */
 export function toProject(wire: WireNamed | null | undefined) {
   return wire?.id ? { ...toNamed(wire), id: wire.id } : undefined
+}
+
+/** What may be undefined may also be absent. */
+export type Sparse<Item> = { [Name in keyof Item as undefined extends Item[Name] ? never : Name]: Item[Name] } & {
+  [Name in keyof Item as undefined extends Item[Name] ? Name : never]?: Item[Name]
 }

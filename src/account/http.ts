@@ -134,7 +134,6 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     }
   }
 
-  /** Takes turns and makes attempts: one for a write, up to three for a read. */
   async function send<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, signal } = request
     if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'no', problem: 'cancelled before it was sent' })
@@ -142,27 +141,23 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     const kind = method === 'GET' ? 'read' : 'write'
     const tries = kind === 'read' ? maxReadTries : 1
     const deadline = startDeadline(kind === 'read' ? times.readMs : times.writeMs, signal)
+    const use: Use = { kind, keyName: keyFor(kind, operation), deadline }
     let failure: unknown
-    try {
-      const use: Use = { kind, keyName: keyFor(kind, operation), deadline }
-      for (let attempt = 1; ; attempt++) {
-        // What happened to an attempt says more than that the next one has to wait.
-        await takeTurn(operation, use).catch((error: unknown) => {
-          throw failure ?? error
-        })
-        try {
-          return await exchange(request, attempt, use)
-        } catch (error) {
-          const limited = await pauseAfter(error, use)
-          failure = limited ?? error
-          // The next turn waits for the end of the pause, if that is soon enough.
-          if (limited && turns && attempt < tries) continue
-          const delayMs = attempt < tries ? retryDelayMs(error, attempt, times) : undefined
-          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw failure
-        }
+    for (let attempt = 1; ; attempt++) {
+      // What happened to an attempt says more than that the next one has to wait.
+      await takeTurn(operation, use).catch((error: unknown) => {
+        throw failure ?? error
+      })
+      try {
+        return await exchange(request, attempt, use)
+      } catch (error) {
+        const limited = await pauseAfter(error, use)
+        failure = limited ?? error
+        // The next turn waits for the end of the pause, if that is soon enough.
+        if (limited && turns && attempt < tries) continue
+        const delayMs = attempt < tries ? retryDelayMs(error, attempt, times) : undefined
+        if (delayMs === undefined || !(await deadline.wait(delayMs))) throw failure
       }
-    } finally {
-      deadline.end()
     }
   }
 
@@ -177,7 +172,7 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     const startedAt = performance.now()
     const report = (status: HttpCallReport['status']) => {
       onCall?.({ operation, attempt, status, ms: performance.now() - startedAt })
-      request.onAnswer?.({ operation, status })
+      request.onAnswer?.({ operation, ...(typeof status === 'number' ? { status } : { problem: status }) })
     }
     try {
       const headers = {
@@ -197,9 +192,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
       if (status >= 400) {
         // If the body does not arrive, the status is enough.
         const text = await readBody(answer, maxResponseBytes).catch(() => '')
-        const details = readErrorAnswer(text, (shown) => shown.replaceAll(secret.reveal(), '[redacted]'))
-        const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], answer.headers.date) ?? details.retryAfterMs
-        throw new ApiError({ operation, status, key: variable, ...details, retryAfterMs })
+        const redact = (shown: string) => shown.replaceAll(secret.reveal(), '[redacted]')
+        throw new ApiError({ operation, status, key: variable, ...readErrorAnswer(text, answer.headers['retry-after'], redact) })
       }
       const isEmpty = status === 204 || answer.headers['content-length'] === '0'
       const problem = headProblem(answer, isEmpty)
@@ -209,7 +203,7 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
         throw new ApiContractError({ operation, status, problem })
       }
       const text = await readBody(answer, mostBytes).catch((error: unknown) => {
-        if (error instanceof RangeError) throw new AnswerTooLongError({ operation, status, most: mostBytes })
+        if (error instanceof RangeError) throw new AnswerTooLongError({ operation, status, problem: `more than ${mostBytes} bytes` })
         throw unreachable(operation, error, deadline, 'unknown')
       })
       const value = readValue(request, status, isEmpty ? undefined : text)
@@ -267,25 +261,18 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
 }
 export type Http = ReturnType<typeof createHttp>
 
-/** Starts the time limit of a call or a list. Its signal is aborted then, or when the caller aborts. Call `end` afterwards. */
+/** Starts the time limit of a call or a list. Its signal is aborted then, or when the caller aborts. */
 export function startDeadline(ms: number, caller: AbortSignal | undefined) {
-  const stop = new AbortController()
+  const signal = AbortSignal.any([AbortSignal.timeout(ms), ...(caller ? [caller] : [])])
   const endsAt = performance.now() + ms
-  const cancel = () => stop.abort(new Error('cancelled by the caller'))
-  const timer = setTimeout(() => stop.abort(new Error(`not finished within ${ms} ms`)), ms)
-  if (caller?.aborted) cancel()
-  else caller?.addEventListener('abort', cancel, { once: true })
 
   return {
-    signal: stop.signal,
+    signal,
+    reason: () => (caller?.aborted ? 'cancelled by the caller' : `not finished within ${ms} ms`),
     /** Resolves with true after `waitMs`, and with false at once if the wait would outlast the deadline or when the caller aborts. */
     async wait(waitMs: number): Promise<boolean> {
       if (performance.now() + waitMs >= endsAt) return false
-      return delay(waitMs, true, { signal: stop.signal }).catch(() => false)
-    },
-    end() {
-      clearTimeout(timer)
-      caller?.removeEventListener('abort', cancel)
+      return delay(waitMs, true, { signal }).catch(() => false)
     },
   }
 }
@@ -339,13 +326,16 @@ const ErrorItem = z
 const ErrorsResponse = z.object({ errors: z.array(ErrorItem.catch({})) })
 
 const maxDetailLength = 200
-const longestRetryAfterSeconds = 1_000_000_000
 
 /**
- * Reads the codes (at most 10), the first message and the wait from the body of an error answer. Cuts the message to 200 characters and
- * removes keys and tokens. Returns no codes and no message for a body in any other shape (HTML, empty, cut short).
+ * Reads the codes (at most 10), the first message and the wait from an error answer. Cuts the message to 200 characters and removes keys and tokens.
+ * Returns no codes and no message for a body in any other shape (HTML, empty, cut short). The wait is in seconds, in the header or in the body.
  */
-function readErrorAnswer(body: string, redact: (text: string) => string): { codes: string[]; detail?: string; retryAfterMs?: number } {
+function readErrorAnswer(
+  body: string,
+  retryAfter: unknown,
+  redact: (text: string) => string,
+): Pick<ApiError, 'codes' | 'detail' | 'retryAfterMs'> {
   const items = parseErrors(body)
   // No error needs to quote what looks like a token.
   const clean = (value: unknown) =>
@@ -355,13 +345,13 @@ function readErrorAnswer(body: string, redact: (text: string) => string): { code
       .trim()
   const codes = items.map(({ code }) => clean(code)).filter((code) => /^[\w.-]{1,64}$/.test(code))
   const detail = items.flatMap(({ detail, message, title }) => [detail, message, title].map(clean)).find((words) => words !== '')
-  const seconds = items
-    .map(({ meta }) => toNumber(meta?.retry_after))
-    .find((number) => number !== undefined && number >= 0 && number <= longestRetryAfterSeconds)
+  const waits = [retryAfter, ...items.map(({ meta }) => meta?.retry_after)].map(toNumber)
+  const seconds = waits.find((number) => number !== undefined && number >= 0)
   return {
     codes: codes.slice(0, 10),
-    detail: detail && shorten(detail),
-    retryAfterMs: seconds === undefined ? undefined : Math.ceil(seconds * 1000),
+    // Without half of a surrogate pair at the end.
+    detail: detail && detail.length > maxDetailLength ? `${detail.slice(0, maxDetailLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : detail,
+    retryAfterMs: seconds && Math.ceil(seconds * 1000),
   }
 }
 
@@ -371,23 +361,6 @@ function parseErrors(body: string): z.infer<typeof ErrorItem>[] {
   } catch {
     return []
   }
-}
-
-/** Cuts by code points, so that no half of a surrogate pair is left. */
-function shorten(words: string): string {
-  return words.length <= maxDetailLength ? words : `${[...words.slice(0, maxDetailLength * 2)].slice(0, maxDetailLength - 1).join('')}…`
-}
-
-/**
- * Parses a `Retry-After` header, which holds seconds or a date, to milliseconds. A date is compared with the `Date` header of the same
- * answer, so that a wrong local clock does no harm. Returns undefined for anything else.
- */
-function parseRetryAfter(value: unknown, date: unknown): number | undefined {
-  const text = String(value ?? '').trim()
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
-  // Date.parse accepts some numbers, such as -5, as dates. A date in this header always contains letters.
-  const until = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(until) ? undefined : Math.max(0, until - (Date.parse(String(date)) || Date.now()))
 }
 
 /**
@@ -405,8 +378,8 @@ function retryDelayMs(error: unknown, failedTries: number, { retryBaseMs, retryM
   return Math.random() * Math.min(retryBaseMs * 2 ** (failedTries - 1), retryMaxMs)
 }
 
-function unreachable(operation: string, error: unknown, { signal }: Deadline, requestSent: 'no' | 'unknown') {
-  if (signal.aborted) return new ApiUnreachableError({ operation, requestSent: 'unknown', problem: signal.reason.message })
+function unreachable(operation: string, error: unknown, { signal, reason }: Deadline, requestSent: 'no' | 'unknown') {
+  if (signal.aborted) return new ApiUnreachableError({ operation, requestSent: 'unknown', problem: reason() })
   return new ApiUnreachableError({ operation, requestSent, problem: codeOf(error) })
 }
 

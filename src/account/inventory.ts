@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import type { ApiKey, Baseline, ElasticIp, Plan, Server, VirtualMachine } from '../domain/account.ts'
+import type { ApiKey, Baseline, ElasticIp, Plan, Server, VirtualMachine } from '../account/objects.ts'
 import { AccountLimitError, isUnanswered, ListCutError, type Missing, StoreUnavailableError } from '../domain/errors.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { withinOr } from '../domain/within.ts'
@@ -25,7 +25,6 @@ export type ListName = keyof Items
 const slowMs = 1_000
 
 const readMs = 10_000
-/** How long a process waits for the read of another one. */
 const waitForOtherMs = 4_000
 const lookAgainMs = 100
 /** Longer lists are kept by each process alone. */
@@ -49,9 +48,7 @@ interface InventoryParts {
   redis: Redis
   keys: Keys
   keyring: Keyring
-  /** In ms. Only tests replace it. */
   now?: () => number
-  /** What counts as a minute, in ms. Only tests shorten it. */
   minuteMs?: number | undefined
 }
 
@@ -77,7 +74,6 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     let newest: Copy | undefined
     let running: Promise<Copy> | undefined
 
-    /** Gives a copy out, with its age if it is old. */
     function give({ list: { items, cut, ...leftOut } }: Copy, old?: Missing['old']): Items[Name][] {
       const given = old || cut ? noteLeftOut([...items], { ...leftOut, old }) : items
       if (cut) throw new ListCutError({ operation: `${name}.list`, limit: cut, items: given })
@@ -97,7 +93,6 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       }
     }
 
-    /** Takes the copy in Redis, if it is genuine and newer. */
     async function load(redisNow: number): Promise<void> {
       const [head, text] = await guardStore(() => redis.hmget(key.copy, 'head', 'text'))
       const read = signed.decode({ head: head ?? '', text: text ?? '' })
@@ -135,7 +130,6 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       return running
     }
 
-    /** Reads the list, unless another process is reading it. */
     async function readOnce(): Promise<Copy> {
       const token = randomUUID()
       const until = now() + waitForOtherMs

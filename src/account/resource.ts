@@ -107,11 +107,11 @@ export async function readList<Item>(http: Http, kind: ResourceKind<Item>, reque
   const { items, leftOut, invalidCount, isCut } = await http
     .call({ ...request, method: 'GET', mostBytes: listLimits.bytesWithoutPages, read })
     .catch((error: unknown) => {
-      throw error instanceof AnswerTooLongError ? new ListCutError({ operation, limit: 'bytes of a page', items: [] }) : error
+      throw error instanceof AnswerTooLongError ? new ListCutError({ operation, limit: 'size', items: [] }) : error
     })
   if (invalidCount > 0) http.onSkipped({ operation, count: invalidCount })
   noteLeftOut(items, { unreadable: invalidCount, unready: leftOut.length - invalidCount })
-  if (isCut) throw new ListCutError({ operation, limit: 'items', items })
+  if (isCut) throw new ListCutError({ operation, limit: 'size', items })
   return items
 }
 
@@ -178,16 +178,15 @@ export async function readPages<Item extends { id: string }>(
       if (count() === known) return undefined
       unreadable += page.invalidCount
       if (found.size >= limit) return undefined
-      if (page.isCut) return 'items of a page'
-      if (count() > listLimits.items) return 'items'
-      if (bytes > listLimits.bytes || http.reading.bytes > listLimits.bytesTogether) return 'bytes'
+      if (page.isCut || count() > listLimits.items) return 'size'
+      if (bytes > listLimits.bytes || http.reading.bytes > listLimits.bytesTogether) return 'size'
       if (number === pages || wanted?.every((id) => found.has(id))) return undefined
       if (before < documentedPageSize) http.shortPages.set(operation, 'not-last')
       const rows = page.items.length + page.leftOut.length
       if (count() === page.total || (isLast(rows) && count() > (page.total ?? 0))) return undefined
       before = rows
     }
-    return 'pages'
+    return 'size'
   }
 
   function isLast(rows: number): boolean {
@@ -200,7 +199,7 @@ export async function readPages<Item extends { id: string }>(
 
   /** Returns the limit that ended the list, because the items that were read before it are still shown. Throws every other error. */
   function limitOf(error: unknown): ListLimit {
-    if (error instanceof AnswerTooLongError) return 'bytes of a page'
+    if (error instanceof AnswerTooLongError) return 'size'
     const isLate = deadline.signal.aborted && !signal?.aborted
     if (error instanceof ApiUnreachableError && isLate && found.size > 0) return 'time'
     throw error
@@ -209,7 +208,6 @@ export async function readPages<Item extends { id: string }>(
   const exceeded = await readAll()
     .catch(limitOf)
     .finally(() => {
-      deadline.end()
       http.reading.bytes -= bytes
     })
   if (unreadable > 0) http.onSkipped({ operation, count: unreadable })

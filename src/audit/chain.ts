@@ -4,9 +4,8 @@ import { Finding } from '../domain/change.ts'
 import type { Keyring, Verdict } from '../domain/signing.ts'
 import { scrub } from '../ops/log.ts'
 
-/** The answer of the account API to a write: an HTTP status, or the problem if no answer came. */
+/** The answer of the account API to a write: an HTTP status, or the problem if no answer came. `operation`: such as `elasticIps.move`. */
 export const ApiAnswer = z.object({
-  /** Lockkeeper's own name of the operation: `elasticIps.move`. */
   operation: z.string(),
   status: z.number().optional(),
   codes: z.array(z.string()).optional(),
@@ -27,19 +26,18 @@ export const AuditNote = z.looseObject({
   kind: z.string().optional(),
   /** `elastic_ip:eip_1` */
   resource: z.string().optional(),
-  /** The item of the request that it is about, for a request with several: `eip_1`. `resource` and `facts` are then those of the item. */
+  /** For a request with several: the item that it is about. `resource` and `facts` are then those of the item. */
   item: z.string().optional(),
   /** The state of the account that was approved, in the shape of this kind of change. */
   facts: z.unknown().optional(),
   channelId: z.string().optional(),
   teamId: z.string().optional(),
-  /** The name of the rule that allowed it. */
   rule: z.string().optional(),
   /** How the rule allowed it: by a user id, a user group id, or a word such as `requester`. */
   via: z.string().optional(),
   /** The refused attempt: `decide`, or the action id of a button. */
   attempted: z.string().optional(),
-  /** In a second entry on the same: how many more times it happened, in ten minutes for a refusal and otherwise in a day. */
+  /** How many more times it happened, in a second entry on the same. */
   count: z.number().int().positive().optional(),
   /** Why it was refused, or why the request ended. */
   causes: z.array(Finding).optional(),
@@ -52,9 +50,8 @@ export const AuditNote = z.looseObject({
   /** The refused command or button, the text of a note that could not be parsed, or what was damaged among removed entries. */
   text: z.string().optional(),
   payload: z.string().optional(),
-  /** The number of the last entry that was removed because of its age, in a note about that. */
+  // In a note that old entries were removed: the number of the last one, and the time before which they were, in ms since 1970 by Redis' clock.
   through: z.number().int().optional(),
-  /** The time before which entries were removed, in ms since 1970 by Redis' clock, in a note about that. */
   keptSince: z.number().optional(),
 })
 export type AuditNote = Known<z.infer<typeof AuditNote>>
@@ -125,27 +122,25 @@ export function createVerifier() {
   return { next, last: () => last }
 }
 
-const stream = 'audit'
-
 /** Matches what JSON leaves as it is, and what readers of a log take for the end of a line, or for an order to reverse or to hide text. */
 const unprinted = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu
 
 /** Makes the line of an entry for the log: its fields in their order, and its hash. */
 export function printedLine(entry: string): string {
-  return JSON.stringify({ stream, ...JSON.parse(entry), hash: hashOf(entry) }).replace(unprinted, escapeUnits)
-}
-
-function escapeUnits(character: string): string {
-  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
-  return units.map((unit) => `\\u${unit}`).join('')
+  return JSON.stringify({ stream: 'audit', ...JSON.parse(entry), hash: hashOf(entry) }).replace(unprinted, (found) =>
+    found
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
 }
 
 /** Reads an entry from a line of the log, after anything that a log collector put before it. Returns undefined for any other line. */
 export function readPrintedLine(line: string): { seq: number; entry: string; hash: string } | undefined {
-  const start = line.indexOf(`{"stream":"${stream}"`)
+  const start = line.indexOf('{"stream":"audit"')
   if (start < 0) return undefined
   try {
-    const { stream: _, hash, ...fields } = JSON.parse(line.slice(start))
+    const { stream, hash, ...fields } = JSON.parse(line.slice(start))
     const entry = JSON.stringify(fields)
     const { seq } = AuditEntry.parse(fields)
     return typeof hash === 'string' ? { seq, entry, hash } : undefined
@@ -184,24 +179,16 @@ export function createNoteSigner(keyring: Pick<Keyring, 'sign'>, process = proce
   function sign(what: object): { note: object; settle: (outcome: NoteOutcome) => void } {
     lastNumber += 1
     const number = lastNumber
-    const named = { voids, uncertain }
+    const named = { ...(voids.length > 0 && { voids }), ...(uncertain.length > 0 && { uncertain }) }
     voids = []
     uncertain = []
-    const note = {
-      ...what,
-      process,
-      number,
-      ...(named.voids.length > 0 && { voids: named.voids }),
-      ...(named.uncertain.length > 0 && { uncertain: named.uncertain }),
-    }
+    const note = { ...what, process, number, ...named }
 
     function settle(outcome: NoteOutcome): void {
       if (outcome === 'written') return
       // The next note has to name the numbers that this one would have named.
-      voids.push(...named.voids)
-      uncertain.push(...named.uncertain)
-      if (outcome === 'not-written') voids.push(number)
-      else uncertain.push(number)
+      voids.push(...(named.voids ?? []), ...(outcome === 'not-written' ? [number] : []))
+      uncertain.push(...(named.uncertain ?? []), ...(outcome === 'unknown' ? [number] : []))
     }
 
     return { note: { ...note, signature: keyring.sign(note) }, settle }
@@ -246,7 +233,8 @@ export function cleanNote(note: AuditNote): object {
  * the notes after it. A note that cannot be verified says so in `unverified`.
  */
 export function decodeNote(keyring: Pick<Keyring, 'verify'>, id: string, flat: string[]): { unverified?: string } {
-  const { note = flat.join(' '), at, to } = fieldsOf(flat)
+  const pairs = Array.from({ length: flat.length / 2 }, (_, index) => flat.slice(index * 2, index * 2 + 2))
+  const { note = flat.join(' '), at, to }: Record<string, string | undefined> = Object.fromEntries(pairs)
   const known = parseNote(note, { at: Number(at), to })
   const fields = known ?? { act: 'unreadable', at: timeOf(id), text: shorten(scrub(note)) }
   const verdict = verifyNote(keyring, fields)
@@ -260,10 +248,6 @@ export function timeOf(streamId: string): number {
 /** Cuts a text, and replaces a half character at the cut: the JSON library of Redis would throw an error on it. */
 function shorten(text: string): string {
   return (text.length > maxTextLength ? `${text.slice(0, maxTextLength - 1)}…` : text).toWellFormed()
-}
-
-function fieldsOf(flat: string[]): Record<string, string | undefined> {
-  return Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
 }
 
 /** Returns all fields of a note, also those that a newer version added within others, because the signature covers them. */

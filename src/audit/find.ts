@@ -31,7 +31,7 @@ export async function findEntries(
   await app.audit.chained()
   const found: FoundEntry[] = []
   let searched = 0
-  for await (const { id, text } of entriesFromEnd(app)) {
+  for await (const { id, text } of entries(app, 'xrevrange')) {
     if (searched >= most) break
     searched += 1
     const fields = parseFields(text)
@@ -54,25 +54,13 @@ const pageSize = 1_000
 /** How many entries are read before other work gets a turn. Parsing and comparing one takes up to 0.1 ms. */
 const entriesPerTurn = 50
 
-export async function* entriesFromEnd({ audit: { redis, keys } }: AuditApp): AsyncGenerator<ChainedText> {
-  yield* inPages((from) => redis.xrevrange(keys.audit, from ?? '+', '-', 'COUNT', pageSize))
-}
-
-export async function* entriesFromStart({ audit: { redis, keys } }: AuditApp): AsyncGenerator<ChainedText> {
-  yield* inPages((from) => redis.xrange(keys.audit, from ?? '-', '+', 'COUNT', pageSize))
-}
-
-/** The text of an entry, and its id in the stream. */
-interface ChainedText {
-  id: string
-  text: string
-}
-
-async function* inPages(read: (from: string | undefined) => Promise<[id: string, fields: string[]][]>): AsyncGenerator<ChainedText> {
+/** Reads the chain from its start (`xrange`) or from its end (`xrevrange`): the text of each entry, and its id in the stream. */
+export async function* entries({ audit: { redis, keys } }: AuditApp, order: 'xrange' | 'xrevrange') {
+  const [start, end] = order === 'xrange' ? ['-', '+'] : ['+', '-']
+  let from = start
   let count = 0
-  let from: string | undefined
   for (;;) {
-    const page = await guardStore(() => read(from))
+    const page = await guardStore(() => redis[order](keys.audit, from, end, 'COUNT', pageSize))
     for (const [id, [, text = '']] of page) {
       if (count % entriesPerTurn === 0) await nextTurn()
       count += 1

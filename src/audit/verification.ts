@@ -96,8 +96,8 @@ function utc(at: number): string {
 /** An entry that was chained within this time before the log was read may not be in the log yet. */
 const printedWithinMs = 60_000
 
+/** `hashes`: of each line, by the number of its entry. */
 interface PrintedLog {
-  /** The hash of each line, by the number of its entry. */
   hashes: Map<number, string>
   breaks: string[]
 }
@@ -128,7 +128,7 @@ function readLine(line: string, { hashes, breaks }: PrintedLog): void {
   hashes.set(seq, hash)
 }
 
-function createComparison({ hashes }: PrintedLog, readAt: number) {
+function createComparison(hashes: ReadonlyMap<number, string>, readAt: number) {
   const unmatched = new Set(hashes.keys())
   const notInLog: number[] = []
   const different: number[] = []
@@ -143,36 +143,33 @@ function createComparison({ hashes }: PrintedLog, readAt: number) {
   function breaks({ first }: Walk): string[] {
     const notInChain = [...unmatched].filter((seq) => seq >= (first?.seq ?? 0)).toSorted((a, b) => a - b)
     return [
-      ...ranges(different).map((range) => `${range} not the same in the chain and in the log.`),
-      ...ranges(notInLog).map((range) => `${range} in the chain and not in the log. Give it the complete log of every replica.`),
-      ...ranges(notInChain).map((range) => `${range} in the log and not in the chain.`),
+      ...ranges(different, 'not the same in the chain and in the log.'),
+      ...ranges(notInLog, 'in the chain and not in the log. Give it the complete log of every replica.'),
+      ...ranges(notInChain, 'in the log and not in the chain.'),
     ]
   }
 
   return { onEntry, breaks }
 }
 
-const plurals = { Entry: 'Entries', Note: 'Notes' }
-
-/** Puts numbers that follow each other into one subject: `Entry 4 is`, `Entries 7 to 9 are`. */
-function ranges(numbers: number[], noun: keyof typeof plurals = 'Entry'): string[] {
+/** Says the same of numbers, with one line for those that follow each other: `Entry 4 is missing.`, `Entries 7 to 9 are missing.` */
+function ranges(numbers: number[], rest: string, [one, several] = ['Entry', 'Entries']): string[] {
   const found: { from: number; to: number }[] = []
   for (const number of numbers) {
     const last = found.at(-1)
     if (last && number === last.to + 1) last.to = number
     else found.push({ from: number, to: number })
   }
-  return found.map(({ from, to }) => (from === to ? `${noun} ${from} is` : `${plurals[noun]} ${from} to ${to} are`))
+  return found.map(({ from, to }) => `${from === to ? `${one} ${from} is` : `${several} ${from} to ${to} are`} ${rest}`)
 }
 
 /** How far the clock of a process may be behind that of Redis. */
 const clockOffMs = 3_600_000
 
-/**
- * Concurrent notes of a process join the chain in any order. So around the place of a removal, some of them are kept and others are not.
- */
+/** Concurrent notes of a process join the chain in any order. So around the place of a removal, some of them are kept and others are not. */
 const mayBeMixed = 100
 
+/** The entries by the numbers of their notes, and the numbers that need no note. */
 interface NotesOfProcess {
   entries: Map<number, number>
   excused: Set<number>
@@ -222,16 +219,16 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   }
 
   function breaks(): string[] {
+    const fromProcess = (name: string) => `missing from the process ${name}: removed or changed by somebody.`
     return [
-      ...ranges(notGenuine.unsigned).map((range) => `${range} not signed: Lockkeeper did not write it.`),
-      ...ranges(notGenuine.forged).map((range) => `${range} not genuine: its signature doesn't match.`),
-      ...ranges(notGenuine['unknown-key']).map(
-        (range) => `${range} signed with a key that STATE_KEY does not have. Add the keys that were used before, separated by commas.`,
+      ...ranges(notGenuine.unsigned, 'not signed: Lockkeeper did not write it.'),
+      ...ranges(notGenuine.forged, "not genuine: its signature doesn't match."),
+      ...ranges(
+        notGenuine['unknown-key'],
+        'signed with a key that STATE_KEY does not have. Add the keys that were used before, separated by commas.',
       ),
       ...copies.map(({ seq, of }) => `Entry ${seq} is a copy of entry ${of}.`),
-      ...[...processes].flatMap((each) =>
-        ranges(missingOf(each), 'Note').map((range) => `${range} missing from the process ${each[0]}: removed or changed by somebody.`),
-      ),
+      ...[...processes].flatMap((each) => ranges(missingOf(each), fromProcess(each[0]), ['Note', 'Notes'])),
     ]
   }
 
@@ -276,15 +273,14 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
   try {
     const [seconds] = await runCommand(() => redis.time())
     const log = await readLogs(paths)
-    const comparison = createComparison(log, Number(seconds) * 1_000)
+    const comparison = log.hashes.size > 0 ? createComparison(log.hashes, Number(seconds) * 1_000) : undefined
     const connection = { redis, keys: createKeys(prefix) }
     const walk = await walkAudit(connection, (walked) => {
       signatures.onEntry(walked)
-      if (log.hashes.size > 0) comparison.onEntry(walked)
+      comparison?.onEntry(walked)
     })
-    const compared = log.hashes.size > 0 ? comparison.breaks(walk) : []
-    const waiting = await faultsInIntake(connection)
-    const breaks = [...walk.breaks, ...waiting, ...signatures.faultsAtBeginning(), ...(trusted?.breaks() ?? []), ...log.breaks, ...compared]
+    const ofChain = [...walk.breaks, ...(await faultsInIntake(connection)), ...signatures.faultsAtBeginning(), ...(trusted?.breaks() ?? [])]
+    const breaks = [...ofChain, ...log.breaks, ...(comparison?.breaks(walk) ?? [])]
     return {
       breaks: trusted || breaks.length === 0 ? breaks : [...breaks, notChecked],
       whole: wholeSentence(walk, log.hashes.size, trusted?.uncertain()),

@@ -32,50 +32,38 @@ function fileVariable<Name extends SecretVariable>(name: Name) {
 interface Given {
   /** The variables without those that are empty, and with the secrets that came from files. */
   values: Environment
-  /** A line for each file that gave no secret. */
-  lines: string[]
-  /** The variables that these lines are about. They may be absent from `values`. */
-  reported: string[]
-  /** Returns how errors name a variable: with the one that names its file, where the value is from a file. */
-  nameOf: (variable: string) => string
+  /** The secrets that their files did not give, each with the line that says why. */
+  problems: Map<string, string>
 }
 
 /** Trims the given variables, and reads those of `secrets` for which the environment names a file. Never throws. */
 function givenVariables(env: Environment, secrets: readonly SecretVariable[], readFile: ReadFile): Given {
   const values: Environment = Object.fromEntries(variableNames.map((name) => [name, env[name]?.trim() || undefined]))
-  const fromFiles = new Set<string>()
-  const problems: { name: string; line: string }[] = []
+  const problems = new Map<string, string>()
   for (const name of secrets) {
     const path = values[fileVariable(name)]
     if (path === undefined) continue
-    fromFiles.add(name)
-    const found = values[name] === undefined ? readSecret(fileVariable(name), path, readFile) : { line: bothGiven(name) }
-    if ('line' in found) problems.push({ name, line: found.line })
+    const found =
+      values[name] === undefined
+        ? readSecret(fileVariable(name), path, readFile)
+        : { line: `${name} and ${fileVariable(name)} are both set: keep one` }
+    if ('line' in found) problems.set(name, found.line)
     else values[name] = found.secret
   }
-  return {
-    values,
-    lines: problems.map(({ line }) => line),
-    reported: problems.map(({ name }) => name),
-    nameOf: (variable) => (fromFiles.has(variable) ? `${variable} (from ${variable}_FILE)` : variable),
-  }
+  return { values, problems }
 }
 
 /** The line never contains the path, because a secret may have been entered in its place. */
 function readSecret(variable: string, path: string, readFile: ReadFile): { secret: string } | { line: string } {
   const read = readText(path, readFile)
-  if ('why' in read) return { line: `${variable} must be the path of a file that can be read: the path ${read.why}` }
+  if ('why' in read) return { line: `${variable} must be a path: the file ${read.why}` }
   const secret = read.text.trim()
   return secret === '' ? { line: `${variable} names an empty file: write the secret into it` } : { secret }
 }
 
-function bothGiven(name: SecretVariable): string {
-  return `${name} and ${fileVariable(name)} are both set: keep one`
-}
-
-function linesAcross({ values, reported }: Given): string[] {
+function linesAcross({ values, problems }: Given): string[] {
   const lines: string[] = []
-  const has = (name: string) => values[name] !== undefined || reported.includes(name)
+  const has = (name: string) => values[name] !== undefined || problems.has(name)
   if (!has('APPROVERS') && !has('POLICY_FILE')) {
     lines.push(
       'APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas (or set POLICY_FILE)',
@@ -104,15 +92,18 @@ function linesAcross({ values, reported }: Given): string[] {
 /** When a process with ROLE=web can do without INFRA_API_KEY. The policy and the kinds of change are known only later. */
 export const ifNoKeyIsMinted = 'if the policy allows no change whose button creates a token'
 
-/** Warns of alerts that lead to nothing, because one of two settings is missing. */
-function alertWarnings({ alerts, role }: { alerts: object | undefined; role: Variables['ROLE'] }, policy: Policy): string[] {
-  const hasEntries = (policy.alerts ?? []).length > 0
-  if (alerts && !hasEntries) return ['ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request']
-  if (!alerts && hasEntries && role !== 'worker') return ['POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received']
-  return []
-}
+/** Variables that describe a simple policy. A policy file replaces all of them. */
+const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
 
-const openToOthers = 0o066
+/** Warns of variables that a policy file replaces, and of alerts that lead to nothing because one of two settings is missing. */
+function warningsOf(values: Environment, { alerts, role }: ReturnType<typeof nameParts>, policy: Policy): string[] {
+  const unused = policyVariables.filter((name) => values.POLICY_FILE && values[name])
+  const warnings = unused.map((name) => `${name} has no effect: POLICY_FILE is the whole policy`)
+  const hasEntries = (policy.alerts ?? []).length > 0
+  if (alerts && !hasEntries) warnings.push('ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request')
+  if (!alerts && hasEntries && role !== 'worker') warnings.push('POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received')
+  return warnings
+}
 
 /** Returns a warning if the file holds a secret and other users of this machine can read or change it. Windows has no such modes. */
 function openEnvFileWarning(path: string): string | undefined {
@@ -120,7 +111,7 @@ function openEnvFileWarning(path: string): string | undefined {
   try {
     const mode = statSync(path).mode & 0o777
     const values = parseEnv(readFileSync(path, 'utf8'))
-    if ((mode & openToOthers) === 0 || !secretVariables.some((name) => values[name])) return undefined
+    if ((mode & 0o066) === 0 || !secretVariables.some((name) => values[name])) return undefined
     return `${path} holds secrets, and other users of this machine can read or change it (mode ${mode.toString(8)}). Run: chmod 600 ${path}`
   } catch {
     // The file does not exist, or this process may not read it.
@@ -138,9 +129,6 @@ export class ConfigError extends Error {
     this.lines = lines
   }
 }
-
-/** Variables that describe a simple policy. A policy file replaces all of them. */
-const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
 
 interface ReadOptions {
   kinds: ChangeKind[]
@@ -164,9 +152,8 @@ export function readConfig(env: Environment, { kinds, bundles, readFile = readFr
   if (file && 'lines' in file) lines.push(...file.lines)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data, { kinds, bundles })
-  const unusedVariables: string[] = policyFile ? policyVariables.filter((name) => given.values[name]) : []
   const parts = nameParts(parsed.data)
-  return { ...parts, policy, policyFile, unusedVariables, warnings: alertWarnings(parts, policy) }
+  return { ...parts, policy, policyFile, warnings: warningsOf(given.values, parts, policy) }
 }
 export type Config = ReturnType<typeof readConfig>
 
@@ -199,9 +186,9 @@ export function readAuditConfig(env: Environment, readFile: ReadFile = readFromD
   return { url, prefix, signingSecrets: stateKeys ?? (apiKey && ([apiKey] as const)) }
 }
 
-function linesOf(error: z.ZodError | undefined, { lines, reported, nameOf }: Given): string[] {
-  const issues = (error?.issues ?? []).map(({ path, message }) => ({ name: String(path[0]), message }))
-  return [...issues.filter(({ name }) => !reported.includes(name)).map(({ name, message }) => `${nameOf(name)} ${message}`), ...lines]
+function linesOf(error: z.ZodError | undefined, { problems }: Given): string[] {
+  const issues = (error?.issues ?? []).filter(({ path }) => !problems.has(String(path[0])))
+  return [...issues.map(({ path, message }) => `${String(path[0])} ${message}`), ...problems.values()]
 }
 
 function nameParts(v: Variables) {

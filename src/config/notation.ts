@@ -32,14 +32,7 @@ export function readText(path: string, readFile: ReadFile): { text: string } | {
   try {
     return { text: readFile(path) }
   } catch (error) {
-    return { why: whyUnreadable(error) }
+    const code = error instanceof Error && 'code' in error ? error.code : 'no reason given'
+    return { why: `cannot be read (${code}). Relative paths start at the working directory` }
   }
-}
-
-function whyUnreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found (relative paths start at the working directory)'
-  if (code === 'EACCES' || code === 'EPERM') return 'is not readable by the user that Lockkeeper runs as'
-  if (code === 'EISDIR') return 'is a directory: name the file in it'
-  return `cannot be read${code ? ` (${code})` : ''}`
 }

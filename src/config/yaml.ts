@@ -1,4 +1,4 @@
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import { isNode, LineCounter, parseDocument } from 'yaml'
 import { quote } from './notation.ts'
 
 export interface Fault {
@@ -10,7 +10,7 @@ export interface Yaml {
   /** Undefined if the text could not be parsed. Then `faults` says why. */
   content: { value: unknown } | undefined
   faults: Fault[]
-  /** Returns the line of the key or list item at a path, counted from 1. For a missing path, this is the line of its last existing part. */
+  /** Returns the line of the value at a path, counted from 1. For a missing path, this is the line of its last existing part. */
   lineOf: (path: readonly PropertyKey[]) => number
 }
 
@@ -38,7 +38,11 @@ export function readYaml(text: string): Yaml {
       sentence: sentenceOf(message),
     }))
     if (faults.length > 0) return unreadable(faults)
-    const lineOf = (path: readonly PropertyKey[]) => Math.max(1, lines.linePos(offsetAt(document.contents, path)).line)
+    const lineOf = (path: readonly PropertyKey[]): number => {
+      const node = document.getIn(path, true)
+      if (isNode(node) && node.range) return Math.max(1, lines.linePos(node.range[0]).line)
+      return path.length > 0 ? lineOf(path.slice(0, -1)) : 1
+    }
     return { content: { value: document.toJS({ maxAliasCount }) }, faults, lineOf }
   } catch (error) {
     // Lists that are nested too deeply overflow the stack, and aliases can lead nowhere or to too much.
@@ -50,17 +54,4 @@ export function readYaml(text: string): Yaml {
 function sentenceOf(message: string): string {
   const [first = ''] = message.replace(/^\w*Error: /, '').split(/ at line \d|\n/)
   return quote(first, 300) === JSON.stringify(first.slice(0, 300)) ? `not valid YAML: ${first}` : 'not valid YAML'
-}
-
-function offsetAt(contents: unknown, path: readonly PropertyKey[]): number {
-  let node: unknown = contents
-  let offset = 0
-  for (const segment of path) {
-    const pair = isMap(node) ? node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === String(segment)) : undefined
-    const item: unknown = isSeq(node) ? node.items[Number(segment)] : pair?.key
-    if (!isNode(item)) break
-    offset = item.range?.[0] ?? offset
-    node = pair ? pair.value : item
-  }
-  return offset
 }

@@ -25,7 +25,6 @@ const whoOrWhere = z.object({
 
 const InvolvedDenial = z.literal(['not-involved', 'only-involved-may-withdraw'])
 
-/** Denials by the policy. */
 const byPolicy = [
   z.object({ code: z.literal('direct-message') }),
   /** Lockkeeper is not a member of the channel, so it could not post the request there. */
@@ -37,7 +36,6 @@ const byPolicy = [
   /** The rule depends on the project, and the account API did not show it. */
   z.object({ code: z.literal('project-unknown'), rule: z.string() }),
   z.object({ code: z.literal('not-a-requester'), requesters: Group }),
-  /** Alerts may request nothing under this rule. */
   z.object({ code: z.literal('alerts-not-named'), rule: z.string() }),
   /** The rule needs no approval, but a request by an alert always needs one. */
   z.object({ code: z.literal('alerts-need-approval'), rule: z.string() }),
@@ -48,7 +46,6 @@ const byPolicy = [
   z.object({ code: z.literal('too-few-approvers'), rule: z.string(), needed: z.number(), requester: z.string().optional() }),
   /** Slack did not list the members of a user group. */
   z.object({ code: z.literal('group-unknown') }),
-  /** Requesters cannot decide their own requests. */
   z.object({ code: z.literal('own-request') }),
   /** The policy no longer has the rule of the request. */
   z.object({ code: z.literal('rule-gone') }),
@@ -91,7 +88,6 @@ export type Origin = z.infer<typeof Origin>
 /** Stands for alerts in the `userId` of a requester. Policies name them by the same word. No Slack id has this form. */
 export const alertsRequester = 'alerts'
 
-/** Whether a machine requested, and no person. */
 export function isMachine({ userId }: Pick<Origin, 'userId'>): boolean {
   return userId === alertsRequester
 }
@@ -118,11 +114,9 @@ export interface Place {
 /** The members of user groups, by the group's id. `unknown`: Slack gave no answer. */
 export type Membership = Map<string, Set<string> | 'unknown'>
 
-/** A person and a place as Slack reported them when the right to request something was judged. */
 export interface Requester {
   person: Person
   place: Place
-  /** The user groups of the rules that were judged. */
   membership: Membership
 }
 
@@ -134,7 +128,6 @@ function findIn({ users, userGroups }: Group, userId: string, membership: Member
   return userGroups.every((id) => isMember(id, userId, membership) === false) ? undefined : 'unknown'
 }
 
-/** Undefined if Slack did not list the members of the user group. */
 function isMember(groupId: string, userId: string, membership: Membership): boolean | undefined {
   const members = membership.get(groupId)
   return members === 'unknown' ? undefined : members?.has(userId)
@@ -158,7 +151,6 @@ function deny(denial: Denial): Ruling {
   return { allowed: false, denial }
 }
 
-/** Who wants to act on a request, and where. */
 interface Actor {
   person: Person
   place: Place
@@ -171,7 +163,6 @@ interface ActorUnderRule extends Actor {
   membership: Membership
 }
 
-/** Whether a person may use Lockkeeper and read the account with it. */
 export function readerRuling(person: Person, place: Place): Ruling {
   return denialForPersonOrPlace(person, place, 'read') ?? allow({ via: 'member' })
 }
@@ -185,19 +176,16 @@ export function requesterOfKindRuling({ person, place, membership }: Requester, 
   return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, change))
 }
 
-/** Whether a person may request a change under this rule. Denies if Slack gave no answer. */
 export function requesterRuling({ person, place, membership }: Requester, rule: PolicyRule): Ruling {
   return denialForRequesting(person, place) ?? requesterGroupRuling(person, rule, membership)
 }
 
-/** Builds the denial for a kind that has no rule in this channel. */
 export function noRule(policy: Policy, { kind, hasProject }: KindOfChange): Denial {
   const rules = rulesNaming(policy, kind).filter((rule) => hasProject || rule.projects === undefined)
   const channels = rules.flatMap((rule) => rule.channels ?? [])
   return { code: 'no-rule', kind, channels: [...new Set(channels)] }
 }
 
-/** Whether a person may decide a request. Denies if Slack gave no answer. */
 export function approverRuling({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
   const refused = denialForPersonOrPlace(person, place, 'decide')
   if (refused) return refused
@@ -257,13 +245,11 @@ function requesterGroupRuling({ userId, standing }: Person, rule: PolicyRule, me
   return memberRuling(userId, rule.request, rule, membership) ?? deny({ code: 'not-a-requester', requesters: rule.request })
 }
 
-/** Alerts may request only what a rule lets them request, and what people have to approve. */
 function alertsRuling({ name, alerts, approve }: PolicyRule): Ruling {
   if (!alerts) return deny({ code: 'alerts-not-named', rule: name })
   return approve ? allow({ rule: name, via: alertsRequester }) : deny({ code: 'alerts-need-approval', rule: name })
 }
 
-/** Returns undefined if the person is not in the group. */
 function memberRuling(userId: string, group: Group, { name }: PolicyRule, membership: Membership): Ruling | undefined {
   const found = findIn(group, userId, membership)
   if (found === undefined) return undefined

@@ -1,4 +1,3 @@
-/** Functions that take a context first, without it. */
 export type Bound<Functions> = {
   [Name in keyof Functions]: Functions[Name] extends (context: never, ...args: infer Args) => infer Result
     ? (...args: Args) => Result

@@ -8,7 +8,6 @@ export interface Fact {
   label: string
   value: string
   detail?: string
-  /** The value is a person, by Slack's user id. */
   isPerson?: true
 }
 
@@ -37,7 +36,6 @@ export function withoutRequester({ title, facts, ...rest }: Description, request
 export const Finding = z.looseObject({ code: z.string() })
 export type Finding = z.infer<typeof Finding>
 
-/** A finding in plain text. */
 export interface Words {
   /** One or two sentences: what happened, and why. */
   why: string
@@ -62,18 +60,16 @@ export function explainer<Known extends Finding>(known: z.ZodType<Known>, words:
 }
 type Explain = (finding: Finding) => Words | undefined
 
-/** Lists the people whom findings name, by their Slack ids. */
 export function peopleIn(findings: Finding[]): string[] {
   return [...new Set(findings.flatMap(({ by, creator }) => [by, creator].filter((id) => typeof id === 'string')))]
 }
 
-/** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, or why there is none. */
-export type OnAnswer = (answer: { operation: string; status: number | string }) => void
+/** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, `problem` why there is none. */
+export type OnAnswer = (answer: { operation: string; status?: number; problem?: string }) => void
 
 export const RetractedBecause = z.enum(['not-shown', 'too-slow'])
 export type RetractedBecause = z.infer<typeof RetractedBecause>
 
-/** Each reason as the beginning of a sentence. */
 export const retractedBecause: Record<RetractedBecause, string> = {
   'not-shown': "Slack didn't confirm the message with its token",
   'too-slow': 'It took too long to show its token',
@@ -86,7 +82,6 @@ export interface Handover<Input, Facts> {
   /** The sentence that the requester must confirm after the click. Absent: no confirmation. */
   warning?: string
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
-  /** Makes a secret worthless that nobody has seen. Safe to repeat. */
   retract(issued: Issued): Promise<void>
   /** Returns the finding with which the request fails after `retract`. */
   retracted(issued: Issued, because: RetractedBecause): Finding
@@ -103,7 +98,6 @@ export interface Issued {
 
 /** What a read of the account showed about the resource of a change. */
 export const Sighting = z.object({
-  /** The status as the account shows it: `moving`. */
   status: z.string(),
   /** The name of its server. Null: the account shows none. Absent for resources without a server. */
   server: z.string().nullable().optional(),
@@ -156,12 +150,10 @@ export interface Offer {
 export const OfferedThing = z.object({ version: z.literal(1), id: z.string(), serverId: z.string().optional() })
 export type OfferedThing = z.infer<typeof OfferedThing>
 
-/** The result of the reads before a change. */
 export interface Preflight<Facts, Input = unknown> {
   facts: Facts
   /** The input with the ids that the account API returned. A typed id can differ in case, or be another name of the same resource. */
   input?: Input
-  /** What could not be checked. */
   unchecked: Finding[]
   /** What approvers should know, although it does not prevent the change. */
   warnings?: Finding[]
@@ -175,15 +167,11 @@ export interface PreflightOptions {
   forRequest?: boolean
 }
 
-/** Lists the changes under way on the account, with the words for them. */
 export interface UnderwayNow {
   /** Lists each in words: `203.0.113.10 (eip_1), shown on web-1`. */
   list(options: { signal: AbortSignal }): Promise<string[]>
-  /** The heading of the list: `Elastic IPs that are moving now`. */
   some: string
-  /** The sentence for an empty list. */
   none: string
-  /** The sentence if the account API did not answer. */
   unread: string
 }
 
@@ -207,7 +195,6 @@ export interface Change<Input = unknown, Facts = unknown> {
   moreResources?(input: Input, facts: Facts): string[]
   /** The project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
   project?(facts: Facts): Project
-  /** Reads the account. Throws CheckFailed if the change cannot be made. */
   preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
   /** Finds what has changed since the approval and matters. */
   differences(approved: Facts, now: Facts): Finding[]
@@ -224,9 +211,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   describe(facts: Facts): Description
   /** Sends the one write. `done`: the answer confirms the change; `tracking`: it must be observed. Absent with a `handover` or `items`. */
   run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
-  /** For a change whose result only the requester may see. */
   handover?: Handover<Input, Facts>
-  /** For a change of several resources that is approved as one. */
   items?: Items<Input, Facts>
   /**
    * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so that a
@@ -240,7 +225,6 @@ export interface Change<Input = unknown, Facts = unknown> {
   underwayNow?: UnderwayNow
   /** The sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
   doneSentence(facts: Facts): Phrase
-  /** The button that opens the filled form for a thing that was looked up. */
   offer?: Offer
   /** The request that would undo the change: its input, the facts that its form shows, and the label of its button. Undefined if none can. */
   reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
@@ -248,23 +232,17 @@ export interface Change<Input = unknown, Facts = unknown> {
   undoing?(facts: Facts): Facts
 }
 
-/** The items of a change. Each is sent, tracked and ended like a request with a single change. */
 export interface Items<Input, Facts> {
   /** The change of one item. It has a `run`. */
   change: Change
-  /** In the order in which the request message lists them. */
   of(facts: Facts): Item[]
   /** Returns why approved items must not be sent, by their ids. `now` are the facts that were read just before the writes. */
   leftOut(approved: Facts, now: Facts): Map<string, Finding[]>
-  /** Returns the input of the same change for some of its items. */
   narrow(input: Input, ids: string[]): Input
 }
 
-/** One item, in the terms of the change of an item. */
 export interface Item {
-  /** The id of its resource: `eip_1`. */
   id: string
-  /** What people call it: `203.0.113.10`. */
   name: string
   input: unknown
   facts: unknown

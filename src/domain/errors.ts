@@ -21,20 +21,16 @@ export class CheckFailed extends UserError {
   }
 }
 
-/** Nothing on the account has the id or the name that a person typed. */
+/** Nothing on the account has the id or the name that a person typed. `what` was looked for: `server`. */
 export class UnknownName extends UserError {
   override name = 'UnknownName'
-  /** What was looked for: `server`. */
   readonly what: string
   readonly typed: string
-  /** Why nothing can have this name: `isn't an IP address: 999 is more than 255.` */
-  readonly problem: string | undefined
 
-  constructor(what: string, typed: string, problem?: string) {
-    super(problem === undefined ? `No ${what} ${typed}.` : `${typed} ${problem}`)
+  constructor(what: string, typed: string) {
+    super(`No ${what} ${typed}.`)
     this.what = what
     this.typed = typed
-    this.problem = problem
   }
 }
 
@@ -50,7 +46,6 @@ export class StoreUnavailableError extends Error {
   }
 }
 
-/** A reason why Lockkeeper cannot start. The message is a sentence for operators. */
 export class StartError extends Error {
   override name = 'StartError'
 }
@@ -71,24 +66,18 @@ export class AwayError extends Error {
 export class ApiError extends Error {
   override name = 'ApiError'
   /** Lockkeeper's own name for the operation: `elasticIps.move`. */
-  readonly operation: string
-  readonly status: number
+  declare readonly operation: string
+  declare readonly status: number
   /** `errors[].code` in the given order. Empty if the answer had none. */
-  readonly codes: string[]
+  declare readonly codes: string[]
   /** The `detail`, `message` or `title` of the answer, cut to 200 characters. The text comes from outside: escape it before it is shown. */
-  readonly detail: string | undefined
-  readonly retryAfterMs: number | undefined
-  /** The key that was used. */
-  readonly key: KeyVariable
+  declare readonly detail: string | undefined
+  declare readonly retryAfterMs: number | undefined
+  declare readonly key: KeyVariable
 
   constructor(details: Pick<ApiError, 'operation' | 'status' | 'codes'> & Partial<Pick<ApiError, 'detail' | 'retryAfterMs' | 'key'>>) {
     super([`${details.operation}: ${details.status}`, details.codes.join(', ')].filter(Boolean).join(' '))
-    this.operation = details.operation
-    this.status = details.status
-    this.codes = details.codes
-    this.detail = details.detail
-    this.retryAfterMs = details.retryAfterMs
-    this.key = details.key ?? 'INFRA_API_KEY'
+    Object.assign(this, { key: 'INFRA_API_KEY', ...details })
   }
 }
 
@@ -108,30 +97,56 @@ export function isKeyRefused(error: ApiError): boolean {
 /** The account API's answer does not fit the schema: HTML, incomplete, too large or a redirect. Never contains the body's text. */
 export class ApiContractError extends Error {
   override name = 'ApiContractError'
-  readonly operation: string
-  readonly status: number
+  declare readonly operation: string
+  declare readonly status: number
 
-  constructor(details: { operation: string; status: number; problem: string }) {
-    super(`${details.operation}: ${details.status} ${details.problem}`)
-    this.operation = details.operation
-    this.status = details.status
+  constructor({ problem, ...details }: { operation: string; status: number; problem: string }) {
+    super(`${details.operation}: ${details.status} ${problem}`)
+    Object.assign(this, details)
   }
+}
+
+export class AnswerTooLongError extends ApiContractError {
+  override name = 'AnswerTooLongError'
+}
+
+/** What a list exceeded: a limit of items, bytes or pages, or the time. */
+export type ListLimit = 'size' | 'time'
+
+/** A list was not read to its end. `items` are those that were read, for code that only shows the list. Others may exist. */
+export class ListCutError extends ApiContractError {
+  override name = 'ListCutError'
+  declare readonly items: unknown[]
+  declare readonly limit: ListLimit
+
+  constructor({ operation, ...details }: { operation: string; limit: ListLimit; items: unknown[] }) {
+    super({ operation, status: 200, problem: `a list that exceeds its limit of ${details.limit}` })
+    Object.assign(this, details)
+  }
+}
+
+/** What a list from the account API lacks. */
+export interface Missing {
+  cut?: ListLimit
+  unreadable?: number
+  /** How many items have no id yet, because they are being provisioned. */
+  unready?: number
+  /** Set if the list is an earlier copy: how old it is, and the error that kept it from being read again. Without one, the read takes long. */
+  old?: { agoMs: number; because?: unknown }
 }
 
 /** No answer came. `requestSent` says whether the account API may have carried out the request. */
 export class ApiUnreachableError extends Error {
   override name = 'ApiUnreachableError'
-  readonly operation: string
+  declare readonly operation: string
   /** `no`: there was no connection, so nothing happened. `unknown`: read the account before reporting a result. */
-  readonly requestSent: 'no' | 'unknown'
+  declare readonly requestSent: 'no' | 'unknown'
   /** What ended the wait: the code of a transport error (`ECONNREFUSED`), or Lockkeeper's own words. */
-  readonly problem: string
+  declare readonly problem: string
 
   constructor(details: { operation: string; requestSent: 'no' | 'unknown'; problem: string }) {
     super(`${details.operation}: no answer (${details.problem})`)
-    this.problem = details.problem
-    this.operation = details.operation
-    this.requestSent = details.requestSent
+    Object.assign(this, details)
   }
 }
 
@@ -149,19 +164,18 @@ export function isRateLimited(error: unknown): error is ApiError {
  */
 export class AccountLimitError extends ApiUnreachableError {
   override name = 'AccountLimitError'
-  readonly kind: CallKind
-  readonly waitMs: number
-  readonly perMinute: number | undefined
-  readonly share: number | undefined
-  readonly answered: boolean
+  declare readonly kind: CallKind
+  declare readonly waitMs: number
+  declare readonly perMinute: number | undefined
+  declare readonly share: number | undefined
+  declare readonly answered: boolean
 
-  constructor(details: { operation: string } & Pick<AccountLimitError, 'kind' | 'waitMs' | 'perMinute' | 'answered'> & { share?: number }) {
-    super({ operation: details.operation, requestSent: 'no', problem: `limit of ${details.kind}s a minute` })
-    this.kind = details.kind
-    this.waitMs = details.waitMs
-    this.perMinute = details.perMinute
-    this.share = details.share
-    this.answered = details.answered
+  constructor({
+    operation,
+    ...details
+  }: { operation: string } & Pick<AccountLimitError, 'kind' | 'waitMs' | 'perMinute' | 'answered'> & { share?: number }) {
+    super({ operation, requestSent: 'no', problem: `limit of ${details.kind}s a minute` })
+    Object.assign(this, details)
   }
 }
 
@@ -191,7 +205,6 @@ export function isCertificateError(code: string): boolean {
   return /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code)
 }
 
-/** Why the account API couldn't be reached. Each problem has a different fix. */
 export type ConnectionProblem = 'name' | 'refused' | 'certificate' | 'late' | 'broken'
 
 const patterns: [ConnectionProblem, RegExp][] = [
@@ -208,7 +221,6 @@ export function connectionProblemOf(problem: string): ConnectionProblem {
 
 // These tables follow the reference of the account API, not the commands, so they stay complete when a command is deleted.
 
-/** Refusals by error code. */
 const byCode: Record<string, Words> = {
   ELASTIC_IP_NOT_ACTIVE: { why: "The Elastic IP isn't active, so it can't be moved now." },
   SERVER_NOT_IN_PROJECT: { why: "The server isn't in the same project as the Elastic IP.", next: 'Choose another server.' },
@@ -286,34 +298,8 @@ export const errorCodes = [
   'slack-library',
   'slack-listener-failed',
   'slack-token-rejected',
-  'variable-unused',
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
-
-/** An answer has more bytes than Lockkeeper reads. */
-export class AnswerTooLongError extends ApiContractError {
-  override name = 'AnswerTooLongError'
-
-  constructor({ operation, status, most }: { operation: string; status: number; most: number }) {
-    super({ operation, status, problem: `more than ${most} bytes` })
-  }
-}
-
-/** The limit that a list exceeded: items or bytes in all or of one page, pages, or time. */
-export type ListLimit = 'items' | 'items of a page' | 'pages' | 'bytes' | 'bytes of a page' | 'time'
-
-/** A list was not read to its end. `items` are those that were read, for code that only shows the list. Others may exist. */
-export class ListCutError extends ApiContractError {
-  override name = 'ListCutError'
-  readonly items: unknown[]
-  readonly limit: ListLimit
-
-  constructor({ operation, limit, items }: { operation: string; limit: ListLimit; items: unknown[] }) {
-    super({ operation, status: 200, problem: `a list that exceeds its limit of ${limit}` })
-    this.items = items
-    this.limit = limit
-  }
-}
 
 /** A right that the user of Redis lacks. Both are sentences for operators. */
 export interface MissingRight {
@@ -321,40 +307,15 @@ export interface MissingRight {
   fix: string
 }
 
-/** Whether Redis refused a command because its user lacks a right. */
 export function isMissingRight(error: unknown): error is StoreUnavailableError & { code: 'NOPERM' } {
   return error instanceof StoreUnavailableError && error.code === 'NOPERM'
-}
-
-/** Finds the right whose lack caused the error. Undefined if it has another cause. `prefix`: REDIS_PREFIX. */
-export function missingRightOf(error: unknown, prefix: string): MissingRight | undefined {
-  return isMissingRight(error) ? missingRightIn(error.message, prefix) : undefined
 }
 
 /** Says which right an answer with NOPERM is about. Only the name of a command is taken from it: the rest may quote what was sent. */
 export function missingRightIn(answer: string, prefix: string): MissingRight {
   const command = /run the '([\w|]+)' command/.exec(answer)?.[1]
-  // Redis 7.0 does not name the command that a script runs.
-  const isUnnamed = /\bthis command\b/.test(answer)
-  const allRights = 'all rights in deploy/redis/users.acl'
-  const [right, fix] = command
-    ? [`run the command ${command}`, `Give it +${command}, or ${allRights}.`]
-    : isUnnamed
-      ? ['run a command that Lockkeeper needs', `Give it ${allRights}.`]
-      : ['use the keys of REDIS_PREFIX', `Give it ~{${prefix}}:*, or correct REDIS_PREFIX.`]
-  return { why: `The user in REDIS_URL has no right to ${right} (NOPERM).`, fix }
-}
-
-/** What a list from the account API lacks. */
-export interface Missing {
-  /** The limit that ended the read. */
-  cut?: ListLimit | undefined
-  /** How many items do not fit the schema. */
-  unreadable?: number
-  /** How many items have no id yet, because they are being provisioned. */
-  unready?: number
-  /** Set if the list is an earlier copy: how old it is, and the error that kept it from being read again. Without one, the read takes long. */
-  old?: { agoMs: number; because?: unknown } | undefined
+  const right = command ? `run the command ${command}` : `use the keys {${prefix}}:*, or what a script needs`
+  return { why: `The user in REDIS_URL has no right to ${right} (NOPERM).`, fix: 'Give it all rights in deploy/redis/users.acl.' }
 }
 
 /** Why Redis refuses to store anything although it answers. `why` is a clause, `fix` a sentence for operators. */

@@ -26,7 +26,6 @@ export function sendingMs(writes: number, perMinute: number): number {
   return Math.max(0, Math.ceil(writes / writesForChanges(perMinute)) - 1) * 60_000
 }
 
-/** Which key a call uses. Each has its own allowance. */
 export type KeyName = 'key' | 'read-key'
 
 /** Whether reads of this lane use the read-only key, if there is one. What comes before a write, or settles one, is read with the key that writes. */
@@ -34,7 +33,6 @@ export function mayUseReadKey(lane: Lane): boolean {
   return lane === 'person' || lane === 'track' || lane === 'background'
 }
 
-/** Who takes a turn. `userId` is the person who waits, in the lane `person`. */
 export interface Spender {
   lane: Lane
   userId?: string
@@ -48,7 +46,6 @@ interface Context extends Spender {
 
 const contexts = new AsyncLocalStorage<Context>()
 
-/** Runs work whose calls to the account API belong to a lane. */
 export function inLane<Result>(
   lane: Lane,
   work: () => Result,
@@ -57,7 +54,6 @@ export function inLane<Result>(
   return contexts.run({ lane, userId, requestId }, work)
 }
 
-/** Runs the work that sends one write, for which a turn was taken before. */
 export function withTurnTaken<Result>(lane: Lane, work: () => Result): Result {
   return contexts.run({ lane, writeTaken: true, requestId: currentRequest() }, work)
 }
@@ -68,7 +64,6 @@ export function noteRequest(requestId: string): void {
   if (context) context.requestId = requestId
 }
 
-/** Returns the id of the request that the present work is for, so that lines of the log name it. */
 export function currentRequest(): string | undefined {
   return contexts.getStore()?.requestId
 }

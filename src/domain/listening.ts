@@ -1,6 +1,5 @@
 import { StartError } from './errors.ts'
 
-/** The address on which a server listens, and the variables that say so. */
 interface ListenAddress {
   hostVariable: string
   host: string

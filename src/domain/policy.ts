@@ -12,24 +12,19 @@ export interface AlertRoute {
   server: string
   /** The hostname or id of the target: one for every site, or one for each site, by the slugs of the sites in lower case. */
   to: string | ReadonlyMap<string, string>
-  /** Where the request is posted. */
   channelId: string
 }
 
 /** The name of a kind of change, such as `ip.move`. A plain string, because only the features know the kinds. */
 export type ChangeKind = string
 
-/** Slack's user ids and user group ids. */
 export const Group = z.object({ users: z.array(z.string()), userGroups: z.array(z.string()) })
 export type Group = z.infer<typeof Group>
 
-/** Who must approve under one rule. */
 const Terms = z.object({
-  /** Any of these may approve. */
   anyOf: Group,
   /** A different person must approve for each of these: the user with this id, or a member of the user group with this id. */
   allOf: z.array(z.string()),
-  /** The least number of different people. */
   approvals: z.number(),
 })
 type Terms = z.infer<typeof Terms>
@@ -56,19 +51,15 @@ export interface PolicyRule {
   projects: Projects | undefined
   /** Undefined: every channel. */
   channels: string[] | undefined
-  /** Undefined: every full member. */
   request: Group | undefined
-  /** Whether alerts may request, too. */
   alerts: boolean
   /** Undefined: changes need no approval. */
   approve: ApproveTerms | undefined
   /** Whether an approver may approve their own request in an emergency. */
   breakGlass: boolean
-  /** Whether each request needs a reason. */
   needsReason: boolean
   /** Whether *Approve* always asks for a confirmation, even if there is nothing to check first. */
   confirm: boolean
-  /** How long a request can be approved, in milliseconds. */
   expiresMs: number
   /** The people whom the request message mentions. Undefined: the approvers. */
   mention: Group | undefined
@@ -99,7 +90,6 @@ export function eachOf({ also = [], ...own }: ApproveTerms): Terms[] {
   return [own, ...also]
 }
 
-/** Returns everybody whom the terms name, each once. */
 export function approversOf(terms: ApproveTerms): Group {
   const all = eachOf(terms).flatMap(({ anyOf, allOf }) => [...anyOf.users, ...anyOf.userGroups, ...allOf])
   return toGroup([...new Set(all)])
@@ -117,12 +107,10 @@ export function approverGroupsOf(rule: PolicyRule): string[] {
 /** The rules of a policy without a file have the names of the settings that they come from. */
 export const settingRules = { noApproval: 'NO_APPROVAL', approvers: 'APPROVERS' } as const
 
-/** Whether a rule comes from a setting, and not from a policy file. */
 export function isSetting(rule: string): boolean {
   return Object.values<string>(settingRules).includes(rule)
 }
 
-/** What the rule of a change depends on. */
 interface RuleQuery {
   kind: ChangeKind
   channelId: string
@@ -232,7 +220,6 @@ export function visibleReason(text: string | undefined): string | undefined {
   return /[\p{L}\p{N}\p{P}\p{S}]/u.test(withoutInvisible(text ?? '')) ? text?.trim() : undefined
 }
 
-/** Whether the rule requires a reason, and there is none. */
 export function lacksReason({ needsReason }: PolicyRule, reason: string | undefined): boolean {
   return needsReason && visibleReason(reason) === undefined
 }

@@ -1,4 +1,3 @@
-/** The address of Redis: one server, a primary that Sentinels report, or a Cluster. */
 type RedisAddress =
   | { kind: 'single'; url: string }
   | ({ kind: 'sentinel'; sentinels: RedisNode[]; primary: string; database: number } & Credentials)

@@ -1,7 +1,6 @@
 /** Repeats of at most this many subjects are held back. The name of a subject may come from outside, so memory must have a limit. */
 const mostSubjects = 1_000
 
-/** How the events of one subject are reported. */
 interface Reports {
   /** Reports the event. `repeats`: how many there have been since the first one. `lastAt`: when the last one was, in ms since 1970. */
   report: (repeats: number, lastAt: number) => void
@@ -12,7 +11,6 @@ interface Reports {
 interface Subject {
   reports: Reports
   repeats: number
-  /** How many of the repeats have been reported. */
   reported: number
   firstAt: number
   lastAt: number
@@ -26,7 +24,6 @@ interface Subject {
 export function createRepeats({ everyMs = 60_000 }: { everyMs?: number } = {}) {
   const subjects = new Map<string, Subject>()
 
-  /** Reports the event now, or counts it. */
   function note(name: string, reports: Reports): void {
     const now = Date.now()
     const subject = subjects.get(name)
@@ -50,7 +47,6 @@ export function createRepeats({ everyMs = 60_000 }: { everyMs?: number } = {}) {
     else forget(name)
   }
 
-  /** Returns false if there are no repeats since the last report. */
   function reportNewRepeats(subject: Subject): boolean {
     if (subject.repeats === subject.reported) return false
     subject.reported = subject.repeats

@@ -56,7 +56,6 @@ function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) 
   return { signed: 'seen', requestId: id, hash, seen }
 }
 
-/** How many genuine records are remembered, by their digests. */
 const mostRemembered = 10_000
 
 type Unsigned<Signed> = Omit<Signed, 'signature'>

@@ -15,7 +15,6 @@ export type ItemState = 'waiting' | 'starting' | 'tracking' | 'done' | 'failed' 
 
 /** The progress and the outcome of one item, read from its child: a request of its own, without a message. Times are by Redis' clock. */
 export interface RequestItem {
-  /** The id of its resource: `eip_1`. */
   id: string
   state: ItemState
   sentAt?: number
@@ -29,7 +28,6 @@ export function isItemOpen({ state }: Pick<RequestItem, 'state'>): boolean {
   return state === 'waiting' || isItemUnderway({ state })
 }
 
-/** Whether the write of an item was sent, and its outcome is not known. */
 export function isItemUnderway({ state }: Pick<RequestItem, 'state'>): boolean {
   return state === 'starting' || state === 'tracking'
 }
@@ -39,10 +37,8 @@ export function restOf<Item extends Pick<RequestItem, 'state'>>(items: Item[]): 
   return items.filter(({ state }) => state === 'failed' || state === 'not-started')
 }
 
-/** The request whose approval allows a child. */
 const Parent = z.object({ id: z.string(), kind: z.string() })
 
-/** Derives the id of a child, so that one that is created again is the same. */
 export function childIdOf(parentId: string, resource: string): string {
   return hash('sha256', `child:${parentId}/${resource}`).slice(0, 32)
 }
@@ -90,7 +86,6 @@ export function isOpen(state: StoredState): boolean {
   return (openStates as readonly StoredState[]).includes(state)
 }
 
-/** One person's approval, and the rule that allowed it. */
 export const Approval = Grant.extend({ by: z.string(), at: z.number(), signature: z.string().optional() })
 export type Approval = z.infer<typeof Approval>
 
@@ -100,7 +95,6 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
-  /** When the last approval was given, in ms since 1970. */
   at: z.number().optional(),
   /** The people and groups whom the rule required at the last approval. All had approved. */
   allOf: z.array(z.string()).optional(),
@@ -111,7 +105,6 @@ export const Decision = Grant.extend({
 })
 export type Decision = z.infer<typeof Decision>
 
-/** Another request that was posted, and where its message is. */
 export const RequestRef = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
 export type RequestRef = z.infer<typeof RequestRef>
 
@@ -145,7 +138,6 @@ export const Request = z.object({
   facts: z.unknown(),
   /** The facts about the account when it was read again at execution. */
   seen: z.unknown().optional(),
-  /** Signs `seen` (see `request-signature.ts`). */
   seenSignature: z.string().optional(),
   /** The resource that it locks. A resource has at most one open request. */
   resource: z.string(),
@@ -153,11 +145,9 @@ export const Request = z.object({
   moreResources: z.array(z.string()).default([]),
   /** Set once its items are carried out by children, one for each of `moreResources`. */
   hasChildren: z.literal(true).optional(),
-  /** Set for a child. */
   parent: Parent.optional(),
   /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before execution. */
   hash: z.string(),
-  /** The name of the policy rule that it was requested under. */
   rule: z.string(),
   /** The rules that its approvals must satisfy besides, and how many approvals each needs. */
   otherRules: z.array(z.object({ name: z.string(), approvals: z.number() })).optional(),
@@ -170,10 +160,8 @@ export const Request = z.object({
   needsApproval: z.boolean(),
   /** How many approvals its rules needed at the time of the request. 0: none. */
   approvalsNeeded: z.number().int(),
-  /** Signs the request as it was requested (see `request-signature.ts`). */
   signature: z.string().optional(),
   unchecked: z.array(Finding),
-  /** Facts that approvers should know, and that do not prevent the change. */
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
@@ -219,7 +207,6 @@ export const Request = z.object({
 /** `items` are read from the children. For a request under way, `unansweredSince` says since when the account API does not answer. */
 export type Request = z.infer<typeof Request> & { items?: RequestItem[] }
 
-/** The part of a request that decides whether it is still under way, or late. */
 export type Underway = Pick<Request, 'state' | 'createdAt' | 'sentAt' | 'lateAt'>
 
 /** Whether what a request did can be undone: it is done, or some of its items are. */

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { distance } from 'fastest-levenshtein'
 
 /**
@@ -13,27 +12,6 @@ export function hostnameProblem(text: string): string | undefined {
     return 'Each part of a hostname has 1 to 63 characters, and begins and ends with a letter or digit.'
   }
   return /^\d+(\.\d+){3}$/.test(text) ? "A hostname can't look like an IP address." : undefined
-}
-
-/** Numbers with dots between them, of which the last may have letters: `203.0.113.1O`. */
-const likeIpv4 = /^\d+(\.\d*){2,}$|^(\d+\.){3}\d\w*$/
-
-/** At least two colons, which no name of a server has. */
-const likeIpv6 = /^[\da-z.]*(:[\da-z.]*){2,}$/i
-
-/** Says that a text isn't an IP address although it plainly tries to be one, with or without a prefix. Undefined for every other text. */
-export function addressProblem(text: string): string | undefined {
-  const [address = '', prefix, ...more] = text.split('/')
-  if (!likeIpv4.test(address) && !likeIpv6.test(address)) return undefined
-  const version = isIP(address)
-  const isPrefix = prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
-  return version !== 0 && isPrefix && more.length === 0 ? undefined : "isn't an IP address."
-}
-
-/** Says the same of a text that names a server, and what is wrong with one that plainly tries to be a hostname, because it has a dot. */
-export function serverNameProblem(text: string): string | undefined {
-  const problem = text.includes('.') ? hostnameProblem(text) : undefined
-  return addressProblem(text) ?? (problem === undefined || isIP(text) !== 0 ? undefined : `isn't a hostname. ${problem}`)
 }
 
 const unitMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -81,7 +59,6 @@ export function withUnit(amount: number | string, unit: string): string {
  */
 const invisible = /[\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-/** Removes the characters that show nothing. A joined emoji falls apart into its parts. */
 export function withoutInvisible(text: string): string {
   return text.replace(invisible, '')
 }
@@ -129,25 +106,6 @@ export function countMistakes(typed: string, name: string): number {
   return distance(typed.toLowerCase().slice(0, longestTyped), name)
 }
 
-/** Returns the names with the fewest mistakes, in the given order, of those with at most `mostMistakes`. */
-export function nearestNames(
-  known: readonly string[],
-  { mistakesIn, mostMistakes = aThird }: { mistakesIn: (name: string) => number; mostMistakes?: (name: string) => number },
-): string[] {
-  const near = known.map((name) => ({ name, mistakes: mistakesIn(name) })).filter(({ name, mistakes }) => mistakes <= mostMistakes(name))
-  const fewest = Math.min(...near.map(({ mistakes }) => mistakes))
-  return near.filter(({ mistakes }) => mistakes === fewest).map(({ name }) => name)
-}
-
-function aThird(name: string): number {
-  return Math.ceil(name.length / 3)
-}
-
-/** Returns the one known word that was probably meant. Returns undefined if more than a third of every word is mistyped. */
-export function nearestWord(known: readonly string[], typed: string): string | undefined {
-  return nearestNames(known, { mistakesIn: (name) => countMistakes(typed, name) })[0]
-}
-
 /**
  * Returns up to three names that were probably meant: those with a word that begins with what was typed, else those with at most a third of
  * their letters mistyped.
@@ -157,8 +115,14 @@ export function suggestNames(known: readonly string[], typed: string): string[] 
   if (wanted === '') return []
   const names = [...new Set(known)]
   const within = names.filter((name) => ` ${name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ' ')}`.includes(` ${wanted}`))
-  const fitting = within.length > 0 ? within : nearestNames(names, { mistakesIn: (name) => countMistakes(wanted, name.toLowerCase()) })
-  return fitting.toSorted(inNaturalOrder).slice(0, 3)
+  if (within.length > 0) return within.toSorted(inNaturalOrder).slice(0, 3)
+  const near = names.map((name) => ({ name, mistakes: countMistakes(wanted, name.toLowerCase()) }))
+  const likely = near.filter(({ name, mistakes }) => mistakes <= Math.ceil(name.length / 3))
+  const fewest = Math.min(...likely.map(({ mistakes }) => mistakes))
+  return likely
+    .flatMap(({ name, mistakes }) => (mistakes === fewest ? [name] : []))
+    .toSorted(inNaturalOrder)
+    .slice(0, 3)
 }
 
 /** `owner`: the person that the name before it belongs to, `, for @Ada`. Plain text leaves it out, because it could only show the id. */

@@ -24,7 +24,6 @@ export async function withinOr<T, Late>(ms: number, work: Promise<T>, late: Late
   return late
 }
 
-/** Waits until all of these have succeeded or failed, at most `ms` milliseconds. */
 export async function settleWithin(ms: number, works: Promise<unknown>[]): Promise<void> {
   await within(ms, Promise.allSettled(works))
 }

@@ -1,5 +1,5 @@
+import type { Baseline, DiskGroup } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
-import type { Baseline, DiskGroup } from '../domain/account.ts'
 import { ApiError, isFeatureMissing, type Missing, UserError } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'

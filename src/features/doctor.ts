@@ -1,8 +1,9 @@
 import packageFile from '../../package.json' with { type: 'json' }
 import type { BudgetFigure } from '../account/budget.ts'
+import { type ApiKey, ownVariableOf, readKeyProblem } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { type ApiKey, isBgp, type OwnLastSlices, ownVariableOf, type ReadKeyProblem, readKeyProblem } from '../domain/account.ts'
+import { isBgp, type OwnLastSlices, type ReadKeyProblem } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
 import {
   AccountLimitError,
@@ -24,6 +25,7 @@ import { type RedisHealth, readRedisHealth } from '../redis/check.ts'
 import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import { limitWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
+import { lastReceivedMs } from '../slack/listen.ts'
 import { externalSelect } from '../slack/pickers.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, Message } from '../slack/web-api.ts'
@@ -58,7 +60,7 @@ const reads = {
   slack: ({ app }: Asked) => app.slack.probe.reach(),
   /** Slack's answer when the Home tab of the person who ran the command was published. */
   home: ({ setup, viewer }: Asked) => setup.showHome(viewer),
-  lastReceivedMs: ({ setup }: Asked) => setup.lastReceived.read(),
+  lastReceivedMs: ({ app }: Asked) => lastReceivedMs(app),
   channels: readChannels,
   /** Undefined if no channel gets the notices to the operators. */
   opsChannel: async ({ app: { opsChannel } }: Asked) => opsChannel && readChannel(opsChannel.id, opsChannel.check),

@@ -1,4 +1,5 @@
-import { type ElasticIp, isBgp } from '../domain/account.ts'
+import type { ElasticIp } from '../account/objects.ts'
+import { isBgp } from '../domain/account.ts'
 import { thingList } from '../kit/list.ts'
 import { elasticIps, slugOf } from '../kit/things.ts'
 import { endingWords } from '../messages/refusals.ts'

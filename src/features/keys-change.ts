@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../account/client.ts'
+import { type ApiKey, ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { type ApiKey, fullAccessFromEverywhere, keyPhrase, labelOf, looksSame, ownVariableOf, requesterOfKey } from '../domain/account.ts'
+import { fullAccessFromEverywhere, keyPhrase, labelOf, looksSame, requesterOfKey } from '../domain/account.ts'
 import {
   type Change,
   type Description,

@@ -1,18 +1,10 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../account/client.ts'
+import type { ApiKey } from '../account/objects.ts'
 import { staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import {
-  type ApiKey,
-  findNamesakes,
-  fullAccessFromEverywhere,
-  isKeyLabel,
-  keyPhrase,
-  labelOf,
-  namesakesAre,
-  uniqueKeyName,
-} from '../domain/account.ts'
+import { findNamesakes, fullAccessFromEverywhere, isKeyLabel, keyPhrase, labelOf, namesakesAre, uniqueKeyName } from '../domain/account.ts'
 import {
   type Change,
   type Moment,

@@ -1,5 +1,6 @@
+import { type ApiKey, ownVariableOf, remarksOn } from '../account/objects.ts'
 import { asFarAsRead, findInList } from '../account/resource.ts'
-import { type ApiKey, labelOf, type OwnLastSlices, ownVariableOf, remarksOn, requesterOfKey } from '../domain/account.ts'
+import { labelOf, type OwnLastSlices, requesterOfKey } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
 import { listFeature } from '../kit/list.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net'
 import type { KnownBlock, ModalView } from '@slack/web-api'
+import type { ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead, type ReadList } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { type ElasticIp, isBgp, type Server, type VirtualMachine } from '../domain/account.ts'
+import { isBgp } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import { ApiError, type Missing } from '../domain/errors.ts'
 import { isOpen, type Request } from '../domain/request.ts'
@@ -119,7 +120,7 @@ interface LookUpLists extends Lists {
 async function readLists({ lists }: App): Promise<LookUpLists> {
   const problems: unknown[] = []
   const read = async <Item>(list: Promise<Item[]>): Promise<ReadList<Item>> => {
-    const nothing = { items: [], cut: 'pages' as const }
+    const nothing = { items: [], cut: 'size' as const }
     return asFarAsRead(list).catch((error: unknown) => {
       problems.push(error)
       return nothing

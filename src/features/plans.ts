@@ -1,10 +1,10 @@
+import type { Plan, PlanPrice, PlanRegion } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
-import type { Plan, PlanPrice, PlanRegion } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
-import { wholeCommand } from '../slack/help.ts'
 import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../slack/listing.ts'
+import { wholeCommand } from '../slack/router.ts'
 import { type Cell, type Column, type Columns, type Details, detailsOf, idFact, itemRows } from '../slack/table.ts'
 import { code, containsWords, type Mrkdwn, mrkdwn, searchText } from '../slack/text.ts'
 

@@ -1,6 +1,6 @@
+import type { ElasticIp, Server } from '../account/objects.ts'
 import { asFarAsRead, type ReadList } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import type { ElasticIp, Server } from '../domain/account.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { thingList } from '../kit/list.ts'
 import { servers, slugOf } from '../kit/things.ts'

@@ -1,4 +1,4 @@
-import type { VirtualMachine } from '../domain/account.ts'
+import type { VirtualMachine } from '../account/objects.ts'
 import { thingList } from '../kit/list.ts'
 import { virtualMachines } from '../kit/things.ts'
 import type { Columns, Details } from '../slack/table.ts'

@@ -1,6 +1,7 @@
+import type { Server } from '../account/objects.ts'
 import { leftOutOf, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { type Server, sameProject, sameSite } from '../domain/account.ts'
+import { sameProject, sameSite } from '../domain/account.ts'
 import { ListCutError } from '../domain/errors.ts'
 import type { AlertRoute } from '../domain/policy.ts'
 import { someOf } from '../domain/text.ts'

@@ -13,35 +13,20 @@ const mostListed = 10
 export interface NotRequested {
   source: SourceAlert
   why: Mrkdwn
+  /** The name of the server, or what the alert calls it. */
   server?: string
-  /** The account shows no Elastic IPs on the server, so a person can't evacuate it either. */
-  isEmpty?: boolean
-  named?: string
 }
 
-/** Says why the alerts of a delivery led to no request, and which command to run. `command`: the slash command. */
+/** Says why the alerts of a delivery led to no request. `command`: the slash command. */
 export function nothingRequested(alerts: NotRequested[], command: string): Mrkdwn {
-  const [first] = alerts
-  if (first && alerts.length === 1) {
-    const subject = first.server === undefined ? mrkdwn`` : mrkdwn` for ${nameOf(first.server)}`
-    const head = mrkdwn`:warning: *Alert${subject}: nothing was requested.* ${first.why} ${nextWords(first, command)}`
-    return joinMrkdwn([head, alertWords(first.source)], '\n')
-  }
-  const lines = alerts.slice(0, mostListed).map(({ server, named, why, source }) => {
-    const name = server ?? named
-    return mrkdwn`•  ${name === undefined ? mrkdwn`` : mrkdwn`${nameOf(name)}: `}${why} ${alertWords(source)}`
+  const about = alerts.length === 1 ? 'an alert' : `${alerts.length} alerts`
+  const head = mrkdwn`:warning: *Nothing was requested for ${about}.* By hand: ${code(`${command} evacuate`)}.`
+  const lines = alerts.slice(0, mostListed).map(({ server, why, source }) => {
+    return mrkdwn`•  ${server === undefined ? mrkdwn`` : mrkdwn`${nameOf(server)}: `}${why} ${alertWords(source)}`
   })
-  const more = alerts.slice(mostListed).map(({ server, named, source }) => nameOf(server ?? named ?? source.name).text)
+  const more = alerts.slice(mostListed).map(({ server, source }) => nameOf(server ?? source.name).text)
   const rest = more.length > 0 ? [mrkdwn`And ${more.length} more: ${ownWords(someOf(more))}.`] : []
-  const head = mrkdwn`:warning: *${alerts.length} alerts: nothing was requested for them.* By hand: ${code(`${command} evacuate`)}.`
   return joinMrkdwn([head, ...lines, ...rest], '\n')
-}
-
-function nextWords({ server, isEmpty }: NotRequested, command: string): Mrkdwn {
-  if (server === undefined) return mrkdwn`Find the server with ${code(`${command} servers`)}, then run ${code(`${command} evacuate`)}.`
-  return isEmpty
-    ? mrkdwn`See the server: ${code(`${command} servers ${server}`)}.`
-    : mrkdwn`By hand: ${code(`${command} evacuate ${server}`)}.`
 }
 
 /** Says to the operators why alerts were not read. Their sender repeats what was refused, but nothing that it left out. */
@@ -58,7 +43,6 @@ export function unread(reason: RefusalReason | 'truncated', count = 0): Mrkdwn {
   }
 }
 
-/** Says that Redis named a wrong request for an alert. */
 export function forgedProposal(requestId: string): Mrkdwn {
   return mrkdwn`:rotating_light: Redis said that an alert had led to request ${requestId}, and it hadn't. Lockkeeper handled the alert as a new one. Find out who can write to Redis.`
 }

@@ -8,7 +8,6 @@ import type { AlertRoute } from '../domain/policy.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { unlessAborted } from '../domain/within.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
-import type { EvacuationFinding } from '../moves/evacuation.ts'
 import { notifyOperators, oweText } from '../outbox/notices.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
@@ -16,7 +15,7 @@ import { guardStore } from '../redis/connect.ts'
 import { scriptsOf } from '../redis/scripts.ts'
 import { Denied } from '../requests/access.ts'
 import { stepOf } from '../requests/steps.ts'
-import { requestIdFor, type Submit } from '../requests/submit.ts'
+import { requestIdFor } from '../requests/submit.ts'
 import { toUserWords } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { type Alert, nameIn, reasonOf, routeFor, sourceOf } from './alert-payload.ts'
@@ -37,48 +36,42 @@ export class TryLater extends Error {
   override name = 'TryLater'
 }
 
-/** `signal`: aborts when the process stops. `takeMs`: after this time a delivery takes no further alert, so that its sender gets an answer. */
-interface Taking {
-  submit: Submit
-  signal: AbortSignal
-  takeMs?: number
-}
-
 interface Firing {
   alert: Alert
   route: AlertRoute
 }
 
-type Refused = Omit<NotRequested, 'source' | 'named'> & { is: 'refused'; reason: RefusalReason }
+type Refused = Omit<NotRequested, 'source'> & { is: 'refused'; reason: RefusalReason }
 type ToList = Firing & { refused: Refused }
 
 /**
  * Handles the alerts of one delivery: requests evacuations, ends the requests of resolved alerts, and owes one list of what was not requested.
  * Safe to repeat, also in another process at the same time: the id of a request comes from its server and the alert that began, and the lock of the
- * request is the only claim. `later`: the sender has to repeat the delivery; what was handled is a duplicate then.
+ * request is the only claim. `later`: the sender has to repeat the delivery; what was handled is a duplicate then. `stopping` aborts when the process
+ * stops. After `takeMs` no further alert is taken, so that the sender gets an answer.
  */
-export async function takeDelivery(app: App, alerts: Alert[], { submit, signal, takeMs = 20_000 }: Taking): Promise<'accepted' | 'later'> {
-  const taking = { submit, signal: AbortSignal.any([signal, AbortSignal.timeout(takeMs)]) }
+export async function takeDelivery(app: App, alerts: Alert[], stopping: AbortSignal, takeMs = 20_000): Promise<'accepted' | 'later'> {
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(takeMs)])
   const toList: ToList[] = []
   let delayed = 0
 
   /** Runs work for one or several alerts, and notes if it has to be done later. Without Redis no other alert can be handled either. */
   async function attempt(work: () => Promise<void>, size = 1): Promise<void> {
     try {
-      taking.signal.throwIfAborted()
+      signal.throwIfAborted()
       // People wait for what an alert leads to.
       await inLane('person', work)
     } catch (error) {
       delayed += size
       app.metrics.alert('delayed', size)
-      if (!taking.signal.aborted && !(error instanceof TryLater)) reportError(app, error)
+      if (!signal.aborted && !(error instanceof TryLater)) reportError(app, error)
       if (error instanceof StoreUnavailableError) throw error
     }
   }
 
   async function takeOne(alert: Alert): Promise<void> {
     const route = routeFor(app.config.policy.alerts ?? [], alert.labels)
-    const taken = route ? await takeFiring(app, { alert, route }, taking) : 'unmatched'
+    const taken = route ? await takeFiring(app, { alert, route }, signal) : 'unmatched'
     if (typeof taken === 'string') app.metrics.alert(taken, 1)
     else if (route) toList.push({ alert, route, refused: taken })
   }
@@ -98,7 +91,7 @@ function reportError(app: App, error: unknown): void {
   else app.errors.of('alerts')(error)
 }
 
-async function takeFiring(app: App, { alert, route }: Firing, taking: Taking): Promise<Outcome | Refused> {
+async function takeFiring(app: App, { alert, route }: Firing, signal: AbortSignal): Promise<Outcome | Refused> {
   let record = await readAlert(app, alert)
   const { ended } = record
   // The process that ended it died before it withdrew the request.
@@ -113,11 +106,11 @@ async function takeFiring(app: App, { alert, route }: Firing, taking: Taking): P
   if (record.listed !== undefined) return 'duplicate'
   if (record.serverId !== undefined && (await openEpisode(app, alert, record.serverId)) === undefined) return 'duplicate'
   // A stop does not wait for the account API.
-  const found = await unlessAborted(taking.signal, findAlerted(app, route, alert.labels))
+  const found = await unlessAborted(signal, findAlerted(app, route, alert.labels))
   if (found.is === 'problem') return { ...found, is: 'refused', reason: found.server === undefined ? 'server' : 'target' }
   const episode = await openEpisode(app, alert, found.server.id)
   if (episode === undefined) return 'duplicate'
-  const notRequested = await requestEvacuation(app, { alert, route }, { ...found, episode }, taking)
+  const notRequested = await requestEvacuation(app, { alert, route }, { ...found, episode }, signal)
   if (notRequested) return notRequested
   // It resolved while it was handled, so whoever ended it found no request.
   if (hasEnded(await readAlert(app, alert), alert)) {
@@ -136,10 +129,10 @@ async function requestEvacuation(
   app: App,
   { alert, route: { channelId } }: Firing,
   { server, target, episode }: EvacuationServers & { episode: string },
-  { submit, signal }: Taking,
+  signal: AbortSignal,
 ): Promise<'duplicate' | Refused | undefined> {
   const change = changeOf(app)
-  const submitted = submit({
+  const submitted = app.submit({
     change,
     input: change.inputOfAlert?.({ serverId: server.id, targetId: target.id }),
     origin: { channelId, userId: alertsRequester, command: app.config.slack.command, teamId: app.slack.identity.current()?.teamId },
@@ -163,8 +156,7 @@ async function requestEvacuation(
       return 'duplicate'
     }
     const reason = error instanceof CheckFailed ? 'check' : error instanceof Denied ? 'rule' : 'other'
-    const isEmpty = error instanceof CheckFailed && error.finding.code === ('nothing-on-server' satisfies EvacuationFinding['code'])
-    return { is: 'refused', why: toUserWords(error) ?? mrkdwn`${error.message}`, reason, server: server.name, isEmpty }
+    return { is: 'refused', why: toUserWords(error) ?? mrkdwn`${error.message}`, reason, server: server.name }
   }
 }
 
@@ -175,7 +167,9 @@ async function requestEvacuation(
 async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
   const id = hash('sha256', all.map(({ alert }) => `${alert.key}@${alert.startsAt ?? ''}`).join()).slice(0, 32)
   const marks = all.map(({ alert }) => app.keys.alert(alert.key))
-  const listed = all.map(({ alert, route, refused }) => ({ ...refused, source: sourceOf(alert), named: nameIn(route, alert.labels) }))
+  const listed = all.map(({ alert, route, refused }) => {
+    return { ...refused, source: sourceOf(alert), server: refused.server ?? nameIn(route, alert.labels) }
+  })
   const words = nothingRequested(listed, app.config.slack.command).text
   await oweText(app, { id, name: 'alerts' }, { channelId, words, forget: marks })
   await guardStore(() => marks.reduce((all, mark) => all.hset(mark, 'listed', id).pexpire(mark, listedMs), app.redis.multi()).exec())
@@ -294,13 +288,8 @@ function changeOf({ catalog }: App): Change {
   return change
 }
 
-function deliveryKeyOf(episode: string): string {
-  return `alert:${episode}`
-}
-
-function requestIdOf(episode: string): string {
-  return requestIdFor(deliveryKeyOf(episode))
-}
+const deliveryKeyOf = (episode: string) => `alert:${episode}`
+const requestIdOf = (episode: string) => requestIdFor(deliveryKeyOf(episode))
 
 /**
  * Takes a resolved alert from its server, and ends the request of the server if no other alert about it fires. `requested`: the episode of the

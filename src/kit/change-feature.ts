@@ -13,10 +13,9 @@ import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
 import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
 import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
-import { wrongUsage } from '../slack/help.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
-import type { LastReceived } from '../slack/listen.ts'
 import { readJson } from '../slack/payloads.ts'
+import { wrongUsage } from '../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Findings } from './findings.ts'
 import {
@@ -53,7 +52,6 @@ export interface FeatureDefinition {
 /** What only the check of the set-up needs besides App. */
 export interface Setup {
   showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
-  lastReceived: Pick<LastReceived, 'read'>
 }
 
 /** What a whole command names: a change, or the things of one name, of which one is meant. */
@@ -231,7 +229,7 @@ async function openOffered(
   const thing = readJson(OfferedThing, value)
   if (!thing) return view.update(noticeView(mrkdwn`This button is out of date. Look the message up again.`))
   try {
-    await app.access.gateForm(origin, kind)
+    await app.access.gate(origin, kind, 'form')
   } catch (error) {
     const problem = toUserWords(error)
     if (!problem) throw error

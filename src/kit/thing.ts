@@ -5,9 +5,9 @@ import { isUnanswered, ListCutError, UnknownName, UserError } from '../domain/er
 import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
-import { withSuggestions } from '../slack/help.ts'
 import type { Choices } from '../slack/interactions.ts'
 import { type Candidate, candidatesOf, offer, preset } from '../slack/pickers.ts'
+import { withSuggestions } from '../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
@@ -36,8 +36,6 @@ export interface Thing<Item extends { id: string }> {
   read?(app: App, id: string, signal: AbortSignal | undefined): Promise<Item>
   /** Whether it looks like an id of the service. Anything else may be a name. */
   isId?(typed: string): boolean
-  /** Says why nothing can have this name: `isn't an IP address: 999 is more than 255.` */
-  problem?(typed: string): string | undefined
   /** Finds what was typed in another way than in the whole list. */
   find?(app: App, typed: string, signal: AbortSignal | undefined): Promise<Known<Item>[]>
 }
@@ -73,7 +71,7 @@ export async function findTyped<Item extends { id: string }>(
 
 function known<Item extends { id: string }>(thing: Thing<Item>, typed: string, found: Known<Item>[]): [Known<Item>, ...Known<Item>[]] {
   const [first, ...others] = found
-  if (!first) throw new UnknownName(thing.one, typed, thing.problem?.(typed))
+  if (!first) throw new UnknownName(thing.one, typed)
   return [first, ...others]
 }
 

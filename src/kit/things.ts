@@ -1,8 +1,8 @@
 import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
+import { type ApiKey, type ElasticIp, ownVariableOf, type Server, type VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
-import { type ApiKey, type ElasticIp, isBgp, labelOf, ownVariableOf, type Server, type VirtualMachine } from '../domain/account.ts'
-import { addressProblem, serverNameProblem } from '../domain/text.ts'
+import { isBgp, labelOf } from '../domain/account.ts'
 import { placeOf } from '../slack/pickers.ts'
 import type { Thing } from './thing.ts'
 
@@ -33,7 +33,7 @@ export const elasticIps: Thing<ElasticIp> = {
   listedBy: 'ip list',
   list: (app) => app.lists.elasticIps(),
   nameOf: ({ address }) => address,
-  isCalled: ({ address }, typed) => sameAddress(address, typed) && addressProblem(typed) === undefined,
+  isCalled: ({ address }, typed) => sameAddress(address, typed),
   candidate: ({ id, address, status, server, project, site }) => ({
     value: id,
     // The account also shows no server for the addresses of a server that is not active.
@@ -49,7 +49,6 @@ export const elasticIps: Thing<ElasticIp> = {
   read: (app, id, signal) => app.account.elasticIps.get(id, { signal }),
   /** `ueip_`: BGP. */
   isId: (typed) => /^u?eip_\w+$/.test(typed),
-  problem: addressProblem,
 }
 
 export const servers: Thing<Server> = {
@@ -68,7 +67,6 @@ export const servers: Thing<Server> = {
   details: ({ label, project, site, primaryIpv4, status }) => [label, placeOf(project, slugOf(site)), primaryIpv4, status],
   read: (app, id, signal) => app.account.servers.get(id, { signal }),
   isId: isServerId,
-  problem: serverNameProblem,
   find: findServers,
 }
 

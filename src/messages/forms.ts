@@ -172,8 +172,6 @@ export function othersAreOpen(held: { holder: Request; link: string | undefined;
   )
 }
 
-export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested. Try again.`
-
 /** The operators have a notice with what to do about it. */
 export function heldByUnreadable(id: string): Mrkdwn {
   return mrkdwn`Request ${code(id)} holds this, and its record can't be read. Nothing was requested. The people who run Lockkeeper were notified.`

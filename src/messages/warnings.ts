@@ -82,14 +82,8 @@ export const LastChange = z.object({
   facts: z.unknown(),
   /** What people call those resources of the new request that it changed. */
   names: z.array(z.string()),
-  /** Whether a later change is listed that changed the same thing, such as a move of one address of a server. */
-  isOlder: z.boolean().optional(),
 })
 export type LastChange = z.infer<typeof LastChange>
-
-/** Recent changes that are not listed: how many resources they changed. */
-export const MoreChanges = z.object({ code: z.literal('more-changes'), count: z.number() })
-export type MoreChanges = z.infer<typeof MoreChanges>
 
 /** A change that is newer is something to check first: somebody may still be at work. An older one is small print. */
 const recentMs = 24 * 3_600_000
@@ -110,13 +104,8 @@ export function lastChangeOf(
 const mostNamed = 3
 
 /** `203.0.113.10 was last changed 3 hours before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
-function lastChangeWords({ agoMs, by, names, isOlder = false }: LastChange, title: Phrase): Phrase {
-  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} ${[isOlder ? 'also' : 'last']} changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
-}
-
-/** `4 more were changed in the 24 hours before this request.` */
-function moreChangesWords({ count }: MoreChanges): Phrase {
-  return phrase`${count} more ${[count === 1 ? 'was' : 'were']} changed in the 24 hours before this request.`
+function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phrase {
+  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 /** The warnings of a request in words: those to check first, and small print. */
@@ -136,11 +125,9 @@ export function warningWords(
   const words: WarningWords = { checks: [], notes: [] }
   for (const finding of warnings) {
     const [last, earlier] = [LastChange.safeParse(finding), EarlierEnd.safeParse(finding)]
-    const more = MoreChanges.safeParse(finding)
     if (last.success) {
       words[isRecent(last.data) ? 'checks' : 'notes'].push(phraseWords(lastChangeWords(last.data, titleOf(last.data)), showPerson))
     } else if (earlier.success) words.checks.push(phraseWords(earlierEndWords(earlier.data, change), showPerson))
-    else if (more.success) words.checks.push(phraseWords(moreChangesWords(more.data)))
     else {
       const explained = explain(change, finding)
       words[explained.isNote ? 'notes' : 'checks'].push(whyWords(explained, showPerson))

@@ -1,14 +1,6 @@
 import { z } from 'zod'
-import {
-  type ElasticIp,
-  freshSeenMs,
-  isBgp,
-  projectName,
-  type SeenAssignment,
-  type Server,
-  sameProject,
-  sameSite,
-} from '../domain/account.ts'
+import type { ElasticIp, Server } from '../account/objects.ts'
+import { freshSeenMs, isBgp, projectName, type SeenAssignment, sameProject, sameSite } from '../domain/account.ts'
 import { Finding, type Item, type Preflight, type Words } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'

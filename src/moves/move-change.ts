@@ -1,6 +1,7 @@
 import type { AccountApi } from '../account/client.ts'
+import type { ElasticIp, Server } from '../account/objects.ts'
 import { asFarAsRead, findInList, type ReadList, readOrRefuse } from '../account/resource.ts'
-import { type ElasticIp, type ProjectRef, projectName, type Server, sameProject } from '../domain/account.ts'
+import { type ProjectRef, projectName, sameProject } from '../domain/account.ts'
 import type { Change, Description, Fact, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { ApiError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'

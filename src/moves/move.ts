@@ -1,15 +1,6 @@
 import { z } from 'zod'
-import {
-  distinctLabels,
-  type ElasticIp,
-  findNamesakes,
-  isBgp,
-  namesakesAre,
-  type Server,
-  sameProject,
-  sameSite,
-  statusNotShown,
-} from '../domain/account.ts'
+import type { ElasticIp, Server } from '../account/objects.ts'
+import { distinctLabels, findNamesakes, isBgp, namesakesAre, sameProject, sameSite, statusNotShown } from '../domain/account.ts'
 import type { Moment, Observation, Preflight } from '../domain/change.ts'
 import { hasInvisible, moment, phrase } from '../domain/text.ts'
 import { changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../kit/findings.ts'

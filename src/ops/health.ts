@@ -5,20 +5,13 @@ import { withinOr } from '../domain/within.ts'
 import { describeError, type Log, likenessOf, type RepeatedLines, scrub } from './log.ts'
 import { createInstruments } from './metrics.ts'
 
-/**
- * Runs at most once per `ms` milliseconds and reuses the result. Probes and scrapes come every few seconds from several sides. `forget`
- * drops the result, so that the next call runs again.
- */
-export function atMostEvery<T>(ms: number, run: () => Promise<T>): (() => Promise<T>) & { forget: () => void } {
-  let last: { at: number; outcome: Promise<T> } | undefined
-  const latest = () => {
-    if (!last || Date.now() - last.at >= ms) last = { at: Date.now(), outcome: run() }
-    return last.outcome
-  }
-  const forget = () => {
-    last = undefined
-  }
-  return Object.assign(latest, { forget })
+/** Runs at most once per `ms` milliseconds and reuses the result, unless it failed. Probes and scrapes come every few seconds from several sides. */
+export function atMostEvery<T>(ms: number, run: () => Promise<T>): () => Promise<T> {
+  let last: { at: number; result: T } | undefined
+  return shareRuns(async () => {
+    if (!last || Date.now() - last.at >= ms) last = { at: Date.now(), result: await run() }
+    return last.result
+  })
 }
 
 /** Shares one run between all calls that arrive during it, so that calls do not pile up behind a dependency that hangs. */
@@ -109,11 +102,10 @@ function answer(response: ServerResponse, { status, type, body }: Page): void {
 
 /**
  * Checks one dependency. Throws an Error whose message is a sentence for operators if the dependency has a problem. May return a note for
- * them although it has none. A check that reuses its result drops it on `forget`.
+ * them although it has none.
  */
-export type Check = (() => Promise<Note> | Note) & { forget?: () => void }
 // biome-ignore lint/suspicious/noConfusingVoidType: most checks return nothing.
-type Note = string | undefined | void
+export type Check = () => Promise<string | undefined | void>
 
 /** The result of a check. `since` is the time when this process first saw the problem, in ISO 8601. */
 type CheckResult = { ok: true; note?: string } | { ok: false; problem: string; since: string }
@@ -132,36 +124,15 @@ export function createStatus<Name extends string>(
 ) {
   const names = Object.keys(checks) as Name[]
   const wrongSince = new Map<Name, number>()
-  /** How often other calls of a dependency succeeded. */
-  const successes = new Map<Name, number>()
-  const sharedChecks = new Map(names.map((name) => [name, shareRuns(() => check(name))]))
-
-  /** Records what another call of a dependency found. `problem` is undefined if the call succeeded: probes that began earlier don't count then. */
-  function note(name: Name, problem: string | undefined): void {
-    if (problem === undefined) {
-      successes.set(name, successesOf(name) + 1)
-      checks[name].forget?.()
-    }
-    record(name, problem)
-  }
-
-  function successesOf(name: Name): number {
-    return successes.get(name) ?? 0
-  }
+  const shared = Object.fromEntries(names.map((name) => [name, shareRuns(() => check(name))])) as Record<Name, () => Promise<CheckResult>>
 
   async function check(name: Name): Promise<CheckResult> {
-    const before = successesOf(name)
     const { problem, note } = await runCheck(checks[name])
-    const result = record(name, successesOf(name) === before ? problem : undefined)
-    return result.ok && note !== undefined ? { ...result, note } : result
-  }
-
-  function record(name: Name, problem: string | undefined): CheckResult {
     const before = wrongSince.get(name)
     if (problem === undefined) {
       wrongSince.delete(name)
       if (before !== undefined) log.info({ check: name, afterMs: now() - before }, 'A check passes again')
-      return { ok: true }
+      return { ok: true, note }
     }
     if (before === undefined) log.warn({ code: 'check-failed', check: name, problem }, 'A check failed')
     const since = before ?? now()
@@ -169,26 +140,20 @@ export function createStatus<Name extends string>(
     return { ok: false, problem, since: new Date(since).toISOString() }
   }
 
-  async function run(name: Name): Promise<CheckResult> {
-    return sharedChecks.get(name)?.() ?? { ok: true }
-  }
-
   async function page(): Promise<Page> {
-    const results = await Promise.all(names.map(async (name) => [name, await run(name)] as const))
+    const results = await Promise.all(names.map(async (name) => [name, await shared[name]()] as const))
     const ok = results.every(([, result]) => result.ok)
     return json(ok ? 200 : 503, { ok, checks: Object.fromEntries(results) })
   }
 
-  return { note, run, page }
+  return { run: (name: Name) => shared[name](), page }
 }
 
 async function runCheck(check: Check): Promise<{ problem?: string; note?: string }> {
-  const outcome = Promise.resolve()
-    .then(check)
-    .then(
-      (note) => (note ? { note } : {}),
-      (error: unknown) => ({ problem: scrub(describeError(error).message ?? '') || 'Failed' }),
-    )
+  const outcome = check().then(
+    (note) => ({ note: note || undefined }),
+    (error: unknown) => ({ problem: scrub(describeError(error).message ?? '') || 'Failed' }),
+  )
   return withinOr(checkDeadlineMs, outcome, { problem: `No answer within ${checkDeadlineMs / 1000} s` })
 }
 
@@ -246,7 +211,7 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
     if (figures.lastTickAgeMs !== undefined) tickAge.set(figures.lastTickAgeMs / 1_000)
   }
 
-  const readShared = atMostEvery(keepMs, shareRuns(snapshot))
+  const readShared = atMostEvery(keepMs, snapshot)
 
   return async function page(): Promise<Page> {
     set(

@@ -124,51 +124,46 @@ function withoutNumbers(text: string): string {
 }
 
 /**
- * Every field that a line of the log can have besides `time`, `level` and `msg`, with its meaning for docs/logs.md. A test compares both.
- * Each field means one thing in all lines, so that a search by a field finds everything about it.
+ * Every field that a line of the log can have besides `time`, `level` and `msg`. docs/logs.md has their meanings, in this order. Each field means one
+ * thing in all lines, so that a search by a field finds everything about it.
  */
-export const logFields = {
-  code: 'which error it is; [its paragraph](alerts-and-errors.md) says what to do. Lines from `warn` on have one',
-  requestId: 'the request, as in the audit and in Redis',
-  step: 'the step of the request or of its item, by its name in [the states of a request](request-states.md), or `request` for its creation',
-  state: 'the state after the step',
-  item: 'the item of the request whose step it is',
-  kind: 'the kind of change, such as `ip.move`; or the kind of a Slack payload',
-  userId: 'a person, by their Slack user id',
-  reads: 'how many reads a minute one person may spend',
-  sinceApprovalMs: 'from the last approval to the write, in milliseconds',
-  tookMs: 'from the write to the end, in milliseconds',
-  error:
-    'an error: its `name`, `message`, `code`, `operation`, `status`, `codes`, `stack` and `cause`, those that it has. A refusal has no `message`, because it quotes what a person typed',
-  at: 'the command, button or form that a person used',
-  reference: 'the reference that the person was shown with the error',
-  operation: 'a call to the account API, such as `elasticIps.move`',
-  attempt: 'the number of the attempt, from 1',
-  status: 'the HTTP status of an answer, `contract` or `unreachable`',
-  ms: 'how long a call took, in milliseconds',
-  left: 'how many items of a list were left out',
-  check: 'a check of `/status`',
-  problem: 'what is wrong, as a sentence or a code',
-  afterMs: 'how long a check had failed or an error had recurred, in milliseconds',
-  repeats: 'how many more errors like it there have been since its first line',
-  lastAt: 'when the last repeat was (ISO 8601). The line itself comes up to a minute later',
-  nextTryInMs: 'the time to the next attempt, in milliseconds',
-  members: 'the members of a Slack payload that are missing',
-  from: '`slack`: written by a library of Slack, or by the port for Slack',
-  path: 'a page of the operations port',
-  variable: 'a variable of the configuration',
-  role: '`all`, `web` or `worker`',
-  transport: '`http` or `socket mode`',
-  slackPort: 'the port for Slack',
-  alertsPort: 'the port for alerts',
-  opsPort: 'the operations port',
-  signal: 'the signal that stops the process',
-} as const
-type LogField = keyof typeof logFields
+export const logFields = [
+  'code',
+  'requestId',
+  'step',
+  'state',
+  'item',
+  'kind',
+  'userId',
+  'reads',
+  'sinceApprovalMs',
+  'tookMs',
+  'error',
+  'at',
+  'reference',
+  'operation',
+  'attempt',
+  'status',
+  'ms',
+  'left',
+  'check',
+  'problem',
+  'afterMs',
+  'repeats',
+  'lastAt',
+  'nextTryInMs',
+  'members',
+  'from',
+  'path',
+  'role',
+  'transport',
+  'slackPort',
+  'alertsPort',
+  'opsPort',
+  'signal',
+] as const
 
-type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
-
-type Fields = { [Name in LogField]?: unknown }
+type Fields = { [Name in (typeof logFields)[number]]?: unknown }
 
 type Write<Needed> = (fields: Fields & Needed, text: string) => void
 
@@ -185,7 +180,7 @@ export interface Log {
  * Creates the log, which writes JSON lines to standard output. Every field passes through `safeValue`. So no command, body, header or
  * secret is written, whatever its name and level.
  */
-export function createLog({ level, destination = pino.destination(1) }: { level: LogLevel; destination?: DestinationStream }) {
+export function createLog({ level, destination = pino.destination(1) }: { level: pino.Level; destination?: DestinationStream }) {
   return pino(
     {
       level,
@@ -219,19 +214,13 @@ interface RepeatedLine {
   onWritten?: () => void
 }
 
-/** The lines of the log that can recur at every attempt while a service is away. */
-export interface RepeatedLines {
-  /** Writes the line if it is new, and later once a minute with the number of its repeats. */
-  write: (line: RepeatedLine) => void
-  /** Writes that this is over, for a caller who knows. Without a call it is over after a minute without a repeat. */
-  end: (code: ErrorCode, about?: string) => void
-  /** Writes the repeats that no line has counted yet. */
-  flush: () => void
-}
-
-/** Creates the lines that are written at most once a minute. No error is swallowed: the next line has the number of its repeats. */
-export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>, options: { everyMs?: number } = {}): RepeatedLines {
+/**
+ * Creates the lines that can recur at every attempt while a service is away, and are written at most once a minute. No error is swallowed: the next
+ * line has the number of its repeats.
+ */
+export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>, options: { everyMs?: number } = {}) {
   const repeats = createRepeats(options)
+  const nameOf = (code: ErrorCode, about: string) => `${code} ${about}`
 
   function write({ fields, text, about = '', level = 'warn', over = 'This has not happened again', onWritten }: RepeatedLine): void {
     const { code } = fields
@@ -245,14 +234,15 @@ export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>, o
     })
   }
 
-  return { write, end: (code, about = '') => repeats.end(nameOf(code, about)), flush: repeats.flush }
+  return {
+    write,
+    /** Writes that this is over, for a caller who knows. Without a call it is over after a minute without a repeat. */
+    end: (code: ErrorCode, about = '') => repeats.end(nameOf(code, about)),
+    /** Writes the repeats that no line has counted yet. */
+    flush: repeats.flush,
+  }
 }
-
-function nameOf(code: ErrorCode, about: string): string {
-  return `${code} ${about}`
-}
-
-const pauseMs = 10
+export type RepeatedLines = ReturnType<typeof createRepeatedLines>
 
 /** How long a full pipe may block a write. After that the write fails, and the caller writes the line again later. */
 const maxBlockedMs = 1_000
@@ -273,8 +263,10 @@ export function createAuditLog({ destination = 1 }: { destination?: number } = {
       try {
         written += writeSync(destination, bytes, written)
       } catch (error) {
-        if (isPipeFull(error) && performance.now() < deadline) {
-          pause()
+        const isPipeFull = error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
+        if (isPipeFull && performance.now() < deadline) {
+          // Waits 10 ms.
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
           continue
         }
         isCutOff = isCutOff ? written !== 1 : written > 0
@@ -285,20 +277,12 @@ export function createAuditLog({ destination = 1 }: { destination?: number } = {
   }
 }
 
-function isPipeFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
-}
-
-function pause(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
-}
-
 /**
  * A Slack payload that no listener handled. `kind` has the form of Slack's types and `members` are names from Lockkeeper's own schemas, so
  * both may be logged. `no-listener`: no listener exists for this kind. `unreadable`: required members are missing. `listener-failed`: the
  * listener failed before it acknowledged the payload.
  */
-interface LoggedPayload {
+export interface LoggedPayload {
   kind: string
   why: 'no-listener' | 'unreadable' | 'listener-failed'
   members?: string[]

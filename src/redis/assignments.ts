@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Assignment, type ElasticIp, longestSeenMs, type SeenAssignment, type SeenAssignments } from '../domain/account.ts'
+import { Assignment, longestSeenMs, type SeenAssignment, type SeenAssignments } from '../domain/account.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { guardStore, type Redis } from './connect.ts'
 import type { Keys } from './key-names.ts'
@@ -19,6 +19,13 @@ const mostTries = 10
 
 /** Why a list is not used. `older`: this process has read a newer one. `missing`: it has read one that should still be there. */
 export type ListProblem = 'forged' | 'older' | 'missing'
+
+interface ElasticIp {
+  id: string
+  address: string
+  status: string
+  server?: { id: string; hostname?: string }
+}
 
 /** A list as it was read. `head`: its signed head, '' if there is none. `at`: undefined if it is not used. */
 interface Found {

@@ -2,16 +2,16 @@ import { Cluster, type Redis as RedisFromIoredis } from 'ioredis'
 import type { App } from '../app.ts'
 import {
   AwayError,
+  isMissingRight,
   type MissingRight,
   missingRightIn,
-  missingRightOf,
   refusesWrites,
   StartError,
   StoreUnavailableError,
   type WriteRefusal,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { within } from '../domain/within.ts'
+import { withinOr } from '../domain/within.ts'
 import { guardStore, type Redis, unreachableRedis } from './connect.ts'
 import type { Keys } from './key-names.ts'
 
@@ -51,36 +51,27 @@ interface CheckParts {
  * Redis rejects the user or could lose requests.
  */
 export function createRedisCheck({ redis, probe, allowVolatile, prefix, problem, warn, attemptMs = 2_000 }: CheckParts) {
-  const readInfo = attempts(() => guardStore(() => readInfos(redis)))
-  const readRefusal = attempts(probe)
+  /** Attempts share one read, because a patient connection queues each command until Redis answers. */
+  let running: ReturnType<typeof read> | undefined
+
+  async function read() {
+    return { faults: findRedisFaults(await guardStore(() => readInfos(redis))), refusal: await probe() }
+  }
 
   return async function check(): Promise<void> {
-    const infos = await readInfo()
-    // While Redis loads its data, it answers INFO but rejects most other commands.
-    if (infos.some((info) => parseInfo(info).get('loading') === '1')) throw problemError('LOADING')
-    const faults = findRedisFaults(infos).map(({ words }) => words)
+    running ??= read().finally(() => {
+      running = undefined
+    })
+    const answer = await withinOr(attemptMs, running, undefined).catch((error: unknown) => {
+      throw startProblem(error, { problem: problem(), prefix })
+    })
+    if (!answer) throw problemError(problem())
+    const faults = answer.faults.map(({ words }) => words)
     if (faults.length > 0 && !allowVolatile) {
       throw new StartError(`${faults.join(' ')} For development only, set ALLOW_VOLATILE_REDIS=true to start anyway.`)
     }
-    const refusal = await readRefusal()
-    if (refusal) throw new WritesRefused(refusal)
+    if (answer.refusal) throw new WritesRefused(answer.refusal)
     for (const fault of faults) warn(fault)
-  }
-
-  /** Attempts share one command, because a patient connection queues each command until Redis answers. */
-  function attempts<T>(send: () => Promise<T>): () => Promise<T> {
-    let running: Promise<T> | undefined
-    return async () => {
-      running ??= send().finally(() => {
-        running = undefined
-      })
-      const answer = await within(attemptMs, running).catch((error: unknown) => {
-        throw startProblem(error, { problem: problem(), prefix })
-      })
-      if (answer.is === 'ready') return answer.value
-      answer.work.catch(() => {})
-      throw problemError(problem())
-    }
   }
 }
 
@@ -181,8 +172,7 @@ export async function readRedisHealth({ connections, store, config }: App): Prom
     return faults.length > 0 ? { is: 'unsafe', faults } : { is: 'safe' }
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error
-    const right = missingRightOf(error, config.redis.prefix)
-    if (right) return { is: 'lacks-right', right }
+    if (isMissingRight(error)) return { is: 'lacks-right', right: missingRightIn(error.message, config.redis.prefix) }
     const refusal = writeRefusalOf(error.code)
     if (refusal) return { is: 'refuses-writes', refusal, faults: [] }
     if (error.code === undefined) return { is: 'silent' }

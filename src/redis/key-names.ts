@@ -10,8 +10,6 @@ export function createKeys(prefix: string) {
     record: (id: string) => `${tag}:request:${id}`,
     /** The open request that holds a resource. */
     resource: (resource: string) => `${tag}:resource:${resource}`,
-    /** The latest request for a resource, kept for as long as an older request may need it. */
-    latest: (resource: string) => `${tag}:latest:${resource}`,
     /** The request that changed a resource last, kept for as long as its record. */
     lastChange: (resource: string) => `${tag}:last-change:${resource}`,
     /** A set: the requests of a person that wait for an approval. It may hold others, which the person's next request removes. */
@@ -61,8 +59,6 @@ export function createKeys(prefix: string) {
       const name = `${tag}:account-budget:${key}:${kind}`
       return { calls: name, counts: `${name}:counts`, pause: `${name}:pause`, waiting: `${name}:waiting` }
     },
-    /** What the last probe of the account API with this key found, for a minute, and the claim of the process that probes. */
-    accountProbe: (key: string) => ({ finding: `${tag}:account-probe:${key}`, claim: `${tag}:account-probe:${key}:claim` }),
     /** Since when the account API has answered no look at changes under way, in ms since 1970. `unanswered`: after a while, so messages say so. */
     silence: `${tag}:silence`,
     unanswered: `${tag}:unanswered`,

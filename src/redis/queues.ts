@@ -13,7 +13,6 @@ export const horizonMs = 60_000
  */
 export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?: number) => Promise<void>
 
-/** The data of a wake-up. CONTRIBUTING.md says how it may change. */
 export const WakeUp = z.object({ version: z.number().int(), id: z.string(), kind: z.string(), resource: z.string() })
 
 interface QueuesParts {
@@ -60,7 +59,6 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
     await ticks.upsertJobScheduler(schedulerId, { every: pollIntervalMs }, { name: 'tick' })
   }
 
-  /** Replaces a scheduler that exists but produces no ticks. */
   async function restartTicking(): Promise<void> {
     await stopTicking()
     await startTicking()

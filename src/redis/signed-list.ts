@@ -26,7 +26,6 @@ export type ReadList<List> = Genuine<List> | { is: 'none' | 'unreadable' | 'forg
  * place of another list, or give it another time.
  */
 export function createSignedList<List>({ keyring, name, schema }: { keyring: Keyring; name: string; schema: z.ZodType<List> }) {
-  /** The last genuine list, because most are unchanged when they are read again. */
   let last: { head: string; digest: string; list: Genuine<List> } | undefined
 
   function contentOf({ at, digest }: { at: number; digest: string }) {

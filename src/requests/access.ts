@@ -55,12 +55,12 @@ type Intent =
   /** Request a change of this kind. Its project, and so its rule, is not known yet. */
   | { to: 'request'; kind: ChangeKind }
   | IntentOnRequest
-type IntentOnRequest =
-  /** `button`: the id of the button that was pressed, for the audit. One right covers several buttons. */
-  | { to: 'decide' | 'break-glass'; request: Request; button?: CardButtonId }
-  | { to: 'issue'; request: Request }
-  | { to: 'withdraw'; request: Request }
-  | { to: 'track'; request: Request }
+/** `button`: the id of the button that was pressed, for the audit. One right covers several buttons. */
+interface IntentOnRequest {
+  to: 'decide' | 'break-glass' | 'issue' | 'withdraw' | 'track'
+  request: Request
+  button?: CardButtonId
+}
 
 /** Returns what allows an intent. Throws a Refusal and notes it if the person may not. */
 async function authorize(app: Judging, origin: Origin, intent: Intent): Promise<Grant> {
@@ -98,11 +98,12 @@ async function judgeRequesting(app: Judging, origin: Origin, kind: ChangeKind, f
 
 /** Judges by the channel of the request, because the button can also be on the Home tab. */
 async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequest, fresh: boolean): Promise<Ruling> {
-  const { channelId, userId: requesterId } = intent.request.origin
-  const actor = { ...(await personAndPlace(app, origin, channelId, fresh)), requesterId }
-  // While a request waits, approvers reject it, and say why.
-  const isForRequester = intent.to === 'issue' || (intent.to === 'withdraw' && isUndecided(intent.request))
-  if (isForRequester) return ownerRuling(actor, intent.to)
+  const { state, origin: requested } = intent.request
+  const requesterId = requested.userId
+  const actor = { ...(await personAndPlace(app, origin, requested.channelId, fresh)), requesterId }
+  // While a request waits, approvers reject it, and say why. An alert does not click, so its approvers withdraw what it requested.
+  if (intent.to === 'issue' || (intent.to === 'withdraw' && state === 'waiting' && !isMachine(requested)))
+    return ownerRuling(actor, intent.to)
   const rule = ruleOf(app, intent.request)
   const rulingOn = { decide: approverRuling, 'break-glass': breakGlassRuling, withdraw: withdrawerRuling, track: trackerRuling }[intent.to]
   // Requesters need the groups only to approve alone.
@@ -110,11 +111,6 @@ async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequ
   const groups = rule && needsGroups ? approverGroupsOf(rule) : []
   const judged = await judgeMembers(app, groups, fresh ? 'decision' : 'refusal', (membership) => rulingOn({ ...actor, rule, membership }))
   return judged.ruling
-}
-
-/** Whether a request by a person waits for approval. An alert does not click, so its approvers withdraw what it requested at any time. */
-function isUndecided({ state, origin }: Request): boolean {
-  return state === 'waiting' && !isMachine(origin)
 }
 
 /** Judges by the known members first, because Slack limits the reads of groups: only what they allow needs newer ones. */
@@ -126,7 +122,7 @@ async function judgeMembers(app: Judging, groupIds: string[], purpose: MembersFo
   return { ruling: rulingBy(membership), membership }
 }
 
-async function members({ directory }: Judging, groupIds: string[], purpose: MembersFor): Promise<Membership> {
+function members({ directory }: Judging, groupIds: string[], purpose: MembersFor): Promise<Membership> {
   return directory.members([...new Set(groupIds)], purpose)
 }
 
@@ -148,43 +144,26 @@ function teamIdFor({ slack }: Judging, { teamId }: Origin): string | undefined {
   return slack.identity.current()?.teamId ?? teamId
 }
 
-/** Throws a Refusal if no rule lets the person request this kind of change here. `admit` takes the result. */
-async function gate(app: Judging, origin: Origin, kind: ChangeKind): Promise<Requester> {
+/**
+ * Throws a Refusal if no rule lets the person request this kind of change here. `admit` takes the result. `via`: also checks the channel of a form.
+ *
+ * - `form`: it opens. Lockkeeper must be able to post the request there. If Slack gives no answer about that, the post shows whether it is possible.
+ * - `chosen`: the person chose the channel. If it is private, they must be a member: its rules may let all its members request. Slack's own picker
+ *   offers only what they can see, and it is not documented that Slack also checks what is sent.
+ * - `sent`: it can have been open for hours, and the person may have left a private channel since. Where Slack gives no answer, the check when it was
+ *   opened counts.
+ */
+async function gate(app: Judging, origin: Origin, kind: ChangeKind, via?: 'form' | 'chosen' | 'sent'): Promise<Requester> {
+  const { channelId, userId } = origin
+  const refused = (denial: Denial) => refuse(app, origin, { to: 'request', kind }, denial)
   const { ruling, requester } = await judgeRequesting(app, origin, kind, true)
-  if (!ruling.allowed) throw await refuse(app, origin, { to: 'request', kind }, ruling.denial)
-  return requester
-}
-
-/**
- * Checks the channel that the person is in, before they fill in a form: also whether Lockkeeper can post the request there. If Slack gives no
- * answer about that, the form opens, and the post shows whether it is possible.
- */
-async function gateForm(app: Judging, origin: Origin, kind: ChangeKind): Promise<Requester> {
-  const requester = await gate(app, origin, kind)
-  if ((await app.directory.hasBot(origin.channelId)) === false)
-    throw await refuse(app, origin, { to: 'request', kind }, { code: 'not-in-channel' })
-  return requester
-}
-
-/**
- * Checks a channel that the person chose in a form. Slack's own picker offers only what they can see, and it is not documented that Slack
- * also checks what is sent. So a private channel must have them as a member: its rules may let all its members request.
- */
-async function gateChosen(app: Judging, origin: Origin, kind: ChangeKind): Promise<Requester> {
-  const requester = await gateForm(app, origin, kind)
-  if ((await app.directory.isOpenTo(origin.channelId, origin.userId)) !== true)
-    throw await refuse(app, origin, { to: 'request', kind }, { code: 'foreign-channel' })
-  return requester
-}
-
-/**
- * Checks the channel of a form that was sent. It can have been open for hours, and the person may have left a private channel since, whose
- * rules let all its members request. Where Slack gives no answer, the channel in which the form was opened counts.
- */
-async function gateSent(app: Judging, origin: Origin, kind: ChangeKind): Promise<Requester> {
-  const requester = await gate(app, origin, kind)
-  if (!isMachine(origin) && (await app.directory.isOpenTo(origin.channelId, origin.userId)) === false)
-    throw await refuse(app, origin, { to: 'request', kind }, { code: 'foreign-channel' })
+  if (!ruling.allowed) throw await refused(ruling.denial)
+  if ((via === 'form' || via === 'chosen') && (await app.directory.hasBot(channelId)) === false)
+    throw await refused({ code: 'not-in-channel' })
+  if (via === 'chosen' || (via === 'sent' && !isMachine(origin))) {
+    const isOpen = await app.directory.isOpenTo(channelId, userId)
+    if (isOpen === false || (via === 'chosen' && isOpen !== true)) throw await refused({ code: 'foreign-channel' })
+  }
   return requester
 }
 
@@ -208,10 +187,10 @@ export class ReasonRequired extends Refusal {
   }
 }
 
+/** `requester`: what `gate` returned for this kind of change. */
 interface Requested {
   kind: ChangeKind
   project: Project
-  /** What `gate` returned for this kind of change. */
   requester: Requester
   reason: string | undefined
   draft: Draft
@@ -324,7 +303,9 @@ async function rights(app: Judging, origin: Origin): Promise<Rights> {
   const { directory, catalog, config } = app
   const { channelId } = origin
   const kinds = catalog.kinds().map((kind) => ({ kind, hasProject: catalog.hasProject(kind) }))
-  const groups = kinds.flatMap((change) => rulesOfKind(config.policy, { ...change, channelId }).flatMap(groupsNamedIn))
+  const groups = kinds
+    .flatMap((change) => rulesOfKind(config.policy, { ...change, channelId }))
+    .flatMap((rule) => [...(rule.request?.userGroups ?? []), ...approverGroupsOf(rule)])
   const { person, place } = await personAndPlace(app, origin, channelId, true)
   const membership = await members(app, groups, 'refusal')
   // The read of the place has just cached the channel, so this costs a call only where Lockkeeper is not a member.
@@ -342,10 +323,6 @@ function rightsFor(policy: Policy, change: KindOfChange, requester: Requester): 
   return { kind: change.kind, request: requesterOfKindRuling(requester, change, policy), rules }
 }
 
-function groupsNamedIn(rule: PolicyRule): string[] {
-  return [...(rule.request?.userGroups ?? []), ...approverGroupsOf(rule)]
-}
-
 export class Denied extends Refusal {
   readonly denial: Denial
 
@@ -355,9 +332,9 @@ export class Denied extends Refusal {
   }
 }
 
+/** An intent, or the id of a button or form that could not be trusted. */
 interface Attempt {
   to: string
-  /** The id of the button, if several buttons need the same right. */
   button?: string
   what?: string
   kind?: string
@@ -375,7 +352,7 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
   return new Denied(denial, app.catalog.labelOf, command)
 }
 
-const checks = { judge, authorize, refuse, gate, gateForm, gateChosen, gateSent, admit, may, rights, tally, ruleOf, ruleWithReason }
+const checks = { judge, authorize, refuse, gate, admit, may, rights, tally, ruleOf, ruleWithReason }
 
 /**
  * The checks of who may do what. No other code decides that. Everybody is checked for `read` first, then for what they request or decide. A

@@ -7,6 +7,7 @@ import {
   type AuthorityProblem,
   type Decision,
   idOfResource,
+  isOpen,
   problemOf,
   type Request,
   unknownState,
@@ -30,23 +31,17 @@ const clockMarginMs = 60_000
 /**
  * Checks, right before a write is sent, that people allowed it: the request is as it was requested, its approvals are genuine and were enough
  * when the last one was given, the policy still allows that number, and it was neither sent before nor has it ended. Nobody who writes to
- * Redis can make these true. `now` is in ms by Redis' clock.
+ * Redis can make these true. `now` is in ms by Redis' clock. `holdsMs`: how long after the last approval it may be sent. `earlier`: what
+ * `findSendsAndEnds` has just found of the request, or of its parent: never give it right before a write.
  */
 export async function checkAuthority(
   app: App,
   request: Request,
   now: number,
-  { holdsMs, earlier }: AuthorityOptions = {},
+  { holdsMs, earlier }: { holdsMs?: number; earlier?: Promise<FoundEntry[]> | undefined } = {},
 ): Promise<AuthorityProblem | undefined> {
   if (request.parent) return checkAuthorityOfChild(app, request, now, earlier)
   return authorityProblem(app, request, await (earlier ?? findSendsAndEnds(app, request)), now, holdsMs)
-}
-
-interface AuthorityOptions {
-  /** How long after the last approval it may be sent, in ms. */
-  holdsMs?: number
-  /** What `findSendsAndEnds` has just found of the request, or of its parent. Never give it right before a write. */
-  earlier?: Promise<FoundEntry[]> | undefined
 }
 
 /** `earlier`: what the audit has of it that decides whether it may still be sent, the newest first. */
@@ -81,7 +76,6 @@ async function checkAuthorityOfChild(
   return pastOf(entries.filter(({ item }) => item === idOfResource(child.resource)))
 }
 
-/** Returns why a request may not be sent now. `now` is in ms by Redis' clock. */
 function whyNotAllowed(
   app: Pick<App, 'signatures' | 'access'>,
   request: Request,
@@ -107,7 +101,14 @@ function whyNotAllowed(
  */
 function lastApproval({ signatures }: Pick<App, 'signatures'>, request: Request, rule: PolicyRule): { at: number } | AuthorityProblem {
   const { decision, approvals } = request
-  if (decision?.breakGlass) return emergencyApproval(signatures, request, decision, rule)
+  if (decision?.breakGlass) {
+    const { by, at } = decision
+    const verdict = signatures.verifyBreakGlass(request, decision)
+    if (verdict === 'unknown-key') return { code: 'unknown-key' }
+    const isOwn = verdict === 'genuine' && by === request.origin.userId && !isMachine(request.origin)
+    if (!isOwn || at === undefined || !isInTime(request, { at })) return { code: 'approvals-not-genuine' }
+    return rule.breakGlass ? { at } : { code: 'approval-needed-now' }
+  }
   const counted = decision ? signatures.verifyApproved(request, decision) : 'unsigned'
   const verdicts = [counted, ...approvals.map((approval) => signatures.verifyApproval(request, approval))]
   if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
@@ -115,21 +116,6 @@ function lastApproval({ signatures }: Pick<App, 'signatures'>, request: Request,
   if (!isGenuine || approvals.length === 0) return { code: 'approvals-not-genuine' }
   if (!areEnough(request, decision, rule)) return { code: 'approval-needed-now' }
   return { at: Math.max(...approvals.map(({ at }) => at)) }
-}
-
-function emergencyApproval(
-  signatures: App['signatures'],
-  request: Request,
-  decision: Decision,
-  rule: PolicyRule,
-): { at: number } | AuthorityProblem {
-  if (isMachine(request.origin)) return { code: 'approvals-not-genuine' }
-  const verdict = signatures.verifyBreakGlass(request, decision)
-  if (verdict === 'unknown-key') return { code: 'unknown-key' }
-  const { by, at } = decision
-  if (verdict !== 'genuine' || by !== request.origin.userId || at === undefined || !isInTime(request, { at }))
-    return { code: 'approvals-not-genuine' }
-  return rule.breakGlass ? { at } : { code: 'approval-needed-now' }
 }
 
 /**
@@ -204,7 +190,10 @@ export function retractionProblem(
 }
 
 /** When a request is read again that was signed with an unknown key: a deployment may bring the key. */
-const unknownKeyMs = 30_000
+export const unknownKeyMs = 30_000
+
+/** When a request is read again that does not fit this version of Lockkeeper. */
+const unfitMs = 10 * 60_000
 
 /** When a request is read again that changed at the same moment. */
 const changedMs = 500
@@ -220,13 +209,17 @@ export async function distrust(app: App, request: Request, problem: AuthorityPro
   if (current?.revision !== request.revision) return store.postpone(request.id, changedMs)
   await onDistrusted(app, request, problem)
   if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, unknownKeyMs)
-  if (canEnd(request)) {
+  if (request.state !== unknownState && stepOf('distrust').from.includes(request.state)) {
     const { outcome } = await store.take(request, 'distrust', { set: { causes: [unverifiedRecord] } })
     return outcome === 'won' ? show(app, request.id) : undefined
   }
   await app.audit.noteCounted(noteOf(app, request, 'distrust', { causes: [problem] }))
-  await store.clearDueIfUnchanged(request.id, request.revision)
+  await store.clearDueIfUnchanged(request)
 }
-function canEnd({ state }: Request): boolean {
-  return state !== unknownState && stepOf('distrust').from.includes(state)
+
+/** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
+export function leaveUnfit(app: App, request: Request): Promise<void> {
+  const problem = checkRecord(app, request)
+  if (!problem) return app.store.postponeIfUnchanged(request, unfitMs)
+  return isOpen(request.state) ? distrust(app, request, problem) : app.store.clearDueIfUnchanged(request)
 }

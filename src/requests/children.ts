@@ -13,9 +13,9 @@ import {
 } from '../domain/request.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { createScripts, readScripts } from '../redis/scripts.ts'
+import { scriptsOf } from '../redis/scripts.ts'
 
-const scripts = readScripts(import.meta.url, ['create-children'])
+const run = scriptsOf(import.meta.url, ['create-children'])
 
 /** What a child does. It follows from what was requested and signed, so it is the same whoever creates the child again. */
 function contentOf({ id, origin }: Request, { change }: Items<unknown, unknown>, { input, facts }: Item) {
@@ -45,13 +45,12 @@ export async function createChildren(app: App, parent: Request): Promise<void> {
   const children = (items?.of(facts) ?? []).map((item) => {
     const child = { ...contentOf(parent, items as Items<unknown, unknown>, item), ...asParent }
     const signature = app.signatures.signRequest({ ...child, reason: undefined, undoes: undefined, repeats: undefined })
-    const fields = Object.entries({ ...child, signature, expiresAt, decidedAt, state: 'approved' }).filter(
-      ([, value]) => value !== undefined,
-    )
-    return { id: child.id, fields: Object.fromEntries(fields.map(([name, value]) => [name, JSON.stringify(value)])) }
+    const record = { ...child, signature, expiresAt, decidedAt, state: 'approved' }
+    const fields = Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [[name, JSON.stringify(value)]]))
+    return { id: child.id, fields: Object.fromEntries(fields) }
   })
   const argument = JSON.stringify({ recordPrefix: app.keys.recordPrefix, children })
-  await createScripts(app.redis, scripts)('create-children', [app.keys.record(id)], [argument])
+  await run(app.redis, 'create-children', [app.keys.record(id)], [argument])
 }
 
 /** `packed` has the fields of one that has ended. */

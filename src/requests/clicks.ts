@@ -17,7 +17,7 @@ import { readJson, readMetadata } from '../slack/payloads.ts'
 import { pageButtons } from '../slack/router.ts'
 import { type Details, detailsActionId, detailsMessage } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
-import { approve, mayBreakGlass, stopTracking, trackAgain, withdraw } from './decide.ts'
+import { approve, mayDecide, stopTracking, trackAgain, withdraw } from './decide.ts'
 import {
   type ChangeForms,
   fillAgain,
@@ -120,7 +120,7 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
       case cardButtons.approve: {
         // In an emergency, its requester approves it alone, with a reason.
         if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
-          await mayBreakGlass(app, request, origin)
+          await mayDecide(app, request, origin, 'break-glass')
           const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
           return await openForm(app, triggerId, view)
         }
@@ -187,7 +187,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
         if (!item) throw new Refusal(outdatedButton)
         return form(formMetadata(click, access.ruleWithReason(kind, click.origin.channelId)), item)
       },
-      allow: async ({ origin }) => void (await access.gateForm(origin, kind)),
+      allow: async ({ origin }) => void (await access.gate(origin, kind, 'form')),
     }
   }
 

@@ -3,7 +3,7 @@ import { isMachine, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
 import { type Approval, type Decision, type Request, resourcesOf } from '../domain/request.ts'
 import { approvedByYou, changedRecord, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
-import { type CardButtonId, cardButtons } from '../messages/words.ts'
+import { cardButtons } from '../messages/words.ts'
 import { show } from '../outbox/outbox.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { StepName } from './steps.ts'
@@ -31,19 +31,19 @@ export async function approve(app: App, read: Request, origin: Origin, onTaken?:
     if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal(changedRecord)
     // Drops approvals that somebody who can write to Redis has added.
     const earlier = request.approvals.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
-    if (earlier.some((each) => each.by === by)) throw new Refusal(approvedByYou((await tallyOf(app, request, earlier)).missing))
+    if (earlier.some((each) => each.by === by)) throw new Refusal(approvedByYou((await access.tally(request, peopleOf(earlier))).missing))
     const approval = signatures.signApproval(request, { by, ...grant, at: await store.now() })
     const approvals = [...earlier, approval]
-    const { enough, missing, needed, allOf, counted } = await tallyOf(app, request, approvals)
+    const { enough, missing, needed, allOf, counted } = await access.tally(request, peopleOf(approvals))
     const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf, counted })
-    const step: TakenAs = enough
-      ? lastApproval(app, 'approve', request, signed, { approvals })
-      : { name: 'count-approval', data: { set: { approvals, missing }, audit: { by, ...grant, missing, needed } } }
-    const { outcome } = await store.take(request, step.name, step.data)
+    const { set, ...last } = approvalData(app.catalog.open(request).change, request, signed)
+    const data: StepData = enough
+      ? { ...last, set: { ...set, approvals } }
+      : { set: { approvals, missing }, audit: { by, ...grant, missing, needed } }
+    const { outcome } = await store.take(request, enough ? 'approve' : 'count-approval', data)
     const changed = await newerRecord(app, request, by, outcome)
     if (!changed) {
-      onTaken?.()
-      await Promise.all([step.wakeUp?.(), showTaken(app, request)])
+      await wakeAndShow(app, request, data, onTaken)
       return { missing, needed }
     }
     request = changed
@@ -51,48 +51,30 @@ export async function approve(app: App, read: Request, origin: Origin, onTaken?:
   throw new Error(`request ${read.id} kept changing while it was approved`)
 }
 
-function tallyOf({ access }: App, request: Request, approvals: Approval[]) {
-  return access.tally(
-    request,
-    approvals.map(({ by }) => by),
-  )
-}
-
-/** The step that approves a request, and wakes up what follows. The worker does not wait until Slack shows it. */
-function lastApproval(
-  { catalog, queues }: App,
-  name: 'approve' | 'break-glass',
-  request: Request,
-  decision: Decision,
-  more: StepData['set'] = {},
-): TakenAs {
-  const { change } = catalog.open(request)
-  const data = approvalData(change, request, decision)
-  return { name, data: { ...data, set: { ...data.set, ...more } }, wakeUp: () => queues.wake(request, wakeInMs(change, request)) }
+function peopleOf(approvals: Approval[]): string[] {
+  return approvals.map(({ by }) => by)
 }
 
 /**
- * Builds the data of a step that approves a request. A change that a worker executes is due at once. A change that is handed over waits for
- * its requester, for as long as the rule gives for an approval. The thread calls the requester, because an update of the card notifies nobody.
+ * Builds the data of a step that approves a request. A change that a worker executes is due at once. A change that is handed over waits for its
+ * requester, who is reminded, for as long as the rule gives for an approval. The thread calls them, because an update of the card notifies nobody.
  */
-export function approvalData(change: Change, request: Request, decision: Decision): StepData {
+export function approvalData({ handover }: Change, { ttlMs }: Request, decision: Decision): StepData {
   const { by, rule, via, reason } = decision
-  const data: StepData = { set: { decision }, audit: { by, rule, via, reason }, dueInMs: wakeInMs(change, request) }
-  if (!change.handover) return data
-  return { ...data, set: { decision, reminded: 0 }, extendMs: request.ttlMs, reports: ['approved'] }
-}
-
-/** Returns when a worker has to reconcile an approved request, in ms from now. A requester who has to act is reminded first. */
-function wakeInMs({ handover }: Change, { ttlMs }: Request): number {
-  return handover ? Math.floor(ttlMs * firstReminderAt) : 0
+  const audit = { by, rule, via, reason }
+  if (!handover) return { set: { decision }, audit, dueInMs: 0 }
+  const dueInMs = Math.floor(ttlMs * firstReminderAt)
+  return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs: ttlMs, reports: ['approved'] }
 }
 
 /**
- * Throws a Refusal if the person may not approve alone. Checked before the form that asks for the reason. The person has only pressed
- * *Approve*, so the audit does not call it an emergency approval.
+ * Throws a Refusal if the person may not reject, or not approve alone. Checked before the form that asks for the reason. Who approves alone has only
+ * pressed *Approve*, so the audit does not call it an emergency approval.
  */
-export function mayBreakGlass(app: App, request: Request, origin: Origin): Promise<void> {
-  return requireRight(app, request, origin, { to: 'break-glass', button: cardButtons.approve })
+export async function mayDecide(app: App, request: Request, origin: Origin, to: 'decide' | 'break-glass'): Promise<void> {
+  refuseRequesterOfDecided(request, origin)
+  await app.access.authorize(origin, { to, request, button: to === 'decide' ? cardButtons.reject : cardButtons.approve })
+  refuseUnlessWaiting(request, origin.userId)
 }
 
 /** Approves the request of the same person, in an emergency. The channel gets a report with the reason. */
@@ -101,12 +83,8 @@ export async function breakGlass(app: App, request: Request, origin: Origin, rea
   refuseUnlessWaiting(request, origin.userId)
   const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, at: await app.store.now() }
   const decision = app.signatures.signBreakGlass(request, unsigned)
-  await takeStep(app, { request, userId: origin.userId, ...lastApproval(app, 'break-glass', request, decision) })
-}
-
-/** Throws a Refusal if the person may not reject. Checked before the form that asks for the reason. */
-export function mayReject(app: App, request: Request, origin: Origin): Promise<void> {
-  return requireRight(app, request, origin, { to: 'decide', button: cardButtons.reject })
+  const data = approvalData(app.catalog.open(request).change, request, decision)
+  await takeStep(app, { request, userId: origin.userId, name: 'break-glass', data })
 }
 
 export async function reject(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
@@ -137,51 +115,47 @@ export async function stopTracking(app: App, request: Request, origin: Origin, o
 const mostPauses = 20
 
 /**
- * Starts the tracking again. Refuses if a newer request for the same resource was made: only one request may track a resource. The secret of a
+ * Starts the tracking again. Refuses if a newer request has changed the same resource, or may: only one request tracks a resource. The secret of a
  * request may be in use by now, and looking for it deletes it, so that such a request is never tracked again.
  */
 export async function trackAgain(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
-  const { store, access, catalog, queues } = app
+  const { store, access, catalog } = app
   const { userId } = origin
   const grant = await access.authorize(origin, { to: 'track', request })
   if (request.state !== 'untracked' || catalog.open(request).change.handover) throw new Refusal(tooLate(request, userId))
-  const newer = await Promise.all(resourcesOf(request).map((resource) => isTakenOver(app, request, resource)))
-  if (newer.includes(true)) throw new Refusal(takenOver)
+  const resources = resourcesOf(request)
+  const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
+  const holders = await Promise.all(resources.map(store.holderOf))
+  if ([...changes.map(({ id }) => id), ...holders].some((id) => id !== undefined && id !== request.id)) throw new Refusal(takenOver)
   const { untrackedMs = 0, endedAt: stoppedAt = 0, stoppedBy, pauses } = request
   const resumedAt = await store.now()
   const pause = { stoppedBy, stoppedAt, resumedBy: userId, resumedAt }
   const set = { untrackedMs: untrackedMs + resumedAt - stoppedAt, pauses: [...pauses, pause].slice(-mostPauses) }
   // Another request can have been made since the reads above.
   const data: StepData = { set, dueInMs: 0, unlessHeld: true, audit: { by: userId, ...grant } }
-  await takeStep(app, { request, userId, name: 'track-again', data, wakeUp: () => queues.wake(request), onTaken })
+  await takeStep(app, { request, userId, name: 'track-again', data, onTaken })
 }
 
-async function isTakenOver({ store }: App, { id }: Request, resource: string): Promise<boolean> {
-  const holder = await store.holderOf(resource)
-  return (holder !== undefined && holder !== id) || !(await store.isLatest({ id, resource }))
-}
-
-interface TakenAs {
+interface PersonalStep {
   name: StepName
   data: StepData
-  /** Called once the step is taken, while Slack shows it. */
-  wakeUp?: () => Promise<void>
-}
-
-interface PersonalStep extends TakenAs {
   request: Request
   userId: string
-  /** Called once the step is taken, before Slack shows it. */
   onTaken?: OnTaken | undefined
 }
 
 /** Takes a step that does not depend on the content of the record, and shows it. Throws a Refusal if it comes too late. */
-async function takeStep(app: App, { request, userId, name, data, wakeUp, onTaken }: PersonalStep): Promise<void> {
+async function takeStep(app: App, { request, userId, name, data, onTaken }: PersonalStep): Promise<void> {
   const { outcome } = await app.store.take(request, name, data)
   if (await newerRecord(app, request, userId, outcome))
     throw new Error(`request ${request.id} moved under a step that does not depend on it`)
+  await wakeAndShow(app, request, data, onTaken)
+}
+
+/** Wakes up what follows, and shows the step: the worker does not wait until Slack shows it. */
+async function wakeAndShow(app: App, request: Request, { dueInMs }: StepData, onTaken?: OnTaken): Promise<void> {
   onTaken?.()
-  await Promise.all([wakeUp?.(), showTaken(app, request)])
+  await Promise.all([dueInMs !== undefined && app.queues.wake(request, dueInMs), showTaken(app, request)])
 }
 
 /**
@@ -208,17 +182,6 @@ async function readAgain({ store }: App, { id, origin }: Request): Promise<Reque
   const request = await store.find(id)
   if (!request) throw new Refusal(unknownRequest(origin.command))
   return request
-}
-
-interface DecisionRight {
-  to: 'decide' | 'break-glass'
-  button: CardButtonId
-}
-
-async function requireRight({ access }: App, request: Request, origin: Origin, right: DecisionRight): Promise<void> {
-  refuseRequesterOfDecided(request, origin)
-  await access.authorize(origin, { ...right, request })
-  refuseUnlessWaiting(request, origin.userId)
 }
 
 function refuseUnlessWaiting(request: Request, userId: string): void {

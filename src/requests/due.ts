@@ -5,7 +5,7 @@ import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { claim, createScripts, readScripts } from '../redis/scripts.ts'
 
-const scripts = readScripts(import.meta.url, ['create', 'discard', 'take-step', 'forget-lost', 'postpone', 'clear-due-if-unchanged'])
+const scripts = readScripts(import.meta.url, ['create', 'discard', 'take-step', 'forget-lost', 'postpone'])
 
 /** One connection to Redis, with the scripts of requests. */
 export interface Database {
@@ -41,21 +41,22 @@ function countUnsent({ redis, keys }: Database): Promise<number> {
   return guardStore(() => redis.zcard(keys.outbox))
 }
 
-/** Makes a request due again in `inMs`, if it has a due time. `revision`: if its record still has this one. */
-async function postpone({ run, keys }: Database, id: string, inMs: number, revision?: number): Promise<void> {
-  await run('postpone', [keys.due, keys.record(id)], [id, String(Math.round(inMs)), revision === undefined ? '' : String(revision)])
+/** Makes a request due again in `inMs`, if it has a due time. */
+async function postpone({ run, keys }: Database, id: string, inMs: number): Promise<void> {
+  await run('postpone', [keys.due, keys.record(id)], [id, String(Math.round(inMs)), ''])
 }
 
-/** Makes a request due again in `inMs`. Does nothing if its record changed since it was read, because that step set a due time. */
-function postponeIfUnchanged(db: Database, { id, revision }: Request, inMs: number): Promise<void> {
-  return postpone(db, id, inMs, revision)
+/** The same, unless its record changed since it was read: that step has set a due time. */
+async function postponeIfUnchanged({ run, keys }: Database, { id, revision }: Request, inMs: number): Promise<void> {
+  await run('postpone', [keys.due, keys.record(id)], [id, String(Math.round(inMs)), String(revision)])
 }
 
-async function clearDueIfUnchanged({ run, keys }: Database, id: string, revision: number): Promise<void> {
-  await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, String(revision)])
+/** Makes a request not due any more, unless its record changed since it was read. */
+async function clearDueIfUnchanged({ run, keys }: Database, { id, revision }: Request): Promise<void> {
+  await run('postpone', [keys.due, keys.record(id)], [id, 'never', String(revision)])
 }
 
-/** Clears the due time of a request whose record cannot be read, so that no tick reads it again. */
+/** Makes a request whose record cannot be read not due any more. */
 async function clearDue({ redis, keys }: Database, id: string): Promise<void> {
   await guardStore(() => redis.zrem(keys.due, id))
 }
@@ -77,12 +78,6 @@ async function forgetLost({ run, keys }: Database, id: string): Promise<void> {
 const mostKept = 50
 const fewest = 5
 
-/** How long changes of a kind took on this account, in ms: half of the last ones at most `medianMs`, nine of ten at most `p90Ms`. */
-interface Usual {
-  medianMs: number
-  p90Ms: number
-}
-
 /** Notes how long a change took. A lost or doubled note decides nothing, so no error is thrown. */
 export async function noteDuration({ redis, keys }: Pick<Database, 'redis' | 'keys'>, kind: ChangeKind, ms: number): Promise<void> {
   const key = keys.durations(kind)
@@ -94,15 +89,11 @@ export async function noteDuration({ redis, keys }: Pick<Database, 'redis' | 'ke
   await noted.catch(() => {})
 }
 
-/** Returns undefined while too few are known, or if Redis does not answer. */
-async function usualDuration({ redis, keys }: Database, kind: ChangeKind): Promise<Usual | undefined> {
+/** Returns the median time that the last changes of a kind took on this account, in ms. Undefined while too few are known, or without Redis. */
+async function usualDuration({ redis, keys }: Database, kind: ChangeKind): Promise<number | undefined> {
   const found = await guardStore(() => redis.lrange(keys.durations(kind), 0, mostKept - 1)).catch(() => [])
-  const sorted = found
-    .map(Number)
-    .filter(Number.isFinite)
-    .toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return sorted.length < fewest ? undefined : { medianMs: at(0.5), p90Ms: at(0.9) }
+  const sorted = found.map(Number).toSorted((a, b) => a - b)
+  return sorted.length < fewest ? undefined : sorted[Math.floor(sorted.length / 2)]
 }
 
 /** How long a worker that does nothing is kept in the list of workers. */

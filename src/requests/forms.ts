@@ -14,7 +14,7 @@ import { formMetadata, refuseForm } from '../slack/forms.ts'
 import { type Answer, type Click, type FormHandler, handlerOf, type Submission, type SubmissionAnswer } from '../slack/interactions.ts'
 import { type Metadata, readMetadata } from '../slack/payloads.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import { breakGlass, mayReject, reject } from './decide.ts'
+import { breakGlass, mayDecide, reject } from './decide.ts'
 import { doneInput } from './history.ts'
 
 /** What a form is filled with. */
@@ -96,10 +96,10 @@ export function openReject(app: App): FormHandler<Click> {
     form: async (click) => {
       const request = await requestOfClick(app, click)
       // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
-      if (click.origin.userId === request.origin.userId) await mayReject(app, request, click.origin)
+      if (click.origin.userId === request.origin.userId) await mayDecide(app, request, click.origin, 'decide')
       return rejectForm({ origin: click.origin, extra: click.value }, app.catalog.titleOf(request))
     },
-    allow: async (click) => mayReject(app, await requestOfClick(app, click), click.origin),
+    allow: async (click) => mayDecide(app, await requestOfClick(app, click), click.origin, 'decide'),
   }
 }
 
@@ -164,14 +164,14 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
       const { request, origin } = await opened(click)
       // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
       // can be sent before a refusal replaces it.
-      if (click.onHome) await app.access.gateChosen(origin, request.kind)
+      if (click.onHome) await app.access.gate(origin, request.kind, 'chosen')
       const form = handlerOf(forms, request.kind)
       if (!form) throw new Refusal(cannot)
       return form.filled(...contentOf(request, origin, click.responseUrl))
     },
     allow: async (click) => {
       const { request, origin } = await opened(click)
-      await app.access.gateForm(origin, request.kind)
+      await app.access.gate(origin, request.kind, 'form')
     },
     fill: async (click) => {
       const { request, origin } = await opened(click)

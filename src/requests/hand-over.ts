@@ -1,27 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { App } from '../app.ts'
-import type { AuditNote } from '../audit/chain.ts'
-import type { Finding, Handover, Issued, RetractedBecause } from '../domain/change.ts'
-import { AccountLimitError, CheckFailed, certainlyNotApplied, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import type { ApiAnswer, AuditNote } from '../audit/chain.ts'
+import type { Handover, Issued, RetractedBecause } from '../domain/change.ts'
+import { AccountLimitError, certainlyNotApplied, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { inLane, withTurnTaken } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { type CommonFinding, explain, explainAll, tooLate, unappliedCause, unknownRequest } from '../messages/refusals.ts'
 import { notConfirmed, nothingMade, notRecorded, pressAgain, tookTooLong } from '../messages/words.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
+import { showSecret } from '../slack/answers.ts'
 import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
-import { showSecret } from '../slack/response-url.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { checkAuthority } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { showTaken } from './decide.ts'
-import { answerOf, createAnswerRecorder } from './send.ts'
-import { noteOf } from './store.ts'
-
-/** The longest preflight check, because the requester waits for it. */
-const preflightMs = 5_000
+import { answerOf, repeatPreflight } from './send.ts'
+import { noteOf, type StepResult } from './store.ts'
 
 const notOnHome = mrkdwn`Nothing was created. The Home tab can't show the token to you alone. Press the button on the request message in the channel.`
 
@@ -33,7 +30,8 @@ interface Claimed {
   facts: unknown
   /** The time before the step, in ms of `performance.now()`. */
   startedAt: number
-  recordBy: RecordDeadline
+  /** From when on another process may make the secret worthless, in ms by Redis' clock. */
+  notAfter: number
 }
 
 /**
@@ -48,13 +46,13 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
   if (click.onHome) throw new Refusal(notOnHome)
   requireTurn(app, await budget.waitForWrite('execute', request.id))
-  const facts = await inLane('execute', () => repeatPreflight(app, request, opened))
+  const facts = await inLane('execute', () => readAgain(app, request, opened))
   await requireAuthority(app, request)
   // Before the step, so that the write does not wait after it.
   requireTurn(app, await budget.takeWrite('execute', request.id))
 
   const startedAt = performance.now()
-  const recordBy = { byRedis: (await store.now()) + timings.handoverMs, here: startedAt + timings.handoverMs }
+  const notAfter = (await store.now()) + timings.handoverMs
   const claimed = await store.take(request, 'issue', {
     set: { seen: facts, seenSignature: app.signatures.signSeen(request, facts) },
     dueInMs: timings.handoverMs,
@@ -67,7 +65,7 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   }
   // If this process dies before it shows the secret, a worker makes it worthless.
   await app.queues.wake(request, timings.handoverMs)
-  await withTurnTaken('execute', () => issueAndShow(app, { request, opened, handover, facts, startedAt, recordBy }, click))
+  await withTurnTaken('execute', () => issueAndShow(app, { request, opened, handover, facts, startedAt, notAfter }, click))
   await showTaken(app, request)
 }
 
@@ -77,23 +75,18 @@ function requireTurn({ budget }: App, waitMs: number): void {
 }
 
 /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
-async function repeatPreflight(app: App, request: Request, { change, input, facts }: Opened): Promise<unknown> {
-  const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) }).catch(async (error: unknown) => {
-    if (error instanceof CheckFailed) await voidRequest(app, request, [error.finding])
-    if (error instanceof AccountLimitError) throw new Refusal(pressAgain(error))
-    throw error
-  })
-  if (now.incomplete) throw new UserError("The account API isn't responding. Nothing was created. Press the button again in a minute.")
-  const differences = change.differences(facts, now.facts)
-  if (differences.length === 0) return now.facts
-  await voidRequest(app, request, differences)
-  const { why } = explainAll(change, differences)
-  throw new UserError(`Canceled: the account changed since the request. Nothing was created. ${why}`)
-}
-
-async function voidRequest(app: App, request: Request, causes: Finding[]): Promise<void> {
+async function readAgain(app: App, request: Request, opened: Opened): Promise<unknown> {
+  const result = await repeatPreflight(app, opened)
+  if (result.is === 'unchanged') return result.facts
+  if (result.is === 'limited') throw new Refusal(pressAgain({ kind: 'read', perMinute: app.budget.perMinute.read, waitMs: result.waitMs }))
+  if (result.is === 'unread')
+    throw new UserError("The account API isn't responding. Nothing was created. Press the button again in a minute.")
+  const causes = result.is === 'changed' ? result.causes : [result.cause]
+  const { why } = explainAll(opened.change, causes)
+  if (result.is === 'refused') throw new UserError(why)
   await app.store.take(request, 'void', { set: { causes } })
   await showTaken(app, request)
+  throw new UserError(`Canceled: the account changed since the request. Nothing was created. ${why}`)
 }
 
 /** Refuses a request whose present content nobody allowed. An approved key can be created for as long as it could be approved. */
@@ -122,16 +115,17 @@ async function expire(app: App, request: Request, click: Click): Promise<never> 
  * observes the request.
  */
 async function issueAndShow(app: App, claimed: Claimed, click: Click): Promise<void> {
-  const recorder = createAnswerRecorder()
   const { request, opened, handover, facts } = claimed
-  const issued = await issue(app, request, () => handover.issue(opened.input, facts, { onAnswer: recorder.onAnswer }), click)
+  const answers: ApiAnswer[] = []
+  const onAnswer = (answer: ApiAnswer) => void answers.push(answer)
+  const issued = await issue(app, request, () => handover.issue(opened.input, facts, { onAnswer }), click)
   if (!issued) return
   if (performance.now() - claimed.startedAt >= app.timings.handoverMs / 2) return retract(app, claimed, issued, 'too-slow', click)
   const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
   const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
   const shown = await showSecret(app, place, words, issued.secret)
   if (shown === 'undelivered') return retract(app, claimed, issued, 'not-shown', click)
-  await endShown(app, claimed, { resourceId: issued.id, answer: recorder.answer() }, click)
+  await endShown(app, claimed, { resourceId: issued.id, answer: answers.at(-1) }, click)
 }
 
 /** Sends the write. Returns undefined if there is nothing to show; the requester has then got an explanation. */
@@ -153,51 +147,36 @@ async function issue(app: App, request: Request, write: () => Promise<Issued>, c
       await click.answer.ephemeral(notice(notConfirmed))
       return undefined
     }
-    await endFailed(app, request, unappliedCause(error, 'not-made'))
+    await store.take(request, 'fail', { set: { causes: [unappliedCause(error, 'not-made')] } })
     const words = toUserWords(error, nothingMade)
     if (words) await click.answer.ephemeral(notice(words))
     return undefined
   }
 }
 
-type ShownResult = Pick<AuditNote, 'answer' | 'resourceId'>
-
-/** Ends a request whose secret was shown. Warns the requester if it is made worthless, or may be. */
-async function endShown(app: App, { request, recordBy }: Claimed, result: ShownResult, click: Click): Promise<void> {
-  try {
-    const recorded = await recordShown(app, request, result, recordBy)
-    if (recorded === 'too-late') await click.answer.ephemeral(notice(tookTooLong))
-  } catch (error) {
-    if (!(error instanceof StoreUnavailableError)) throw error
-    app.errors.of('people')(error)
-    await click.answer.ephemeral(notice(notRecorded))
-  }
-}
-
-/** The time from which another process may make the secret worthless: in ms since 1970 by Redis' clock, and in ms of `performance.now()`. */
-interface RecordDeadline {
-  byRedis: number
-  here: number
-}
-
 const retryMs = 250
 
 /**
- * Ends a request whose secret was shown. The requester may use the secret now, so the same step is sent until Redis answers or the deadline
- * passes. `too-late`: another process makes it worthless. Throws StoreUnavailableError if it stays unknown whether Redis took the step.
+ * Ends a request whose secret was shown. The requester may use the secret now, so the same step is sent until Redis answers, or until another process
+ * may make the secret worthless. Warns the requester if it is made worthless, or may be.
  */
-async function recordShown({ store }: App, request: Request, result: ShownResult, deadline: RecordDeadline) {
+async function endShown(app: App, claimed: Claimed, audit: Pick<AuditNote, 'answer' | 'resourceId'>, click: Click): Promise<void> {
   const token = randomUUID()
-  const data = { notAfter: deadline.byRedis, audit: result }
-  while (true) {
+  const end = () => app.store.take(claimed.request, 'finish', { notAfter: claimed.notAfter, audit }, token)
+  let ended: StepResult | undefined
+  while (!ended) {
     try {
-      const { outcome } = await store.take(request, 'finish', data, token)
-      return outcome === 'won' ? 'recorded' : 'too-late'
+      ended = await end()
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || performance.now() >= deadline.here) throw error
+      if (!(error instanceof StoreUnavailableError)) throw error
+      if (performance.now() >= claimed.startedAt + app.timings.handoverMs) {
+        app.errors.of('people')(error)
+        return click.answer.ephemeral(notice(notRecorded))
+      }
       await delay(retryMs)
     }
   }
+  if (ended.outcome !== 'won') await click.answer.ephemeral(notice(tookTooLong))
 }
 
 /** Makes a secret worthless that was not shown, and ends its request. */
@@ -210,11 +189,7 @@ async function retract(app: App, { request, opened, handover }: Claimed, issued:
     return
   }
   const cause = handover.retracted(issued, because)
-  await endFailed(app, request, cause)
+  await app.store.take(request, 'fail', { set: { causes: [cause] } })
   const { why, next = 'Request it again.' } = explain(opened.change, cause)
   await click.answer.ephemeral(notice(mrkdwn`${why} ${next}`))
-}
-
-async function endFailed({ store }: App, request: Request, cause: Finding): Promise<void> {
-  await store.take(request, 'fail', { set: { causes: [cause] } })
 }

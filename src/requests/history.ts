@@ -3,7 +3,7 @@ import type { Origin, Requester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
 import { canReverse, isOpen, type MessageRef, type Request, type SourceAlert } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { earlierEndOf, isRecent, type LastChange, lastChangeOf, type MoreChanges } from '../messages/warnings.ts'
+import { earlierEndOf, isRecent, lastChangeOf } from '../messages/warnings.ts'
 
 /** Returns the input of the change as far as it is done: for a change of several resources, only the items that are done. */
 export function doneInput({ items }: Pick<Request, 'items'>, change: Change, input: unknown): unknown {
@@ -11,7 +11,7 @@ export function doneInput({ items }: Pick<Request, 'items'>, change: Change, inp
   return items && change.items ? change.items.narrow(input, done) : input
 }
 
-export interface RequestedChange<Input, Facts> {
+export interface RequestedChange<Input = unknown, Facts = unknown> {
   change: Change<Input, Facts>
   input: Input
   origin: Origin
@@ -28,13 +28,13 @@ export interface RequestedChange<Input, Facts> {
   deliveryKey: string
 }
 
-interface Content<Input, Facts> {
-  input: Input
-  facts: Facts
+interface Content {
+  input: unknown
+  facts: unknown
 }
 
-interface Requested<Input, Facts> extends Content<Input, Facts> {
-  change: Pick<Change<Input, Facts>, 'kind' | 'items'>
+interface Requested extends Content {
+  change: Pick<Change, 'kind' | 'items'>
 }
 
 export interface Earlier {
@@ -46,10 +46,10 @@ export interface Earlier {
  * Reads the requests that a new one undoes or repeats, as its form was opened for them. Finds none if the new one does something else: the person
  * can change every field of the form. A request for only some of the items still counts.
  */
-export async function findEarlier<Input, Facts>(
+export async function findEarlier(
   app: App,
-  { undoes, repeats }: Pick<RequestedChange<Input, Facts>, 'undoes' | 'repeats'>,
-  requested: Requested<Input, Facts>,
+  { undoes, repeats }: Pick<RequestedChange, 'undoes' | 'repeats'>,
+  requested: Requested,
 ): Promise<Earlier> {
   const [undone, repeated] = await Promise.all([
     findOne(app, undoes, requested, (request) => backOf(app, request)),
@@ -59,28 +59,28 @@ export async function findEarlier<Input, Facts>(
 }
 
 /** `wanted` returns what the new request must do to belong to the earlier one. */
-async function findOne<Input, Facts>(
+async function findOne(
   { store }: App,
   id: string | undefined,
-  requested: Requested<Input, Facts>,
-  wanted: (request: Request) => Content<unknown, unknown> | undefined,
+  requested: Requested,
+  wanted: (request: Request) => Content | undefined,
 ): Promise<Request | undefined> {
   const request = id === undefined ? undefined : await store.find(id)
   if (request?.kind !== requested.change.kind || request.cardTs === undefined) return undefined
   const content = wanted(request)
-  return content && isPartOf(content as Content<Input, Facts>, requested) ? request : undefined
+  return content && isPartOf(content, requested) ? request : undefined
 }
 
-function backOf({ catalog }: App, request: Request): Content<unknown, unknown> | undefined {
+function backOf({ catalog }: App, request: Request): Content | undefined {
   const opened = canReverse(request) ? catalog.openIfFit(request) : undefined
   return opened?.change.reverse?.(doneInput(request, opened.change, opened.input), opened.latest)
 }
 
-function isPartOf<Input, Facts>(whole: Content<Input, Facts>, { change: { items }, input, facts }: Requested<Input, Facts>): boolean {
+function isPartOf(whole: Content, { change: { items }, input, facts }: Requested): boolean {
   if (!items) return canonicalJson(whole.input) === canonicalJson(input)
   const known = new Set(items.of(whole.facts).map(({ id }) => id))
   const ids = items.of(facts).map(({ id }) => id)
-  const narrowed = (one: Input) => canonicalJson(items.narrow(one, ids))
+  const narrowed = (one: unknown) => canonicalJson(items.narrow(one, ids))
   return ids.every((id) => known.has(id)) && narrowed(whole.input) === narrowed(input)
 }
 
@@ -94,51 +94,29 @@ interface ToChange {
   itemNames: ReadonlyMap<string, string>
 }
 
-/**
- * Finds what was done earlier to the resources of a new request, so that approvers know of it: how the repeated request ended, and the last changes.
- * A record that somebody changed is left out.
- */
-export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
-  const earlierEnd = repeated && isGenuine(app, repeated) ? earlierEndOf(repeated, now, changed.itemNames) : undefined
-  // A request that undoes or repeats the last change names it elsewhere.
-  const isNamed = (id: string) => id === undone?.id || id === repeated?.id
-  const last = await lastChangesBefore(app, now, changed)
-  return [...(earlierEnd ? [earlierEnd] : []), ...listed(last.filter(({ requestId }) => !isNamed(requestId)))]
-}
-
-/**
- * Returns the last change of the resource, and those of the other resources in the past 24 hours, the newest first. Somebody may still be at work
- * on each of them.
- */
-async function lastChangesBefore(app: App, now: number, { resource, subject, others, names }: ToChange): Promise<LastChange[]> {
-  const last = await app.store.lastChangesOf([...new Set([resource, ...others])])
-  const byRequest = Map.groupBy(last.keys(), (each) => last.get(each))
-  const found = [...byRequest].flatMap(([request, resources]) => {
-    if (request?.endedAt === undefined || !isGenuine(app, request)) return []
-    const isOwn = resources.includes(resource)
-    const change = lastChangeOf(request, now, isOwn ? [subject] : namesOf(resources, { subject, names }))
-    return isOwn || isRecent(change) ? [change] : []
-  })
-  const [newest, ...older] = found.toSorted((a, b) => a.agoMs - b.agoMs)
-  // Only its evacuations lock a server. Moves of its addresses since then have changed it later.
-  return newest
-    ? [newest, ...older.map((change) => (change.names.includes(subject) && others.length > 0 ? { ...change, isOlder: true } : change))]
-    : []
-}
-
-function isGenuine({ signatures }: App, request: Request): boolean {
-  return signatures.verifyRecord(request) === 'genuine'
-}
-
-/** A resource without a name, such as a key label, gets the name of the subject. */
-function namesOf(resources: string[], { subject, names }: Pick<ToChange, 'subject' | 'names'>): string[] {
-  return [...new Set(resources.map((each) => names.get(each) ?? subject))]
-}
-
+/** Recent changes of the items of a request are listed up to this number. */
 const mostListed = 3
 
-function listed(changes: LastChange[]): Finding[] {
+/**
+ * Finds what was done earlier to the resources of a new request, so that approvers know of it: how the repeated request ended, the last change of the
+ * resource, and those of its other resources in the past 24 hours, because somebody may still be at work on each of them. The newest is first. A
+ * record that somebody changed is left out.
+ */
+export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
+  const { resource, subject, others, names, itemNames } = changed
+  const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
+  const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated, now, itemNames) : undefined
+  const last = await app.store.lastChangesOf([...new Set([resource, ...others])])
+  const found = [...Map.groupBy(last.keys(), (each) => last.get(each))].flatMap(([request, resources]) => {
+    // A request that undoes or repeats the last change names it elsewhere.
+    const isNamed = request?.id === undone?.id || request?.id === repeated?.id
+    if (request?.endedAt === undefined || isNamed || !isGenuine(request)) return []
+    const isOwn = resources.includes(resource)
+    // A resource without a name, such as a key label, gets the name of the subject.
+    const change = lastChangeOf(request, now, isOwn ? [subject] : [...new Set(resources.map((each) => names.get(each) ?? subject))])
+    return isOwn || isRecent(change) ? [change] : []
+  })
+  const changes = found.toSorted((a, b) => a.agoMs - b.agoMs)
   const [recent, older] = [changes.filter(isRecent), changes.filter((change) => !isRecent(change))]
-  const count = recent.slice(mostListed).flatMap(({ names }) => names).length
-  return [...recent.slice(0, mostListed), ...(count > 0 ? [{ code: 'more-changes', count } satisfies MoreChanges] : []), ...older]
+  return [...(earlierEnd ? [earlierEnd] : []), ...recent.slice(0, mostListed), ...older]
 }

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { noteRequest } from '../domain/lane.ts'
-import { isOpen, type Request } from '../domain/request.ts'
+import type { Request } from '../domain/request.ts'
 import { unreadableRecord } from '../messages/operator-notices.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import { refusedCard } from '../messages/words.ts'
@@ -11,7 +11,7 @@ import { onLostRecord, onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { notice } from '../slack/blocks.ts'
 import { unreachableChannelErrors } from '../slack/web-api.ts'
-import { checkRecord, distrust } from './authority.ts'
+import { leaveUnfit } from './authority.ts'
 import type { CarryOn } from './bundle.ts'
 import { ofTrackedParents } from './children.ts'
 import { approvalData } from './decide.ts'
@@ -22,9 +22,6 @@ import { track } from './track.ts'
 /** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
 const holdMs = 15_000
 
-/** The wait before a request that only another version of Lockkeeper can handle is read again. */
-const unknownRetryMs = 10 * 60_000
-
 /** Reads one request and does what it needs now, in the lane `execute`. May be called for any request, at any time, by several processes at once. */
 export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise<void> {
   const request = await app.store.find(id).catch((error: unknown) => reportUnreadable(app, id, error))
@@ -34,12 +31,12 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
   const { state, parent } = request
   noteRequest(parent?.id ?? id)
   const opened = app.catalog.openIfFit(request)
-  if (!opened) return reconcileUnfit(app, request)
+  if (!opened) return leaveUnfit(app, request)
   await store.postponeIfUnchanged(request, holdMs)
   if (state === 'waiting') return (await waitForApproval(app, request)) === 'exempt' ? reconcile(app, carryOn, id) : undefined
   if (state === 'approved' && parent) {
     const [tracked] = await ofTrackedParents(app, [request])
-    return tracked ? carryOn(parent.id) : store.clearDueIfUnchanged(id, request.revision)
+    return tracked ? carryOn(parent.id) : store.clearDueIfUnchanged(request)
   }
   // A change with a handover is carried out by its requester. Here it can only expire.
   if (state === 'approved' && opened.change.handover) return waitForHandover(app, request)
@@ -48,16 +45,9 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
     return (await execute(app, request)) === 'begun' ? carryOn(id, now) : show(app, id)
   }
   if (state === 'tracking' && opened.change.items) return carryOn(id)
-  if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(id, request.revision)
+  if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(request)
   await track(app, [request])
   if (!parent) await show(app, id)
-}
-
-/** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
-function reconcileUnfit(app: App, request: Request): Promise<void> {
-  const problem = checkRecord(app, request)
-  if (!problem) return app.store.postponeIfUnchanged(request, unknownRetryMs)
-  return isOpen(request.state) ? distrust(app, request, problem) : app.store.clearDueIfUnchanged(request.id, request.revision)
 }
 
 /**
@@ -132,10 +122,10 @@ async function waitForHandover(app: App, request: Request): Promise<void> {
   await show(app, request.id)
 }
 
-/** The share of the time to act after which people get each reminder: approvers of a waiting request, requesters of an approved one. */
+/** The shares of the time to act after which people are reminded: approvers of a waiting request, requesters of an approved one. */
 const reminders = [
-  { waiting: 'remind-half', approved: 'remind-handover-half', at: firstReminderAt },
-  { waiting: 'remind-last', approved: 'remind-handover-last', at: 0.9 },
+  { waiting: 'reminder-half', approved: 'handover-half', at: firstReminderAt },
+  { waiting: 'reminder-last', approved: 'handover-last', at: 0.9 },
 ] as const
 
 type Reminder = (typeof reminders)[number]['waiting' | 'approved']
@@ -145,28 +135,26 @@ type Reminder = (typeof reminders)[number]['waiting' | 'approved']
  * is due, in ms since 1970. If several are due because no worker was running, only the last one is returned.
  */
 export function remindersOf(request: Request, now: number): { due: Reminder | undefined; passed: number; nextAt: number } {
-  const isApproved = request.state === 'approved'
+  const { state, expiresAt, ttlMs, createdAt, reminded } = request
+  const isFor = state === 'approved' ? 'approved' : 'waiting'
   // The approval gives the requester of a secret the whole time again.
-  const from = isApproved ? request.expiresAt - request.ttlMs : request.createdAt
-  const times = reminders.map(({ at, ...name }) => ({ name: isApproved ? name.approved : name.waiting, at: from + request.ttlMs * at }))
+  const from = state === 'approved' ? expiresAt - ttlMs : createdAt
+  const times = reminders.map((reminder) => ({ report: reminder[isFor], at: from + ttlMs * reminder.at }))
   const passed = times.filter(({ at }) => now >= at).length
-  const due = passed > request.reminded ? times[passed - 1]?.name : undefined
-  return { due, passed, nextAt: times[passed]?.at ?? request.expiresAt }
+  return { due: passed > reminded ? times[passed - 1]?.report : undefined, passed, nextAt: times[passed]?.at ?? expiresAt }
 }
 
 const changedRetryMs = 500
 
-/** Takes the step of a reminder that is due, and makes the request due again at its next reminder or its deadline. */
+/** Sends the reminder that is due, and makes the request due again at its next reminder or its deadline. */
 async function remind(app: App, request: Request, now: number): Promise<void> {
   const { due, passed, nextAt } = remindersOf(request, now)
   const inMs = nextAt - now + 50
-  if (!due) {
-    await app.store.postponeIfUnchanged(request, inMs)
-    return app.queues.wake(request, inMs)
-  }
-  const reminded = await app.store.take(request, due, { set: { reminded: passed }, dueInMs: inMs })
-  // Another process sent the reminder, or a person acted, at the same moment.
-  if (reminded.outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
+  if (due) {
+    const { outcome } = await app.store.take(request, 'remind', { set: { reminded: passed }, reports: [due], dueInMs: inMs })
+    // Another process sent the reminder, or a person acted, at the same moment.
+    if (outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
+  } else await app.store.postponeIfUnchanged(request, inMs)
   await app.queues.wake(request, inMs)
-  await show(app, request.id)
+  if (due) await show(app, request.id)
 }

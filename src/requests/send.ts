@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { ApiAnswer } from '../audit/chain.ts'
 import type { FoundEntry } from '../audit/find.ts'
-import type { Finding, OnAnswer } from '../domain/change.ts'
+import type { Finding } from '../domain/change.ts'
 import {
   AccountLimitError,
   ApiContractError,
@@ -18,7 +18,7 @@ import type { AuthorityProblem, Request, Waits } from '../domain/request.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
-import { approvalHoldsMs, checkAuthority } from './authority.ts'
+import { approvalHoldsMs, checkAuthority, unknownKeyMs } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import type { StepName } from './steps.ts'
 import { noteOf, type StepData } from './store.ts'
@@ -55,14 +55,16 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   const opened = app.catalog.open(request)
   const claimed = await claimWrite(app, request, opened, child)
   if (typeof claimed !== 'object') return claimed
-  const recorder = createAnswerRecorder()
+  const answers: ApiAnswer[] = []
+  const onAnswer = (answer: ApiAnswer) => void answers.push(answer)
   try {
-    const outcome = await withTurnTaken(lane, async () => opened.change.run?.(opened.input, claimed.facts, { onAnswer: recorder.onAnswer }))
-    const audit = withAnswer(recorder.answer())
-    // Nothing is read before half of the usual time is over.
-    const usual = outcome === 'done' ? undefined : await store.usualDuration(request.kind)
-    if (outcome === 'done') await store.take(request, 'finish', { audit })
-    else await store.take(request, 'accept', { dueInMs: Math.min((usual?.medianMs ?? 0) / 2, latestFirstLookMs), audit })
+    const outcome = await withTurnTaken(lane, async () => opened.change.run?.(opened.input, claimed.facts, { onAnswer }))
+    if (outcome === 'done') await store.take(request, 'finish', { audit: { answer: answers.at(-1) } })
+    else {
+      // Nothing is read before half of the usual time is over.
+      const usualMs = (await store.usualDuration(request.kind)) ?? 0
+      await store.take(request, 'accept', { dueInMs: Math.min(usualMs / 2, latestFirstLookMs), audit: { answer: answers.at(-1) } })
+    }
   } catch (error) {
     if (error instanceof StoreUnavailableError) throw error
     await recordFailure(app, request, error)
@@ -99,7 +101,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
     set: {
       seen: facts,
       seenSignature: app.signatures.signSeen(request, facts),
-      usualMs: (await store.usualDuration(items?.change.kind ?? request.kind))?.medianMs,
+      usualMs: await store.usualDuration(items?.change.kind ?? request.kind),
       ...(items ? { hasChildren: true as const } : {}),
     },
     reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],
@@ -108,15 +110,16 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
     beside: child?.beside,
   })
   if (outcome === 'full') return 'full'
-  if (outcome === 'outdated') return waitFor(app, request, 0)
+  if (outcome === 'outdated') {
+    await store.postponeIfUnchanged(request, 0)
+    return 'waits'
+  }
   if (outcome !== 'won') return undefined
   if (items) return 'begun'
   // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
   if (performance.now() - startedAt > preflightValidMs) return end(app, request, 'not-start', { code: 'suspended' })
   return { facts }
 }
-
-const retryUnknownKeyMs = 30_000
 
 /** Ends a request whose present content nobody allowed. A request that was signed with an unknown key waits until this process has that key. */
 async function refuseWithoutAuthority(app: App, request: Request, problem: AuthorityProblem): Promise<'waits' | undefined> {
@@ -126,7 +129,9 @@ async function refuseWithoutAuthority(app: App, request: Request, problem: Autho
   // Somebody stopped the tracking of its parent, so it is not sent now.
   if (request.parent && (await app.store.find(request.parent.id))?.state !== 'tracking') return 'waits'
   if (problem.code !== 'approved-too-long-ago') await onDistrusted(app, request, problem)
-  return problem.code === 'unknown-key' ? waitFor(app, request, retryUnknownKeyMs) : end(app, request, 'drop', problem)
+  if (problem.code !== 'unknown-key') return end(app, request, 'drop', problem)
+  await app.store.postponeIfUnchanged(request, unknownKeyMs)
+  return 'waits'
 }
 
 const retryPreflightMs = 10_000
@@ -167,11 +172,6 @@ async function waitForTurn(app: App, request: Request, what: 'reads' | 'writes',
   return 'waits'
 }
 
-async function waitFor(app: App, request: Request, ms: number): Promise<'waits'> {
-  await app.store.postponeIfUnchanged(request, ms)
-  return 'waits'
-}
-
 async function end(app: App, request: Request, step: StepName, cause: CommonFinding | AuthorityProblem): Promise<undefined> {
   await app.store.take(request, step, { set: { causes: [cause] } })
 }
@@ -190,7 +190,7 @@ const latestFirstLookMs = 20_000
 
 async function recordFailure(app: App, request: Request, error: unknown): Promise<void> {
   const { store } = app
-  const audit = withAnswer(answerOf(error))
+  const audit = { answer: answerOf(error) }
   if (error instanceof AccountLimitError) {
     // It was not carried out, and is sent again at its next turn.
     const ms = error.waitMs
@@ -207,30 +207,12 @@ async function recordFailure(app: App, request: Request, error: unknown): Promis
   } else await store.take(request, 'not-start', { set: { causes: [unappliedCause(error, 'not-sent')] }, audit })
 }
 
-function withAnswer(answer: ApiAnswer | undefined): { answer?: ApiAnswer } {
-  return answer ? { answer } : {}
-}
-
-/** Creates a recorder of the account API's answer to a write, for the audit. */
-export function createAnswerRecorder() {
-  let last: ApiAnswer | undefined
-  const onAnswer: OnAnswer = ({ operation, status }) => {
-    last = typeof status === 'number' ? { operation, status } : { operation, problem: status }
-  }
-  const answer = () => last
-  return { onAnswer, answer }
-}
-
-/**
- * Returns the answer to a failed write, without text from outside. Returns undefined for an error that occurred before anything was sent.
- */
+/** Returns the answer to a failed write, without text from outside. Undefined for an error before anything was sent. */
 export function answerOf(error: unknown): ApiAnswer | undefined {
   if (error instanceof AccountLimitError)
     return error.answered ? { operation: error.operation, status: 429, codes: [rateLimitCode] } : undefined
-  if (error instanceof ApiError) {
-    const { operation, status, codes } = error
-    return { operation, status, ...(codes.length > 0 ? { codes } : {}) }
-  }
+  if (error instanceof ApiError)
+    return { operation: error.operation, status: error.status, codes: error.codes.length > 0 ? error.codes : undefined }
   if (error instanceof ApiContractError) return { operation: error.operation, status: error.status, problem: 'unreadable answer' }
   if (error instanceof ApiUnreachableError) return { operation: error.operation, problem: error.problem }
   return undefined

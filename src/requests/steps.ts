@@ -2,8 +2,7 @@ import type { RequestState } from '../domain/request.ts'
 
 /**
  * Who takes a step. `worker`: the process that finds the step due. `web`: a process that answers people. `alert`: the process that an alert was
- * sent to. Only docs/request-states.md and tests read it: `access/` checks the rights of
- * people, at the click.
+ * sent to. Only docs/request-states.md and tests read it: `access.ts` checks the rights of people.
  */
 export type Taker = 'requester' | 'approver' | 'worker' | 'web' | 'alert'
 
@@ -52,8 +51,19 @@ export interface Step {
   keepsDue?: true
 }
 
-/** The steps of a request until it is approved, or ends before its write: decisions, reminders and deadlines. */
-export const decidingSteps = {
+/** Ends a request, and says so in its thread. */
+const ends = { stamps: ['endedAt'], reports: ['ended'] } as const
+
+/** By the record as it was read, and before its deadline. */
+const inTime = { beforeDeadline: true, ifUnchanged: true } as const
+
+/**
+ * The state machine: every step of a request, in the order of its life. Nothing else changes a state or raises the revision of an existing
+ * record: `store.take` finds a step here, and the Lua script `take-step` takes it as one compare-and-set. The outbox writes its own fields
+ * beside it. docs/request-states.md is generated from this table.
+ */
+export const steps = {
+  // Until it is approved, or ends before its write: decisions, reminders and deadlines.
   approve: {
     what: 'The last approval that was missing',
     from: ['waiting'],
@@ -62,8 +72,7 @@ export const decidingSteps = {
     decision: 'approve',
     stamps: ['decidedAt'],
     mayReport: ['approved'],
-    beforeDeadline: true,
-    ifUnchanged: true,
+    ...inTime,
   },
   'count-approval': {
     what: 'An approval, and more are missing',
@@ -71,9 +80,8 @@ export const decidingSteps = {
     to: 'same',
     takers: ['approver'],
     decision: 'approve',
-    beforeDeadline: true,
-    ifUnchanged: true,
     keepsDue: true,
+    ...inTime,
   },
   exempt: {
     what: 'The rule needs no approval',
@@ -120,41 +128,13 @@ export const decidingSteps = {
     decision: 'withdraw',
     stamps: ['endedAt'],
   },
-  'remind-half': {
-    what: 'Half of the time to approve is over',
-    from: ['waiting'],
+  remind: {
+    what: 'Half, or nine tenths, of the time to approve or to have the secret issued is over',
+    from: ['waiting', 'approved'],
     to: 'same',
     takers: ['worker'],
-    reports: ['reminder-half'],
-    beforeDeadline: true,
-    ifUnchanged: true,
-  },
-  'remind-last': {
-    what: 'Nine tenths of the time to approve are over',
-    from: ['waiting'],
-    to: 'same',
-    takers: ['worker'],
-    reports: ['reminder-last'],
-    beforeDeadline: true,
-    ifUnchanged: true,
-  },
-  'remind-handover-half': {
-    what: 'Half of the time to have the secret issued is over',
-    from: ['approved'],
-    to: 'same',
-    takers: ['worker'],
-    reports: ['handover-half'],
-    beforeDeadline: true,
-    ifUnchanged: true,
-  },
-  'remind-handover-last': {
-    what: 'Nine tenths of the time to have the secret issued are over',
-    from: ['approved'],
-    to: 'same',
-    takers: ['worker'],
-    reports: ['handover-last'],
-    beforeDeadline: true,
-    ifUnchanged: true,
+    mayReport: ['reminder-half', 'reminder-last', 'handover-half', 'handover-last'],
+    ...inTime,
   },
   expire: {
     what: 'The deadline passed without a decision',
@@ -162,8 +142,7 @@ export const decidingSteps = {
     to: 'expired',
     takers: ['requester', 'approver', 'worker'],
     decision: 'expire',
-    stamps: ['endedAt'],
-    reports: ['ended'],
+    ...ends,
   },
   'expire-approved': {
     what: 'The requester did not have the secret issued before the deadline',
@@ -171,28 +150,17 @@ export const decidingSteps = {
     to: 'expired',
     takers: ['requester', 'worker'],
     decision: 'expire',
-    stamps: ['endedAt'],
-    reports: ['ended'],
+    ...ends,
   },
-} as const satisfies Record<string, Step>
 
-/** The steps of an approved request until the account API has accepted its write. */
-export const sendingSteps = {
-  void: {
-    what: 'The account changed since the request',
-    from: ['approved'],
-    to: 'voided',
-    takers: ['requester', 'worker'],
-    stamps: ['endedAt'],
-    reports: ['ended'],
-  },
+  // Until the account API has accepted its write.
+  void: { what: 'The account changed since the request', from: ['approved'], to: 'voided', takers: ['requester', 'worker'], ...ends },
   drop: {
     what: 'It was not sent: too late, certain to be refused, or nobody allowed what the record says now',
     from: ['approved'],
     to: 'not-started',
     takers: ['requester', 'worker'],
-    stamps: ['endedAt'],
-    reports: ['ended'],
+    ...ends,
   },
   'wait-for-account': {
     what: 'The account could not be read right before the write',
@@ -208,14 +176,7 @@ export const sendingSteps = {
     takers: ['worker'],
     ifUnchanged: true,
   },
-  'wait-for-worker': {
-    what: 'No worker is running',
-    from: ['approved'],
-    to: 'same',
-    takers: ['web'],
-    ifUnchanged: true,
-    keepsDue: true,
-  },
+  'wait-for-worker': { what: 'No worker is running', from: ['approved'], to: 'same', takers: ['web'], ifUnchanged: true, keepsDue: true },
   send: {
     what: 'The one write is sent',
     from: ['approved'],
@@ -255,10 +216,8 @@ export const sendingSteps = {
     takers: ['worker'],
     stamps: ['acceptedAt'],
   },
-} as const satisfies Record<string, Step>
 
-/** The steps of a request whose write may have been sent: how it ends. */
-export const trackingSteps = {
+  // How it ends once its write may have been sent.
   late: {
     what: 'It takes longer than expected',
     from: ['starting', 'tracking'],
@@ -278,21 +237,13 @@ export const trackingSteps = {
     ifUnchanged: true,
     keepsDue: true,
   },
-  finish: {
-    what: 'The account shows it as done',
-    from: ['starting', 'tracking'],
-    to: 'done',
-    takers: ['requester', 'worker'],
-    stamps: ['endedAt'],
-    reports: ['ended'],
-  },
+  finish: { what: 'The account shows it as done', from: ['starting', 'tracking'], to: 'done', takers: ['requester', 'worker'], ...ends },
   fail: {
     what: 'The account API refused it, or it failed',
     from: ['starting', 'tracking'],
     to: 'failed',
     takers: ['requester', 'worker'],
-    stamps: ['endedAt'],
-    reports: ['ended'],
+    ...ends,
   },
   'fail-begun': {
     what: 'It failed before the write was confirmed, and left something behind',
@@ -302,21 +253,13 @@ export const trackingSteps = {
     stamps: ['acceptedAt', 'endedAt'],
     reports: ['ended'],
   },
-  supersede: {
-    what: 'Another change overtook it',
-    from: ['starting', 'tracking'],
-    to: 'superseded',
-    takers: ['worker'],
-    stamps: ['endedAt'],
-    reports: ['ended'],
-  },
+  supersede: { what: 'Another change overtook it', from: ['starting', 'tracking'], to: 'superseded', takers: ['worker'], ...ends },
   'not-start': {
     what: 'The write had no effect for some minutes',
     from: ['starting', 'tracking'],
     to: 'not-started',
     takers: ['worker'],
-    stamps: ['endedAt'],
-    reports: ['ended'],
+    ...ends,
   },
   'stop-tracking': {
     what: 'Somebody stops the tracking; the change may still take effect',
@@ -335,27 +278,15 @@ export const trackingSteps = {
     reports: ['stopped'],
     ifUnchanged: true,
   },
-  'track-again': {
-    what: 'Somebody starts the tracking again',
-    from: ['untracked'],
-    to: 'tracking',
-    takers: ['requester', 'approver'],
-  },
+  'track-again': { what: 'Somebody starts the tracking again', from: ['untracked'], to: 'tracking', takers: ['requester', 'approver'] },
 } as const satisfies Record<string, Step>
-
-/**
- * The state machine: every step of a request, in the order of its life. Nothing else changes a state or raises the revision of an existing
- * record: `store.take` finds a step here, and the Lua script `take-step` takes it as one compare-and-set. The outbox writes its own fields
- * beside it. docs/request-states.md is generated from these tables.
- */
-export const steps = { ...decidingSteps, ...sendingSteps, ...trackingSteps }
 export type StepName = keyof typeof steps
 
 export function stepOf(name: StepName): Step {
   return steps[name]
 }
 
-/** Returns what the metrics count a step of a request as. Undefined for a step that decides nothing, and for one of an item. */
+/** Undefined for a step that decides nothing, and for an act that is no step. */
 export function decisionOf(name: string): StepDecision | undefined {
   return stepOfAct(name)?.decision
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
 import type { App } from '../app.ts'
 import type { AuditNote } from '../audit/chain.ts'
-import type { Origin } from '../domain/approval.ts'
 import { type Bound, bind } from '../domain/bound.ts'
 import type { Finding } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
@@ -9,22 +9,19 @@ import {
   childIdOf,
   idOfResource,
   isOpen,
-  type MessageRef,
   openStates,
   problemOf,
   Request,
-  type RequestRef,
   type RequestState,
   requestVersion,
   resourcesOf,
-  type SourceAlert,
   unknownState,
   unverifiedRecord,
 } from '../domain/request.ts'
 import { guardStore } from '../redis/connect.ts'
 import { withChildren } from './children.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
-import { isSend, type ReportName, type StepName, stateAfter, stepOf } from './steps.ts'
+import { isSend, type ReportName, type Stamp, type StepName, stateAfter, stepOf } from './steps.ts'
 
 /**
  * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
@@ -189,11 +186,6 @@ async function holderOf({ redis, keys }: Records, resource: string): Promise<str
   return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
 }
 
-async function isLatest({ redis, keys }: Records, { id, resource }: Pick<Request, 'id' | 'resource'>): Promise<boolean> {
-  const latest = await guardStore(() => redis.get(keys.latest(resource)))
-  return latest === null || latest === id
-}
-
 /** Finds the request that changed each of these resources last, in the last 30 days. Leaves out records that do not fit this version. */
 async function lastChangesOf(records: Records, resources: string[]): Promise<Map<string, Request>> {
   if (resources.length === 0) return new Map()
@@ -207,9 +199,6 @@ async function lastChangesOf(records: Records, resources: string[]): Promise<Map
 /** The share of the time to approve after which approvers get the first reminder. */
 export const firstReminderAt = 0.5
 
-/** How long Redis keeps the id of the latest request for a resource. An earlier request needs it while it can be tracked again. */
-const keepLatestMs = 3_600_000
-
 /** Longer than any request can wait for an approval. */
 const keepUndecidedMs = 30 * 24 * 3_600_000
 
@@ -220,34 +209,11 @@ export function mostLately(mostUndecided: number): number {
   return Math.max(20, mostUndecided)
 }
 
-export interface NewRequest {
-  id: string
-  kind: ChangeKind
-  input: unknown
-  facts: unknown
-  resource: string
-  moreResources?: string[]
-  hash: string
-  rule: string
-  otherRules?: Request['otherRules']
-  unchecked: Finding[]
-  warnings?: Finding[]
-  origin: Origin
-  reason?: string
-  undoes?: RequestRef
-  repeats?: RequestRef
-  fromMessage?: MessageRef
-  alert?: SourceAlert
-  approverNames?: string
-  personNames?: Record<string, string>
-  /** False if the rule needs no approval. The change then starts as soon as its card is posted. */
-  needsApproval: boolean
-  approvalsNeeded: number
-  ttlMs: number
-  /** In ms since 1970 by Redis' clock. It is read before, because it is signed. */
-  createdAt: number
-  signature: string
-}
+/**
+ * A request before it is recorded. `createdAt` is by Redis' clock, and read before, because it is signed. If it needs no approval, the change starts
+ * as soon as its card is posted.
+ */
+export type NewRequest = Omit<z.input<typeof Request>, 'version' | 'state' | 'revision' | 'expiresAt' | 'cardTs'> & { signature: string }
 
 export interface Created {
   /**
@@ -277,7 +243,6 @@ async function create(records: Records, request: NewRequest, { mostUndecided }: 
     fields: encodeFields({ ...fields, version: requestVersion, state: 'waiting' }),
     expiresAt: createdAt + ttlMs,
     dueInMs: needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
-    keepLatestMs,
     needsApproval,
     mostUndecided: mostUndecided ?? false,
     keepUndecidedMs,
@@ -308,7 +273,7 @@ async function discard(records: Records, request: Request, cause: Finding): Prom
 
 function keysOf({ keys }: Records, request: Pick<NewRequest, 'id' | 'resource' | 'moreResources' | 'origin'>): string[] {
   const { id, origin } = request
-  const ofResources = resourcesOf(request).flatMap((resource) => [keys.resource(resource), keys.latest(resource)])
+  const ofResources = resourcesOf(request).map(keys.resource)
   const ofRequester = [keys.undecided(origin.userId), keys.requested(origin.userId)]
   return [keys.record(id), keys.open, keys.outbox, keys.due, keys.auditIntake, ...ofRequester, ...ofResources]
 }
@@ -320,27 +285,7 @@ export function asRecorded(request: NewRequest): Request {
 }
 
 export interface StepData {
-  set?: Partial<
-    Pick<
-      Request,
-      | 'decision'
-      | 'approvals'
-      | 'missing'
-      | 'reminded'
-      | 'causes'
-      | 'seen'
-      | 'seenSignature'
-      | 'lastSeen'
-      | 'stoppedBy'
-      | 'withdrawnBy'
-      | 'hasChildren'
-      | 'waits'
-      | 'usualMs'
-      | 'unansweredSince'
-      | 'untrackedMs'
-      | 'pauses'
-    >
-  >
+  set?: Partial<Omit<Request, 'id' | 'state' | 'revision' | 'hash' | 'signature' | 'items' | Stamp>>
   /** What the audit notes of the step, beyond the request itself. */
   audit?: Pick<AuditNote, 'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'causes'>
   reports?: readonly ReportName[]
@@ -382,6 +327,14 @@ export interface TakenStep {
   tookMs?: number
 }
 
+const keepEndedMs = 30 * 24 * 3_600_000
+
+/** The number of the first key of a resource in the script. */
+const firstResourceKey = 7
+
+/** While children change, the message of their parent is updated at most this often. */
+const cardPaceMs = 5_000
+
 /**
  * Takes a step of a request as one compare-and-set. A repeat with the same `token` gets the same outcome. Pass one only if several calls stand
  * for one intent.
@@ -393,46 +346,20 @@ async function take(
   data: StepData = {},
   token: string = randomUUID(),
 ): Promise<StepResult> {
-  // No step leads from a state that another version of Lockkeeper wrote.
-  if (request.state === unknownState) return { outcome: 'lost', state: undefined }
-  const to = stateAfter(name, request.state)
-  const { outcome, state, at } = await compareAndSet(records, request, name, data, { to, token })
-  if (outcome !== 'won') return { outcome, state }
-  const { id, kind, parent, resource, sentAt, untrackedMs = 0 } = request
-  const hasEnded = stepOf(name).stamps?.includes('endedAt') && sentAt !== undefined
-  const tookMs = hasEnded ? at - sentAt - untrackedMs : undefined
-  if (to === 'done' && tookMs !== undefined) await noteDuration(records, kind, tookMs)
-  const sinceApprovalMs = name === 'send' && request.decidedAt !== undefined ? at - request.decidedAt : undefined
-  const of = parent ? { requestId: parent.id, item: idOfResource(resource), requestKind: parent.kind } : { requestId: id }
-  records.onStep({ step: name, ...of, kind, to, sinceApprovalMs, tookMs })
-  return { outcome, state }
-}
-
-const keepEndedMs = 30 * 24 * 3_600_000
-
-/** The number of the first key of a resource in the script. */
-const firstResourceKey = 7
-
-/** While children change, the message of their parent is updated at most this often. */
-const cardPaceMs = 5_000
-
-async function compareAndSet(
-  records: Records,
-  request: Request,
-  name: StepName,
-  data: StepData,
-  { to, token }: { to: RequestState; token: string },
-) {
   const { keys, audit, run } = records
+  const { id, kind, state: before, parent, resource, sentAt, decidedAt, untrackedMs = 0 } = request
+  // No step leads from a state that another version of Lockkeeper wrote.
+  if (before === unknownState) return { outcome: 'lost', state: undefined }
   const step = stepOf(name)
+  const to = stateAfter(name, before)
   const resources = resourcesOf(request)
   const argument = JSON.stringify({
-    id: request.id,
+    id,
     // Each person has a separate token for a step. Otherwise another person's approval would hide that a command is a repeat.
     tokenName: data.audit?.by === undefined ? name : `${name}:${data.audit.by}`,
     token,
     // A step that keeps the state leads from the state that was read.
-    from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,
+    from: step.to === 'same' ? step.from.filter((state) => state === before) : step.from,
     to,
     set: encodeFields(data.set ?? {}),
     stamp: step.stamps ?? [],
@@ -445,28 +372,36 @@ async function compareAndSet(
     dueInMs: data.dueInMs ?? false,
     keepDue: step.keepsDue ?? false,
     // A child has no message.
-    reports: request.parent ? [] : [...(step.reports ?? []), ...(data.reports ?? []).filter((report) => step.mayReport?.includes(report))],
+    reports: parent ? [] : [...(step.reports ?? []), ...(data.reports ?? []).filter((report) => step.mayReport?.includes(report))],
     open: isOpen(to),
     keepMs: keepEndedMs,
-    changed: to === 'done' && request.state !== 'done' ? resources.map((_, index) => firstResourceKey + 2 * index + 1) : [],
+    changed: to === 'done' && before !== 'done' ? resources.map((_, index) => firstResourceKey + 2 * index + 1) : [],
     recordPrefix: keys.recordPrefix,
-    parent: request.parent?.id ?? false,
-    children: request.hasChildren ? request.moreResources.map((resource) => childIdOf(request.id, resource)) : [],
+    parent: parent?.id ?? false,
+    children: request.hasChildren ? request.moreResources.map((each) => childIdOf(id, each)) : [],
     beside: data.beside ?? false,
     cardPaceMs,
   })
-  const locks = resources.flatMap((resource) => [keys.resource(resource), keys.lastChange(resource)])
-  const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
-  const [outcome, state, at] = await audit.noteWith(
+  const locks = resources.flatMap((each) => [keys.resource(each), keys.lastChange(each)])
+  const recordKeys = [keys.record(id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
+  const [outcome, stored = '""', stamp] = await audit.noteWith(
     noteOf(records, request, name, { causes: data.set?.causes, ...data.audit }),
     (note) => run('take-step', recordKeys, [argument, note]),
     ([taken, , , repeat]) => (taken !== 'won' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
   )
-  const found = (JSON.parse(state ?? '""') || undefined) as RequestState | undefined
-  return { outcome: outcome as StepResult['outcome'], state: found, at: Number(at) }
+  const state = (JSON.parse(stored) || undefined) as RequestState | undefined
+  if (outcome !== 'won') return { outcome: outcome as StepResult['outcome'], state }
+
+  const at = Number(stamp)
+  const tookMs = step.stamps?.includes('endedAt') && sentAt !== undefined ? at - sentAt - untrackedMs : undefined
+  if (to === 'done' && tookMs !== undefined) await noteDuration(records, kind, tookMs)
+  const sinceApprovalMs = name === 'send' && decidedAt !== undefined ? at - decidedAt : undefined
+  const of = parent ? { requestId: parent.id, item: idOfResource(resource), requestKind: parent.kind } : { requestId: id }
+  records.onStep({ step: name, ...of, kind, to, sinceApprovalMs, tookMs })
+  return { outcome, state }
 }
 
-const ofRecords = { find, findMany, findOpen, ended, orderOnHome, holderOf, isLatest, lastChangesOf, create, discard, take }
+const ofRecords = { find, findMany, findOpen, ended, orderOnHome, holderOf, lastChangesOf, create, discard, take }
 
 export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes> {}
 

@@ -9,7 +9,6 @@ import {
   heldByUnreadable,
   otherIsOpen,
   othersAreOpen,
-  otherWasOpen,
   type SubmitOutcome,
   tooLongReason,
   tooManyLately,
@@ -24,7 +23,7 @@ import { Refusal } from '../slack/errors.ts'
 import { dateTime, mrkdwn, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
 import { findEarlier, historyBefore, type RequestedChange } from './history.ts'
-import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest, UnreadableRecordError } from './store.ts'
+import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from './store.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
@@ -33,7 +32,7 @@ const preflightMs = 8_000
  * Submits a request: preflight check, rule, record, card. Throws a UserError for every refusal, and then leaves no record. A card that Slack has
  * not confirmed stays in the outbox.
  */
-export async function submit<Input, Facts>(app: App, requested: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
+export async function submit(app: App, requested: RequestedChange): Promise<SubmitOutcome> {
   const { request, facts, rule } = await check(app, requested)
   if (!fitsOnCard(viewOf(app, asRecorded(request))))
     throw new Refusal(
@@ -57,19 +56,16 @@ export async function submit<Input, Facts>(app: App, requested: RequestedChange<
   }
 }
 
-export type Submit = <Input, Facts>(requested: RequestedChange<Input, Facts>) => Promise<SubmitOutcome>
+export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
 
 /** Makes the preflight check, checks the change by the rule of its project, and builds the record. */
-async function check<Input, Facts>(
-  app: App,
-  requested: RequestedChange<Input, Facts>,
-): Promise<{ request: NewRequest; facts: Facts; rule: PolicyRule }> {
+async function check(app: App, requested: RequestedChange): Promise<{ request: NewRequest; facts: unknown; rule: PolicyRule }> {
   const { change, origin, fromMessage, alert, deliveryKey } = requested
   const { kind } = change
   const reason = visibleReason(requested.reason)
   if (reason !== undefined && reason.length > longestReason)
     throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
-  const requester = requested.requester ?? (await app.access.gateSent(origin, kind))
+  const requester = requested.requester ?? (await app.access.gate(origin, kind, 'sent'))
   const signal = AbortSignal.timeout(preflightMs)
   const preflight = await change.preflight(requested.input, { signal, forRequest: true })
   const { input = requested.input } = preflight
@@ -82,19 +78,9 @@ async function check<Input, Facts>(
   const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   // The command ended with *because*, so the person wanted to give a reason.
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)
-  const history = await historyBefore(
-    app,
-    at,
-    {
-      resource,
-      subject: change.subject(facts),
-      others: moreResources ?? [],
-      names: itemNamesOf(change, facts),
-      itemNames: new Map(change.items?.of(facts).map(({ id, name }) => [id, name])),
-    },
-    earlier,
-  )
-  const warnings = [...(preflight.warnings ?? []), ...history]
+  const itemNames = new Map(change.items?.of(facts).map(({ id, name }) => [id, name]))
+  const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts), itemNames }
+  const warnings = [...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
   const payload = {
     id: requestIdFor(deliveryKey),
     kind,
@@ -143,11 +129,7 @@ export function requestIdFor(deliveryKey: string): string {
 }
 
 /** Names the people in the warnings, and the approvers if the rule mentions other people, because a mention would notify them. */
-async function namesFor(
-  { directory }: App,
-  { approve, mention: mentioned }: PolicyRule,
-  warnings: Finding[],
-): Promise<Pick<NewRequest, 'approverNames' | 'personNames'>> {
+async function namesFor({ directory }: App, { approve, mention: mentioned }: PolicyRule, warnings: Finding[]) {
   const approvers = approve && mentioned ? approve : undefined
   const { users, userGroups } = approvers ? approversOf(approvers) : { users: [], userGroups: [] }
   const people = peopleIn(warnings).filter((userId) => !isMachine({ userId }))
@@ -160,17 +142,11 @@ async function namesFor(
 }
 
 /** Records the request. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */
-async function record<Input, Facts>(
-  app: App,
-  { change, origin }: RequestedChange<Input, Facts>,
-  request: NewRequest,
-  facts: Facts,
-): Promise<void> {
+async function record(app: App, { change, origin }: RequestedChange, request: NewRequest, facts: unknown): Promise<void> {
   const mostUndecided = app.config.openRequestsPerPerson
   const created = await app.store.create(request, isMachine(origin) ? {} : { mostUndecided })
-  if (created.outcome === 'busy') {
+  if (created.outcome === 'busy')
     throw await busyRefusal(app, request, { held: created.held, subject: change.subject(facts), names: itemNamesOf(change, facts) })
-  }
   if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
   if (created.retryAt !== undefined) throw new Refusal(tooManyLately(mostLately(mostUndecided), created.retryAt))
 }
@@ -185,26 +161,19 @@ async function busyRefusal(
   const heldBy = Map.groupBy(held, ({ by }) => by)
   const holders = await app.store.findMany([...heldBy.keys()])
   const [first] = holders
-  if (!first) return (await unreadableHolder(app, held)) ?? new Refusal(otherWasOpen)
+  if (!first) return new Refusal(heldByUnreadable(held[0]?.by ?? ''))
   const own = held.find((each) => each.resource === resource)
   const holder = holders.find(({ id }) => id === own?.by) ?? (names.size === 0 ? first : undefined)
   if (holder) {
     const open = { viewerId: origin.userId, subject, link: linkTo(holder), title: app.catalog.titleOf(holder) }
     return new Refusal(otherIsOpen(holder, open))
   }
-  const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
-  const others = holders.map((each) => ({ holder: each, link: linkTo(each), holds: (heldBy.get(each.id) ?? []).map(nameOf) }))
+  const heldOf = ({ id }: Request) => (heldBy.get(id) ?? []).map((one) => names.get(one.resource) ?? one.resource)
+  const others = holders.map((each) => ({ holder: each, link: linkTo(each), holds: heldOf(each) }))
   return new Refusal(othersAreOpen(others, origin.userId))
 }
 
-/** Whoever waits for the end of a request that cannot be read would wait for ever. */
-async function unreadableHolder({ store }: App, [first]: Created['held']): Promise<Refusal | undefined> {
-  const id = first?.by ?? ''
-  const error = await store.find(id).catch((found: unknown) => found)
-  return error instanceof UnreadableRecordError ? new Refusal(heldByUnreadable(id)) : undefined
-}
-
 /** Returns what people call the items of a change, by their resources. */
-function itemNamesOf<Input, Facts>({ items }: Change<Input, Facts>, facts: Facts): Map<string, string> {
+function itemNamesOf({ items }: Change, facts: unknown): Map<string, string> {
   return new Map(items?.of(facts).map((item) => [items.change.resource(item.input), item.name]))
 }

@@ -7,7 +7,7 @@ import { idOfResource, isOpen, type Request, type Underway } from '../domain/req
 import type { Timings } from '../domain/timings.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { guardStore } from '../redis/connect.ts'
-import { checkRecord, checkRetraction, distrust } from './authority.ts'
+import { checkRecord, checkRetraction, distrust, leaveUnfit } from './authority.ts'
 import { endIfOver } from './bundle.ts'
 import type { Opened } from './catalog.ts'
 import { ofTrackedParents } from './children.ts'
@@ -27,7 +27,7 @@ export async function track(app: App, requests: Request[]): Promise<void> {
   const now = await app.store.now()
   const due = await ofTrackedParents(app, requests)
   const isTracked = new Set(due)
-  for (const request of requests) if (!isTracked.has(request)) await app.store.clearDueIfUnchanged(request.id, request.revision)
+  for (const request of requests) if (!isTracked.has(request)) await app.store.clearDueIfUnchanged(request)
   if (due.length === 0) return
   const signal = AbortSignal.timeout(readsMs)
   const rowsOf = await readRows(
@@ -73,16 +73,13 @@ async function readList(app: App, look: Change['look'], group: Request[], signal
 /** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed, or its turn for a read has not come. */
 type Observed = 'read' | 'unread' | 'skipped'
 
-/** The wait before a request whose record does not fit this version of Lockkeeper is observed again. */
-const unfitMs = 10 * 60_000
-
 async function observe(app: App, request: Request, now: number, options: ObserveOptions): Promise<Observed> {
   const { store, config } = app
   // What is left when the time is over stays due, and is among the first at the next tick.
   if (options.signal.aborted) return 'unread'
   const pace = paceMs(request, now, config.movePollIntervalMs)
   // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
-  if (!isOpen(request.state)) return skip(store.clearDueIfUnchanged(request.id, request.revision))
+  if (!isOpen(request.state)) return skip(store.clearDueIfUnchanged(request))
   const opened = app.catalog.openIfFit(request)
   if (!opened) return skip(leaveUnfit(app, request))
   const mayRetract = opened.change.handover !== undefined
@@ -106,12 +103,6 @@ async function observe(app: App, request: Request, now: number, options: Observe
   } finally {
     if (claim !== undefined) await store.endRetraction(request.id, claim)
   }
-}
-
-/** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
-function leaveUnfit(app: App, request: Request): Promise<void> {
-  const problem = checkRecord(app, request)
-  return problem ? distrust(app, request, problem) : app.store.postpone(request.id, unfitMs)
 }
 
 /** Asks the change what the account shows. What cannot be read is unclear. */

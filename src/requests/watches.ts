@@ -13,11 +13,11 @@ import { show } from '../outbox/outbox.ts'
 import type { RedisFault } from '../redis/check.ts'
 import { guardStore } from '../redis/connect.ts'
 import { horizonMs } from '../redis/queues.ts'
-import { createScripts, readScripts } from '../redis/scripts.ts'
+import { scriptsOf } from '../redis/scripts.ts'
 import { notice } from '../slack/blocks.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
-const scripts = readScripts(import.meta.url, ['data-loss-mark', 'replace-faults'])
+const run = scriptsOf(import.meta.url, ['data-loss-mark', 'replace-faults'])
 
 export interface Watch {
   check(): Promise<void>
@@ -33,12 +33,10 @@ const readMs = 10_000
  */
 export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
   const { keys } = app
-  const run = createScripts(app.redis, scripts)
   let knownMark: string | undefined
   /** What this process has not yet reported. A check that failed, for example because Redis went away again, leaves it to the next one. */
   let unreported: { loss: Loss; mark: string } | undefined
 
-  /** Checks the data set. Safe to call at any time, by any process. Throws StoreUnavailableError if Redis does not answer. */
   async function check(): Promise<void> {
     const fresh = randomUUID()
     const compareHead = newestHead.startComparison()
@@ -46,14 +44,15 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     const first = knownMark === undefined ? dataNew : dataLost
     // The new mark and its notice are stored in one step. Otherwise a process that dies in between leaves a data set that nobody reports.
     const draft = draftNotice(app, first.code, first.words, { about: fresh, level: first.level })
-    const written = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead, ...draft.keys], [fresh, ...draft.values])
-    const [current = fresh, seq, hash = ''] = written
+    const markKeys = [keys.dataLossMark, keys.auditHead, ...draft.keys]
+    const [current = fresh, seq, hash = ''] = await run(app.redis, 'data-loss-mark', markKeys, [fresh, ...draft.values])
     compareHead({ seq: Number(seq), hash })
     const before = knownMark
     knownMark = current
     // Always call this. A new data set also has another audit chain, and must not be reported twice.
     const isOlder = newestHead.takeOlderState()
-    const loss = lossOf({ before, current, isNew: current === fresh, isOlder })
+    const isLost = before !== undefined && before !== current
+    const loss = isLost ? dataLost : current === fresh ? dataNew : isOlder ? setBack : undefined
     if (loss?.how) app.metrics.requestsLost(loss.how)
     if (loss) unreported = { loss, mark: current }
     const due = unreported
@@ -96,26 +95,17 @@ const mostUnderway = 50
 
 const notTracked = 'not tracked by Lockkeeper'
 
-const perhapsNotTracked = 'perhaps no longer tracked by Lockkeeper'
-
 const dataLost: Loss = { how: 'all-data', code: 'redis-data-lost', words: lostWords, andWhich: notTracked, level: 'error' }
 
 // This is expected on a first start, so it is not logged as an error.
 const dataNew: Loss = { code: 'redis-data-new', words: newWords, andWhich: notTracked, level: 'warn' }
 
-const setBack: Loss = { how: 'set-back', code: 'redis-set-back', words: olderStateWords, andWhich: perhapsNotTracked, level: 'error' }
-
-interface Found {
-  before: string | undefined
-  current: string
-  isNew: boolean
-  isOlder: boolean
-}
-
-function lossOf({ before, current, isNew, isOlder }: Found): Loss | undefined {
-  if (before !== undefined && before !== current) return dataLost
-  if (isNew) return dataNew
-  return isOlder ? setBack : undefined
+const setBack: Loss = {
+  how: 'set-back',
+  code: 'redis-set-back',
+  words: olderStateWords,
+  andWhich: 'perhaps no longer tracked by Lockkeeper',
+  level: 'error',
 }
 
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
@@ -142,7 +132,6 @@ const usualCalmMs = 60_000
  */
 export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch {
   const { redis, keys } = app
-  const run = createScripts(redis, scripts)
   let known: string | undefined
   /** The record that Redis had when it refused to replace it. As long as it has this one, no process has recorded what is known. */
   let unreplaced: string | undefined
@@ -173,21 +162,15 @@ export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch
     const words = codes === '' ? safeRedis : wordsOf(faults)
     const options = { about, level: codes === '' ? 'info' : 'error' } as const
     const draft = draftNotice(app, 'redis-unsafe', words, options)
-    const outcome = await replace(draft.keys, [record, `${codes} ${about}`, ...draft.values])
+    const values = [record, `${codes} ${about}`, ...draft.values]
+    const [outcome] = await run(redis, 'replace-faults', [keys.redisFaults, ...draft.keys], values).catch((error: unknown) => {
+      if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return ['refused']
+      throw error
+    })
     if (outcome === 'changed') return
     known = codes
     unreplaced = outcome === 'refused' ? record : undefined
     await notifyOperators(app, 'redis-unsafe', words, options)
-  }
-
-  async function replace(draftKeys: string[], values: string[]): Promise<string | undefined> {
-    try {
-      const [outcome] = await run('replace-faults', [keys.redisFaults, ...draftKeys], values)
-      return outcome
-    } catch (error) {
-      if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return 'refused'
-      throw error
-    }
   }
 
   return { check }
@@ -202,17 +185,14 @@ function refusesWrites({ code }: RedisFault): boolean {
   return code === 'refuses-writes'
 }
 
-interface WatchdogOptions {
-  dataLossMark: Watch
-  redisWatch: Watch
-  intervalMs: number
-}
-
 /**
  * Watches over a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records that the worker
  * is running, and checks the data set, the audit and the settings of Redis.
  */
-export function createWatchdog({ queues, store, audit, errors }: App, { dataLossMark, redisWatch, intervalMs }: WatchdogOptions) {
+export function createWatchdog(
+  { queues, store, audit, errors }: App,
+  { dataLossMark, redisWatch, intervalMs }: { dataLossMark: Watch; redisWatch: Watch; intervalMs: number },
+) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const onError = errors.of('jobs')
   let timer: NodeJS.Timeout | undefined
@@ -221,7 +201,7 @@ export function createWatchdog({ queues, store, audit, errors }: App, { dataLoss
   let isStopped = false
   let noted: Promise<void> | undefined
 
-  /** Starts the watchdog. Resolves after its first check, when other processes can see this worker. */
+  /** Resolves after its first check, when other processes can see this worker. */
   async function start(): Promise<void> {
     // Set the timer before the first check, which can take long. `stop` clears it even during that check.
     timer = setInterval(() => void check(), intervalMs)
@@ -257,10 +237,6 @@ export function createWatchdog({ queues, store, audit, errors }: App, { dataLoss
       await noted
     }
     await audit.tidy()
-    await checkTicks()
-  }
-
-  async function checkTicks(): Promise<void> {
     const isBusy = await store.isBusy(horizonMs)
     if (isBusy) {
       await queues.startTicking()

@@ -44,7 +44,6 @@ export function problemBlocks(problem: Mrkdwn | undefined): KnownBlock[] {
   return problem ? wholeSection(mrkdwn`:warning: ${problem}`) : []
 }
 
-/** Shows a text with a button beside it. A text that does not fit into one section is cut. */
 export function sectionWithButton(text: Mrkdwn, accessory: Button): KnownBlock {
   return { type: 'section', text: verbatim(text), accessory }
 }
@@ -70,7 +69,6 @@ export function fields(texts: Mrkdwn[]): KnownBlock[] {
   return blocks.flatMap(divided)
 }
 
-/** Shows small print. Nothing without texts. */
 export function context(texts: Mrkdwn[]): KnownBlock[] {
   return divided({ type: 'context', elements: texts.map(verbatim) })
 }
@@ -79,7 +77,6 @@ export function divider(): KnownBlock {
   return { type: 'divider' }
 }
 
-/** Shows buttons and pickers in a row. Nothing without any. */
 export function actions(elements: (Button | StaticSelect)[], blockId?: string): KnownBlock[] {
   return divided({ type: 'actions', elements, block_id: blockId })
 }
@@ -172,7 +169,6 @@ export function option({ text, value, description }: { text: string; value: stri
   return { text: plain(text), value, ...(description && { description: plain(description) }) }
 }
 
-/** docs.slack.dev, "chat.postMessage method". */
 const longestMessageText = 4_000
 
 /**
@@ -185,7 +181,6 @@ export function message(blocks: KnownBlock[], early: KnownBlock[] = []): Message
   return { text: truncate([...lines].join('\n') || emptyText, longestMessageText, 'mrkdwn'), blocks: fitBlocks(blocks, 'message') }
 }
 
-/** Returns the words of a block as mrkdwn. Elements that people use have none. */
 function wordsIn(block: KnownBlock): string {
   switch (block.type) {
     case 'header':
@@ -264,7 +259,6 @@ export function reasonBlocks(label: string, reason: string | undefined): KnownBl
   return [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }]
 }
 
-/** Splits a text into links, for http and https alone, and text. */
 export function reasonElements(reason: string): Element[] {
   const line = cleanText(reason, { oneLine: true })
   const elements: Element[] = []
@@ -279,7 +273,6 @@ export function reasonElements(reason: string): Element[] {
   return end < line.length ? [...elements, { type: 'text', text: line.slice(end) }] : elements
 }
 
-/** Removes what ends the sentence around an address, and a bracket that was opened before it. */
 function withoutPunctuation(found: string): string {
   const url = found.replace(/[.,;:!?'”’…*_~\]}]+$/u, '')
   const isClosedTooOften = url.endsWith(')') && url.split(')').length > url.split('(').length

@@ -14,16 +14,13 @@ export const groups = ['Change', 'View', 'Keys', 'You'] as const
 type Group = (typeof groups)[number]
 
 export interface Command {
-  /** The words after the slash command's name: `ip move`. */
   words: string
   group: Group
   /** The arguments, as help shows them: `[<elastic ip> <server>]`. Empty if the command takes none. */
   usage: string
   /** One line without a full stop, for the list of all commands. */
   summary: string
-  /** The text that the help for this command adds to the summary. */
   details?: Mrkdwn
-  /** Arguments that are shown as examples. They work in the sandbox. */
   examples: string[]
   need: Need
   /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
@@ -41,7 +38,6 @@ export interface Command {
   run(call: CommandCall): Promise<void>
 }
 
-/** The words that a person typed before a form opened. */
 export interface GivenWords {
   args: string[]
   /** The slash command's name, which answers quote. */
@@ -58,7 +54,6 @@ export interface CommandCall {
   say(words: Mrkdwn): Promise<void>
 }
 
-/** Finds the command that matches the most words. The words after it are its arguments. */
 export function findCommand(commands: Command[], words: string[]): { command: Command; args: string[] } | undefined {
   const fits = (command: Command) => command.words.split(' ').every((word, index) => words[index]?.toLowerCase() === word)
   const [longest] = commands.filter(fits).sort((a, b) => b.words.length - a.words.length)
@@ -75,7 +70,12 @@ export function findMeant(commands: Command[], words: string[]): Command | undef
 /** Slack's own clients send less. If a text has many quotes, the time to split it into words grows with the square of its length. */
 export const longestCommand = 3_000
 
+/** Pages are named by a button's value, which has room for this much. */
+const longestSearch = 1_000
+
 export function limitWords(words: string[]): void {
-  if (words.length <= mostWords) return
-  throw new Refusal(mrkdwn`Too many words: a search can have up to ${mostWords}. This one has ${words.length}. Use fewer words.`)
+  if (words.length > mostWords)
+    throw new Refusal(mrkdwn`Too many words: a search can have up to ${mostWords}. This one has ${words.length}. Use fewer words.`)
+  if (JSON.stringify(words).length > longestSearch)
+    throw new Refusal(mrkdwn`The words of this search are too long. Use fewer or shorter ones.`)
 }

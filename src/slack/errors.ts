@@ -120,7 +120,6 @@ function limitReason({ kind, perMinute, share }: AccountLimit): string {
   return `The account allows ${perMinute} ${what} a minute.`
 }
 
-/** Explains a refusal of the account API: why, and what to do next. */
 export function apiErrorSentence(error: ApiError): string {
   return sentencesOf(answerWords(error))
 }
@@ -130,7 +129,6 @@ export function explainRefusal(error: ApiError): Words {
   return lastingRefusal(error) ?? { why: sentencesOf(statusWords(error)) }
 }
 
-/** `next`: what to do, also if a second try may succeed. */
 function answerWords(error: ApiError): Words {
   return lastingRefusal(error) ?? statusWords(error)
 }

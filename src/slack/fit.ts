@@ -74,7 +74,6 @@ const mostInAll = {
   view: { blocks: 100, characters: Number.POSITIVE_INFINITY },
 } as const
 
-/** The longest note about what was left out is shorter than this. */
 const noteCharacters = 100
 
 /** Keeps the beginning and the buttons at the end if there is too much, and says how much is left out. */

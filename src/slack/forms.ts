@@ -1,19 +1,13 @@
 import type { Button, ModalView } from '@slack/web-api'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { withinOr } from '../domain/within.ts'
 import { button, input, modal, noticeView, problemBlocks } from './blocks.ts'
 import type { Command, Need } from './commands.ts'
-import { outdatedButton, Refusal, toUserWords } from './errors.ts'
+import { Refusal, toUserWords } from './errors.ts'
 import type { Click, FormHandler, InteractionHandlers, Shortcut, SlashCommand, Submission, SubmissionAnswer } from './interactions.ts'
-import { type Metadata, readJson, readMetadata, writeMetadata } from './payloads.ts'
+import { type Metadata, readMetadata, writeMetadata } from './payloads.ts'
 import { code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
-
-/** What says who may open a form where, and whether it needs a reason. */
-interface FormApp {
-  access: Pick<App['access'], 'gateForm' | 'gateChosen' | 'ruleWithReason'>
-}
 
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
 
@@ -25,15 +19,7 @@ export function formButtons(commands: Command[]): Button[] {
   return commands.filter(isOpened).map(({ button: own, words }) => button({ ...own, value: words }))
 }
 
-/** The value of a button that opens a form: the slash command's name, which Slack does not send with a click. */
-const FormButton = z.object({ version: z.literal(1), command: z.string().regex(/^\/\S{1,32}$/) })
-
-export function formButtonValue(command: string): string {
-  return JSON.stringify({ version: 1, command } satisfies z.infer<typeof FormButton>)
-}
-
-/** What opens the form of an incomplete command. Undefined if the command is complete or has no form. */
-export function formOf(app: FormApp, command: Command, args: string[]): FormHandler<SlashCommand> | undefined {
+export function formOf(app: App, command: Command, args: string[]): FormHandler<SlashCommand> | undefined {
   const { form, isComplete, need } = command
   if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
   return {
@@ -44,16 +30,15 @@ export function formOf(app: FormApp, command: Command, args: string[]): FormHand
   }
 }
 
-/** Checks whether a person may use the form, and reads what its pickers will need. */
-async function allow(app: FormApp, { need, prepare }: Command, origin: Origin): Promise<void> {
+async function allow(app: App, { need, prepare }: Command, origin: Origin): Promise<void> {
   // On the Home tab and in a global shortcut there is no channel yet.
-  if (origin.channelId && need !== 'read') await app.access.gateForm(origin, need)
+  if (origin.channelId && need !== 'read') await app.access.gate(origin, need, 'form')
   // The pickers say what could not be read.
   prepare?.().catch(() => {})
 }
 
 /** The buttons and shortcuts that open forms. Without a channel, as on the Home tab, a form that asks for it comes first. */
-export function formOpeners(app: FormApp, commands: Command[]): Pick<InteractionHandlers, 'clicks' | 'shortcuts' | 'submissions'> {
+export function formOpeners(app: App, commands: Command[]): Pick<InteractionHandlers, 'clicks' | 'shortcuts' | 'submissions'> {
   const opened = commands.filter(isOpened)
   return {
     clicks: Object.fromEntries(opened.map((command) => [command.button.actionId, opener(app, command)])),
@@ -62,34 +47,21 @@ export function formOpeners(app: FormApp, commands: Command[]): Pick<Interaction
   }
 }
 
-function opener(app: FormApp, command: Opened): FormHandler<Click | Shortcut> {
+function opener(app: App, command: Opened): FormHandler<Click | Shortcut> {
   const { form, need, words } = command
   return {
-    form: (interaction) => {
-      const origin = namedOrigin(interaction)
-      const { responseUrl } = interaction
-      return origin.channelId
+    form: ({ origin, responseUrl }) =>
+      origin.channelId
         ? form(metadataFor(app, need, { origin, responseUrl }), { args: [], command: origin.command })
-        : channelForm({ metadata: { origin, responseUrl, extra: words }, title: command.button.opens })
-    },
+        : channelForm({ metadata: { origin, responseUrl, extra: words }, title: command.button.opens }),
     allow: ({ origin }) => allow(app, command, origin),
   }
 }
 
-/** Adds the name of the slash command, which a button of the help carries. The Home tab and shortcuts name the configured one. */
-function namedOrigin(interaction: Click | Shortcut): Origin {
-  const { origin } = interaction
-  if (!('actionId' in interaction) || interaction.onHome) return origin
-  const command = readJson(FormButton, interaction.value)?.command
-  if (command === undefined) throw new Refusal(outdatedButton)
-  return { ...origin, command }
-}
-
-function metadataFor(app: FormApp, need: Need, opened: Parameters<typeof formMetadata>[0]): string {
+function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadata>[0]): string {
   return formMetadata(opened, app.access.ruleWithReason(need, opened.origin.channelId))
 }
 
-/** The metadata of a form: where its answers go, the typed reason, and the rule that requires one. */
 export function formMetadata(
   { origin, responseUrl, reason }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason'>,
   ruleWithReason: string | undefined,
@@ -133,7 +105,7 @@ function channelForm({ metadata, title, channelId, problem }: ChannelForm): Moda
   })
 }
 
-async function submitChannel(app: FormApp, opened: Opened[], { metadata, origin, values }: Submission): Promise<SubmissionAnswer> {
+async function submitChannel(app: App, opened: Opened[], { metadata, origin, values }: Submission): Promise<SubmissionAnswer> {
   const before = readMetadata(metadata)
   const command = opened.find(({ words }) => words === before?.extra)
   if (!before || !command) throw new Refusal(mrkdwn`This form is out of date. Nothing was done. Open it again.`)
@@ -143,7 +115,7 @@ async function submitChannel(app: FormApp, opened: Opened[], { metadata, origin,
   if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
   const there = { ...origin, channelId }
   try {
-    if (command.need !== 'read') await app.access.gateChosen(there, command.need)
+    if (command.need !== 'read') await app.access.gate(there, command.need, 'chosen')
   } catch (error) {
     const problem = toUserWords(error)
     if (!problem) throw error

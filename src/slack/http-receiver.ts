@@ -6,7 +6,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http'
-import { BlockList, isIPv6, type Socket } from 'node:net'
+import { BlockList, isIPv6 } from 'node:net'
 import { type App as Bolt, isValidSlackRequest, type Logger, type Receiver } from '@slack/bolt'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createRepeats } from '../domain/repeats.ts'
@@ -20,31 +20,39 @@ export const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, conn
 /** Slack waits this long for an answer. A connection that is still open then must not delay the end of the process. */
 const stopWithinMs = 3_000
 
-interface HttpSettings extends ConnectionLimits {
+interface HttpSettings {
   signingSecret: string
   logger: Logger
+  /** IP addresses, or ranges such as 10.0.0.0/8, whose connections carry the requests of many. */
+  trustedProxies: readonly string[]
 }
+
+/**
+ * Node ends a connection that sends nothing for 5 s, and the answer to an unsigned request ends its own (`createConnectionJudge`), so nobody
+ * without the secret holds one for longer.
+ */
+const mostConnections = 1_000
 
 /**
  * Receives Slack's requests over HTTP. Bolt's own receiver reads whole bodies before it knows who sent them, ends the process on a signed
  * `null`, and has no limits for the connections of a public port.
  */
-export function httpReceiver({ signingSecret, logger, ...limits }: HttpSettings): Receiver {
+export function httpReceiver({ signingSecret, logger, trustedProxies }: HttpSettings): Receiver {
   const refusals = createRefusalLog<RefusalReason>(logger)
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
   const server = createServer(serverLimits, (request, response) => {
     take(request, response).catch((error: Error) => logger.error(error))
   })
-  const { noteSigned, noteUnsigned } = limitConnections(server, limits)
+  server.maxConnections = mostConnections
+  const judge = createConnectionJudge(trustedProxies)
   let bolt: Bolt | undefined
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request, Date.now())
-    // The body of one that is too large is discarded, so that its sender can read why.
-    if (refusal?.status === 413) return refuse(response, 413, 'too large')
+    if (refusal?.status === 413) return refuseTooLarge(response)
     if (refusal) return answerUnsigned(response, refusal.status, refusal.reason)
     const reading = await readBody(request)
-    if (reading.is === 'too-large') return refuse(response, 413, 'too large')
+    if (reading.is === 'too-large') return refuseTooLarge(response)
     if (reading.is === 'not-sent') return refusals.note('not sent in time')
     const text = reading.body.toString()
     if (mayBeCertificateCheck(request.headers)) {
@@ -53,9 +61,11 @@ export function httpReceiver({ signingSecret, logger, ...limits }: HttpSettings)
       return isCheck ? answerUnsigned(response, 200) : answerUnsigned(response, 401, 'no signature')
     }
     if (!isSigned(request.headers, text)) return answerUnsigned(response, 401, 'wrong signature')
-    noteSigned(request)
     const content = readContent(request.headers, text)
-    if (!content) return refuse(response, 400, 'wrong content')
+    if (!content) {
+      refusals.note('wrong content')
+      return void response.writeHead(400).end()
+    }
     const { body } = content
     if (body?.type === 'url_verification') return acknowledge(response, { challenge: body.challenge })
     await bolt?.processEvent({ body, ack: async (answer) => acknowledge(response, answer) })
@@ -69,21 +79,21 @@ export function httpReceiver({ signingSecret, logger, ...limits }: HttpSettings)
     return isValidSlackRequest({ signingSecret, body, headers })
   }
 
-  function refuse(response: ServerResponse, status: number, reason: RefusalReason): void {
-    refusals.note(reason)
-    response.writeHead(status).end()
+  function refuseTooLarge(response: ServerResponse): void {
+    refusals.note('too large')
+    response.writeHead(413, { 'content-length': 0, connection: 'close' })
+    endAfterBody(response)
   }
 
-  /** Answers a request without a valid signature at once, and ends its connection when its body has arrived, so that the sender can read why. */
+  /** Answers a request without a valid signature, and ends its connection unless a trusted proxy sent it. */
   function answerUnsigned(response: ServerResponse, status: number, reason?: RefusalReason): void {
     if (reason) refusals.note(reason)
     const { req: request } = response
-    const connection = noteUnsigned(request)
+    const connection = judge(request.socket.remoteAddress)
     if (connection !== 'kept' || mustEnd(request)) response.setHeader('connection', 'close')
     response.writeHead(connection === 'limited' ? 429 : status, { 'content-length': 0 })
-    if (request.complete || mustEnd(request)) return void response.end()
-    response.flushHeaders()
-    request.resume().once('close', () => response.end())
+    if (mustEnd(request)) response.end()
+    else endAfterBody(response)
   }
 
   return {
@@ -103,6 +113,13 @@ export function httpReceiver({ signingSecret, logger, ...limits }: HttpSettings)
   }
 }
 
+/** Sends the head of the answer at once, and discards the body before the end of the connection, so that the sender can read why. */
+function endAfterBody(response: ServerResponse): void {
+  if (response.req.complete) return void response.end()
+  response.flushHeaders()
+  response.req.resume().once('close', () => response.end())
+}
+
 function acknowledge(response: ServerResponse, answer: unknown): void {
   if (answer === undefined) response.writeHead(200).end()
   else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
@@ -115,7 +132,6 @@ export const maxBodyBytes = 1_048_576
 
 const formType = 'application/x-www-form-urlencoded'
 
-/** How far the time stamp of a request may be off, in either direction (docs.slack.dev, "Verifying requests from Slack"). */
 const maxOffSeconds = 300
 
 /** The longest body of Slack's certificate check: `ssl_check=1&token=…`. It is the one request that Slack does not sign. */
@@ -180,80 +196,25 @@ function readContent(headers: IncomingHttpHeaders, text: string): { body: Record
 /** An address in `trustedProxies` may send this many unsigned requests in a second over kept connections: probes, and what scanners send. */
 const unsignedPerSecond = 20
 
-export interface ConnectionLimits {
-  /** IP addresses, or ranges such as 10.0.0.0/8, whose connections carry the requests of many. */
-  trustedProxies: readonly string[]
-  maxConnections?: number
-  /** How long a connection may send nothing signed while there are many. */
-  quietMs?: number
-}
-
-interface Connection {
-  /** When it last sent something signed, or else began. */
-  since: number
-  inFlight: number
-  isTrusted: boolean
-}
-
-function limitConnections(server: Server, { trustedProxies, maxConnections = 1_000, quietMs = 5_000 }: ConnectionLimits) {
+/**
+ * Creates the function that says what becomes of the connection of an unsigned request from an address. If all were kept, somebody could hold
+ * all connections with them, and keep Slack out. `limited`: a trusted proxy sends too many.
+ */
+function createConnectionJudge(trustedProxies: readonly string[]): (address: string | undefined) => 'kept' | 'ended' | 'limited' {
   const trusted = blockListOf(trustedProxies)
-  /** The one that has been quiet for longest comes first. */
-  const connections = new Map<Socket, Connection>()
   /** How many unsigned requests each trusted address has sent within this second. */
-  const unsigned = new Map<string | undefined, number>()
+  const counts = new Map<string, number>()
+  let second = 0
 
-  server.maxConnections = maxConnections
-  server.on('connection', (socket: Socket) => {
-    const { remoteAddress } = socket
-    const isTrusted = remoteAddress !== undefined && trusted.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4')
-    connections.set(socket, { since: performance.now(), inFlight: 0, isTrusted })
-    socket.once('close', () => connections.delete(socket))
-  })
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const connection = connections.get(socket)
-    if (!connection) return
-    connection.inFlight += 1
-    response.once('close', () => {
-      connection.inFlight -= 1
-    })
-  })
-  const timer = setInterval(() => {
-    unsigned.clear()
-    makeRoom()
-  }, 1_000).unref()
-  server.once('close', () => clearInterval(timer))
-
-  /** Keeps a fifth of the connections free, for those who sign their requests. */
-  function makeRoom(): void {
-    let tooMany = connections.size - 0.8 * maxConnections
-    for (const [socket, { since, inFlight, isTrusted }] of connections) {
-      if (tooMany <= 0 || performance.now() - since < quietMs) return
-      if (inFlight > 0 || isTrusted) continue
-      socket.destroy()
-      tooMany -= 1
-    }
-  }
-
-  function noteSigned({ socket }: IncomingMessage): void {
-    const connection = connections.get(socket)
-    if (!connection) return
-    connection.since = performance.now()
-    connections.delete(socket)
-    connections.set(socket, connection)
-  }
-
-  /**
-   * Returns what becomes of the connection of an unsigned request. Otherwise somebody could hold all connections with them, and keep Slack out.
-   * `limited`: a trusted proxy sends too many.
-   */
-  function noteUnsigned({ socket }: IncomingMessage): 'kept' | 'ended' | 'limited' {
-    if (!connections.get(socket)?.isTrusted) return 'ended'
-    const count = (unsigned.get(socket.remoteAddress) ?? 0) + 1
-    unsigned.set(socket.remoteAddress, count)
+  return (address) => {
+    if (address === undefined || !trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return 'ended'
+    const now = Math.floor(performance.now() / 1_000)
+    if (now !== second) counts.clear()
+    second = now
+    const count = (counts.get(address) ?? 0) + 1
+    counts.set(address, count)
     return count > unsignedPerSecond ? 'limited' : 'kept'
   }
-
-  return { noteSigned, noteUnsigned }
 }
 
 /** `BlockList` also finds an IPv4 address that is written as an IPv6 one, as on a server that listens on `::`. */
@@ -299,68 +260,52 @@ export function createRefusalLog<Reason extends string>(
   return { note, flush: repeats.flush }
 }
 
-/** The most bytes that all unfinished bodies together may hold. */
 const maxOpenBytes = 32 * 1_048_576
 
 type BodyReading = { is: 'read'; body: Buffer } | { is: 'too-large' } | { is: 'not-sent' }
 
-/** Bodies are kept in blocks of this size. Most of Slack's requests fit into one. */
-const blockBytes = 16_384
+/** What a chunk takes beside its bytes: a body in chunks of one byte takes more than a hundred times its size. */
+const chunkOverheadBytes = 512
 
-/** All blocks but the last one are full. */
-type OpenBody = { blocks: Buffer[]; end: (reading: BodyReading) => void }
-
-/** All chunks are copied into blocks: a body in chunks of one byte, kept as they arrive, takes a hundred times its size. */
+/** Creates the function that reads a whole body. `too-large`: it has more than `maxBytes`. `not-sent`: it was cut off, or dropped to make room. */
 export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxBytes: number; maxOpen?: number }) {
-  /** In the order in which they began. */
-  const open = new Map<IncomingMessage, OpenBody>()
+  const open = new Map<IncomingMessage, (reading: BodyReading) => void>()
   let held = 0
-
-  function append({ blocks }: OpenBody, length: number, chunk: Buffer): void {
-    for (let copied = 0; copied < chunk.length; ) {
-      const at = (length + copied) % blockBytes
-      if (at === 0) {
-        blocks.push(Buffer.allocUnsafeSlow(blockBytes))
-        held += blockBytes
-      }
-      copied += chunk.copy(blocks[blocks.length - 1] as Buffer, at, copied)
-    }
-  }
 
   /** Drops the oldest bodies until the rest fits. Slack sends a request at once, so the oldest is hardly ever one of Slack's. */
   function dropOldest(): void {
-    for (const [request, body] of open) {
+    for (const [request, end] of open) {
       if (held <= maxOpen) return
-      body.end({ is: 'not-sent' })
+      end({ is: 'not-sent' })
       request.destroy()
     }
   }
 
-  /** Reads a whole body. `too-large`: it has more than `maxBytes`. `not-sent`: it was cut off, or dropped because others needed the room. */
   return function readBody(request: IncomingMessage): Promise<BodyReading> {
     return new Promise((resolve) => {
+      let chunks: Buffer[] = []
       let length = 0
-      const body: OpenBody = { blocks: [], end }
-      open.set(request, body)
+      const sizeHeld = () => length + chunks.length * chunkOverheadBytes
 
       function end(reading: BodyReading): void {
         if (!open.delete(request)) return
-        held -= body.blocks.length * blockBytes
-        body.blocks = []
+        held -= sizeHeld()
+        chunks = []
         resolve(reading)
       }
 
+      open.set(request, end)
       request.on('data', (chunk: Buffer) => {
         // The rest of a body that is too large is discarded, so that the sender can read the answer.
         if (!open.has(request)) return
         if (length + chunk.length > maxBytes) return end({ is: 'too-large' })
-        // Most bodies come in one chunk, which is not copied.
-        if (chunk.length === Number(request.headers['content-length'])) return end({ is: 'read', body: chunk })
-        append(body, length, chunk)
+        chunks.push(chunk)
         length += chunk.length
+        held += chunk.length + chunkOverheadBytes
+        if (length === Number(request.headers['content-length'])) return end({ is: 'read', body: Buffer.concat(chunks) })
         dropOldest()
       })
-      request.on('end', () => end({ is: 'read', body: Buffer.concat(body.blocks, length) }))
+      request.on('end', () => end({ is: 'read', body: Buffer.concat(chunks) }))
       request.on('error', () => end({ is: 'not-sent' }))
       request.on('close', () => end({ is: 'not-sent' }))
     })

@@ -79,7 +79,6 @@ export interface Click extends Delivery {
   answer: ClickAnswer
   actionId: string
   responseUrl: string | undefined
-  /** The value of the button, or of the chosen option. */
   value: string
   triggerId: string
   /** The message with the button. Undefined in a modal and on the Home tab. */
@@ -105,7 +104,6 @@ export type Chosen = Record<string, PlainTextOption | undefined>
 /** The values of the ticked checkboxes, by block id. Without a block that has none. */
 export type Ticked = Record<string, string[]>
 
-/** What a form holds. */
 export interface Entered {
   values: Values
   chosen: Chosen
@@ -116,7 +114,6 @@ export interface Submission extends Delivery, Entered {
   callbackId: string
   viewId: string
   metadata: string
-  /** The blocks of the form as it was shown, from Slack. */
   blocks: unknown[]
 }
 
@@ -131,7 +128,6 @@ export type SubmissionAnswer =
    * `again` renders.
    */
   | { is: 'refused'; problems: FieldProblems; again: (problem: Mrkdwn) => ModalView }
-  /** The next form replaces it. */
   | { is: 'next'; view: ModalView }
 
 /** What is wrong with the fields of a form, by block id. Slack takes only ids of input blocks. */
@@ -155,7 +151,6 @@ export interface Choices {
 /** The value of an option that is only text. Choosing it is answered with an error at the field. */
 export const notAChoice = 'not-a-choice'
 
-/** Handles a command or a click of an authorized person. */
 export type Handler<Interaction> = (interaction: Interaction) => Promise<void>
 
 /**
@@ -177,7 +172,6 @@ export interface InteractionHandlers {
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
   shortcuts: Record<string, Handler<Shortcut> | FormHandler<Shortcut>>
   options: Record<string, (query: OptionsQuery) => Promise<Choices>>
-  /** Shows the Home tab to a person. `refused` says why they may not use Lockkeeper. */
   home: (viewer: Origin, refused?: Mrkdwn) => Promise<void>
 }
 

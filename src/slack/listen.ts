@@ -30,22 +30,16 @@ const acknowledgeWithinMs = 100
 /** How long a form waits for the authorization. Then it opens anyway, before its trigger expires, and a refusal may replace it. */
 const authorizeFirstMs = 1_500
 
-interface ListenOptions {
-  handlers: Handlers
-  /** Is called for every click and every option load that arrives. */
-  onReceived?: (what: 'click' | 'options') => void
-}
-
 /**
  * Listens to everything that people can do in Slack. The middleware holds for all of it: it is answered within 3 s, errors become words, a second
  * delivery is dropped, nothing happens without an authorization, and what no listener knows is answered too.
  */
-export function listen(bolt: Bolt, app: App, { handlers, onReceived = () => {} }: ListenOptions) {
+export function listen(bolt: Bolt, app: App, handlers: Handlers) {
   const underway = new Set<Promise<void>>()
 
   bolt.use(async ({ context, next, ...args }) => {
     const { kind } = context.received as Received
-    if (kind !== 'command' && kind !== 'app_home_opened') onReceived(kind === 'block_suggestion' ? 'options' : 'click')
+    if (kind !== 'command' && kind !== 'app_home_opened') noteReceived(app, kind === 'block_suggestion' ? 'options' : 'click')
     const interaction = readInteraction(app, handlers, context.received, 'ack' in args ? (args.ack as AckFn<unknown>) : async () => {})
     if (!interaction) return
     context.interaction = interaction
@@ -151,27 +145,14 @@ async function loadOptions(interaction: OptionsInteraction, load: InteractionHan
 /** Interactions that Slack sends to separate addresses. One address can work while the other does not. */
 type Address = 'click' | 'options'
 
-/** The time is stored at most once a minute. */
-const storeEveryMs = 60_000
-
-/** Creates the record of when the last interaction arrived from Slack, for all replicas. It is the only proof that interactivity works. */
-export function createLastReceived({ redis, keys }: Pick<App, 'redis' | 'keys'>, now: () => number = Date.now) {
-  const noted = new Map<Address, number>()
-
-  /** Never throws, because only `/infra doctor` reads the time. */
-  function note(what: Address): void {
-    if (now() - (noted.get(what) ?? 0) < storeEveryMs) return
-    noted.set(what, now())
-    void guardStore(() => redis.hset(keys.lastReceived, what, String(now()))).catch(() => noted.delete(what))
-  }
-
-  /** Returns how long ago each arrived, in ms. Throws StoreUnavailableError if Redis does not answer. */
-  async function read(): Promise<Record<Address, number | undefined>> {
-    const [click, options] = await guardStore(() => redis.hmget(keys.lastReceived, 'click', 'options'))
-    const ago = (at: string | null | undefined) => (at == null ? undefined : Math.max(0, now() - Number(at)))
-    return { click: ago(click), options: ago(options) }
-  }
-
-  return { note, read }
+/** Stores for all replicas when the last one arrived: the only proof that interactivity works. Never throws, as only `/infra doctor` reads it. */
+function noteReceived({ redis, keys }: App, what: Address): void {
+  void guardStore(() => redis.hset(keys.lastReceived, what, String(Date.now()))).catch(() => {})
 }
-export type LastReceived = ReturnType<typeof createLastReceived>
+
+/** Returns how long ago each arrived, in ms. Throws StoreUnavailableError if Redis does not answer. */
+export async function lastReceivedMs({ redis, keys }: Pick<App, 'redis' | 'keys'>): Promise<Record<Address, number | undefined>> {
+  const [click, options] = await guardStore(() => redis.hmget(keys.lastReceived, 'click', 'options'))
+  const ago = (at: string | null | undefined) => (at == null ? undefined : Math.max(0, Date.now() - Number(at)))
+  return { click: ago(click), options: ago(options) }
+}

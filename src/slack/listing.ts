@@ -4,7 +4,7 @@ import type { Missing } from '../domain/errors.ts'
 import { formatDuration, inNaturalOrder, someOf } from '../domain/text.ts'
 import { actionsFor, button, context, message, wholeSection } from './blocks.ts'
 import { toUserMessage } from './errors.ts'
-import { fitBlocks, longestButtonValue } from './fit.ts'
+import { fitBlocks } from './fit.ts'
 import type { Answerable } from './interactions.ts'
 import { choicesBlocks, dataTable, type ItemChoices, type ItemRows, itemRows, type Table } from './table.ts'
 import {
@@ -22,14 +22,12 @@ import {
 import type { Message } from './web-api.ts'
 
 export interface Listing {
-  /** Names what is listed and how many there are: `14 Elastic IPs`. */
   title: Mrkdwn
   rows: Mrkdwn[]
   /** Stands in place of the title and the rows if there are no rows. */
   empty: Mrkdwn
   /** Stands above the rows, on every page: what keeps them from being true here. */
   warning?: Mrkdwn
-  /** Small print below the rows, on every page. */
   notes?: Mrkdwn[]
   /** The most rows on a page; a page of long rows has fewer. Default: 10. */
   rowsPerPage?: number
@@ -37,7 +35,6 @@ export interface Listing {
   table?: Table
   /** Whether it shows an earlier list of the account. It then has a button that reads the list again. */
   isOld?: boolean
-  /** Opens the details of a row. */
   choices?: ItemChoices
 }
 
@@ -61,13 +58,12 @@ export const PageButton = z.object({
 
 const defaultRowsPerPage = 10
 
-/** How many characters the rows of a page, its title and a note may have. The rest is for the picker and the buttons. */
-const room = { rows: 6_000, title: 1_000, note: 500 } as const
+/** How many characters the rows of a page may have. The rest is for the title, the notes, the picker and the buttons. */
+const longestRows = 6_000
 
 /** Slack truncates longer text, and advises against more than 4,000 characters, which the words of a table need for screen readers. */
 const mostTableText = 40_000
 
-/** Shows a list as a table. Without one, or above the limits of Slack, it shows the first page. */
 export function listAnswer(listing: Listing, at: ListPlace): Answerable {
   const instead = listingMessage(listing, at)
   const table = tableMessage(listing, at)
@@ -99,10 +95,10 @@ export function listingMessage(
   const page = Math.min(at.page, pages.length - 1)
   const lines = pages[page] ?? []
   const start = pages.slice(0, page).flat().length
-  const heading = mrkdwn`*${cut(title, room.title)}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
+  const heading = mrkdwn`*${title}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
   return message([
     ...[...(warning ? [warning] : []), ...(rows.length > 0 ? [heading] : []), ...lines].flatMap(wholeSection),
-    ...context(notes.map((note) => cut(note, room.note))),
+    ...context(notes),
     ...choicesBlocks(choices, at.name, start, start + lines.length),
     ...pageButtons(at, { page, pages: pages.length, isOld }),
   ])
@@ -115,12 +111,13 @@ export function listingMessage(
 function paginate(rows: Mrkdwn[], mostRows: number): Mrkdwn[][] {
   const pages: Mrkdwn[][] = []
   let page: Mrkdwn[] = []
-  let left: number = room.rows
-  for (const row of rows.map((whole) => cut(whole, room.rows))) {
+  let left = longestRows
+  for (const whole of rows) {
+    const row = ownWords(truncate(whole.text.trim(), longestRows, 'mrkdwn'))
     if (page.length === mostRows || (page.length > 0 && row.text.length > left)) {
       pages.push(page)
       page = []
-      left = room.rows
+      left = longestRows
     }
     page.push(row)
     left -= row.text.length
@@ -128,23 +125,12 @@ function paginate(rows: Mrkdwn[], mostRows: number): Mrkdwn[][] {
   return [...pages, page]
 }
 
-function cut(words: Mrkdwn, most: number): Mrkdwn {
-  return words.text.length <= most ? words : ownWords(truncate(words.text.trim(), most, 'mrkdwn'))
-}
-
-interface Shown {
-  page: number
-  pages: number
-  isOld: boolean | undefined
-}
-
-function pageButtons({ name, command, args }: ListPlace, { page, pages, isOld }: Shown): KnownBlock[] {
-  if (pages === 1 && !isOld) return []
-  const valueFor = (target: number) => JSON.stringify({ version: 1, command, args, page: target } satisfies z.infer<typeof PageButton>)
-  if (valueFor(pages).length > longestButtonValue) {
-    return context([mrkdwn`The other pages can't be opened: the search has too many words for a button. Use fewer.`])
-  }
-  const to = (text: string, actionId: string, target: number) => button({ text, actionId, value: valueFor(target) })
+function pageButtons(
+  { name, command, args }: ListPlace,
+  { page, pages, isOld }: { page: number; pages: number; isOld?: boolean },
+): KnownBlock[] {
+  const to = (text: string, actionId: string, target: number) =>
+    button({ text, actionId, value: JSON.stringify({ version: 1, command, args, page: target } satisfies z.infer<typeof PageButton>) })
   return actionsFor(name, 'pages', [
     ...(page > 0 ? [to('Previous', pageActionIds.previous, page - 1)] : []),
     ...(page < pages - 1 ? [to('Next', pageActionIds.next, page + 1)] : []),
@@ -176,18 +162,12 @@ export function oldNotes({ old }: Missing): Mrkdwn[] {
   return [mrkdwn`:hourglass: *As of ${formatDuration(old.agoMs)} ago.* ${why ?? ''}`]
 }
 
-interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
+interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'>, Counted {
   all: T[]
-  /** What is missing in `all`. */
   missing?: Missing | undefined
-  /** The words of the command. An item is listed if its texts contain all of them. */
-  words: string[]
   textsOf: (item: T) => unknown[]
   /** The code of an item's site, which an answer without rows names. */
   siteOf?: (item: T) => string | undefined
-  /** What the items are called: `1 API key`, `3 API keys`. */
-  one: string
-  many: string
   order: (a: T, b: T) => number
   /** Stands in place of the rows if there are no items at all. */
   none: Mrkdwn
@@ -201,36 +181,23 @@ type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
  */
 export const mostRows = 1_000
 
-export function filteredListing<T>({
-  all,
-  missing = {},
-  words,
-  textsOf,
-  siteOf,
-  one,
-  many,
-  order,
-  none,
-  notes = [],
-  rowsPerPage,
-  ...body
-}: FilterParts<T>): Listing {
-  const sorted = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
-  const listed = sorted.slice(0, mostRows)
+export function filteredListing<T>(given: FilterParts<T>): Listing {
+  const { all, missing = {}, words, textsOf, siteOf, order, none, notes = [], rowsPerPage } = given
+  const found = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
+  const listed = found.slice(0, mostRows)
   return {
     rowsPerPage,
-    title: filteredTitle(sorted.length, { one, many, words }),
-    ...('row' in body ? { rows: listed.map(body.row) } : itemRows(listed, body)),
-    notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(sorted.length)],
+    title: filteredTitle(found.length, given),
+    ...('row' in given ? { rows: listed.map(given.row) } : itemRows(listed, given)),
+    notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(found.length)],
     isOld: missing.old !== undefined,
     empty:
       words.length > 0 && all.length > 0
-        ? mrkdwn`${noneFits(all.length, { one, many, words })} ${otherWords(words)}${siteOf ? sitesInList(all.map(siteOf)) : ''}`
+        ? mrkdwn`${noneFits(all.length, given)} ${otherWords(words)}${siteOf ? sitesInList(all.map(siteOf)) : ''}`
         : none,
   }
 }
 
-/** Suggests what to search for if nothing matches the words. */
 export function otherWords(words: string[]): string {
   return words.length > 1 ? 'Use fewer or other words.' : 'Use another word.'
 }
@@ -241,25 +208,24 @@ export function sitesInList(sites: (string | undefined)[]): string {
   return codes.length === 0 ? '' : ` Sites in this list: ${someOf(codes, { most: 20 })}.`
 }
 
-/** Says that the rows are not everything that was found. */
 export function unlisted(count: number): Mrkdwn[] {
   if (count <= mostRows) return []
   return [mrkdwn`The first ${mostRows} of ${count} are listed. Use more words to see others.`]
 }
 
 interface Counted {
+  /** What the items are called: `1 API key`, `3 API keys`. */
   one: string
   many: string
+  /** The words of the command. An item is listed if its texts contain all of them. */
   words: string[]
 }
 
-/** Says how many were found, and by which words: `3 plans matching fra`. */
 export function filteredTitle(count: number, { one, many, words }: Counted): Mrkdwn {
   const filter = words.length > 0 ? mrkdwn` matching ${code(words.join(' '))}` : mrkdwn``
   return mrkdwn`${count} ${count === 1 ? one : many}${filter}`
 }
 
-/** Says that none of so many has these words. */
 export function noneFits(count: number, { one, many, words }: Counted): Mrkdwn {
   const typed = code(words.join(' '))
   return count === 1 ? mrkdwn`The only ${one} doesn't match ${typed}.` : mrkdwn`None of the ${count} ${many} match ${typed}.`

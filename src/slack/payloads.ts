@@ -1,27 +1,21 @@
 import { z } from 'zod'
 import { Origin } from '../domain/approval.ts'
 import { MessageRef } from '../domain/request.ts'
+import type { LoggedPayload } from '../ops/log.ts'
 import type { Entered } from './interactions.ts'
 
-/** Another request: its id, and the address of its message. */
 const LinkedRequest = z.object({ id: z.string(), link: z.string().optional() })
 
 /** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
 const Metadata = z.object({
   origin: Origin,
   responseUrl: z.string().optional(),
-  /** The message that the form was opened from. */
   message: MessageRef.optional(),
   extra: z.string().optional(),
-  /** The reason that was typed before the form opened. */
   reason: z.string().optional(),
-  /** The rule that requires a reason, by its name. */
   ruleWithReason: z.string().optional(),
-  /** The request that the form undoes. */
   undoes: LinkedRequest.optional(),
-  /** The ended request that the form repeats. */
   repeats: LinkedRequest.optional(),
-  /** The title of the form. Default: that of an empty one. */
   title: z.string().optional(),
 })
 export type Metadata = z.infer<typeof Metadata>
@@ -31,12 +25,11 @@ export function writeMetadata(metadata: Metadata): string {
   return JSON.stringify({ version: 1, ...metadata } satisfies z.infer<typeof StoredMetadata>)
 }
 
-/** Reads a modal's metadata. Undefined if it has none, or another version of Lockkeeper wrote it. */
 export function readMetadata(text: string): Metadata | undefined {
   return readJson(StoredMetadata, text)
 }
 
-/** Parses the JSON of a button or a modal. Undefined if it is missing, damaged or from another version of Lockkeeper. */
+/** Undefined if it is missing, damaged or from another version of Lockkeeper. */
 export function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
   try {
     return schema.parse(JSON.parse(text))
@@ -121,30 +114,17 @@ const SubmissionPayload = z.object({
   view: View,
 })
 
-/** A message as a shortcut carries it. What cannot be read of it counts as empty, so that the rest is still searched. */
-const SlackMessage = z.object({
-  ts: textOrAbsent,
-  thread_ts: textOrAbsent,
-  text: textOrEmpty,
-  blocks: anyList,
-  attachments: anyList,
-})
-
-const GlobalShortcutPayload = z.object({
-  type: z.literal('shortcut'),
+/** Of a message, or from anywhere in Slack: then without a channel and a message. What cannot be read of a message counts as empty. */
+const ShortcutPayload = z.object({
+  type: z.enum(['shortcut', 'message_action']),
   callback_id: z.string(),
   user: User,
   team: Identified,
+  channel: Identified,
   trigger_id: textOrEmpty,
   action_ts: textOrEmpty,
-})
-
-/** The channel is required, because rights are judged by it. */
-const MessageShortcutPayload = GlobalShortcutPayload.extend({
-  type: z.literal('message_action'),
-  channel: z.object({ id: requiredId }),
   response_url: textOrAbsent,
-  message: SlackMessage.catch({ ts: undefined, thread_ts: undefined, text: '', blocks: [], attachments: [] }),
+  message: orAbsent(z.object({ ts: textOrAbsent, thread_ts: textOrAbsent, text: textOrEmpty, blocks: anyList, attachments: anyList })),
 })
 
 const OptionsPayload = z.object({
@@ -164,14 +144,17 @@ const HomeOpenedPayload = z.object({
   event: z.object({ type: z.literal('app_home_opened'), user: requiredId, tab: z.string().catch('home') }),
 })
 
-/** Reads where a click or an option load came from. For a modal, that is where it was opened. */
-export function readOrigin(payload: Pick<z.infer<typeof OptionsPayload>, 'team' | 'user' | 'channel' | 'view'>): Origin {
-  const metadata = readMetadata(payload.view?.private_metadata ?? '')
+/** Reads where a click, a shortcut or an option load came from. For a modal, that is where it was opened. `command`: its name, if no modal has it. */
+export function readOrigin(
+  { team, user, channel, view }: Pick<z.infer<typeof OptionsPayload>, 'team' | 'user' | 'channel' | 'view'>,
+  command: string,
+): Origin {
+  const opened = readMetadata(view?.private_metadata ?? '')?.origin
   return {
-    teamId: payload.team?.id ?? payload.user.team_id,
-    channelId: payload.channel?.id ?? metadata?.origin.channelId ?? '',
-    userId: payload.user.id,
-    command: metadata?.origin.command ?? '',
+    teamId: team?.id ?? user.team_id,
+    channelId: channel?.id ?? opened?.channelId ?? '',
+    userId: user.id,
+    command: opened?.command || command,
   }
 }
 
@@ -194,30 +177,15 @@ export const schemas = {
   block_actions: ClickPayload,
   view_submission: SubmissionPayload,
   block_suggestion: OptionsPayload,
-  shortcut: GlobalShortcutPayload,
-  message_action: MessageShortcutPayload,
+  shortcut: ShortcutPayload,
+  message_action: ShortcutPayload,
   app_home_opened: HomeOpenedPayload,
 }
 
 export type Payloads = { [Kind in keyof typeof schemas]: z.infer<(typeof schemas)[Kind]> }
-/** A payload that was read, with its kind. */
 export type Received = { [Kind in keyof Payloads]: { kind: Kind; payload: Payloads[Kind] } }[keyof Payloads]
 
-/** A payload from Slack that no listener handled. `kind` and `members` are names from Slack's documentation, never content. */
-export interface UnhandledPayload {
-  /** Slack's name for it: the `type` of an interaction or an event, or `command`. */
-  kind: string
-  /**
-   * `no-listener`: nothing listens to this kind. `unreadable`: a required member is missing. `listener-failed`: its listener ended without an
-   * acknowledgement.
-   */
-  why: 'no-listener' | 'unreadable' | 'listener-failed'
-  /** The members that are missing or of the wrong type. */
-  members?: string[]
-}
-
-/** Reads a payload, if its kind has a listener. Never throws. */
-export function readPayload(body: unknown): { received: Received } | { unhandled: UnhandledPayload } {
+export function readPayload(body: unknown): { received: Received } | { unhandled: LoggedPayload } {
   const kind = kindOf(body)
   // A kind comes from outside, and could be `constructor`.
   if (!Object.hasOwn(schemas, kind)) return { unhandled: { kind, why: 'no-listener' } }
@@ -234,7 +202,6 @@ function kindOf(body: unknown): string {
   return typeof named === 'string' && /^[a-z][a-z_.]{0,59}$/.test(named) ? named : 'unknown'
 }
 
-/** Returns the members of an object, and none for anything else. */
 export function membersOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

@@ -1,5 +1,4 @@
-import type { WebClient } from '@slack/web-api'
-import { z } from 'zod'
+import type { ConversationsInfoResponse, UsersInfoResponse, WebClient } from '@slack/web-api'
 import type { ChannelStanding, Membership, Person } from '../domain/approval.ts'
 import { isUserGroup } from '../domain/policy.ts'
 import { classifySlackFailure } from './web-api.ts'
@@ -22,46 +21,13 @@ export type MembersFor = keyof typeof membersMaxAgeMs
  */
 const readsBeforeReserve = 12
 
-/** Slack's largest page: its limit must be below 1,000 (docs.slack.dev, "conversations.members method"). */
 const membersPerPage = 999
 
 /** The most pages of members that are read while a person waits. */
 const mostPages = 5
 
-const flag = z.boolean().optional()
-const text = z.string().optional()
-
-/** `is_app_user` is left out: it marks people who authorized this app, not bots. */
-const UserResponse = z.object({
-  user: z.object({
-    id: z.string(),
-    team_id: text,
-    deleted: flag,
-    is_bot: flag,
-    is_restricted: flag,
-    is_ultra_restricted: flag,
-    is_stranger: flag,
-    name: text,
-    real_name: text,
-    profile: z.object({ display_name: text }).optional(),
-  }),
-})
-
-const ChannelResponse = z.object({
-  channel: z.object({
-    is_im: flag,
-    is_mpim: flag,
-    is_ext_shared: flag,
-    is_pending_ext_shared: flag,
-    is_private: flag,
-    is_member: flag,
-  }),
-})
-
-const MembersResponse = z.object({
-  members: z.array(z.string()),
-  response_metadata: z.object({ next_cursor: text }).optional(),
-})
+type SlackUser = NonNullable<UsersInfoResponse['user']>
+type SlackChannel = NonNullable<ConversationsInfoResponse['channel']>
 
 /** A read of Slack that fails gives `unknown`, and the rules deny what is unknown. */
 export function createDirectory({ client, now = Date.now }: { client: WebClient; now?: () => number }) {
@@ -69,13 +35,17 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   let reads: number[] = []
 
   const people = createLookup(async (userId): Promise<{ person: Person; name: string | undefined }> => {
-    const { user } = UserResponse.parse(await client.users.info({ user: userId }))
-    if (user.id !== userId) throw new Error('users.info answered about somebody else')
+    const { user } = await client.users.info({ user: userId })
+    if (user?.id !== userId) throw new Error('users.info answered about somebody else')
     const person: Person = { userId, standing: standingOf(user), teamId: user.team_id }
     return { person, name: user.profile?.display_name || user.real_name || user.name }
   }, now)
 
-  const channels = createLookup(async (channel) => ChannelResponse.parse(await client.conversations.info({ channel })).channel, now)
+  const channels = createLookup(async (id): Promise<SlackChannel> => {
+    const { channel } = await client.conversations.info({ channel: id })
+    if (!channel) throw new Error('conversations.info answered without a channel')
+    return channel
+  }, now)
 
   const groups = createLookup(async (groupId) => {
     reads.push(now())
@@ -96,7 +66,6 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     }
   }
 
-  /** Returns the members of each group, or `unknown` if it could not be read. */
   async function members(groupIds: string[], purpose: MembersFor = 'request'): Promise<Membership> {
     return new Map(await Promise.all(groupIds.map(async (id) => [id, await membersOfGroup(id, purpose)] as const)))
   }
@@ -160,15 +129,14 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     let cursor: string | undefined
     for (let page = 0; page < mostPages; page += 1) {
       const answer = await client.conversations.members({ channel, limit: membersPerPage, ...(cursor ? { cursor } : {}) })
-      const { members, response_metadata: more } = MembersResponse.parse(answer)
-      if (members.includes(userId)) return true
-      cursor = more?.next_cursor
+      if (answer.members?.includes(userId)) return true
+      if (!answer.members) return 'unknown'
+      cursor = answer.response_metadata?.next_cursor
       if (!cursor) return false
     }
     return 'unknown'
   }
 
-  /** Returns the names of people and groups, to show where a mention would notify them. Names that cannot be read are left out. */
   async function names(ids: string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>()
     for (const id of ids) {
@@ -188,14 +156,15 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
 }
 export type Directory = ReturnType<typeof createDirectory>
 
-function standingOf(user: z.infer<typeof UserResponse>['user']): Person['standing'] {
+/** `is_app_user` is left out: it marks people who authorized this app, not bots. */
+function standingOf(user: SlackUser): Person['standing'] {
   if (user.deleted) return 'deleted'
   if (user.is_bot) return 'bot'
   if (user.is_stranger) return 'stranger'
   return user.is_restricted || user.is_ultra_restricted ? 'guest' : 'member'
 }
 
-function channelStandingOf(channel: z.infer<typeof ChannelResponse>['channel']): ChannelStanding {
+function channelStandingOf(channel: SlackChannel): ChannelStanding {
   if (channel.is_ext_shared || channel.is_pending_ext_shared) return 'shared'
   if (channel.is_im) return 'direct'
   return channel.is_mpim ? 'group-direct' : 'usual'

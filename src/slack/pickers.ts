@@ -10,47 +10,47 @@ import { mostWords, plain, searchText } from './text.ts'
 const mostOptions = 100
 
 export interface Candidate {
-  /** The id that Slack sends back when it is chosen. */
   value: string
   text: string
-  /** Small print below the text. */
   description?: string | undefined
   /** Words that find it, in addition to the texts that are shown. */
   terms: (string | undefined)[]
+  /** All that is searched, made once for all keystrokes. */
+  searched?: string
 }
+
+const searchedIn = ({ text, description, value, terms }: Candidate) => searchText([text, description, value, ...terms])
 
 const candidatesByList = new WeakMap<unknown[], Map<unknown, Candidate>>()
 
-/** Kept as long as the list: Slack requests options at every keystroke, and a list can hold 20,000 items. */
+/** Kept as long as the list, in the order of their texts: Slack requests options at every keystroke, and a list can hold 20,000 items. */
 export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): Map<T, Candidate> {
   const kept = candidatesByList.get(all) as Map<T, Candidate> | undefined
   if (kept) return kept
-  const made = all.map((item): [T, Candidate] => [item, toCandidate(item)])
+  const made = all.map((item): [T, Candidate] => {
+    const candidate = toCandidate(item)
+    return [item, { ...candidate, searched: searchedIn(candidate) }]
+  })
   const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
   candidatesByList.set(all, candidates)
   return candidates
 }
 
 /**
- * Lists the candidates that contain every typed word, in the order of their texts. A note above them says what is not offered. If there are
- * none, Slack shows that there are no results, unless the list was not read to its end.
+ * Lists the candidates that contain every typed word. A note above them says what is not offered. If there are none, Slack shows that there
+ * are no results, unless the list was not read to its end. An id that is too long for Slack can still be typed as an argument.
  */
-export function offer(candidates: Candidate[], typed: string, missing: Missing = {}): Choices {
+export function offer(candidates: Candidate[], typed: string, { old, cut }: Missing = {}): Choices {
   const words = typed.toLowerCase().split(/\s+/)
   if (words.length > mostWords) return noticeOptions(`Too many words: use up to ${mostWords}.`)
-  // Longer ids can still be typed as arguments.
-  const pickable = candidates.filter(({ value }) => value.length <= longestOptionValue)
-  const fits = pickable.filter((candidate) => matches(candidate, words)).toSorted((a, b) => inNaturalOrder(a.text, b.text))
-  const unusable = candidates.length - pickable.length + (missing.unreadable ?? 0)
-  if (fits.length === 0 && missing.old) return noticeOptions(`Nothing matches. ${oldWords(missing.old)}`)
-  if (fits.length === 0 && missing.cut !== undefined) return noticeOptions(`${incomplete} Run the command with the id instead of the form.`)
-  const note = noteOf([
-    missing.old !== undefined && oldWords(missing.old),
-    missing.cut !== undefined && incomplete,
-    fits.length > mostOptions && `First ${mostOptions} of ${fits.length}. Type to narrow it down.`,
-    typed.trim() === '' && (missing.unready ?? 0) > 0 && `Not offered: ${missing.unready} still being provisioned.`,
-    unusable > 0 && `Not offered: ${unusable} more. Run the command with an id.`,
-  ])
+  const fits = candidates.filter(({ value, searched, ...others }) => {
+    const text = searched ?? searchedIn({ value, ...others })
+    return value.length <= longestOptionValue && words.every((word) => text.includes(word))
+  })
+  if (fits.length === 0 && old) return noticeOptions(`Nothing matches. ${oldWords(old)}`)
+  if (fits.length === 0 && cut) return noticeOptions(`${incomplete} Run the command with the id instead of the form.`)
+  const most = fits.length > mostOptions && `First ${mostOptions} of ${fits.length}. Type to narrow it down.`
+  const note = noteOf([old && oldWords(old), cut && incomplete, most])
   return { options: fits.slice(0, mostOptions).map(option), ...(note === '' || fits.length === 0 ? {} : { note }) }
 }
 
@@ -64,9 +64,9 @@ function oldWords({ agoMs, because }: NonNullable<Missing['old']>): string {
 const incomplete = 'Incomplete: not all were read.'
 
 /** Joins as many sentences as the label of a group of options has room for, the first ones first. */
-function noteOf(sentences: (string | false)[]): string {
+function noteOf(sentences: (string | false | undefined)[]): string {
   return sentences.reduce<string>((note, sentence) => {
-    if (sentence === false) return note
+    if (!sentence) return note
     const longer = note === '' ? sentence : `${note} ${sentence}`
     return longer.length <= longestNote ? longer : note
   }, '')
@@ -97,19 +97,8 @@ export function preset(candidate: Omit<Candidate, 'terms'>): PlainTextOption | u
   return candidate.value.length <= longestOptionValue ? option(candidate) : undefined
 }
 
-/** Names the project and the site of a resource, as far as they are known: `Storefront, ASH`. */
 export function placeOf(project: { name?: string | undefined } | undefined, site: string | undefined): string {
   return [project?.name, site].filter((part) => part !== undefined && part !== '').join(', ')
-}
-
-const searchTexts = new WeakMap<Candidate, string>()
-
-/** Keeps the text that is searched with its candidate, for the next keystroke. */
-function matches(candidate: Candidate, words: string[]): boolean {
-  const { value, text, description, terms } = candidate
-  const held = searchTexts.get(candidate) ?? searchText([text, description, value, ...terms])
-  searchTexts.set(candidate, held)
-  return words.every((word) => held.includes(word))
 }
 
 interface Picker {
@@ -117,7 +106,6 @@ interface Picker {
   placeholder: string
 }
 
-/** Makes a picker that loads its options from Lockkeeper while the person types, and before. */
 export function externalSelect({ actionId, placeholder, initialOption }: Picker & { initialOption?: PlainTextOption }): ExternalSelect {
   const initial = initialOption && { initial_option: initialOption }
   return { type: 'external_select', action_id: actionId, min_query_length: 0, ...initial, placeholder: plain(placeholder) }
@@ -132,13 +120,15 @@ export function radioButtons(actionId: string, options: PlainTextOption[], chose
   return { type: 'radio_buttons', action_id: actionId, options, initial_option: chosen }
 }
 
-interface CheckboxesParts {
+/** Makes checkboxes, of which some are ticked. Only the first 10 are shown. */
+export function checkboxes({
+  actionId,
+  options,
+  ticked,
+}: {
   actionId: string
   options: PlainTextOption[]
   ticked: PlainTextOption[]
-}
-
-/** Makes checkboxes, of which some are ticked. Only the first 10 are shown. */
-export function checkboxes({ actionId, options, ticked }: CheckboxesParts): Checkboxes {
+}): Checkboxes {
   return { type: 'checkboxes', action_id: actionId, options, ...(ticked.length > 0 && { initial_options: ticked }) }
 }

@@ -6,11 +6,11 @@ import type { Origin } from '../domain/approval.ts'
 import { MessageRef } from '../domain/request.ts'
 import { claim } from '../redis/scripts.ts'
 import { answerTo, type TrackedAnswer } from './answers.ts'
+import { keepForm } from './app.ts'
 import { commandOf, notice, noticeView } from './blocks.ts'
 import { type Command, longestCommand } from './commands.ts'
 import { outdatedButton, Refusal } from './errors.ts'
 import { fit } from './fit.ts'
-import { keepForm } from './guards.ts'
 import {
   type Choices,
   type ClickedView,
@@ -60,7 +60,6 @@ export function readInteraction(app: App, handlers: Handlers, { kind, payload }:
     case 'block_actions':
       return readClick(app, handlers.clicks, payload, ack)
     case 'shortcut':
-      return readShortcut(app, handlers.shortcuts, payload, ack)
     case 'message_action':
       return readShortcut(app, handlers.shortcuts, payload, ack)
     case 'view_submission':
@@ -152,8 +151,7 @@ function readClick(app: App, clicks: InteractionHandlers['clicks'], payload: Pay
   const { user, container, view, trigger_id: triggerId } = payload
   const [{ action_id: actionId, block_id: blockId, action_ts: actionTs, ...action }] = payload.actions
   const responseUrl = payload.response_url ?? readMetadata(view?.private_metadata ?? '')?.responseUrl
-  const read = readOrigin(payload)
-  const origin = { ...read, command: read.command || commandOf(blockId) || app.config.slack.command }
+  const origin = readOrigin(payload, commandOf(blockId) || app.config.slack.command)
   const click = {
     deliveryKey: deliveryKey('click', user.id, actionId, blockId, actionTs || triggerId || randomUUID()),
     origin,
@@ -185,21 +183,9 @@ function clickedView(app: App, { id, private_metadata: metadata, state }: Payloa
   }
 }
 
-function readShortcut(
-  app: App,
-  shortcuts: InteractionHandlers['shortcuts'],
-  payload: Payloads['shortcut'] | Payloads['message_action'],
-  ack: Acknowledge<unknown>,
-) {
-  const { callback_id: callbackId, trigger_id: triggerId, user, team } = payload
-  const onMessage = payload.type === 'message_action' ? payload : undefined
-  const responseUrl = onMessage?.response_url
-  const origin: Origin = {
-    teamId: team?.id ?? user.team_id,
-    channelId: onMessage?.channel.id ?? '',
-    userId: user.id,
-    command: app.config.slack.command,
-  }
+function readShortcut(app: App, shortcuts: InteractionHandlers['shortcuts'], payload: Payloads['shortcut'], ack: Acknowledge<unknown>) {
+  const { callback_id: callbackId, trigger_id: triggerId, response_url: responseUrl, user, channel, message } = payload
+  const origin = readOrigin({ ...payload, view: undefined }, app.config.slack.command)
   const shortcut = {
     deliveryKey: deliveryKey('shortcut', user.id, callbackId, payload.action_ts || triggerId || randomUUID()),
     origin,
@@ -207,7 +193,7 @@ function readShortcut(
     callbackId,
     responseUrl,
     triggerId,
-    message: onMessage && messageOf(onMessage),
+    message: channel && message && messageOf(channel.id, message),
   }
   const handler = handlerOf(shortcuts, callbackId)
   return {
@@ -216,10 +202,9 @@ function readShortcut(
   }
 }
 
-function messageOf({ channel, message }: Payloads['message_action']): Shortcut['message'] {
-  const { ts, thread_ts: threadTs, text, blocks, attachments } = message
-  const isReply = threadTs !== undefined && threadTs !== ts
-  const ref = MessageRef.safeParse({ channelId: channel.id, ts, ...(isReply ? { threadTs } : {}) })
+function messageOf(channelId: string, sent: NonNullable<Payloads['shortcut']['message']>): Shortcut['message'] {
+  const { ts, thread_ts: threadTs, text, blocks, attachments } = sent
+  const ref = MessageRef.safeParse({ channelId, ts, threadTs: threadTs === ts ? undefined : threadTs })
   return { ref: ref.data, text, blocks, attachments }
 }
 
@@ -266,8 +251,7 @@ function readSubmission(app: App, payload: Payloads['view_submission'], ack: Ack
   }
 
   async function refuseUnknown(): Promise<void> {
-    const [why, member] = metadata ? (['no-listener', 'view.callback_id'] as const) : (['unreadable', 'view.private_metadata'] as const)
-    app.errors.unhandled({ kind: 'view_submission', why, members: [member] })
+    app.errors.unhandled({ kind: 'view_submission', why: metadata ? 'no-listener' : 'unreadable' })
     await reply({ is: 'kept', problem: outOfDate })
   }
 
@@ -321,8 +305,7 @@ export interface OptionsInteraction extends Interaction<OptionsQuery> {
 
 /** Reads the load of a picker. It gets options, or a sentence in their place if they are late, refused or could not be read. */
 function readOptions(app: App, payload: Payloads['block_suggestion'], ack: Acknowledge<OptionsAnswer>): OptionsInteraction {
-  const read = readOrigin(payload)
-  const origin = { ...read, command: read.command || app.config.slack.command }
+  const origin = readOrigin(payload, app.config.slack.command)
   let isAcknowledged = false
 
   /** Slack takes no options after the first answer. */
@@ -368,18 +351,12 @@ function readHome(app: App, { home }: InteractionHandlers, { team_id: teamId, ev
   }
 }
 
-/** The ids of requests have 32 hexadecimal characters, and tokens of the account 36. */
-const longHex = /[0-9a-f]{33,}/gi
-
-/** The rest of a Slack token is long. A server may be called `xapp-1`. */
-const slackToken = /\bx(?:ox[a-z]|app)-[\w-]{10,}/i
-
-/** Hashes of commits have one of these lengths. Reasons may name them. */
-const hashLengths = [40, 64]
-
-/** Whether a person typed what looks like a token of the account or of Slack. */
+/**
+ * Whether a person typed what looks like a token of the account, of 36 hexadecimal characters, or of Slack. Ids of requests have 32, and hashes
+ * of commits 40 or 64. A server may be called `xapp-1`.
+ */
 export function hasToken(text: string): boolean {
-  return slackToken.test(text) || (text.match(longHex) ?? []).some(({ length }) => !hashLengths.includes(length))
+  return /(?<![0-9a-f])[0-9a-f]{36}(?![0-9a-f])|\bx(?:ox[a-z]|app)-[\w-]{10,}/i.test(text)
 }
 
 export const tokenAdvice: Mrkdwn = mrkdwn`Nothing was done, because what you typed looks like a token. Revoke that token now: Slack may keep what you typed. Name a key by its name or id.`

@@ -2,7 +2,7 @@ import type { Button, DataTableBlock, KnownBlock, PlainTextOption, RichTextEleme
 import { actionsFor, context, message, option, wholeSection } from './blocks.ts'
 import { longestOption, longestOptionValue } from './fit.ts'
 import { staticSelect } from './pickers.ts'
-import { charactersIn, cleanText, code, emptyText, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
+import { charactersIn, cleanText, code, emptyText, joinMrkdwn, type Mrkdwn, mrkdwn, truncate, unescaped } from './text.ts'
 import type { Message } from './web-api.ts'
 
 /** Sorts by day where Slack sorts the cells of a column alphabetically: 2026-11-22 3:04 PM. */
@@ -34,10 +34,6 @@ function elementOf({ seconds, kind, id = '', url, label = '', code = '' }: Recor
 
 function textElement(mrkdwn: string): RichTextElement[] {
   return mrkdwn === '' ? [] : [{ type: 'text', text: unescaped(mrkdwn) }]
-}
-
-function unescaped(mrkdwn: string): string {
-  return mrkdwn.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
 
 /** The content of a cell. Slack sorts a column of numbers by their values. Undefined and empty text show as a dash. */
@@ -83,7 +79,6 @@ function fitsTable(rows: number): boolean {
 
 const rowsPerPage = 10
 
-/** The rows of a table, and the names of its columns. The first column names the row. */
 export interface Table {
   headers: string[]
   rows: Cell[][]
@@ -162,7 +157,6 @@ export interface Column<T> {
   after?: string
   /** Words in place of an empty cell in a text. Without them the text leaves it out. */
   absent?: string | ((item: T) => string | undefined)
-  /** The line of the item's text. Default: 1. */
   line?: 1 | 2 | 3
   /** The table has this column only if one of its items has the cell. */
   ifAny?: true
@@ -227,7 +221,6 @@ export interface Details {
   name: string
 }
 
-/** Makes the details of an item from the columns of its list, with the facts that the list leaves out. */
 export function detailsOf<T>(item: T, columns: Columns<T>, more: Details['facts'] = []): Pick<Details, 'title' | 'facts'> {
   const [name, ...others] = columns
   const facts = others.map(({ header, cell }) => ({ label: header, words: cellWords(cell(item)) ?? mrkdwn`–` }))

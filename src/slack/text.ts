@@ -1,6 +1,6 @@
 import type { MrkdwnElement, PlainTextElement } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import { type Phrase, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
+import { type Phrase, someOf, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
 
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
@@ -35,18 +35,24 @@ export function containsWords(parts: readonly unknown[], words: string[]): boole
 }
 
 /** Matches what must not be cut in two: mentions, links, dates and entities of mrkdwn, and characters of two UTF-16 units. */
-const mrkdwnUnits = /<[^<>]{1,500}>|&(?:amp|lt|gt);|[\s\S]/gu
-const plainUnits = /[\s\S]/gu
-
-type TextFormat = 'plain' | 'mrkdwn'
+const units = { mrkdwn: /<[^<>]{1,500}>|&(?:amp|lt|gt);|[\s\S]/gu, plain: /[\s\S]/gu }
 
 /**
  * Cuts text to at most `max` UTF-16 units, which is the strictest way to count Slack's characters, and marks the cut with `…`. In mrkdwn
  * no mention and no entity is cut in two, so the text before the mark keeps its meaning.
  */
-export function truncate(text: string, max: number, format: TextFormat): string {
+export function truncate(text: string, max: number, format: keyof typeof units): string {
   if (text.length <= max) return text
-  return max < 1 ? '' : `${text.slice(0, lengthWithin(text, max - 1, format))}…`
+  return max < 1 ? '' : `${beginningOf(text, max - 1, format)}…`
+}
+
+function beginningOf(text: string, max: number, format: keyof typeof units): string {
+  let length = 0
+  for (const [unit] of text.matchAll(units[format])) {
+    if (length + unit.length > max) break
+    length += unit.length
+  }
+  return text.slice(0, length)
 }
 
 /**
@@ -54,40 +60,12 @@ export function truncate(text: string, max: number, format: TextFormat): string 
  * else at a space, if there is one in its second half. It never ends inside a character, an entity or a mention.
  */
 export function splitMrkdwn(text: string, max: number): string[] {
-  const parts: string[] = []
-  let rest = text.trim()
-  while (rest.length > max) {
-    const end = breakingPoint(rest, max)
-    parts.push(rest.slice(0, end).trimEnd())
-    rest = rest.slice(end).trimStart()
-  }
-  return rest === '' ? parts : [...parts, rest]
-}
-
-function* unitsOf(text: string, format: TextFormat): Generator<string> {
-  for (const [unit] of text.matchAll(format === 'mrkdwn' ? mrkdwnUnits : plainUnits)) yield unit
-}
-
-function lengthWithin(text: string, max: number, format: TextFormat): number {
-  let length = 0
-  for (const unit of unitsOf(text, format)) {
-    if (length + unit.length > max) break
-    length += unit.length
-  }
-  return length
-}
-
-function breakingPoint(text: string, max: number): number {
-  let end = 0
-  let space = 0
-  let lineEnd = 0
-  for (const unit of unitsOf(text, 'mrkdwn')) {
-    if (end + unit.length > max) break
-    if (unit === '\n') lineEnd = end
-    if (unit === ' ') space = end
-    end += unit.length
-  }
-  return [lineEnd, space].find((at) => at > max / 2) ?? Math.max(1, end)
+  const whole = text.trim()
+  if (whole.length <= max) return whole === '' ? [] : [whole]
+  const most = beginningOf(whole, max, 'mrkdwn')
+  // Text between angle brackets is one unit. Lines never end there.
+  const end = [most.lastIndexOf('\n'), most.search(/ [^ <>]*$/)].find((at) => at > max / 2) ?? Math.max(1, most.length)
+  return [whole.slice(0, end).trimEnd(), ...splitMrkdwn(whole.slice(end), max)]
 }
 
 /** Holds the text of `Mrkdwn`. The class is not exported, so that only the functions of this file can create one. */
@@ -154,7 +132,6 @@ export function joinMrkdwn(parts: Mrkdwn[], separator: string): Mrkdwn {
   return new MrkdwnText(parts.map((part) => part.text).join(separator))
 }
 
-/** Joins alternatives: `a`, `a or b`, `a, b or c`. */
 export function alternatives(parts: Mrkdwn[]): Mrkdwn {
   const last = parts.slice(-1)
   return joinMrkdwn(parts.length > 1 ? [joinMrkdwn(parts.slice(0, -1), ', '), ...last] : last, ' or ')
@@ -174,14 +151,12 @@ export function quotation(text: string): Mrkdwn {
   return mrkdwn`“${cleanText(text, { oneLine: true }).replaceAll(/[“”]/g, '"')}”`
 }
 
-/** Links to a page of Slack. Without an address, or with one of another form, it returns the text alone. */
 export function link(address: string | undefined, text: string): Mrkdwn {
   return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*(\?thread_ts=[\d.]+&cid=\w+)?$/.test(address)
     ? new MrkdwnText(`<${address.replaceAll('&', '&amp;')}|${escaped(text).replaceAll('|', '/')}>`)
     : mrkdwn`${text}`
 }
 
-/** Mentions a person by their Slack id, and names a machine. Anything that is not an id of Slack is shown as code. */
 export function mention(userId: string): Mrkdwn {
   if (isMachine({ userId })) return new MrkdwnText('Alertmanager')
   return reference('@', userId)
@@ -193,17 +168,14 @@ export function profileLink(userId: string, profile: string | undefined, text: s
   return text === userId ? code(userId) : mrkdwn`${text} (${code(userId)})`
 }
 
-/** Keeps the texts of links without their addresses, for places with little room. */
 export function unlinked(words: Mrkdwn): Mrkdwn {
   return new MrkdwnText(words.text.replace(/<https:[^|>]*\|([^>]*)>/g, '$1'))
 }
 
-/** Mentions a channel by its Slack id. Anything that is not an id of Slack is shown as code. */
 export function channelMention(channelId: string): Mrkdwn {
   return reference('#', channelId)
 }
 
-/** Mentions a user group by its Slack id. Anything that is not an id of Slack is shown as code. */
 export function userGroupMention(groupId: string): Mrkdwn {
   return reference('!subteam^', groupId)
 }
@@ -230,13 +202,16 @@ export function exactTime(at: number): Mrkdwn {
 
 /** Removes the markup, for places that show plain text only. A mention becomes its id, and a date becomes its fallback in UTC. */
 export function toPlainText(words: Mrkdwn): string {
-  return words.text
-    .replace(/<!date\^[^|>]*\|([^>]*)>/g, '$1')
-    .replace(/<(?:[@#]|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>/g, '$1')
-    .replace(/[*`]/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
+  return unescaped(
+    words.text
+      .replace(/<!date\^[^|>]*\|([^>]*)>/g, '$1')
+      .replace(/<(?:[@#]|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>/g, '$1')
+      .replace(/[*`]/g, ''),
+  )
+}
+
+export function unescaped(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
 
 /** Escapes text and puts it on one line, so that it cannot pass for a line of Lockkeeper's. Spaces at its ends stay. */
@@ -244,6 +219,7 @@ function escaped(text: string): string {
   return cleanText(text).replaceAll(/\n\s*/g, ' ').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
+/** Anything that is not an id of Slack is shown as code. */
 function reference(mark: string, id: string): Mrkdwn {
   return /^[A-Z0-9]{2,30}$/.test(id) ? new MrkdwnText(`<${mark}${id}>`) : code(id)
 }
@@ -254,17 +230,11 @@ const described = /`[^`]*`|\bthe people who run Lockkeeper\b|\bthe doctor comman
 /** Texts that would be longer than Slack's strictest limit stay as they are. */
 const longestText = 2_000
 
-interface Names {
-  /** The operators' channel. Without one, the sentences only describe the operators. */
-  opsChannel: string | undefined
-  command: string
-}
-
 /**
- * Adds the operators' channel wherever words name the operators, and writes out the doctor command. It is used where messages are sent to
- * Slack, because the many pure functions that make sentences do not know the configuration.
+ * Adds the operators' channel, if there is one, wherever words name the operators, and writes out the doctor command. It is used where messages
+ * are sent to Slack, because the many pure functions that make sentences do not know the configuration.
  */
-export function createNaming({ opsChannel, command }: Names) {
+export function createNaming({ opsChannel, command }: { opsChannel: string | undefined; command: string }) {
   function nameOf(found: string): string {
     if (found.startsWith('`')) return found
     if (found.toLowerCase().endsWith('command')) return code(`${command} doctor`).text
@@ -294,7 +264,6 @@ export function createNaming({ opsChannel, command }: Names) {
 }
 export type Naming = ReturnType<typeof createNaming>
 
-/** A longer address takes too much room in a message. */
 const longestAddress = 1_500
 
 /** Whether an address leads to the host that it appears to. A name before `@` and letters of other scripts can imitate another host. */
@@ -312,12 +281,7 @@ export function outsideLink(address: string | undefined, text: string): Mrkdwn |
   if (address === undefined || address.length > longestAddress || !/^https?:\/\//i.test(address) || !isPlainAddress(address))
     return undefined
   const url = new URL(address)
-  const escaped = url.href
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '%3C')
-    .replaceAll('>', '%3E')
-    .replaceAll('|', '%7C')
-    .replaceAll('`', '%60')
+  const escaped = url.href.replaceAll('&', '&amp;').replace(/[<>|`]/g, encodeURIComponent)
   return mrkdwn`${ownWords(`<${escaped}|${text}>`)} (${code(url.host)})`
 }
 
@@ -344,11 +308,8 @@ export function boldPhrase(phrase: Phrase): Mrkdwn {
   return mrkdwn`*${phraseWords(phrase)}*`
 }
 
-/** Joins the first texts, and counts the others: `web-1, web-2 and 3 more`. */
 export function someTexts(texts: readonly Mrkdwn[], most = 10): Mrkdwn {
-  const shown = joinMrkdwn(texts.slice(0, most), ', ')
-  const more = texts.length - most
-  return more > 0 ? mrkdwn`${shown} and ${more} more` : shown
+  return ownWords(someOf(texts.map(String), { most }))
 }
 
 /** Stands in for empty text, which Slack refuses. */

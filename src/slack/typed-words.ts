@@ -1,3 +1,5 @@
+import { unescaped } from './text.ts'
+
 /**
  * The characters that can enclose one argument: backticks, straight, typographic, German or French quotes. Phones mix straight and
  * typographic quotes, so a pair is one of each kind. Single quotes must end before white space or a comma, because `'` is also an
@@ -20,9 +22,9 @@ export function parseWords(text: string): string[] {
   const typed = text.replace(/<(?:https?:\/\/|mailto:|tel:)[^<>|]*\|([^<>]*)>/g, '$1').replace(/<(?:https?:\/\/)([^<>|]*)>/g, '$1')
   return [...typed.matchAll(oneWord)].flatMap((match) => {
     const bare = match.at(-1)
-    if (bare === undefined) return [unescapeEntities(match.slice(1, -1).find((part) => part !== undefined) ?? '')]
+    if (bare === undefined) return [unescaped(match.slice(1, -1).find((part) => part !== undefined) ?? '')]
     const word = withoutCommas(bare)
-    return word === '' ? [] : [unescapeEntities(word)]
+    return word === '' ? [] : [unescaped(word)]
   })
 }
 
@@ -40,10 +42,6 @@ function withoutCommas(word: string): string {
   while (word[start] === ',') start += 1
   while (end > start && word[end - 1] === ',') end -= 1
   return word.slice(start, end)
-}
-
-function unescapeEntities(text: string): string {
-  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
 
 /** The words that may stand between two names: `ip move 203.0.113.10 to web-2`. */
@@ -66,11 +64,8 @@ export function readPair(words: string[]): Pair {
   return { first, second, rest }
 }
 
-/** One word, or a text in quotes or backticks, in which *because* is a part of a name. */
-const token = /["“”„][^"“”]*["“”]|`[^`]*`|«[^«»]*»|['‘’‚][^'‘’]*['‘’](?=[\s,]|$)|\S+/g
-
 /** Matches mentions as Slack sends them: `<@U0ADA00001|ada>`, `<#C0OPS00001|ops>`, `<!subteam^S0ONCALL01|@oncall>`, `<!here>`. */
-const mentionSplitReason = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
+const mentions = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
 
 /** Matches links as Slack sends them: `<https://example.com/1>`, `<http://web-2.example.com|web-2.example.com>`. */
 const link = /<((?:https?:\/\/|mailto:|tel:)[^<>|]*)(?:\|([^<>]*))?>/g
@@ -81,19 +76,19 @@ const link = /<((?:https?:\/\/|mailto:|tel:)[^<>|]*)(?:\|([^<>]*))?>/g
  */
 export function splitReason(text: string): { command: string; reason: string } | undefined {
   if (!/because/i.test(text)) return undefined
-  const because = [...text.matchAll(token)].find(([word]) => /^because[,:]?$/i.test(word))
+  const because = [...text.matchAll(oneWord)].find(([word]) => /^because[,:]?$/i.test(word))
   if (!because) return undefined
   const sent = text.slice(because.index + because[0].length)
-  const typed = unescapeEntities(
-    sent.replaceAll(mentionSplitReason, nameOfMention).replaceAll(link, (_, address, shown) => shown || address),
+  const typed = unescaped(
+    sent
+      .replaceAll(mentions, (_, kind, id, name) => `${kind === '#' ? '#' : '@'}${name || id}`)
+      .replaceAll(link, (_, address, shown) => shown || address),
   )
-  return { command: text.slice(0, because.index).replace(/[\s,]+$/, ''), reason: withoutQuotes(typed.trim()) }
-}
-
-function nameOfMention(_: string, kind: string, id: string, name: string | undefined): string {
-  return `${kind === '#' ? '#' : '@'}${name || id}`
-}
-
-function withoutQuotes(reason: string): string {
-  return /^["“”„]([^"“”]*)["“”]$/.exec(reason)?.[1]?.trim() ?? reason
+  return {
+    command: text.slice(0, because.index).replace(/[\s,]+$/, ''),
+    reason: typed
+      .trim()
+      .replace(/^["“”„]([^"“”]*)["“”]$/, '$1')
+      .trim(),
+  }
 }

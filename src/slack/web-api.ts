@@ -1,5 +1,4 @@
 import { ErrorCode, type KnownBlock, type ModalView, type WebClient } from '@slack/web-api'
-import { z } from 'zod'
 import { AwayError, StartError } from '../domain/errors.ts'
 import type { LinkTo, MessageRef } from '../domain/request.ts'
 import { fitBlocks } from './fit.ts'
@@ -25,7 +24,6 @@ export function classifySlackFailure(thrown: unknown): SlackFailure {
   return { is: 'unknown', problem: typeof error.name === 'string' ? error.name : 'no answer' }
 }
 
-/** Classifies the `error` of an answer without `ok: true`. */
 export function classifyRefusal(error: unknown): SlackFailure {
   if (typeof error !== 'string' || !/^[a-z0-9_]{1,60}$/.test(error)) return { is: 'unknown', problem: 'an answer that is not from Slack' }
   // chat.postMessage uses the code with an underscore.
@@ -65,7 +63,6 @@ const contentErrors = new Set([
   'http_400',
 ])
 
-/** Whether Slack refused what a message holds, and not where it was to go. */
 export function isContentRefused(result: { is: string; error?: string }): boolean {
   return result.is === 'refused' && contentErrors.has(result.error ?? '')
 }
@@ -90,20 +87,13 @@ export async function fetchIdentity(client: WebClient, apiUrl: URL): Promise<Ide
       workspaceUrl: answer.url,
     }
   } catch (thrown) {
-    throw errorFor(classifySlackFailure(thrown), apiUrl)
-  }
-}
-
-function errorFor(failure: SlackFailure, { origin }: URL): Error {
-  switch (failure.is) {
-    case 'refused':
-      return new StartError(
+    const failure = classifySlackFailure(thrown)
+    if (failure.is === 'refused')
+      throw new StartError(
         `Slack rejects SLACK_BOT_TOKEN (${failure.error}). Copy the Bot User OAuth Token of the installed app again (OAuth & Permissions).`,
       )
-    case 'rate-limited':
-      return new AwayError(`Slack limits requests at ${origin}.`, failure)
-    case 'unknown':
-      return new AwayError(`Slack does not answer at ${origin} (${failure.problem}). Check that this machine may reach it.`)
+    if (failure.is === 'rate-limited') throw new AwayError(`Slack limits requests at ${apiUrl.origin}.`, failure)
+    throw new AwayError(`Slack does not answer at ${apiUrl.origin} (${failure.problem}). Check that this machine may reach it.`)
   }
 }
 
@@ -129,14 +119,14 @@ export function measuredFetch(onCall: OnSlackCall, { fetch = globalThis.fetch, i
     try {
       const response = await fetch(input, init)
       if (isResponseUrl || response.status !== 200) {
-        call.status = statusOf(response)
+        call.status = response.ok ? 'ok' : response.status === 429 ? 'rate-limited' : response.status
         return response
       }
       const body = await response.text()
       response.text = async () => body
-      const result = resultOf(body)
-      call.status = result.is
-      if (result.is === 'refused') call.error = result.error
+      const failure = failureIn(body)
+      call.status = failure?.is ?? 'ok'
+      if (failure?.is === 'refused') call.error = failure.error
       return response
     } finally {
       onCall({ ...call, ms: performance.now() - startedAt })
@@ -144,17 +134,10 @@ export function measuredFetch(onCall: OnSlackCall, { fetch = globalThis.fetch, i
   }
 }
 
-function statusOf({ ok, status }: Response): SlackCall['status'] {
-  if (ok) return 'ok'
-  return status === 429 ? 'rate-limited' : status
-}
-
-function resultOf(body: string): { is: 'ok' } | SlackFailure {
-  // Successful answers begin like this and are not parsed twice. The others are short, or not from Slack.
-  if (/^\s*\{\s*"ok"\s*:\s*true\b/.test(body)) return { is: 'ok' }
+function failureIn(body: string): SlackFailure | undefined {
   try {
     const answer = JSON.parse(body) as { ok?: unknown; error?: unknown } | null
-    return answer?.ok === true ? { is: 'ok' } : classifyRefusal(answer?.error)
+    return answer?.ok === true ? undefined : classifyRefusal(answer?.error)
   } catch {
     return classifyRefusal(undefined)
   }
@@ -189,7 +172,6 @@ const withoutPreviews = { unfurl_links: false, unfurl_media: false } as const
 
 interface MessengerParts {
   client: WebClient
-  /** Adds the names of the configuration to all that is sent. */
   named?: Naming['inAll']
   /** Undefined until the identity has been fetched. */
   botUserId: () => string | undefined
@@ -316,9 +298,6 @@ async function findMessage(client: WebClient, where: SearchedMessage, self: stri
   return { is: 'cannot-search' }
 }
 
-const InfoResponse = z.object({ channel: z.object({ is_member: z.boolean().optional(), is_archived: z.boolean().optional() }) })
-
-/** `scopes`: the granted scopes of the installed app. Undefined if Slack's answer does not list them. */
 export type SlackReading =
   | { is: 'answers'; afterMs: number; scopes: string[] | undefined }
   | { is: 'rejects'; error: string }
@@ -332,7 +311,6 @@ export type GroupReading = { is: 'read'; members: number } | { is: 'unreadable';
 /** Reads from Slack how the app is set up. A refusal is part of the result, as Slack's short code. No call is repeated. */
 export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof globalThis.fetch) {
   return {
-    /** Checks that Slack answers, and reads the granted scopes, which Slack sends in a header of every answer. */
     async reach(): Promise<SlackReading> {
       const startedAt = performance.now()
       const answer = await attempt(async () => ({ is: 'answers' as const, scopes: (await client.auth.test()).response_metadata?.scopes }))
@@ -344,15 +322,13 @@ export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof g
     /** Reads whether the bot is a member of a channel. Slack answers `channel_not_found` for a private channel without the bot. */
     async membership(channelId: string): Promise<ChannelMembership> {
       const answer = await attempt(async () => {
-        const { channel } = InfoResponse.parse(await client.conversations.info({ channel: channelId }))
-        if (channel.is_archived) return { is: 'archived' as const }
-        return { is: channel.is_member ? ('member' as const) : ('absent' as const) }
+        const { channel } = await client.conversations.info({ channel: channelId })
+        return { is: channel?.is_archived ? ('archived' as const) : channel?.is_member ? ('member' as const) : ('absent' as const) }
       })
       if (answer.is === 'refused' && answer.error === 'channel_not_found') return { is: 'absent' }
       return isFailure(answer) ? { is: 'unreadable', why: reasonOf(answer) } : answer
     },
 
-    /** Returns Slack's code for the reason why a user group cannot be read. Returns undefined if it can be read. */
     async whyUnreadable(groupId: string): Promise<string | undefined> {
       const answer = await attempt(() => client.usergroups.users.list({ usergroup: groupId }).then(() => ({ is: 'read' as const })))
       return isFailure(answer) ? reasonOf(answer) : undefined
@@ -384,14 +360,7 @@ function reasonOf(failure: SlackFailure): string {
 export function createSlackIdentity(fetch: () => Promise<Identity>) {
   let current: Identity | undefined
 
-  async function reach(): Promise<Identity> {
-    current = await fetch()
-    return current
-  }
-
-  const linkTo: LinkTo = ({ origin, cardTs }) => {
-    return cardTs === undefined ? undefined : addressOf({ channelId: origin.channelId, ts: cardTs })
-  }
+  const inWorkspace = (path: string) => current?.workspaceUrl && `${current.workspaceUrl}${path}`
 
   /** Returns the address of a message, if the workspace is known. The address of a reply names its thread, too. */
   function addressOf({ channelId, ts, threadTs }: MessageRef): string | undefined {
@@ -399,10 +368,18 @@ export function createSlackIdentity(fetch: () => Promise<Identity>) {
     return inWorkspace(`archives/${channelId}/p${ts.replace('.', '')}${thread}`)
   }
 
-  const inWorkspace = (path: string) => current?.workspaceUrl && `${current.workspaceUrl}${path}`
+  const linkTo: LinkTo = ({ origin, cardTs }) => cardTs && addressOf({ channelId: origin.channelId, ts: cardTs })
 
-  const profileOf = (userId: string) => inWorkspace(`team/${userId}`)
-
-  return { reach, fetch, current: () => current, linkTo, addressOf, profileOf }
+  return {
+    async reach(): Promise<Identity> {
+      current = await fetch()
+      return current
+    },
+    fetch,
+    current: () => current,
+    linkTo,
+    addressOf,
+    profileOf: (userId: string) => inWorkspace(`team/${userId}`),
+  }
 }
 export type SlackIdentity = ReturnType<typeof createSlackIdentity>

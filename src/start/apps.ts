@@ -27,9 +27,9 @@ import { createCatalog } from '../requests/catalog.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
+import { createResponder, responseOrigins } from '../slack/answers.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { createDirectory } from '../slack/people.ts'
-import { createResponder, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
 import {
   createMessenger,

@@ -1,20 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { AccountLimitError, ApiContractError, ApiError, isKeyRefused, refusesWrites } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
 import { type RedisHealth, readRedisHealth } from '../redis/check.ts'
-import { guardStore } from '../redis/connect.ts'
-import { claim } from '../redis/scripts.ts'
 import { checkProgress } from '../requests/worker.ts'
 
-/** Slack is asked at most this often, however often `/status` is read. */
+// However often `/status` is read. Each time spends a call of Slack or a read of the account.
 const slackEveryMs = 30_000
-/** How long what one process found of the account holds for all. */
-const findingMs = 60_000
-/** Longer than a reading takes. If its process dies, another one reads. */
-const readingMs = 5_000
+const accountEveryMs = 60_000
 
 /**
  * The checks of `/status`: the same readings, each as a sentence for operators, without details of a failed call, which can be secret.
@@ -22,7 +15,11 @@ const readingMs = 5_000
 export function statusChecks(app: App) {
   const { connections, slack, config } = app
   const health = shareRuns(() => readRedisHealth(app))
-  const readFinding = sharedFinding(app)
+  let found: Finding = {}
+  const findProblem = atMostEvery(accountEveryMs, async () => {
+    found = await readAccount(app, found)
+    return found
+  })
 
   /** Runs a check of what is known only while Redis answers and stores. */
   const whileStored =
@@ -46,7 +43,7 @@ export function statusChecks(app: App) {
     }),
     slack: atMostEvery(slackEveryMs, async () => void (await slack.identity.fetch())),
     accountApi: whileStored(async () => {
-      const { problem, note } = await readFinding()
+      const { problem, note } = await findProblem()
       if (problem) throw new Error(problem)
       return note
     }),
@@ -60,38 +57,22 @@ function notStored({ is }: RedisHealth): string | undefined {
   return is === 'refuses-writes' ? 'Redis refuses writes' : undefined
 }
 
-const StoredFinding = z.object({ problem: z.string().optional(), note: z.string().optional() })
-type StoredFinding = z.infer<typeof StoredFinding>
-
-/** One process asks the account in a minute, and tells the others what it found, because each time spends a read. */
-function sharedFinding(app: App): () => Promise<StoredFinding> {
-  const { redis, keys, config } = app
-  const names = keys.accountProbe(config.infra.key ? 'key' : 'read-key')
-  let last: StoredFinding = {}
-
-  return async function readFinding(): Promise<StoredFinding> {
-    const stored = await guardStore(() => redis.get(names.finding))
-    if (stored !== null) last = StoredFinding.parse(JSON.parse(stored))
-    else if ((await claim(redis, names.claim, { token: randomUUID(), lastsMs: readingMs })) === undefined) {
-      const { againMs, ...found } = await findProblem(app, last)
-      last = found
-      await guardStore(() => redis.set(names.finding, JSON.stringify(found), 'PX', Math.max(1_000, Math.min(againMs, findingMs))))
-    }
-    return last
-  }
+interface Finding {
+  problem?: string
+  note?: string
 }
 
-/** `againMs`: when to ask again. A limit is no outage: if nothing was asked, what was found before still holds. */
-async function findProblem({ account }: App, before: StoredFinding): Promise<StoredFinding & { againMs: number }> {
+/** A limit is no outage: if nothing was asked, what was found before still holds. */
+async function readAccount({ account }: App, before: Finding): Promise<Finding> {
   try {
     await inLane('background', () => account.apiKeys.list({ signal: AbortSignal.timeout(1_900) }))
-    return { againMs: findingMs }
+    return {}
   } catch (error) {
-    if (!(error instanceof AccountLimitError)) return { problem: accountProblem(error), againMs: findingMs }
-    const { answered, perMinute, waitMs: againMs } = error
-    if (!answered && before.problem !== undefined) return { ...before, againMs }
-    const at = new Date(Date.now() + againMs).toISOString()
-    return { note: `Not checked, because of the account's limit of ${perMinute} reads a minute. A read is free at ${at}`, againMs }
+    if (!(error instanceof AccountLimitError)) return { problem: accountProblem(error) }
+    const { answered, perMinute, waitMs } = error
+    if (!answered && before.problem !== undefined) return before
+    const at = new Date(Date.now() + waitMs).toISOString()
+    return { note: `Not checked, because of the account's limit of ${perMinute} reads a minute. A read is free at ${at}` }
   }
 }
 

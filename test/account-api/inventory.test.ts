@@ -138,10 +138,10 @@ describe('a list of the account', () => {
     const { reads, nextRead, start } = setUp()
     const cut = start().servers()
     const items = [{ id: 'sv_1' }]
-    ;(await nextRead(1)).fail(new ListCutError({ operation: 'servers.list', limit: 'items', items }))
+    ;(await nextRead(1)).fail(new ListCutError({ operation: 'servers.list', limit: 'size', items }))
 
-    await expect(cut).rejects.toMatchObject({ name: 'ListCutError', limit: 'items', items })
-    expect(await asFarAsRead(start().servers())).toMatchObject({ cut: 'items', items })
+    await expect(cut).rejects.toMatchObject({ name: 'ListCutError', limit: 'size', items })
+    expect(await asFarAsRead(start().servers())).toMatchObject({ cut: 'size', items })
     expect(reads).toHaveLength(1)
   })
 

@@ -53,14 +53,6 @@ describe('an alert', () => {
     expect(new Set(keys.slice(2)).size).toBe(1)
   })
 
-  test('has a key of one length, whatever its fingerprint is', () => {
-    const keys = alertsOf([alert({}, { fingerprint: 'x'.repeat(100_000) }), alert({}, { fingerprint: '}:request:*\r\n' })]).map(
-      ({ key }) => key,
-    )
-
-    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{32}$/)
-  })
-
   test('loses labels that are no texts, and what every object inherits', () => {
     const [read] = alertsOf([
       JSON.parse('{"status":"firing","labels":{"a":1,"b":null,"c":["x"],"d":"x","__proto__":{"instance":"web-1"}}}'),

@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import type { Server } from '../../src/domain/account.ts'
+import type { Server } from '../../src/account/objects.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import type { AlertRoute } from '../../src/domain/policy.ts'
@@ -147,12 +147,12 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     lines: { write: ({ fields }) => void errors.push(fields.error) },
     errors: { of: (place) => (error) => void (place === 'alerts' && errors.push(error)) },
     notices: new Map(),
+    submit: submit as Submit,
   })
 
   /** Creates one process of several. */
   function replica() {
-    return (alerts: unknown[], signal = new AbortController().signal) =>
-      takeDelivery(app, read(alerts), { submit: submit as Submit, signal, takeMs })
+    return (alerts: unknown[], signal = new AbortController().signal) => takeDelivery(app, read(alerts), signal, takeMs)
   }
 
   /** Sends what is owed, however long it was to wait. */

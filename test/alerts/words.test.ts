@@ -1,23 +1,18 @@
 import { expect, test } from 'vitest'
-import { type NotRequested, nameOf, nothingRequested, unread } from '../../src/inbound/alert-words.ts'
+import { nameOf, nothingRequested, unread } from '../../src/inbound/alert-words.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
-
-/** What one alert leads to. */
-const saying = (more: Partial<NotRequested>) =>
-  nothingRequested([{ source: { name: 'NodeDown' }, why: mrkdwn``, server: undefined, named: undefined, ...more }], '/infra')
 
 test('several alerts are one list, which names those that it has no room for', () => {
   const alerts = Array.from({ length: 36 }, (_, index) => ({
     source: { name: 'NodeDown' },
     why: mrkdwn`The account shows no server.`,
-    server: undefined,
-    named: index === 1 ? undefined : `web-${index}`,
+    server: index === 1 ? undefined : `web-${index}`,
   }))
 
   const lines = nothingRequested(alerts, '/infra').text.split('\n')
 
   expect([...lines.slice(0, 3), lines.length, lines.at(-1)].join('\n')).toMatchInlineSnapshot(`
-    ":warning: *36 alerts: nothing was requested for them.* By hand: \`/infra evacuate\`.
+    ":warning: *Nothing was requested for 36 alerts.* By hand: \`/infra evacuate\`.
     •  \`web-0\`: The account shows no server. Alert \`NodeDown\`
     •  The account shows no server. Alert \`NodeDown\`
     12
@@ -28,18 +23,15 @@ test('several alerts are one list, which names those that it has no room for', (
 test('what an alert says is never markup', () => {
   const hostile = '<!channel> *Approved* `x` <https://evil.example|open> :white_check_mark:'
   const source = { name: hostile, link: `https://evil.example/|a>${hostile}` }
-  const notice = saying({ source, why: mrkdwn`The account shows no server ${nameOf(hostile)}.` })
   const listed = nothingRequested(
     Array(30).fill({ source, why: mrkdwn`The account shows no server ${nameOf(hostile)}.`, server: hostile }),
     '/infra',
-  )
+  ).text
 
-  expect(listed.text).not.toMatch(/<!|<https:\/\/evil/)
-  expect(notice.text).not.toMatch(/<!|<https:\/\/evil/)
-  expect(notice.text).toMatchInlineSnapshot(`
-    ":warning: *Alert: nothing was requested.* The account shows no server \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.
-    Alert \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`"
-  `)
+  expect(listed).not.toMatch(/<!|<https:\/\/evil/)
+  expect(listed.split('\n')[1]).toMatchInlineSnapshot(
+    `"•  \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`: The account shows no server \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`. Alert \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`"`,
+  )
 })
 
 test('the operators are notified of what was not read', () => {

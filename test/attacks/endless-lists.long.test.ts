@@ -48,14 +48,14 @@ test('a server that answers pages of 7 MB for ever costs less than 400 MB', asyn
 
   const { megabytes, read } = await readAllLists(() => ({ text: page }), 3)
 
-  expect(read).toEqual(['none, cut by bytes of a page'])
+  expect(read).toEqual(['none, cut by size'])
   expect(megabytes).toBeLessThan(400)
 })
 
 test('a server that answers the longest pages that are read, for ever, costs less than 400 MB', { timeout: 90_000 }, async () => {
   const { megabytes, read } = await readAllLists((request) => ({ text: longPage(pageOf(request)) }), 3)
 
-  expect(read).toEqual(['some, cut by bytes', 'some, cut by nothing'])
+  expect(read).toEqual(['some, cut by nothing', 'some, cut by size'])
   expect(megabytes).toBeLessThan(400)
 })
 
@@ -66,20 +66,20 @@ test('a server that sends no length of its pages is read no further', async () =
     response.on('close', () => clearInterval(timer))
   })
 
-  expect(await rejection(api.servers.list())).toMatchObject({ name: 'ListCutError', limit: 'bytes of a page', items: [] })
-  expect(await rejection(api.plans.list())).toMatchObject({ name: 'ListCutError', limit: 'bytes of a page', items: [] })
+  expect(await rejection(api.servers.list())).toMatchObject({ name: 'ListCutError', limit: 'size', items: [] })
+  expect(await rejection(api.plans.list())).toMatchObject({ name: 'ListCutError', limit: 'size', items: [] })
 })
 
-test.each<[string, string, number, (page: number) => unknown[]]>([
-  ['thousands of items in one page', 'items of a page', 5_000, (page) => addresses(page, 6_000)],
-  ['ever more items', 'items', 20_000, (page) => addresses(page * 4_000, 4_000)],
-  ['ever more pages', 'pages', 19_001, (page) => addresses(page * 19, 20)],
-])('a server that answers %s is read no further', async (_, limit, count, itemsOf) => {
+test.each<[string, number, (page: number) => unknown[]]>([
+  ['thousands of items in one page', 5_000, (page) => addresses(page, 6_000)],
+  ['ever more items', 20_000, (page) => addresses(page * 4_000, 4_000)],
+  ['ever more pages', 19_001, (page) => addresses(page * 19, 20)],
+])('a server that answers %s is read no further', async (_, count, itemsOf) => {
   const { api } = await startClient((request) => ({ json: { data: itemsOf(pageOf(request)) } }))
 
   const error = await rejection(api.elasticIps.list())
 
-  expect(error).toMatchObject({ name: 'ListCutError', limit })
+  expect(error).toMatchObject({ name: 'ListCutError', limit: 'size' })
   expect((error as ListCutError).items).toHaveLength(count)
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Server } from '../../src/domain/account.ts'
+import type { Server } from '../../src/account/objects.ts'
 import { checkMove, moveWords, namesakeWarnings } from '../../src/moves/move.ts'
 
 const project = { id: 'proj_1', name: 'Storefront', slug: 'storefront' }

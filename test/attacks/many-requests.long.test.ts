@@ -1,17 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { createStore } from '../../src/requests/store.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
-import { trusting } from '../requests/audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
+import { connectTestStore } from '../requests/redis-for-test.ts'
 import { minutes, newRequestFor } from '../requests/request-for-test.ts'
 
 const ofBen = { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ben, command: '/infra' }
 const notPosted = { code: 'not-posted', error: 'is_archived' }
 
 function setUp() {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   let count = 0
   const ask = (more: Parameters<typeof newRequestFor>[0] = {}) => {
     count += 1

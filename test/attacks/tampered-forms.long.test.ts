@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ElasticIp, Server } from '../../src/domain/account.ts'
+import type { ElasticIp, Server } from '../../src/account/objects.ts'
 import { checkEvacuation } from '../../src/moves/evacuation.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { addresses, patched, withAddresses } from '../journeys/evacuations.ts'

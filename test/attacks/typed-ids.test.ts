@@ -5,11 +5,9 @@ import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { revokeChange, rotateChange } from '../../src/features/keys-change.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { createStore } from '../../src/requests/store.ts'
 import { submit } from '../../src/requests/submit.ts'
 import { fakeApp } from '../fake-app.ts'
-import { trusting } from '../requests/audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
+import { connectTestStore } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
 import { takingMessages, wording } from '../requests/slack-for-test.ts'
@@ -52,13 +50,12 @@ function appOf(account: App['account']): App {
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
 function setUp() {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   const catalog = createCatalog()
   const app = fakeApp({
     signatures,
     store,
-    access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
+    access: { gate: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
     queues: { wake: async () => {} },
     ...takingMessages(),
     redis,

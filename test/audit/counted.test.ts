@@ -85,7 +85,12 @@ test('of refusals at the same moment, one is noted at once, and the others are c
   expect((await entries()).map((entry) => entry?.count)).toEqual([undefined, undefined, 39])
 })
 
-test('repeats about other requests or words are counted too, and the entry with their number names none', async () => {
+test('another person, act or cause is another refusal, and another request or word is a repeat, whose entry with their number names none', async () => {
+  const another = startTwo()
+  const others = [{ by: 'U0BEN00001' }, { attempted: 'withdraw' }, { kind: 'ip.evacuate' }, { causes: [{ code: 'not-an-approver' }] }]
+  for (const more of [{}, ...others]) await another.first.noteCounted({ ...own, ...more })
+  expect(await another.entries()).toHaveLength(5)
+
   const { first, entries, letTimePass } = startTwo()
   for (const requestId of ['a', 'b', 'c']) await first.noteCounted({ ...own, requestId: requestId.repeat(32) })
   for (const word of ['x', 'y']) await first.noteCounted({ ...guest, text: `command ${word}` })
@@ -114,14 +119,6 @@ test('that a request cannot be trusted is one entry, however often it is read, a
   await letTimePass()
 
   expect(await entries()).toEqual([...once, { requestId: distrusted.requestId, count: 143 }])
-})
-
-test('another person, act or cause is another refusal', async () => {
-  const { first, entries } = startTwo()
-  const others = [{ by: 'U0BEN00001' }, { attempted: 'withdraw' }, { kind: 'ip.evacuate' }, { causes: [{ code: 'not-an-approver' }] }]
-  for (const more of [{}, ...others]) await first.noteCounted({ ...own, ...more })
-
-  expect(await entries()).toHaveLength(5)
 })
 
 test('a refusal after ten minutes is noted at once, without a worker that has noted the repeats before', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { fillCompileCache } from '../sandbox/compile-cache.ts'
+import { fillCompileCache } from '../sandbox/bot-process.ts'
 import {
   botEnvironment,
   type Effort,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { AwayError, StartError } from '../../src/domain/errors.ts'
 import { createRepeatedLines } from '../../src/ops/log.ts'
-import { createLifecycle } from '../../src/start/bot.ts'
+import { createLifecycle } from '../../src/start/lifecycle.ts'
 
 interface Scene {
   role?: 'all' | 'web' | 'worker'
@@ -10,22 +10,16 @@ interface Scene {
   slack?: () => Promise<string>
   redis?: () => Promise<void>
   workerProblem?: string
+  firstPauseMs?: number
 }
 
 /** A lifecycle whose parts only record their calls, in order. `readiness` reads the answer for orchestrators. */
-function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {}, workerProblem }: Scene = {}) {
+function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {}, workerProblem, firstPauseMs = 1_000 }: Scene = {}) {
   const happened: string[] = []
   const happens = (what: string) => async () => void happened.push(what)
   const lines: unknown[][] = []
   const write = (...line: unknown[]) => void lines.push(line)
   let readiness: () => Promise<string | undefined> = async () => 'not open yet'
-  const noted: Record<string, (string | undefined)[]> = { Slack: [], Redis: [] }
-  const dependency = <T>(name: 'Slack' | 'Redis', reach: () => Promise<T>) => ({
-    name,
-    reach,
-    longestPauseMs: 1_000,
-    note: (problem: string | undefined) => void noted[name]?.push(problem),
-  })
   const lifecycle = createLifecycle({
     role,
     about: { transport: 'http' },
@@ -36,8 +30,8 @@ function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {
       readiness = whyNotReady
       return { port: 9464, close: happens('operations closed') }
     },
-    slack: dependency('Slack', slack),
-    redis: dependency('Redis', redis),
+    slack: { name: 'Slack', reach: slack, longestPauseMs: 8 * firstPauseMs },
+    redis: { name: 'Redis', reach: redis, longestPauseMs: 8 * firstPauseMs },
     createListener: (identity) => ({
       async start() {
         happened.push(`listening as ${identity}`)
@@ -48,8 +42,9 @@ function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {
     worker: { start: happens('worker started'), stop: happens('worker stopped') },
     workerProblem: async () => workerProblem,
     disconnect: happens('disconnected'),
+    firstPauseMs,
   })
-  return { ...lifecycle, happened, noted, lines, readiness: () => readiness() }
+  return { ...lifecycle, happened, lines, readiness: () => readiness() }
 }
 
 const away = (name: string) => async (): Promise<never> => {
@@ -77,15 +72,33 @@ describe('a start', () => {
   })
 
   test('reports what it waits for at the operations port, and logs each problem', async () => {
-    const { start, stop, readiness, noted, lines } = arrange({ slack: away('Slack'), redis: away('Redis') })
+    const { start, stop, readiness, lines } = arrange({ slack: away('Slack'), redis: away('Redis') })
     const started = start()
     await expect.poll(() => lines.length).toBeGreaterThan(2)
 
     expect(await readiness()).toBe('starting: waiting for Slack and Redis')
-    expect(noted).toEqual({ Slack: ['Slack does not answer'], Redis: ['Redis does not answer'] })
     expect(lines).toContainEqual([{ code: 'dependency-away', nextTryInMs: 1_000 }, 'Slack does not answer'])
 
     await Promise.all([stop(), expect(started).rejects.toThrow('Stopped during')])
+  })
+
+  test('tries again with pauses that double up to the longest, and not before the time that an error names', async () => {
+    const triedAt: number[] = []
+    const { start } = arrange({
+      role: 'worker',
+      firstPauseMs: 5,
+      async slack() {
+        const tries = triedAt.push(performance.now())
+        if (tries < 7) throw new AwayError('Slack does not answer', tries === 6 ? { retryInMs: 100 } : {})
+        return 'U1'
+      },
+    })
+
+    await start()
+
+    const pauses = triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0))
+    // A timer may fire up to 1 ms early.
+    for (const [index, shortest] of [5, 10, 20, 40, 40, 100].entries()) expect(pauses[index]).toBeGreaterThan(shortest - 1.5)
   })
 
   test('starts the listener while Redis is away, and the worker while Slack is away', async () => {

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
-import { apiKeysResource } from '../../src/account/api-keys.ts'
-import { ElasticIpResponse, elasticIpsResource } from '../../src/account/elastic-ips.ts'
+import { accountOver } from '../../src/account/client.ts'
 import type { Http } from '../../src/account/http.ts'
-import { ServerResponse, serversResource } from '../../src/account/servers.ts'
-import { virtualMachinesResource } from '../../src/account/virtual-machines.ts'
+import { ElasticIpResponse, ServerResponse } from '../../src/account/objects.ts'
 import { ApiError } from '../../src/domain/errors.ts'
 import { elasticIps, servers } from './documented.ts'
 import { answersOf, elasticIpWords, serverWords, type Wire } from './generate.ts'
@@ -51,12 +49,7 @@ export function accountOf({ elasticIps = [], servers = [], virtualMachines = [],
     shortPages: new Map(),
     close: async () => {},
   }
-  return {
-    elasticIps: elasticIpsResource(http),
-    servers: serversResource(http),
-    virtualMachines: virtualMachinesResource(http),
-    apiKeys: apiKeysResource(http),
-  }
+  return accountOver(http)
 }
 
 export const anElasticIp = answersOf(ElasticIpResponse, elasticIpWords).map((wire) => withId(wire as Wire))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ApiKeyResponse } from '../../src/account/api-keys.ts'
+import { ApiKeyResponse } from '../../src/account/objects.ts'
 import type { Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { type KeyFacts, keyFindings, revokeChange, rotateChange } from '../../src/features/keys-change.ts'

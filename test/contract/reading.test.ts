@@ -1,13 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { ApiKeyResponse, IssuedApiKeyResponse } from '../../src/account/api-keys.ts'
-import { BaselineResponse } from '../../src/account/baselines.ts'
-import { ElasticIpResponse } from '../../src/account/elastic-ips.ts'
-import { EventResponse } from '../../src/account/events.ts'
-import { PlanResponse } from '../../src/account/plans.ts'
-import { ServerResponse } from '../../src/account/servers.ts'
-import { VirtualMachineResponse } from '../../src/account/virtual-machines.ts'
+import {
+  ApiKeyResponse,
+  BaselineResponse,
+  ElasticIpResponse,
+  EventResponse,
+  IssuedApiKeyResponse,
+  PlanResponse,
+  ServerResponse,
+  VirtualMachineResponse,
+} from '../../src/account/objects.ts'
 import { ApiContractError, ApiError } from '../../src/domain/errors.ts'
 import { type Recorded, type Reply, rejection, startClient } from '../account-api/recording-server.ts'
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { VirtualMachineResponse } from '../../src/account/virtual-machines.ts'
+import { VirtualMachineResponse } from '../../src/account/objects.ts'
 import type { Moment, Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { observeRename, type RenameFacts, renameChange, renameFindings } from '../../src/features/vm-rename.ts'

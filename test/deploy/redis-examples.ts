@@ -1,15 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
 import { ops, people, untilCard, untilReport } from '../journeys/world.ts'
 import { findOrInstall, findProgram, freePort } from '../sandbox/programs.ts'
 import { findRedisServer } from '../sandbox/redis/start-redis.ts'
-import { startWatchdog } from '../sandbox/watchdog.ts'
+import { endChild, endsWithUs, temporaryFolder } from '../sandbox/watchdog.ts'
 import { environment, startProcess } from '../start-process.ts'
 
 const run = promisify(execFile)
@@ -53,9 +52,12 @@ export interface ExampleOptions {
 
 /** Prepares servers from `deploy/redis/`, on loopback, with new passwords and certificates. Everything ends with the test. */
 export async function prepareExamples() {
-  const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-examples-'))
-  const watchdog = startWatchdog({ folder })
-  onTestFinished(() => watchdog.end())
+  const { folder, remove } = await temporaryFolder('examples')
+  const started: ChildProcess[] = []
+  onTestFinished(async () => {
+    await Promise.all(started.map((child) => endChild(child, 'SIGKILL')))
+    await remove()
+  })
   const tls = join(folder, 'tls')
   await mkdir(tls)
   const authority = await issueCertificate(tls, 'redis', ['DNS:localhost'])
@@ -93,20 +95,13 @@ export async function prepareExamples() {
 
     async function run(): Promise<void> {
       const mode = file === 'sentinel.conf' ? ['--sentinel'] : []
-      child = spawn(program, [path, ...mode], { stdio: ['ignore', 'pipe', 'pipe'] })
-      if (child.pid !== undefined) watchdog.guard(child.pid)
+      child = endsWithUs(spawn(program, [path, ...mode], { stdio: ['ignore', 'pipe', 'pipe'] }))
+      started.push(child)
       await untilReady(child)
     }
 
-    /** Ends it with a signal. */
-    async function end(signal: NodeJS.Signals): Promise<void> {
-      const ended = child && once(child, 'exit')
-      child?.kill(signal)
-      await ended
-    }
-
     await run()
-    return { port, data: join(own, 'data'), run, end }
+    return { port, data: join(own, 'data'), run, end: (signal: NodeJS.Signals) => endChild(child, signal) }
   }
 
   /** Runs redis-cli as the operator. The password is in the environment, and not among the arguments, which everybody can read. */

@@ -1,4 +1,4 @@
-import type { ElasticIp, Server } from '../../src/domain/account.ts'
+import type { ElasticIp, Server } from '../../src/account/objects.ts'
 
 /** Objects of an account with ids as the vendor writes them. Each kind of object shows another id and another name for the same site. */
 export const ids = {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { botProgram, botPrograms } from '../sandbox/bot-process.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
-import { startWatchdog } from '../sandbox/watchdog.ts'
+import { endsWithUs } from '../sandbox/watchdog.ts'
 
 /** Returns the bot with short waits. Ablations, which come as options of Node, find the modules that they change only in the files of `src/`. */
 function usualProgram(nodeOptions: string[]): string {
@@ -28,8 +28,6 @@ export async function startBots(
   const crashes: string[] = []
   // The system chooses the port at the first start, because a free port may be taken a moment later. The bot keeps that port.
   const bots = Array.from({ length: count }, () => ({ port: 0, alertsPort: 0, opsPort: 0, child: undefined as ChildProcess | undefined }))
-  // The bots end with this process, however it ends.
-  const watchdog = startWatchdog()
   let kills = 0
 
   function botOf(index: number) {
@@ -46,16 +44,13 @@ export async function startBots(
   function start(index: number): Promise<void> {
     const bot = botOf(index)
     const started = Promise.withResolvers<void>()
-    const child = spawn(process.execPath, [...nodeOptions, program], {
-      env: { ...systemEnvironment(), ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0', ...alertsPortOf(bot) },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const child = endsWithUs(
+      spawn(process.execPath, [...nodeOptions, program], {
+        env: { ...systemEnvironment(), ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0', ...alertsPortOf(bot) },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    )
     bot.child = child
-    const { pid } = child
-    if (pid !== undefined) {
-      watchdog.guard(pid)
-      child.once('exit', () => watchdog.release(pid))
-    }
     let rest = ''
     const read = (chunk: Buffer) => {
       const lines = `${rest}${chunk}`.split('\n')
@@ -124,7 +119,6 @@ export async function startBots(
     crashes,
     stop: async () => {
       await Promise.all(bots.map((_, index) => kill(index)))
-      await watchdog.end()
     },
   }
 }

@@ -122,7 +122,7 @@ export async function runChaos(options: ChaosOptions) {
     }
     const press = (bot: number, person: string, ts: string, button: string) =>
       void at(bot, person)
-        .click(ts, button, { channel: ops })
+        .click({ channel: ops, ts }, button)
         .catch(() => undefined)
     while (!resting) {
       named = new Set(cardTexts().flatMap(({ text }) => text.match(/\beip_\w+|\b(?:chaos|rack)-\d+/g) ?? []))

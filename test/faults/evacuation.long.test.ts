@@ -49,11 +49,11 @@ test('evacuations go on while answers are lost, and addresses are moved, release
   expect(await refusalOf(scene, `evacuate rack-3 ${scene.to}`)).toContain(`/archives/${ops}/p${move.ts.replace('.', '')}`)
 
   world.moveBehindOurBack(at(disturbed, 0), third)
-  world.release(at(disturbed, 1))
+  world.endMove(at(disturbed, 1), 'released')
   for (const card of [...cards, move]) await ben.click(card, 'Approve')
   for (const index of [2, 3]) await untilItem(scene, at(disturbed, index), ({ state }) => state === 'tracking')
   world.moveBehindOurBack(at(disturbed, 2), third)
-  world.release(at(disturbed, 3))
+  world.endMove(at(disturbed, 3), 'released')
   for (const rack of [0, 1]) await untilEvacuation(scene, rack, /\*Partly done\*/)
   await untilEvacuation(scene, 2, /\*Done\*/)
   const evidence = await scene.gather(4)

@@ -59,7 +59,7 @@ const ofBoth: Record<string, Story> = {
   },
   'that nobody approves': {
     options: { env: { APPROVAL_TTL: '40s' } },
-    moments: [...aroundEach('remind-half'), { at: 'remind-last', when: 'after' }, ...aroundEach('expire')],
+    moments: aroundEach('remind', 'expire'),
     isApproved: false,
     ends: 'expired',
   },
@@ -233,8 +233,6 @@ describe('a bot that is killed right before and right after each step of a reque
       // Takes the place of an approval.
       'exempt',
       // Of keys.
-      'remind-handover-half',
-      'remind-handover-last',
       'expire-approved',
       'fail-begun',
     ])

@@ -63,7 +63,7 @@ async function work({ slack, ada, ben, elasticIp }: Scene, until: number): Promi
       for (const { ts, text } of slack.texts(ops)) {
         if (pressed.has(ts) || !text.includes('needs approval from')) continue
         pressed.add(ts)
-        void ben.click(ts, 'Approve', { channel: ops })
+        void ben.click({ channel: ops, ts }, 'Approve')
       }
       await delay(300)
     }

@@ -1,25 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import type { ApiKey } from '../../src/domain/account.ts'
+import type { ApiKey } from '../../src/account/objects.ts'
 import {
   AccountLimitError,
   ApiError,
   ApiUnreachableError,
-  type MissingRight,
-  missingRightOf,
-  StoreUnavailableError,
+  missingRightIn,
   type WriteRefusal,
   writeRefusalOf,
 } from '../../src/domain/errors.ts'
-import { Secret } from '../../src/domain/signing.ts'
 import { diagnose, neededScopes, optionalScopes, readFact, report, type SetupFacts } from '../../src/features/doctor.ts'
 import { findRedisFaults } from '../../src/redis/check.ts'
-import { closeRedis, connectRedis } from '../../src/redis/connect.ts'
-import { createKeys } from '../../src/redis/key-names.ts'
-import { createLastReceived } from '../../src/slack/listen.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { charactersIn } from '../sandbox/slack/validate-blocks.ts'
 
@@ -112,13 +105,13 @@ const situations: Record<string, Partial<SetupFacts>> = {
   'The user of Redis may not run a command': {
     redis: {
       is: 'lacks-right',
-      right: missingRightOf(new StoreUnavailableError("NOPERM User x can't run the 'info' command", 'NOPERM'), 'eu') as MissingRight,
+      right: missingRightIn("NOPERM User x can't run the 'info' command", 'eu'),
     },
   },
   'The user of Redis may not use the keys': {
     redis: {
       is: 'lacks-right',
-      right: missingRightOf(new StoreUnavailableError('NOPERM No permissions to access a key', 'NOPERM'), 'eu') as MissingRight,
+      right: missingRightIn('NOPERM No permissions to access a key', 'eu'),
     },
   },
   'The API key is rejected': status(401),
@@ -207,36 +200,5 @@ describe('a read of one fact', () => {
       throw new Error('connect ECONNREFUSED redis.internal.example:6379 with password correct-horse')
     })
     expect(found).toEqual({ unavailable: 'no answer' })
-  })
-})
-
-describe('the time of the last arrival from Slack', () => {
-  const start = 1_800_000_000_000
-
-  test('is stored for all replicas, at most once a minute', async () => {
-    const redis = connectRedis(new Secret(inject('redisUrl')), 'patient', () => {})
-    onTestFinished(() => closeRedis(redis))
-    const keys = createKeys(`test-${randomBytes(6).toString('hex')}`)
-    let now = start
-    const [one, other] = [createLastReceived({ redis, keys }, () => now), createLastReceived({ redis, keys }, () => now)]
-    expect(await other.read()).toEqual({ click: undefined, options: undefined })
-
-    one.note('click')
-    await expect.poll(other.read).toEqual({ click: 0, options: undefined })
-    now += 59_000
-    one.note('click')
-    one.note('options')
-    await expect.poll(other.read).toEqual({ click: 59_000, options: 0 })
-    now += 1_000
-    one.note('click')
-    await expect.poll(other.read).toEqual({ click: 0, options: 1_000 })
-  })
-
-  test('causes no error if it cannot be stored', async () => {
-    const redis = connectRedis(new Secret(inject('redisUrl')), 'prompt', () => {})
-    redis.disconnect()
-    const { note, read } = createLastReceived({ redis, keys: createKeys('test') }, () => start)
-    note('click')
-    await expect(read()).rejects.toThrow('Redis')
   })
 })

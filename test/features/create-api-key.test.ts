@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type ApiKey, uniqueKeyName } from '../../src/domain/account.ts'
+import type { ApiKey } from '../../src/account/objects.ts'
+import { uniqueKeyName } from '../../src/domain/account.ts'
 import { newKeyChange } from '../../src/features/keys-create.ts'
 import { fakeApp } from '../fake-app.ts'
 

@@ -1,6 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
-import type { ElasticIp, SeenAssignment } from '../../src/domain/account.ts'
+import type { ElasticIp } from '../../src/account/objects.ts'
+import type { SeenAssignment } from '../../src/domain/account.ts'
 import { ApiError, CheckFailed } from '../../src/domain/errors.ts'
 import { phrase } from '../../src/domain/text.ts'
 import { evacuateServer, evacuation, evacuationForm } from '../../src/features/ip-evacuate.ts'

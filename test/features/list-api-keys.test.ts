@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { ApiKey } from '../../src/domain/account.ts'
+import type { ApiKey } from '../../src/account/objects.ts'
 import { apiKeyListing } from '../../src/features/keys.ts'
 
-const unknown = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
+const unknown = { tokenLastSlice: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
 
 test('a name with line breaks adds no line to the list of API keys', () => {
   const name = 'x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'

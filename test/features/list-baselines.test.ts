@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Baseline } from '../../src/domain/account.ts'
+import type { Baseline } from '../../src/account/objects.ts'
 import { baselineListing } from '../../src/features/baselines.ts'
 
 const full: Baseline = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Plan, PlanRegion } from '../../src/domain/account.ts'
+import type { Plan, PlanRegion } from '../../src/account/objects.ts'
 import {
   findOffers,
   planListing as listingOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ElasticIp, Server } from '../../src/domain/account.ts'
+import type { ElasticIp, Server } from '../../src/account/objects.ts'
 import { phrase, phraseText } from '../../src/domain/text.ts'
 import { moveForm, readCommand, readMove } from '../../src/features/ip-move.ts'
 import { offerChoices } from '../../src/kit/form.ts'

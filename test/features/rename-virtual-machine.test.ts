@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { VirtualMachine } from '../../src/domain/account.ts'
+import type { VirtualMachine } from '../../src/account/objects.ts'
 import type { Finding, Moment } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { phraseText } from '../../src/domain/text.ts'
@@ -13,10 +13,9 @@ const machine: VirtualMachine = {
   createdAt: undefined,
   primaryIpv4: '192.0.2.110',
   site: 'ASH',
-  billing: 'hourly',
   operatingSystem: undefined,
   plan: undefined,
-  specs: { vcpuCount: 2, ram: '4 GB', storage: undefined, nic: undefined, gpu: undefined },
+  specs: { vcpuCount: 2, ram: '4 GB', storage: undefined, gpu: undefined },
   project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
   pendingRestart: false,
 }

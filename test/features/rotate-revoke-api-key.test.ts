@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type ApiKey, uniqueKeyName } from '../../src/domain/account.ts'
+import type { ApiKey } from '../../src/account/objects.ts'
+import { uniqueKeyName } from '../../src/domain/account.ts'
 import { AccountLimitError } from '../../src/domain/errors.ts'
 import { revokeChange } from '../../src/features/keys-change.ts'
 import { findTyped } from '../../src/kit/thing.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { AccountEvent } from '../../src/account/objects.ts'
 import { AuditEntry, type AuditNote } from '../../src/audit/chain.ts'
 import type { FoundEntry } from '../../src/audit/find.ts'
-import type { AccountEvent } from '../../src/domain/account.ts'
 import type { Change, Finding } from '../../src/domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { toGroup } from '../../src/domain/policy.ts'
@@ -62,7 +62,7 @@ const byRule = { by: ben, rule: 'APPROVERS', via: 'S0ONCALL01' }
 
 const wholeMove: Noted[] = [
   { ...move, act: 'request', to: 'waiting', by: ada, rule: 'APPROVERS', via: 'member', reason: 'web-1 is to be <rebooted>' },
-  { ...ofMove, act: 'remind-half', to: 'waiting' },
+  { ...ofMove, act: 'remind', to: 'waiting' },
   { ...ofMove, act: 'approve', to: 'approved', ...byRule },
   { ...ofMove, act: 'send', to: 'starting', facts: move.facts },
   { ...ofMove, act: 'accept', to: 'tracking', answer: { operation: 'elasticIps.move', status: 202 } },

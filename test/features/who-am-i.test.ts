@@ -48,7 +48,6 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, ki
       ...people,
     },
     policy: { rules, bundles: evacuationKinds.bundles },
-    homeTeamId: () => 'T0NIMBUS01',
     catalog: { ...catalog, kinds: () => kinds, projectOf: () => 'none' },
     noteRefusal: async () => {},
   })

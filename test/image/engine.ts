@@ -89,6 +89,8 @@ async function startOwnEngine() {
   const missing = 'No container engine answers, and there is none on this machine to start.'
   const daemon = await findOrInstall({ names: ['dockerd'], packages, missing, advice })
   if (process.getuid?.() !== 0) throw new Error(advice)
+  // The engine calls programs of administrators, such as iptables.
+  process.env.PATH = `${process.env.PATH}:/usr/sbin:/sbin`
   const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-engine-'))
   const socket = `unix://${join(folder, 'docker.sock')}`
   const environment = { ...process.env, DOCKER_HOST: socket, DOCKER_BUILDKIT: '0' }
@@ -101,8 +103,7 @@ async function startOwnEngine() {
 
   async function stop(): Promise<void> {
     const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    await ended
+    if (child.kill('SIGTERM')) await ended
     await unmountBelow(folder)
     if (!hadBridge) await run('ip', ['link', 'delete', 'docker0'])
     await rm(folder, { recursive: true, force: true })

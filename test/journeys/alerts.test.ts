@@ -59,9 +59,9 @@ describe('a firing alert', () => {
     await untilProposed(world)
     await untilProposed(world, 'edge-fra-1')
     expect(botMessages(world)).toHaveLength(3)
-    const list = botMessages(world).find(({ text }) => text.includes('alerts:'))
+    const list = botMessages(world).find(({ text }) => text.includes('3 alerts'))
     expect(list?.text.split('\n')).toEqual([
-      ':warning: *3 alerts: nothing was requested for them.* By hand: `/infra evacuate`.',
+      ':warning: *Nothing was requested for 3 alerts.* By hand: `/infra evacuate`.',
       expect.stringContaining('`bastion-1`: 2 servers are called `bastion-1`: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
       expect.stringContaining('`rack-1`: The account shows no server `rack-1`.'),
       expect.stringContaining('`legacy-cart-1`: The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate.'),

@@ -10,7 +10,7 @@ import { createStore } from '../../src/requests/store.ts'
 import { auditSigning, trusting } from '../requests/audit-for-test.ts'
 import { newRequestFor } from '../requests/request-for-test.ts'
 import { signedBy } from '../requests/signatures-for-test.ts'
-import { createShiftTimes } from '../sandbox/breakages.ts'
+import { shiftRequest } from '../sandbox/breakages.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { ops, type World } from './world.ts'
 
@@ -30,7 +30,7 @@ export function openRecords(
     ...auditSigning({ keys: auditKeys, prefix }),
   })
   const store = createStore({ redis, keys, audit: chained, signatures: trusting })
-  const shift = createShiftTimes({ redis, keys, signatures })
+  const shift = (request: Request, ms: number) => shiftRequest({ redis, keys, signatures }, request, ms)
 
   async function find(id: string): Promise<Request> {
     const request = await store.find(id)
@@ -127,6 +127,5 @@ export function cardOf(request: Request, { value = buttonValue(request), channel
     text: 'A card',
     blocks: allButtons(value),
     ephemeral: false,
-    time: '',
   }
 }

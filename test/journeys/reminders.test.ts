@@ -27,7 +27,7 @@ describe('a reminder of a request that waits', () => {
 
     expect([half.text, last.text]).toEqual([expect.stringContaining('in 4\u00a0h'), expect.stringContaining('in 30\u00a0min')])
     expect(repliesTo(world, card)).toHaveLength(3)
-    expect((await world.records.audit()).map(({ act }) => act)).toEqual(['request', 'remind-half', 'remind-last', 'expire'])
+    expect((await world.records.audit()).map(({ act }) => act)).toEqual(['request', 'remind', 'remind', 'expire'])
   })
 
   test('is only the later one if both were missed, and none comes after the approval', async () => {

@@ -23,13 +23,11 @@ describe('a list', () => {
     const list = await untilShown(world.slack, people.ada, /Elastic IPs/)
 
     expect(kindsOf(list)).toEqual(['data_table', 'actions'])
-    expect(world.slack.transcript(ops, { as: people.ada })).toMatchInlineSnapshot(`
-      "Lockkeeper (only visible to Ada): 3 Elastic IPs matching fra
-        Address | Server | Status | Project | Site
-        203.0.113.40 | edge-fra-1 | active | Storefront | FRA
-        203.0.113.41 | edge-fra-2 | active | Storefront | FRA
-        2001:db8:40:1:: | web-fra-1 | active | Storefront | FRA
-        [Details of an Elastic IP ▾]"
+    expect(list.text).toMatchInlineSnapshot(`
+      "*3 Elastic IPs matching \`fra\`*
+      :large_green_circle: *\`203.0.113.40\`*  ·  on \`edge-fra-1\`  ·  active  ·  Storefront  ·  FRA
+      :large_green_circle: *\`203.0.113.41\`*  ·  on \`edge-fra-2\`  ·  active  ·  Storefront  ·  FRA
+      :large_green_circle: *\`2001:db8:40:1::\`*  ·  on \`web-fra-1\`  ·  active  ·  Storefront  ·  FRA"
     `)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { VirtualMachine } from '../../src/domain/account.ts'
+import type { VirtualMachine } from '../../src/account/objects.ts'
 import { ApiError, ApiUnreachableError, ListCutError, UserError } from '../../src/domain/errors.ts'
 import { askWhichOne, findOption, findTyped, offerThings, optionById, suggesting } from '../../src/kit/thing.ts'
 import { virtualMachines } from '../../src/kit/things.ts'
@@ -47,7 +47,7 @@ describe('what a person typed', () => {
   })
 
   test('may be an id of any form beyond the end of a list that was cut, and is never taken for gone', async () => {
-    const cut = new ListCutError({ operation: 'virtualMachines.list', limit: 'items', items: [machine] })
+    const cut = new ListCutError({ operation: 'virtualMachines.list', limit: 'size', items: [machine] })
     expect(await idsOf(findTyped(appWith(cut, db), virtualMachines, 'an id'))).toEqual([db.id])
     await expect(findTyped(appWith(cut), virtualMachines, 'db-1')).rejects.toBe(cut)
     await expect(findTyped(appWith(cut, new UserError('no id')), virtualMachines, '../1')).rejects.toBe(cut)

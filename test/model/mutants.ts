@@ -91,7 +91,6 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
     const access = accessWith({
       people: createDirectory({ client: new WebClient(world.slack.botToken, { slackApiUrl: world.slack.apiUrl }) }),
       policy: read.policy,
-      homeTeamId: () => 'T0NIMBUS01',
       catalog,
       noteRefusal: note,
     })

@@ -109,11 +109,11 @@ test('on a phone the next step, the badges, the notification, the side bar and t
   await hintOf(page).getByRole('button', { name: 'Now switch to Ben' }).click()
   await hintOf(page).getByText('needs your approval').waitFor()
 
-  const refuses = (await openDrawer(page)).getByRole('switch', { name: 'The account API refuses' })
-  await refuses.click()
-  await page.getByText('Switched on: “The account API refuses 203.0.113.15”.').waitFor()
+  const away = (await openDrawer(page)).getByRole('switch', { name: 'The account API is away' })
+  await away.click()
+  await page.getByText('Switched on: “The account API is away”.').waitFor()
   await openDrawer(page)
-  await refuses.click()
+  await away.click()
   await page.getByText('Switched off again').waitFor()
 
   await page.getByRole('button', { name: 'Channels and people' }).click()

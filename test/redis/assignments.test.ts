@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { Assignment, type ElasticIp } from '../../src/domain/account.ts'
+import type { ElasticIp } from '../../src/account/objects.ts'
+import { Assignment } from '../../src/domain/account.ts'
 import { createKeyring } from '../../src/domain/signing.ts'
 import { createAssignments } from '../../src/redis/assignments.ts'
 import { createSignedList } from '../../src/redis/signed-list.ts'

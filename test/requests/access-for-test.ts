@@ -9,18 +9,26 @@ import { trusting } from './audit-for-test.ts'
 export type People = Pick<Directory, 'person' | 'members' | 'channel' | 'hasBot' | 'isOpenTo'>
 
 interface Judging {
-  people: People
+  people?: Partial<People>
   policy: Policy
-  homeTeamId: () => string | undefined
   catalog: Pick<Catalog, 'projectOf' | 'labelOf' | 'kinds' | 'hasProject'>
   noteRefusal: (note: AuditNote) => Promise<void>
 }
 
+/** A workspace of full members, with Lockkeeper in every channel, and without user groups. */
+const everybody: People = {
+  person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
+  members: async () => new Map(),
+  channel: async () => 'usual',
+  hasBot: async () => true,
+  isOpenTo: async () => true,
+}
+
 /** The checks of rights, with only what they read. */
-export function accessWith({ people, policy, homeTeamId, catalog, noteRefusal }: Judging): Access {
-  const identity = { current: () => ({ teamId: homeTeamId() }) as never }
+export function accessWith({ people = {}, policy, catalog, noteRefusal }: Judging): Access {
+  const identity = { current: () => ({ teamId: 'T0NIMBUS01' }) as never }
   const app = fakeApp({
-    directory: people,
+    directory: { ...everybody, ...people },
     config: { policy: { bundles: undefined, alerts: undefined, ...policy } },
     slack: { identity },
     catalog,

@@ -1,7 +1,6 @@
 import type { App } from '../../src/app.ts'
 import { bind } from '../../src/domain/bound.ts'
-import { approve, breakGlass, mayBreakGlass, mayReject, reject, stopTracking, trackAgain, withdraw } from '../../src/requests/decide.ts'
+import { approve, breakGlass, mayDecide, reject, stopTracking, trackAgain, withdraw } from '../../src/requests/decide.ts'
 
 /** The decisions of one process. */
-export const decideWith = (app: App) =>
-  bind(app, { approve, mayBreakGlass, breakGlass, mayReject, reject, withdraw, stopTracking, trackAgain })
+export const decideWith = (app: App) => bind(app, { approve, mayDecide, breakGlass, reject, withdraw, stopTracking, trackAgain })

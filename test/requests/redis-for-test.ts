@@ -4,8 +4,9 @@ import { expect, inject, onTestFinished } from 'vitest'
 import { Secret } from '../../src/domain/signing.ts'
 import { closeRedis, connectRedis, type Patience } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
+import { createStore, type TakenStep } from '../../src/requests/store.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
-import { auditWriting } from './audit-for-test.ts'
+import { auditWriting, trusting } from './audit-for-test.ts'
 
 /** Connects to the real Redis, with a new prefix. The connection is closed when the test ends. */
 export function connectTestRedis() {
@@ -13,6 +14,12 @@ export function connectTestRedis() {
   const prefix = `test-${randomBytes(6).toString('hex')}`
   onTestFinished(() => redis.disconnect())
   return { redis, prefix, keys: createKeys(prefix) }
+}
+
+/** A store of requests over the real Redis. It keeps no audit, and trusts every record. */
+export function connectTestStore(more: { onStep?: (step: TakenStep) => void } = {}) {
+  const { redis, keys } = connectTestRedis()
+  return { redis, keys, store: createStore({ redis, keys, audit: noAudit, signatures: trusting, ...more }) }
 }
 
 /** Opens a connection of the bot to the same Redis, through a proxy that can lose answers. */

@@ -1,12 +1,17 @@
 import type { Posted } from '../../src/slack/web-api.ts'
 
-/** What the messages of requests need of an App, with a Slack that takes them. `onMessage` gets the name of each in the outbox, such as `card`. */
-export function takingMessages(onMessage: (name: string) => void = () => {}) {
+const taken: Posted = { is: 'sent', ts: '1.1', channelId: 'C0OPS00001' }
+
+/**
+ * What the messages of requests need of an App. `onMessage` gets the name of each in the outbox, such as `card`. Slack takes them, unless there is
+ * another outcome, and `direct` for direct messages.
+ */
+export function takingMessages(onMessage: (name: string) => void = () => {}, { posted = taken, direct = taken } = {}) {
   const named = ({ key }: { key?: string }) => onMessage(key?.split('/')[1] ?? 'direct message')
   const messenger = {
     post: async (place: { key?: string }): Promise<Posted> => {
       named(place)
-      return { is: 'sent', ts: '1.1', channelId: 'C0OPS00001' }
+      return place.key ? posted : direct
     },
     update: async (place: { key?: string }) => {
       named(place)

@@ -3,20 +3,9 @@ import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isOpen, type RequestState, requestStates } from '../../src/domain/request.ts'
-import { approvalCard, cardActions } from '../../src/messages/request-message.ts'
-import { type CardButton, cardButtons, stateWords } from '../../src/messages/words.ts'
-import {
-  decidingSteps,
-  type ReportName,
-  reportNames,
-  type Stamp,
-  type StepName,
-  sendingSteps,
-  stateAfter,
-  stepOf,
-  steps,
-  trackingSteps,
-} from '../../src/requests/steps.ts'
+import { cardActions } from '../../src/messages/request-message.ts'
+import { type CardButton, cardButtons } from '../../src/messages/words.ts'
+import { type ReportName, reportNames, type Stamp, type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
 import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 
@@ -129,22 +118,6 @@ describe('every state', () => {
     expect([...reachableFrom(state)].filter((other) => !isOpen(other))).not.toEqual([])
   })
 
-  /** While a request is open, its card begins with the change. Afterwards with the outcome. */
-  const hasTitleAbove = (state: RequestState) => isOpen(state)
-
-  test('has its own words and its own status line', () => {
-    const words = requestStates.map((state) => stateWords({ state }))
-    expect(new Set(words).size).toBe(requestStates.length)
-    expect(words).not.toContain('')
-
-    const lines = requestStates.map((state) => {
-      const { text } = approvalCard(cardViewFor({ request: requestFor({ state }) }))
-      return text.split('\n')[hasTitleAbove(state) ? 1 : 0] ?? ''
-    })
-    for (const line of lines) expect(line).toMatch(/^:[a-z_]+: \*[A-Z]|needs approval/)
-    expect(new Set(lines).size).toBe(requestStates.length)
-  })
-
   /** The steps that people take, and their buttons. `only`: for changes that are handed over to the requester, or for all others. */
   const buttonOf: Partial<Record<StepName, { button: CardButton; only?: 'handed over' | 'carried out' }>> = {
     approve: { button: 'approve' },
@@ -206,12 +179,6 @@ describe('every step', () => {
     })
     expect(decides.toSorted()).toEqual(['approve', 'break-glass', 'issue', 'reject'])
     for (const name of decides) expect(stepOf(name).beforeDeadline, name).toBe(true)
-  })
-
-  test('stands in one table only', () => {
-    const tables = [decidingSteps, sendingSteps, trackingSteps].map((table) => Object.keys(table))
-    expect(new Set(tables.flat()).size).toBe(stepNames.length)
-    expect(tables.flat()).toHaveLength(stepNames.length)
   })
 
   test('that keeps the state is possible only while the record is unchanged', () => {

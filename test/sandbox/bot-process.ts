@@ -3,11 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import { systemEnvironment } from './programs.ts'
 import type { Slack } from './slack/slack.ts'
-import { endsWithUs } from './watchdog.ts'
+import { endChild, endsWithUs, isRunning, untilReady } from './watchdog.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 
@@ -20,6 +19,15 @@ export const botPrograms = {
 export function botProgram(name: keyof typeof botPrograms): string {
   const { BOT_BUNDLES: bundles } = process.env
   return bundles === undefined ? botPrograms[name] : join(bundles, `${name}.mjs`)
+}
+
+/**
+ * Fills a compile cache as the build of the image does: without a configuration the bot ends by itself. A killed process would not write the
+ * cache.
+ */
+export async function fillCompileCache(main: string, folder: string): Promise<void> {
+  const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: folder }
+  await once(spawn(process.execPath, [main], { env, stdio: 'ignore' }), 'exit')
 }
 
 interface Surroundings {
@@ -56,10 +64,6 @@ export interface BotProcessOptions {
   onEnd?: ((how: string) => void) | undefined
 }
 
-/** The time limit for the start, in ms. */
-const patienceMs = 60_000
-const between = 50
-
 /** Runs the real bot as in production: as its own process, from its real entry point, which `npm test` bundles. */
 export function createBotProcess({ env, opsPort, onLine, onEnd }: BotProcessOptions) {
   const lines: string[] = []
@@ -82,10 +86,13 @@ export function createBotProcess({ env, opsPort, onLine, onEnd }: BotProcessOpti
       if (bot === child) onEnd?.(signal ? `was ended by ${signal}` : `ended with exit code ${code}`)
     })
     const written = [child.stdout, child.stderr].map((stream) => relay(stream))
-    await untilReady(child, async () => {
+    try {
+      await untilReady(child, `http://127.0.0.1:${opsPort}/readyz`)
+    } catch (error) {
+      await kill('SIGKILL')
       await Promise.all(written)
-      return lines.slice(from).join('\n')
-    })
+      throw new Error(`The bot did not start. ${(error as Error).message}\n${lines.slice(from).join('\n')}`)
+    }
   }
 
   async function relay(stream: NodeJS.ReadableStream): Promise<void> {
@@ -95,32 +102,11 @@ export function createBotProcess({ env, opsPort, onLine, onEnd }: BotProcessOpti
     }
   }
 
-  async function untilReady(child: ChildProcess, said: () => Promise<string>): Promise<void> {
-    const deadline = Date.now() + patienceMs
-    while (isRunning(child)) {
-      const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined)
-      if (answer?.ok) return
-      if (Date.now() > deadline) {
-        await kill('SIGKILL')
-        throw new Error(`The bot was not ready after ${patienceMs / 1000} s.\n${await said()}`)
-      }
-      await delay(between)
-    }
-    throw new Error(`The bot did not start.\n${await said()}`)
-  }
-
   async function kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = bot
     bot = undefined
-    if (!child || !isRunning(child)) return
-    const ended = once(child, 'exit')
-    child.kill(signal)
-    await ended
+    await endChild(child, signal)
   }
 
-  return { start, kill, output: () => [...lines] }
-}
-
-function isRunning(child: ChildProcess | undefined): boolean {
-  return child !== undefined && child.pid !== undefined && child.exitCode === null && child.signalCode === null
+  return { start, kill }
 }

@@ -8,24 +8,21 @@ import { createStore, encodeFields } from '../../src/requests/store.ts'
 import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
-import { refusal } from './account-api/wire.ts'
 import type { Slack } from './slack/slack.ts'
 
-interface ShiftTimesParts {
+interface Stored {
   redis: Redis
   keys: Keys
   signatures: RequestSignatures
 }
 
-/** Creates a function that shifts the times of a request in Redis, as if this much time had passed since it was requested. */
-export function createShiftTimes({ redis, keys, signatures }: ShiftTimesParts) {
-  return async function shiftTimes(request: Request, ms: number): Promise<void> {
-    const { id } = request
-    const createdAt = request.createdAt - ms
-    const signature = signatures.signRequest({ ...request, createdAt })
-    await redis.hset(keys.record(id), encodeFields({ createdAt, expiresAt: request.expiresAt - ms, signature }))
-    if ((await redis.zscore(keys.due, id)) !== null) await redis.zincrby(keys.due, -ms, id)
-  }
+/** Shifts the times of a request in Redis, as if this much time had passed since it was requested. */
+export async function shiftRequest({ redis, keys, signatures }: Stored, request: Request, ms: number): Promise<void> {
+  const { id } = request
+  const createdAt = request.createdAt - ms
+  const signature = signatures.signRequest({ ...request, createdAt })
+  await redis.hset(keys.record(id), encodeFields({ createdAt, expiresAt: request.expiresAt - ms, signature }))
+  if ((await redis.zscore(keys.due, id)) !== null) await redis.zincrby(keys.due, -ms, id)
 }
 
 interface BotVariables {
@@ -40,6 +37,7 @@ export function openStoredRequests(variables: BotVariables) {
   const redis = new Redis(variables.REDIS_URL, { maxRetriesPerRequest: null })
   const keys = createKeys(variables.REDIS_PREFIX)
   const store = createStore({ redis, keys, audit: auditWriting(() => ''), signatures: trusting })
+  const signatures = signaturesOfBot(variables)
 
   async function all(): Promise<Request[]> {
     const names = await redis.keys(`${keys.recordPrefix}*`)
@@ -51,7 +49,7 @@ export function openStoredRequests(variables: BotVariables) {
     all,
     open: async () => (await all()).filter(({ state }) => isOpen(state)),
 
-    shiftTimes: createShiftTimes({ redis, keys, signatures: signaturesOfBot(variables) }),
+    shiftTimes: (request: Request, ms: number) => shiftRequest({ redis, keys, signatures }, request, ms),
     close: () => redis.disconnect(),
   }
 }
@@ -66,7 +64,7 @@ export type Breakage = {
 
 interface Switch {
   kind: 'switch'
-  isOn(): boolean
+  readonly isOn: boolean
   turn(on: boolean): Promise<string> | undefined
 }
 
@@ -85,8 +83,6 @@ interface Around {
 
 const slowMs = 2_000
 const skippedHours = 4
-/** One of several addresses of web-1, so that an evacuation ends in part. */
-const refusedAddress = '203.0.113.15'
 const always = Number.POSITIVE_INFINITY
 
 /** Creates what people can break in the sandbox. Add the next one to this list. */
@@ -100,12 +96,6 @@ export function createBreakages(around: Around): Breakage[] {
     switchOf('slack-slow', 'Slack is slow', `Slack takes ${slowMs / 1000} seconds longer to answer Lockkeeper.`, (isOn) => {
       for (const method of ['*', 'response_url']) slack.faults.add({ method, kind: 'delay', delayMs: slowMs, times: always, when: isOn })
     }),
-    switchOf(
-      'address-refused',
-      `The account API refuses ${refusedAddress}`,
-      'Moves of this one address fail. Evacuate web-1 to see it.',
-      (isOn) => refuseMoves(around, isOn),
-    ),
     limitUsedUp(around),
     {
       id: 'moved-meanwhile',
@@ -134,7 +124,16 @@ function switchOf(id: string, name: string, effect: string, plan: (isOn: () => b
     on = next
     return undefined
   }
-  return { id, name, effect, kind: 'switch', isOn: () => on, turn }
+  return {
+    id,
+    name,
+    effect,
+    kind: 'switch',
+    get isOn() {
+      return on
+    },
+    turn,
+  }
 }
 
 const downHostname = 'web-1'
@@ -164,7 +163,9 @@ function serverDown(around: Around): Breakage {
     name: `Server ${downHostname} goes down`,
     effect: `${downHostname} is off, its Elastic IPs show no server, and Alertmanager sends an alert.`,
     kind: 'switch',
-    isOn: () => downSince !== undefined,
+    get isOn() {
+      return downSince !== undefined
+    },
     turn: (on) => (on === (downSince !== undefined) ? undefined : turn(on)),
   }
 }
@@ -194,19 +195,15 @@ async function sendAlert({ alerts: { url, token } }: Around, startsAt: Date, end
   return answer.ok ? undefined : `it answered ${answer.status}`
 }
 
-function refuseMoves({ accountApi: { faults, world } }: Around, isOn: () => boolean) {
-  const { id } = world.elasticIps().find(({ address }) => address === refusedAddress) ?? {}
-  const { status, body } = refusal(422, 'ELASTIC_IP_LOCKED', 'The Elastic IP is locked').answer
-  return faults.add({ method: 'PATCH', path: `/elastic_ips/${id}`, kind: 'status', status, body, times: always, when: isOn })
-}
-
 function limitUsedUp({ accountApi: { limiter } }: Around): Breakage {
   return {
     id: 'limit-used-up',
     name: 'Another tool uses up the limit',
     effect: "For one minute, the account API refuses all reads and writes of Lockkeeper's key.",
     kind: 'switch',
-    isOn: () => limiter.usedByAnotherTool('read') + limiter.usedByAnotherTool('write') > 0,
+    get isOn() {
+      return limiter.usedByAnotherTool('read') + limiter.usedByAnotherTool('write') > 0
+    },
     turn(on) {
       limiter.forgetAnotherTool()
       if (on) for (const kind of ['read', 'write'] as const) limiter.useByAnotherTool(kind)

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { z } from 'zod'
 import { createAccountApi } from '../../src/account/client.ts'
 import type { App } from '../../src/app.ts'
 import { Secret } from '../../src/domain/signing.ts'
@@ -26,15 +25,11 @@ export function commandSuggestions(name = '/infra'): CommandSuggestion[] {
   ]
 }
 
-const Manifest = z.object({
-  features: z.object({
-    shortcuts: z.array(
-      z.object({ name: z.string(), description: z.string(), type: z.enum(['message', 'global']), callback_id: z.string() }),
-    ),
-  }),
-})
+interface Manifest {
+  features: { shortcuts: (Omit<ShortcutSuggestion, 'callbackId'> & { callback_id: string })[] }
+}
 
 export function shortcutSuggestions(): ShortcutSuggestion[] {
-  const { features } = Manifest.parse(parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')))
+  const { features }: Manifest = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8'))
   return features.shortcuts.map(({ callback_id: callbackId, ...shortcut }) => ({ ...shortcut, callbackId }))
 }

@@ -25,44 +25,28 @@ function isExecutable(file: string): boolean {
 }
 
 /** Whether this is a Debian or an Ubuntu on which packages can be installed. */
-export function canInstallWithApt(): boolean {
+function canInstallWithApt(): boolean {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version') && findProgram(['apt-get']) !== undefined
 }
 
-/**
- * Installs packages and prints that, because it changes the machine and takes a while. Returns whether it worked. The output of apt is
- * printed only if it did not.
- */
-export async function installWithApt(packages: string[], why: string): Promise<boolean> {
+/** Installs packages and prints that, because it changes the machine and takes a while. The output of apt is printed only if it failed. */
+async function installWithApt(packages: string[], why: string): Promise<void> {
   const say = (sentence: string) => process.stderr.write(`${sentence}\n`)
   say(`${why} Installing ${packages.join(' and ')} with apt-get now (this changes this machine and can take some minutes) …`)
-  const began = Date.now()
-  const install = ['install', '--yes', '--no-install-recommends', ...packages]
-  say('  apt-get update')
+  // Test files run at the same time and may both install something. The second one waits for the lock.
+  const apt = (...args: string[]) => runQuietly('apt-get', ['-o', 'DPkg::Lock::Timeout=600', ...args])
   // An unreachable source may be irrelevant for these packages.
-  await apt(['update'])
-  say(`  apt-get ${install.join(' ')}`)
-  const failure = await apt(install)
-  if (failure !== undefined) {
-    say(`  apt-get install failed:\n${failure}`)
-    return false
-  }
-  say(`  Installed, in ${Math.round((Date.now() - began) / 1000)} s.`)
-  return true
+  await apt('update')
+  const failure = await apt('install', '--yes', '--no-install-recommends', ...packages)
+  say(failure === undefined ? '  Installed.' : `  apt-get install failed:\n${failure}`)
 }
 
-async function apt(args: string[]): Promise<string | undefined> {
-  // Test files run at the same time and may both install something. The second one waits for the lock.
-  const child = spawn('apt-get', ['-o', 'DPkg::Lock::Timeout=600', ...args], {
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+/** Resolves when a program has ended: with undefined if it succeeded, and otherwise with the end of its output. */
+export async function runQuietly(program: string, args: string[], cwd?: string): Promise<string | undefined> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
-  const keep = (chunk: Buffer) => {
-    said = `${said}${chunk}`.slice(-2000)
-  }
-  child.stdout.on('data', keep)
-  child.stderr.on('data', keep)
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said = `${said}${chunk}`.slice(-2_000)))
   const [code] = await once(child, 'close')
   return code === 0 ? undefined : said
 }
@@ -78,11 +62,11 @@ export interface WantedProgram {
 /** Returns the path of a program. Installs it first if that needs no permission. Throws the advice if there is none. */
 export async function findOrInstall(
   { names, packages, missing, advice }: WantedProgram,
-  { find = findProgram, canInstall = canInstallWithApt, install = installWithApt } = {},
+  { find = (names: string[]) => findProgram(names), install = installWithApt } = {},
 ): Promise<string> {
   const found = find(names)
   if (found) return found
-  if (canInstall()) await install(packages, missing)
+  if (canInstallWithApt()) await install(packages, missing)
   const installed = find(names)
   if (installed) return installed
   throw new Error(advice)

@@ -37,17 +37,12 @@ export function serveSandbox(breakages: () => Breakage[] = () => []) {
 
 /** `GET` lists what can be broken, `POST` with `{ id, on }` turns a switch, and with `{ id }` runs an act. */
 async function useBreakages(request: IncomingMessage, breakages: Breakage[]): Promise<Json> {
-  if (request.method === 'GET') return { breakages: breakages.map(shown) }
+  if (request.method === 'GET') return { breakages }
   const { id, on } = objectOf(parseJson(await readBody(request)))
   const breakage = breakages.find((one) => one.id === id)
   if (!breakage) throw new Error(`There is nothing called "${String(id)}" to break.`)
   const said = breakage.kind === 'act' ? await breakage.run() : await breakage.turn(on === true)
-  return { breakages: breakages.map(shown), said }
-}
-
-function shown(breakage: Breakage): Json {
-  const { id, name, effect, kind } = breakage
-  return { id, name, effect, kind, ...(breakage.kind === 'switch' ? { isOn: breakage.isOn() } : { verb: breakage.verb }) }
+  return { breakages, said }
 }
 
 /** Serves the files of the page, TypeScript without its types, and lit-html from `node_modules`. */

@@ -1,21 +1,20 @@
 import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-/** The process behind `startWatchdog`. It reads `+pid` and `-pid` line by line. The end of its input is the signal to act. */
-const [folder] = process.argv.slice(2)
-const guarded = new Set<number>()
+/** The process behind `endsWithUs` and `temporaryFolder`. It reads `+` and `-` with an id or a folder. The end of its input is the signal to act. */
+const guarded = new Set<string>()
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const pid = Number(line.slice(1))
-  if (line.startsWith('+')) guarded.add(pid)
-  else guarded.delete(pid)
+  if (line.startsWith('+')) guarded.add(line.slice(1))
+  else guarded.delete(line.slice(1))
 }
 
-for (const pid of guarded) {
+const isId = (one: string) => /^\d+$/.test(one)
+for (const id of [...guarded].filter(isId)) {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(Number(id), 'SIGKILL')
   } catch {
     // It has ended already.
   }
 }
-if (folder) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+for (const one of guarded) if (!isId(one)) rmSync(one, { recursive: true, force: true, maxRetries: 5 })

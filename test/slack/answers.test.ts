@@ -13,7 +13,7 @@ const onHome = { ...origin, channelId: '' }
 const responseUrl = 'https://hooks.slack.com/actions/T0/1/x'
 
 /** The four ways to answer a person. Those in `broken` fail. `sent` records what was sent in which way. */
-function setUp({ broken = [] as ('respond' | 'ephemeral' | 'modal' | 'direct')[] } = {}) {
+function setUp({ broken = [] as ('respond' | 'ephemeral' | 'modal' | 'direct' | 'table')[] } = {}) {
   const sent: unknown[] = []
   const errors: unknown[] = []
   let modals = 0
@@ -36,7 +36,8 @@ function setUp({ broken = [] as ('respond' | 'ephemeral' | 'modal' | 'direct')[]
         },
       },
       respond: async (url, message, { replaceOriginal } = {}) => {
-        sent.push({ by: 'respond', url, text: 'text' in message ? message.text : '', replaceOriginal })
+        sent.push({ by: 'respond', url, text: message.text, replaceOriginal })
+        if (broken.includes('table') && message.text === 'table') return { is: 'refused', error: 'invalid_blocks' }
         return broken.includes('respond') ? refused : { is: 'sent' }
       },
     },
@@ -89,6 +90,17 @@ describe('an answer', () => {
     await given.ephemeral(answer, { isWhole: true })
 
     expect(sent).toEqual([{ ...respond, text: `*Move 203.0.113.10*\n${text}` }, respond])
+  })
+
+  it.each([
+    ['with its table', [], ['table']],
+    ['once more without its table, where Slack refuses it', ['table'], ['table', text]],
+  ] as const)('is sent %s', async (_, broken, expected) => {
+    const { answerTo, sent } = setUp({ broken: [...broken] })
+
+    await answerTo({ origin, responseUrl }).ephemeral({ table: { ...answer, text: 'table' }, instead: answer })
+
+    expect(sent).toMatchObject(expected.map((one) => ({ by: 'respond', text: one })))
   })
 
   it.each([

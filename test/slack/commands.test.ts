@@ -5,11 +5,10 @@ import { ApiUnreachableError } from '../../src/domain/errors.ts'
 import { modal } from '../../src/slack/blocks.ts'
 import { type Command, type CommandCall, findCommand, type Need } from '../../src/slack/commands.ts'
 import { Refusal, toUserMessage } from '../../src/slack/errors.ts'
-import { helpMessage } from '../../src/slack/help.ts'
 import type { Click, SlashCommand } from '../../src/slack/interactions.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { readMetadata } from '../../src/slack/payloads.ts'
-import { commandNamed, handlerFor, pageButtons } from '../../src/slack/router.ts'
+import { commandNamed, handlerFor, helpMessage, pageButtons } from '../../src/slack/router.ts'
 import { code, mrkdwn } from '../../src/slack/text.ts'
 import { parseWords } from '../../src/slack/typed-words.ts'
 import type { Message } from '../../src/slack/web-api.ts'
@@ -84,7 +83,6 @@ function setUp({ routed = commands, allowed = everything, strict }: Setup = {}) 
   const app = fakeApp({
     access: {
       gate,
-      gateForm: gate,
       may: async (_, needs) => needs.filter((need) => allowed.includes(need)),
       ruleWithReason: (kind) => (kind === strict ? 'production' : undefined),
     },

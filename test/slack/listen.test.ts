@@ -1,14 +1,15 @@
 import { App as Bolt, type Logger, type Receiver } from '@slack/bolt'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Origin } from '../../src/domain/approval.ts'
+import type { LoggedPayload } from '../../src/ops/log.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
+import { guarded } from '../../src/slack/app.ts'
 import { modal, noticeView } from '../../src/slack/blocks.ts'
 import type { Command } from '../../src/slack/commands.ts'
 import { Refusal } from '../../src/slack/errors.ts'
-import { guarded } from '../../src/slack/guards.ts'
 import type { FormHandler, SubmissionAnswer } from '../../src/slack/interactions.ts'
 import { listen } from '../../src/slack/listen.ts'
-import { type UnhandledPayload, writeMetadata } from '../../src/slack/payloads.ts'
+import { writeMetadata } from '../../src/slack/payloads.ts'
 import { mention, mrkdwn } from '../../src/slack/text.ts'
 import { fakeApp } from '../fake-app.ts'
 
@@ -101,7 +102,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
   const homes: string[] = []
   const errors: string[] = []
   const acks: unknown[] = []
-  const unhandled: UnhandledPayload[] = []
+  const unhandled: LoggedPayload[] = []
   const updates: string[] = []
   const measured: unknown[] = []
   const say = (text: string) => {
@@ -124,7 +125,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
       }) as never,
     },
     access: {
-      gateForm: did('allowed') as never,
+      gate: did('allowed') as never,
       ruleWithReason: () => undefined,
       authorize: async (who, intent) => {
         authorized.push({ who, at: 'what' in intent ? intent.what : undefined })
@@ -134,12 +135,12 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
     },
     metrics: { acknowledged: (...values) => void measured.push(values) },
     errors: {
-      unhandled: (one) => void unhandled.push(one as UnhandledPayload),
+      unhandled: (one) => void unhandled.push(one as LoggedPayload),
       shownToPerson: () => {},
       of: () => (error) => void errors.push(String(error)),
     },
     slack: {
-      respond: async (_, message) => say('text' in message ? message.text : message.instead.text),
+      respond: async (_, message) => say(message.text),
       naming: { inWords: (words) => mrkdwn`${words} Ask the operators.`, inAll: (sent) => sent },
       messenger: {
         postEphemeral: async (_, message) => say(message.text),
@@ -190,7 +191,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
   }
   const token = { token: 'xoxb-1', botId: 'B1', botUserId: 'U1', tokenVerificationEnabled: false }
   const bolt = new Bolt({ ...token, receiver: guarded(receiver, app), logger: quiet, convoStore: false, deferInitialization: true })
-  const { settle } = listen(bolt, app, { handlers })
+  const { settle } = listen(bolt, app, handlers)
   bolt.error(async (error) => void errors.push(String(error)))
   await bolt.init()
 
@@ -378,9 +379,9 @@ test.each([
   expect([...answers, JSON.stringify(acks)].join()).toMatch(/looks like a token|Nothing was done, because what you typed/)
 })
 
-test.each<[string, object, UnhandledPayload]>([
-  ['its id is unknown', { callback_id: 'constructor' }, { kind: 'view_submission', why: 'no-listener', members: ['view.callback_id'] }],
-  ['its metadata is null', { private_metadata: null }, { kind: 'view_submission', why: 'unreadable', members: ['view.private_metadata'] }],
+test.each<[string, object, LoggedPayload]>([
+  ['its id is unknown', { callback_id: 'constructor' }, { kind: 'view_submission', why: 'no-listener' }],
+  ['its metadata is null', { private_metadata: null }, { kind: 'view_submission', why: 'unreadable' }],
 ])('a submitted form stays open as it was filled in, because %s', async (_, view, reported) => {
   const { deliver, handled, unhandled } = await setUp()
 
@@ -400,7 +401,7 @@ describe('a payload that no listener can read', () => {
   const keptForm = { response_action: 'errors', errors: { reason: expect.stringMatching(/^Couldn't read this form/) } }
   const pushed = { response_action: 'push', view: expect.objectContaining({ close: expect.objectContaining({ text: 'Back' }) }) }
 
-  test.each<[string, unknown, unknown, UnhandledPayload, string?]>([
+  test.each<[string, unknown, unknown, LoggedPayload, string?]>([
     ['a closed view', { type: 'view_closed', user: ada, view: {} }, undefined, { kind: 'view_closed', why: 'no-listener' }],
     [
       'an event',

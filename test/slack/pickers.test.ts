@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AccountLimitError, type Missing } from '../../src/domain/errors.ts'
+import { AccountLimitError } from '../../src/domain/errors.ts'
 import { notAChoice } from '../../src/slack/interactions.ts'
-import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../src/slack/pickers.ts'
+import { candidatesOf, isChoice, keepChoice, noticeOptions, offer, preset } from '../../src/slack/pickers.ts'
 import { optionsAnswer } from '../../src/slack/read-interactions.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { hostileText } from './hostile-text.ts'
@@ -23,8 +23,7 @@ describe('the options of a picker', () => {
   })
 
   test('are sorted by the numbers in their texts', () => {
-    const shuffled = [server(10), server(2), server(1)]
-    expect(offer(shuffled, '').options.map(({ text }) => text.text)).toEqual(['web-1', 'web-2', 'web-10'])
+    expect([...candidatesOf([10, 2, 1], server).keys()]).toEqual([1, 2, 10])
   })
 
   test('are at most 100, under a note that counts all that fit', () => {
@@ -35,20 +34,8 @@ describe('the options of a picker', () => {
     expect(offer(servers.slice(0, 100), '')).not.toHaveProperty('note')
   })
 
-  test('have a note for what the account API sent and the list lacks, instead of an option that can be chosen', () => {
-    const texts = (missing: Missing) => {
-      const { options, note } = offer([server(1)], '', missing)
-      return [note, ...options.map(({ text }) => text.text)]
-    }
-    expect(texts({ unready: 1 })).toEqual(['Not offered: 1 still being provisioned.', 'web-1'])
-    expect(texts({ unreadable: 2 })).toEqual(['Not offered: 2 more. Run the command with an id.', 'web-1'])
-    expect(texts({ cut: 'pages', unready: 1, unreadable: 2 })[0]).toBe(
-      'Incomplete: not all were read. Not offered: 1 still being provisioned.',
-    )
-  })
-
   test('are a sentence if nothing fits in a list that was not read to its end', () => {
-    expect(offer(servers, 'db', { cut: 'pages' }).options).toMatchObject([
+    expect(offer(servers, 'db', { cut: 'size' }).options).toMatchObject([
       {
         value: notAChoice,
         text: { text: 'Incomplete: not all were read.' },
@@ -62,12 +49,9 @@ describe('the options of a picker', () => {
     expect(offer([], '').options).toEqual([])
   })
 
-  test('leave out ids that are too long for Slack, and count them', () => {
+  test('leave out ids that are too long for Slack', () => {
     const long = { ...server(1), value: 'x'.repeat(80) }
-    expect(offer([long, server(2)], '')).toMatchObject({
-      options: [{ value: 'sv_2', text: { text: 'web-2' } }],
-      note: 'Not offered: 1 more. Run the command with an id.',
-    })
+    expect(offer([long, server(2)], '').options.map(({ value }) => value)).toEqual(['sv_2'])
     expect(preset(long)).toBeUndefined()
     expect(preset(server(2))).toMatchObject({ value: 'sv_2' })
   })
@@ -98,12 +82,6 @@ describe('a text in place of options', () => {
       },
     ])
     expect(keepChoice(options[0])).toBeUndefined()
-  })
-
-  test('is small print as far as its sentences have room', () => {
-    const { options } = noticeOptions(`Couldn't read the list. Try again in a minute. ${'If it lasts, wait. '.repeat(4)}`)
-
-    expect(options[0]?.description?.text).toBe('Try again in a minute. If it lasts, wait. If it lasts, wait.')
   })
 
   test('has no small print if it is one sentence', () => {

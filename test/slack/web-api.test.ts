@@ -1,9 +1,9 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError, WebAPIRequestError, WebClient } from '@slack/web-api'
 import { describe, expect, it, test } from 'vitest'
 import { AwayError, StartError } from '../../src/domain/errors.ts'
+import { createResponder } from '../../src/slack/answers.ts'
 import { webClientOptions } from '../../src/slack/app.ts'
 import { notice } from '../../src/slack/blocks.ts'
-import { createResponder } from '../../src/slack/response-url.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import { classifySlackFailure, createMessenger, fetchIdentity, measuredFetch, type SlackCall } from '../../src/slack/web-api.ts'
 

@@ -10,6 +10,7 @@ import { ops, startWorld, type World } from '../journeys/world.ts'
 import { trusting } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
 import { asIfNow } from './as-if-now.ts'
 import { accountElasticIps, accountKeys, botEnv, evacuated, fixture, server, single, storedBy } from './scene.ts'
 import { type StoredData, writeStoredData } from './stored-data.ts'
@@ -47,7 +48,7 @@ test('what release 0.1 stored is genuine, and goes on to its end', async () => {
       return slack.messages(ops).find(({ ts }) => ts === found?.cardTs)
     }
     await expect.poll(async () => JSON.stringify(await message()), { interval: 20 }).toContain(`"${button}"`)
-    await hands.click((await message()) ?? '', button)
+    await hands.click((await message()) as Message, button)
   }
 
   const hasParent = ({ parent }: Request) => parent !== undefined

@@ -5,6 +5,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { openWorld } from '../journeys/open-world.ts'
 import { openStoredRequests } from '../sandbox/breakages.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
 import { accountElasticIps, accountKeys, botEnv, evacuated, fixture, single, storedBy } from './scene.ts'
 import { readStoredData } from './stored-data.ts'
 
@@ -40,7 +41,7 @@ const untilState = ({ id }: Request, state: Request['state']) => until((request)
 async function press(hands: typeof ada, { cardTs }: Request, button: string): Promise<void> {
   const message = () => slack.messages(channel).find(({ ts }) => ts === cardTs)
   await slack.until(() => JSON.stringify(message()?.blocks).includes(`"${button}"`), { what: button })
-  await hands.click(message() ?? '', button)
+  await hands.click(message() as Message, button)
 }
 
 /** Requests a change, and approves it if it is to get into another state than *waiting*. */

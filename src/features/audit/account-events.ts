@@ -1,7 +1,7 @@
+import type { AccountEvent } from '../../account/objects.ts'
 import { asFarAsRead } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import type { AuditEntry } from '../../audit/chain.ts'
-import type { AccountEvent } from '../../domain/account.ts'
 import { withinOr } from '../../domain/within.ts'
 import { toUserMessage } from '../../slack/errors.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'

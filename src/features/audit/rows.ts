@@ -1,5 +1,5 @@
+import type { AccountEvent } from '../../account/objects.ts'
 import type { FoundEntry } from '../../audit/find.ts'
-import type { AccountEvent } from '../../domain/account.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
 import { grantWords, ruleWords } from '../../messages/words.ts'

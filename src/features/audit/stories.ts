@@ -1,5 +1,5 @@
 import { AuditEntry } from '../../audit/chain.ts'
-import { entriesFromEnd, type FoundEntry, findEntries, markCopies, parseFields, verdictOf } from '../../audit/find.ts'
+import { entries, type FoundEntry, findEntries, markCopies, parseFields, verdictOf } from '../../audit/find.ts'
 import type { AuditApp } from '../../audit/intake.ts'
 
 /** The entries about one request, or a single entry that is about none. */
@@ -43,7 +43,7 @@ export async function findStories(app: AuditApp, fits: (entry: AuditEntry) => bo
   const open = new Map<string, UnreadEntry[]>()
   let end = mostSearched
   let isFull = false
-  for await (const { text } of entriesFromEnd(app)) {
+  for await (const { text } of entries(app, 'xrevrange')) {
     if (found.searched >= end || (isFull && open.size === 0)) {
       found.isWhole = false
       break

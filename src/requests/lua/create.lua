@@ -1,7 +1,7 @@
 -- Creates a request, unless it exists (a repeated delivery), another open request holds one of its resources, or its requester has as many
 -- undecided requests as a person may have, or made as many lately. Takes all its resources or none.
--- KEYS: record, open, outbox, due, audit intake, undecided and latest requests of the requester, then the lock and the latest of each resource.
--- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, expiresAt, dueInMs, keepLatestMs, needsApproval,
+-- KEYS: record, open, outbox, due, audit intake, undecided and latest requests of the requester, then the lock of each resource.
+-- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, expiresAt, dueInMs, needsApproval,
 --              mostUndecided | false, keepUndecidedMs, mostLately | false, latelyMs }, the audit note as JSON.
 -- Returns { 'created' | 'exists' | 'too-many' }, or 'busy' and then, for each resource that is held, its number from 1 and the id of the
 -- request that holds it, or 'too-often' and from when on the requester may request again, in ms.
@@ -18,10 +18,10 @@ end
 local isOpen = {}
 for _, open in ipairs(arg.open) do isOpen[cjson.encode(open)] = true end
 local busy = { 'busy' }
-for i = 8, #KEYS, 2 do
+for i = 8, #KEYS do
   local holder = is('string', KEYS[i]) and redis.call('GET', KEYS[i])
   if holder and holder ~= arg.id and isOpen[stateOf(holder) or ''] then
-    busy[#busy + 1] = whole((i - 6) / 2)
+    busy[#busy + 1] = whole(i - 7)
     busy[#busy + 1] = holder
   end
 end
@@ -46,10 +46,7 @@ if arg.mostLately and is('zset', KEYS[7]) then
 end
 
 -- A full Redis refuses a script at its first write, if that takes memory, and lets the rest pass. So the first one is a SET.
-for i = 8, #KEYS, 2 do
-  redis.call('SET', KEYS[i], arg.id)
-  redis.call('SET', KEYS[i + 1], arg.id, 'PX', arg.keepLatestMs)
-end
+for i = 8, #KEYS do redis.call('SET', KEYS[i], arg.id) end
 for _, id in ipairs(decided) do redis.call('SREM', KEYS[6], id) end
 if not is('set', KEYS[6]) then redis.call('DEL', KEYS[6]) end
 if not is('zset', KEYS[7]) then redis.call('DEL', KEYS[7]) end

@@ -1,5 +1,5 @@
 -- Discards a request whose card could not be posted. Only its audit notes stay.
--- KEYS: record, open, outbox, due, audit intake, undecided and latest requests of the requester, then the lock and the latest of each resource.
+-- KEYS: record, open, outbox, due, audit intake, undecided and latest requests of the requester, then the lock of each resource.
 -- ARGV: id, the audit note as JSON.
 -- Returns 'discarded', 'gone' if there is no record, or 'kept' if its card was posted or it left the state waiting.
 local id = ARGV[1]

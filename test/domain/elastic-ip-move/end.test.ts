@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Server } from '../../../src/domain/account.ts'
+import type { Server } from '../../../src/account/objects.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { elasticIpFor, ids, serverFor } from '../account-objects.ts'
 

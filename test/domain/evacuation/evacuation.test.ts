@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ElasticIp, Server } from '../../../src/domain/account.ts'
+import type { ElasticIp, Server } from '../../../src/account/objects.ts'
 import { CheckFailed } from '../../../src/domain/errors.ts'
 import {
   addressesLeftOut,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ElasticIp, Server, VirtualMachine } from '../../../src/domain/account.ts'
+import type { ElasticIp, Server, VirtualMachine } from '../../../src/account/objects.ts'
 import { findThings } from '../../../src/features/look-up.ts'
 
 const lists = {

@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { expect, test } from 'vitest'
-import type { ElasticIp, Server } from '../../../src/domain/account.ts'
+import type { ElasticIp, Server } from '../../../src/account/objects.ts'
 import type { Offer } from '../../../src/domain/change.ts'
 import { lookedUpView, type ThingNow } from '../../../src/features/look-up.ts'
 import { elasticIpFor } from '../../domain/account-objects.ts'

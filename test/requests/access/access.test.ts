@@ -51,11 +51,8 @@ function setUp({
         )
       },
       channel: async () => channel,
-      hasBot: async () => true,
-      isOpenTo: async () => true,
     },
     policy: { rules, bundles },
-    homeTeamId: () => 'T0NIMBUS01',
     catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
     noteRefusal: async (note) => void noted.push(note),
   })
@@ -87,19 +84,6 @@ describe('a refusal', () => {
       },
     ])
   })
-
-  test.each(['request-approve', 'request-reject'] as const)(
-    'is noted with the button %s, where several need the same right',
-    async (button) => {
-      const { access, noted } = setUp()
-      const dee = { ...ben, userId: 'U0DEE00001' }
-
-      await why(access.authorize(dee, { to: 'decide', request: requestFor(), button }))
-      await why(access.authorize(dee, { to: 'break-glass', request: requestFor(), button }))
-
-      expect(noted.map(({ attempted }) => attempted)).toEqual([button, button])
-    },
-  )
 
   test('is noted also for a command that only reads', async () => {
     const { access, noted } = setUp({ standings: { U0ADA00001: 'guest' } })
@@ -174,59 +158,6 @@ describe('a decision', () => {
     expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toMatchObject({ enough: false, missing: 1 })
     expect(reads).toContain('fresh U0BEN00001')
   })
-
-  test('is never enough if no rule is left', async () => {
-    const { access } = setUp({ rules: [] })
-
-    expect(await access.tally(requestFor(), ['U0BEN00001'])).toMatchObject({ enough: false })
-  })
-})
-
-describe('break-glass', () => {
-  const rules = [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001']), breakGlass: true })]
-
-  test('is for the requester alone, and only if the rule allows it', async () => {
-    const { access } = setUp({ rules })
-    const without = setUp({ rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001']) })] })
-    const request = requestFor()
-
-    expect(await access.authorize(ada, { to: 'break-glass', request })).toEqual({ rule: 'APPROVERS', via: 'U0ADA00001' })
-    expect(await why(without.access.authorize(ada, { to: 'break-glass', request }))).toMatch(/^You requested this/)
-    expect(await why(access.authorize(ben, { to: 'break-glass', request }))).toBe(
-      'Only <@U0ADA00001>, who requested this, can approve it alone.',
-    )
-  })
-
-  test('is refused if no rule is left', async () => {
-    const { access } = setUp({ rules: [] })
-
-    expect(await why(access.authorize(ada, { to: 'break-glass', request: requestFor() }))).not.toBe('not refused')
-  })
-})
-
-describe('a step that only the requester may take', () => {
-  test('is refused to other people, and to a requester who became a guest', async () => {
-    const request = requestFor()
-    const own = { to: 'withdraw' as const, request }
-    const asGuest = setUp({ standings: { U0ADA00001: 'guest' } })
-
-    expect(await setUp().access.authorize(ada, own)).toEqual({ via: 'requester' })
-    expect(await why(setUp().access.authorize(ben, own))).toBe(
-      'Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.',
-    )
-    expect(await why(asGuest.access.authorize(ada, own))).toMatch(/^Guests can't/)
-  })
-
-  test('includes the withdrawal until the approval: then the approvers can stop what was not sent', async () => {
-    const own = { to: 'withdraw' as const, request: requestFor({ state: 'approved' }) }
-    const { access } = setUp()
-
-    expect(await access.authorize(ada, own)).toEqual({ via: 'requester' })
-    expect(await access.authorize(ben, own)).toMatchObject({ rule: expect.any(String) })
-    expect(await why(access.authorize({ ...ada, userId: 'U0DEE00001' }, own))).toMatch(
-      /^Only <@U0ADA00001>, who requested this, and its approvers \(.*\) can withdraw it\.$/,
-    )
-  })
 })
 
 const draft = { input: {}, facts: {} }
@@ -247,68 +178,30 @@ describe('a request', () => {
     expect(await admit({ rules })).toMatchObject({ rule: { name: 'storefront' }, unchecked: [] })
   })
 
-  test.each<[string, Workspace, string, RegExp]>([
+  test.each<[string, Workspace, string]>([
+    ['no rule covers its project', { rules: [ruleFor({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } })] }, 'no-rule'],
+    ['its rule does not name the requester', { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] }, 'not-a-requester'],
+    ['the rule names no approver', { rules: [ruleFor({ approve: approveBy([]) })] }, 'too-few-approvers'],
+    ['its group is empty', { groups: { S0ONCALL01: [] } }, 'too-few-approvers'],
+    ['only the requester is in the group', { groups: { S0ONCALL01: ['U0ADA00001'] } }, 'too-few-approvers'],
+    ['all approvers are guests or gone', { standings: { U0BEN00001: 'guest', U0CHI00001: 'deleted' } }, 'too-few-approvers'],
+    ['all approvers are of another workspace', { teams: { U0BEN00001: 'T0OTHER001', U0CHI00001: 'T0OTHER001' } }, 'too-few-approvers'],
+    ['more approvals are needed than people', { rules: [ruleFor({ approve: approveBy(['S0ONCALL01'], 3) })] }, 'too-few-approvers'],
     [
-      'no rule covers its project',
-      { rules: [ruleFor({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } })] },
-      'no-rule',
-      /^No policy rule allows/,
-    ],
-    [
-      'its rule does not name the requester',
-      { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] },
-      'not-a-requester',
-      /^You can't request this here/,
-    ],
-    [
-      'the rule names no approver',
-      { rules: [ruleFor({ approve: approveBy([]) })] },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 1 besides you/,
-    ],
-    ['its group is empty', { groups: { S0ONCALL01: [] } }, 'too-few-approvers', /^Not enough approvers: .* needs 1 besides you/],
-    [
-      'only the requester is in the group',
-      { groups: { S0ONCALL01: ['U0ADA00001'] } },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 1 besides you/,
-    ],
-    [
-      'all approvers are guests, bots or gone',
-      { standings: { U0BEN00001: 'guest', U0CHI00001: 'deleted' } },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 1 besides you/,
-    ],
-    [
-      'all approvers are of another workspace',
-      { teams: { U0BEN00001: 'T0OTHER001', U0CHI00001: 'T0OTHER001' } },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 1 besides you/,
-    ],
-    [
-      'more approvals are needed than there are people',
-      { rules: [ruleFor({ approve: approveBy(['S0ONCALL01'], 3) })] },
-      'too-few-approvers',
-      /^Not enough approvers: .* needs 3 besides you/,
-    ],
-    [
-      'the requester would have to be one of the approvers',
+      'the requester would have to approve',
       { rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001'], 2) })] },
       'too-few-approvers',
-      /^Not enough approvers: .* needs 2 besides you/,
     ],
     [
       'one person is in both groups that must approve',
       { rules: [ruleFor({ approve: { ...approveBy([]), allOf: ['SX', 'SY'] } })], groups: { SX: ['U1'], SY: ['U1'] } },
       'too-few-approvers',
-      /^Not enough approvers: .* needs 2 besides you/,
     ],
-  ])('is refused at once if %s', async (_, workspace, code, expected) => {
+  ])('is refused at once if %s', async (_, workspace, code) => {
     const { access, noted } = setUp(workspace)
 
-    const words = await why(admitWith(access))
+    await expect(admitWith(access)).rejects.toThrow()
 
-    expect(words).toMatch(expected)
     expect(noted).toMatchObject([
       { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', attempted: 'request' },
     ])
@@ -336,25 +229,11 @@ describe('a request', () => {
     const { unchecked: people } = await admit({ standings: { U0BEN00001: 'unknown' } })
     const { unchecked: channel } = await admit({ channel: 'unreadable' })
 
-    expect([groups, people, channel]).toMatchInlineSnapshot(`
-      [
-        [
-          {
-            "code": "approvers-unknown",
-          },
-        ],
-        [
-          {
-            "code": "approvers-unknown",
-          },
-        ],
-        [
-          {
-            "code": "channel-unreadable",
-          },
-        ],
-      ]
-    `)
+    expect([groups, people, channel].flat().map(({ code }) => code)).toEqual([
+      'approvers-unknown',
+      'approvers-unknown',
+      'channel-unreadable',
+    ])
   })
 
   test('is judged by the facts from the gate, which are read once', async () => {
@@ -449,29 +328,6 @@ describe('what alerts request', () => {
     expect(world.noted).toMatchObject([{ act: 'refused', by: 'alerts', kind: 'ip.move' }])
   })
 
-  test('is refused under the rule of its project, also if another rule names alerts', async () => {
-    const narrow = ruleFor({ name: 'storefront', projects: { ids: [project.id], names: [] } })
-
-    expect(await why(admit(setUp({ rules: [narrow, ...rules] })))).toMatch(/^The rule “storefront” doesn't let alerts request this/)
-  })
-
-  test('is approved by approvers, and by nobody else', async () => {
-    const { access } = setUp({ rules })
-
-    expect(await access.authorize(ben, { to: 'decide', request })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
-    expect(await why(access.authorize(alerts, { to: 'decide', request }))).toBe("Bots can't approve or reject requests.")
-    expect(await access.tally(request, ['alerts'])).toMatchObject({ enough: false })
-  })
-
-  test('is never approved alone, although the rule allows break-glass', async () => {
-    const { access } = setUp({ rules })
-
-    for (const person of [alerts, ben])
-      expect(await why(access.authorize(person, { to: 'break-glass', request }))).toMatch(
-        /^(Bots can't approve or reject|An alert requested this)/,
-      )
-  })
-
   test('is withdrawn by its approvers alone, and nothing else is done as alerts', async () => {
     const { access } = setUp({ rules })
 
@@ -493,14 +349,6 @@ describe('an evacuation', () => {
     return (await access.admit(ada, { kind: 'ip.evacuate', project: where, requester, reason: undefined, draft })).rule.name
   }
 
-  test('is admitted and decided as a move if no rule names it', async () => {
-    const { access } = setUp({ rules: [ruleFor()], bundles })
-
-    expect(await admittedBy([ruleFor()])).toBe('APPROVERS')
-    expect(await access.authorize(ben, { to: 'decide', request })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
-    expect(await access.tally(request, ['U0BEN00001'])).toMatchObject({ enough: true })
-  })
-
   test('is admitted by its own rule, and needs the approvals of that for the moves in it, too', async () => {
     const rules = [evacuations({ approve: approveBy(['U0EVE00001']) }), ruleFor()]
     const { access } = setUp({ rules, bundles })
@@ -510,10 +358,6 @@ describe('an evacuation', () => {
     expect(await access.tally(request, ['U0EVE00001'])).toMatchObject({ enough: false, missing: 1, counted: [1, 0] })
     expect(await access.tally(request, ['U0BEN00001'])).toMatchObject({ enough: false, missing: 1, counted: [0, 1] })
     expect(await access.tally(request, ['U0BEN00001', 'U0EVE00001'])).toMatchObject({ enough: true, counted: [1, 1] })
-  })
-
-  test('is admitted by its own rule if that is as strict', async () => {
-    expect(await admittedBy([evacuations(), ruleFor()])).toBe('failover')
   })
 
   test('is refused while the project is not known that the rule of the moves depends on', async () => {

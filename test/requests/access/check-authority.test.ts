@@ -34,6 +34,14 @@ function decided(request: Request, allOf?: string[], counted?: number[]): Reques
     : { ...request, decision: signatures.signApproved(request, { by, rule, via, at, allOf, counted }) }
 }
 
+/** The same, approved by its requester alone. */
+function approvedAlone(more: Partial<Request> = {}, at = approvedAt) {
+  const waiting = approvedRequest(more, [])
+  const by = waiting.origin.userId
+  const decision = { by, rule: 'APPROVERS', via: by, reason: 'all is down', breakGlass: true, at }
+  return { ...waiting, decision: signatures.signBreakGlass(waiting, decision) }
+}
+
 interface World {
   rule?: PolicyRule | undefined
   /** What the audit has of the request. */
@@ -74,9 +82,7 @@ describe('a write is sent', () => {
   })
 
   test('if the requester approved it alone, with their own signed reason, and the rule still allows that', async () => {
-    const waiting = approvedRequest({}, [])
-    const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', reason: 'all is down', breakGlass: true, at: approvedAt }
-    const alone = { ...waiting, decision: signatures.signBreakGlass(waiting, decision) }
+    const alone = approvedAlone()
 
     expect(check(alone, { rule: ruleFor({ breakGlass: true }) })).toBeUndefined()
     expect(check(alone)).toEqual({ code: 'approval-needed-now' })
@@ -93,10 +99,7 @@ describe('after a failover to a Redis whose clock is up to a minute off', () => 
   ])('an approval counts that was given %s', async (_, at) => {
     expect(check(approvedRequest({}, [{ ...byBen, at }]), {}, at)).toBeUndefined()
 
-    const waiting = approvedRequest({}, [])
-    const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', reason: 'all is down', breakGlass: true, at }
-    const alone = { ...waiting, decision: signatures.signBreakGlass(waiting, decision) }
-    expect(check(alone, { rule: ruleFor({ breakGlass: true }) }, at)).toBeUndefined()
+    expect(check(approvedAlone({}, at), { rule: ruleFor({ breakGlass: true }) }, at)).toBeUndefined()
   })
 
   test('a write is found that the audit has from before the request', async () => {
@@ -120,11 +123,9 @@ describe('what alerts requested', () => {
   })
 
   test('is never approved by them alone', async () => {
-    const waiting = approvedRequest({ origin }, [])
-    const decision = { by: 'alerts', rule: 'APPROVERS', via: 'alerts', reason: 'all is down', breakGlass: true, at: approvedAt }
-    const alone = { ...waiting, decision: signatures.signBreakGlass(waiting, decision) }
-
-    expect(check(alone, { rule: ruleFor({ alerts: true, breakGlass: true }) })).toEqual({ code: 'approvals-not-genuine' })
+    expect(check(approvedAlone({ origin }), { rule: ruleFor({ alerts: true, breakGlass: true }) })).toEqual({
+      code: 'approvals-not-genuine',
+    })
   })
 })
 

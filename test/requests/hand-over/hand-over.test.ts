@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { ApiKey } from '../../../src/account/objects.ts'
 import type { App } from '../../../src/app.ts'
-import type { ApiKey } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/signing.ts'
@@ -142,14 +142,6 @@ describe('a key whose approvals cannot be trusted', () => {
 })
 
 describe('a key that was shown', () => {
-  test('ends its request without a further message', async () => {
-    const { press, taken, live, ephemerals } = approvedKey()
-    await press()
-    expect(taken.map(({ name }) => name)).toEqual(['issue', 'finish'])
-    expect(live).toHaveLength(1)
-    expect(ephemerals).toEqual([])
-  })
-
   test('ends its request by one step, sent again until Redis answers', async () => {
     const { press, taken, live, ephemerals } = approvedKey({ steps: { finish: ['no answer', 'no answer'] } })
     await press()
@@ -195,12 +187,6 @@ test('a key that the account API refuses for good ends with what to do instead o
   expect(ephemerals).toEqual([
     "This needs a feature that isn't enabled for the team. Nothing was created. Ask the provider's support to enable it.",
   ])
-})
-
-test('a press that has to wait for the limit of the account changes nothing', async () => {
-  const { press, taken } = approvedKey({ waitMs: 40_000 })
-  await expect(press()).rejects.toThrow('The account allows 20 changes a minute. Press again in 40\u00a0s.')
-  expect(taken).toEqual([])
 })
 
 test('a press while the reads of the account are spent names the limit, and changes nothing', async () => {

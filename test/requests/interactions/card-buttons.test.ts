@@ -5,14 +5,13 @@ import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/message
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { requestHandlers } from '../../../src/requests/clicks.ts'
-import { createStore, type NewRequest } from '../../../src/requests/store.ts'
+import type { NewRequest } from '../../../src/requests/store.ts'
 import type { Click, Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { accessWith } from '../access-for-test.ts'
-import { trusting } from '../audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { connectTestStore } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
 import { signatures, signedBy } from '../signatures-for-test.ts'
 import { takingMessages, wording } from '../slack-for-test.ts'
@@ -21,22 +20,14 @@ const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 
 /** The buttons of cards over a real Redis, for a bot whose only kind of change is the move. Ben may approve everything. */
 function startButtons() {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   const catalog = createCatalog([moveChange({} as never)])
   const noted: AuditNote[] = []
   const effects: string[] = []
   const effect = (name: string) => async () => void effects.push(name)
   const access = accessWith({
-    people: {
-      person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
-      members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])),
-      channel: async () => 'usual',
-      hasBot: async () => true,
-      isOpenTo: async () => true,
-    },
+    people: { members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])) },
     policy: { rules: [ruleFor({ changes: ['ip.move', 'dns.update'] })] },
-    homeTeamId: () => 'T0NIMBUS01',
     catalog,
     noteRefusal: async (note) => void noted.push(note),
   })
@@ -74,20 +65,10 @@ function startButtons() {
     return buttons.submissions[rejectCallbackId]?.(submission as unknown as Submission)
   }
 
-  /** Opens the form as `serve` does: first the form, then the check of the rights. */
-  async function clickReject(value: string) {
-    const handler = buttons.clicks[cardButtons.reject]
-    if (handler === undefined || typeof handler === 'function') throw new Error('Reject opens no form')
-    const click = { actionId: cardButtons.reject, value, origin: ben, onHome: false, answer: { about } } as unknown as Click
-    const form = await handler.form(click)
-    await handler.allow(click)
-    return form
-  }
-
   const recordOf = ({ id }: Request) => redis.hgetall(keys.record(id))
   const setField = ({ id }: Request, name: string, value: string) => redis.hset(keys.record(id), name, value)
   const record = (more: Partial<NewRequest> = {}) => recordRequest(store, signedBy(signatures, newRequestFor(more)))
-  return { store, record, approve, clickReject, submitReject, recordOf, setField, noted, effects, subjects }
+  return { record, approve, submitReject, recordOf, setField, noted, effects, subjects }
 }
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {
@@ -133,30 +114,4 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
     expect(effects).toEqual(['reported as changed'])
     expect(noted).toMatchObject([{ causes: [{ code: 'changed-record' }] }])
   })
-})
-
-test('an approval of a request that this version wrote counts', async () => {
-  const { store, record, approve, effects } = startButtons()
-  const request = await record()
-
-  await approve(request)
-
-  expect((await store.find(request.id))?.state).toBe('approved')
-  expect(effects).toEqual(['shown on the card', 'woken up', 'shows card'])
-})
-
-test('the form of a rejection names what is rejected', async () => {
-  const { clickReject, record } = startButtons()
-
-  const form = await clickReject(buttonValue(await record()))
-
-  expect(form.blocks[0]).toMatchObject({ text: { text: '*Move `203.0.113.10`: `web-1` → `web-2`*' } })
-})
-
-test('a value that no button of Lockkeeper has is refused in words, however long it is', async () => {
-  const { clickReject, noted } = startButtons()
-
-  await expect(clickReject('x'.repeat(3_000))).rejects.toThrow()
-
-  expect(noted).toMatchObject([{ causes: [{ code: 'foreign-button' }] }])
 })

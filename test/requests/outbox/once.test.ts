@@ -269,7 +269,7 @@ describe('the reports of a request', () => {
 
   test('do not include one that was sent', async () => {
     const { owed, send, step } = await withUnsentCard()
-    await step('remind-half', 'reject')
+    await step(['remind', { reports: ['reminder-half'] }], 'reject')
     await send('reminder-half', { status: 'settled' })
     expect(await owed()).toEqual(['ended'])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../../src/account/client.ts'
+import type { ElasticIp } from '../../../src/account/objects.ts'
 import type { App } from '../../../src/app.ts'
-import type { ElasticIp } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
 import { inLane } from '../../../src/domain/lane.ts'
 import { childIdOf, payloadHash, type Request } from '../../../src/domain/request.ts'
@@ -248,30 +248,6 @@ describe('the children of a request', () => {
     expect(said.filter((each) => each.startsWith('distrust'))).toEqual([])
   })
 
-  test('are not sent after somebody stopped the tracking, and those under way are looked at no more', async () => {
-    const ids = idsOf(2)
-    const account = accountWith(ids)
-    const { carryOn, look, statesOf, store, parent, said, child, dueInMs } = await withBegun(ids, account)
-    let turns = 1
-    await carryOn({
-      budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => (turns-- > 0 ? 0 : 100) },
-    })
-    await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
-
-    await carryOn()
-    await look()
-
-    expect(account.writes).toEqual(['eip_0'])
-    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'waiting' })
-    expect(await dueInMs((await child('eip_0')).id)).toBeUndefined()
-
-    await store.take(await parent(), 'track-again', { dueInMs: 0 })
-    await carryOn()
-    await look()
-    expect([account.writes.toSorted(), await statesOf(), (await parent()).state]).toEqual([ids, all(ids, 'done'), 'done'])
-    expect(said.filter((each) => each.startsWith('distrust'))).toEqual([])
-  })
-
   test('are allowed by the approval of their parent, for 30 minutes', async () => {
     const ids = idsOf(1)
     const account = accountWith(ids)
@@ -281,51 +257,6 @@ describe('the children of a request', () => {
 
     expect(account.writes).toEqual([])
     expect(await child('eip_0')).toMatchObject({ state: 'not-started', causes: [{ code: 'approved-too-long-ago' }] })
-  })
-
-  test('that are late are reported once, for the whole', async () => {
-    const ids = idsOf(3)
-    const account = accountWith(ids)
-    const { carryOn, look, parent, said } = await withBegun(ids, account)
-    await carryOn()
-    for (const one of ids) account.serverOf.set(one, from.id)
-
-    await look(15 * 60_000 - 1_000)
-    expect((await parent()).lateAt).toBeUndefined()
-    const moving = { status: 'moving', server: { id: to.id, hostname: to.name } }
-    account.api.elasticIps.list = (async () => ids.map((one) => ({ id: one, address: one, ...moving }))) as never
-    await look(16 * 60_000)
-    await look(17 * 60_000)
-
-    expect((await parent()).items?.map(({ lateAt }) => lateAt !== undefined)).toEqual([true, true, true])
-    expect(said.filter((each) => each === 'sends late')).toHaveLength(1)
-  })
-})
-
-describe('the reads before the writes of children', () => {
-  test('are those before the first write, if this process made them in the last 10 s', async () => {
-    const ids = idsOf(12)
-    const account = accountWith(ids)
-    const { carryOn, store } = await withBegun(ids, account)
-
-    await carryOn({ store: { ...store, now: async () => (await store.now()) + 3_000 } }, await store.now())
-
-    expect(account.writes.toSorted()).toEqual(ids.toSorted())
-    expect([account.reads, account.lists]).toEqual([[], 0])
-  })
-
-  test('are made again by a process that did not begin the request: one list, and one that moved meanwhile is left out', async () => {
-    const ids = idsOf(12)
-    const account = accountWith(ids)
-    const { carryOn, statesOf, parent } = await withBegun(ids, account)
-    account.serverOf.set('eip_0', 'sv_3')
-
-    await carryOn()
-
-    expect([account.reads, account.lists]).toEqual([[], 1])
-    expect(account.writes.toSorted()).toEqual(ids.slice(1).toSorted())
-    expect(await statesOf()).toEqual({ ...all(ids, 'tracking'), eip_0: 'not-started' })
-    expect((await parent()).items?.[0]?.causes).toMatchObject([{ code: 'not-on-server', now: 'web-3' }])
   })
 })
 
@@ -399,20 +330,4 @@ describe('the limit of the account', () => {
     expect(taken).toBe(0)
     expect(await statesOf()).toEqual(all(ids, 'waiting'))
   })
-})
-
-test('a child and a single move are looked at with one list', async () => {
-  const ids = idsOf(2)
-  const account = accountWith([...ids, 'eip_9'])
-  const { app, carryOn, child, store, find } = await withBegun(ids, account)
-  await carryOn()
-  const facts = { elasticIpId: 'eip_9', address: 'eip_9', from, to }
-  const single = newRequestFor({ input: { elasticIpId: 'eip_9', serverId: to.id }, facts, resource: 'elastic_ip:eip_9' })
-  await store.create(signedBy(signatures, single))
-  await takeSteps(store, single.id, 'approve', 'send', ['accept', { dueInMs: 0 }])
-  Object.assign(account, { reads: [], lists: 0 })
-
-  await track(app, [await find(single.id), await child('eip_0'), await child('eip_1')])
-
-  expect(account.lists).toBe(1)
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Observation } from '../../../src/domain/change.ts'
 import { isOpen, type Request } from '../../../src/domain/request.ts'
 import { nextStep } from '../../../src/requests/next-step.ts'
@@ -71,70 +71,43 @@ test('a request that is not under way takes no step, whatever is observed', () =
       expect(nextStep(request(state), observation, sentAt + lateAfterMs, lateAfterMs)).toBeUndefined()
 })
 
-describe('an observation', () => {
-  test('of an unanswered write under way starts the tracking', () => {
-    expect(stepAfter(request('starting'), { is: 'underway' }, sentAt + 5_000)).toMatchObject({
-      name: 'accept',
-      to: 'tracking',
-    })
-  })
+const seen = { status: 'moving', server: null }
+const failed = { is: 'failed', cause: gone } as const
 
-  test('of a change that is done ends the request with one report', () => {
-    expect(stepAfter(request('tracking'), { is: 'done' }, sentAt + 5_000)).toMatchObject({
-      to: 'done',
-      stamps: ['endedAt'],
-      reports: ['ended'],
-    })
-  })
-
-  test.each(['starting', 'tracking'] as const)('that is unclear reports nothing before the request is late: %s', (state) => {
-    expect(stepAfter(request(state), { is: 'unclear' }, sentAt + lateAfterMs - 1)).toBeUndefined()
-  })
-
-  test.each(['starting', 'tracking'] as const)('that is unclear reports a late request once, and ends nothing: %s', (state) => {
-    const step = stepAfter(request(state), { is: 'unclear' }, sentAt + lateAfterMs)
-    expect(step).toMatchObject({ name: 'late', to: state, reports: ['late'], ifUnchanged: true })
-    expect(stepAfter(request(state, { lateAt: sentAt + lateAfterMs }), { is: 'unclear' }, sentAt + lateAfterMs * 2)).toBeUndefined()
-  })
-
-  test('of a write without effect is reported with its cause', () => {
-    const step = stepAfter(request('starting'), { is: 'not-started', cause: gone }, sentAt + 61_000)
-    expect(step).toMatchObject({ to: 'not-started', reports: ['ended'], set: { causes: [gone] } })
-    expect(step).not.toHaveProperty('isDueAgain')
-  })
-
-  test('of a final failure ends the tracking', () => {
-    const step = stepAfter(request('tracking'), { is: 'failed', cause: gone }, sentAt + 61_000)
-    expect(step).toMatchObject({ to: 'failed', set: { causes: [gone] } })
-    expect(step).not.toHaveProperty('isDueAgain')
-  })
-
-  test('of a failure before the write was confirmed records that the change had started', () => {
-    const step = stepAfter(request('starting'), { is: 'failed', cause: gone }, sentAt + 5_000)
-    expect(step).toMatchObject({ to: 'failed', stamps: ['acceptedAt', 'endedAt'], reports: ['ended'] })
-  })
-
-  test('of a failure that left nothing does not record a start', () => {
-    const observation = { is: 'failed', cause: gone, corrects: true } as const
-    expect(stepAfter(request('starting'), observation, sentAt + 5_000)).toMatchObject({ to: 'failed', stamps: ['endedAt'] })
-  })
-
-  test('of a change that is done keeps its notes', () => {
-    expect(nextStep(request('tracking'), { is: 'done', notes: [gone] }, sentAt + 1, lateAfterMs)).toEqual({
-      name: 'finish',
-      set: { causes: [gone] },
-    })
-    expect(nextStep(request('tracking'), { is: 'done', notes: [] }, sentAt + 1, lateAfterMs)).toEqual({ name: 'finish' })
-  })
-
-  test('of a late request keeps what was seen', () => {
-    const seen = { status: 'moving', server: null }
-    const late = nextStep(request('tracking'), { is: 'underway', seen }, sentAt + lateAfterMs, lateAfterMs)
-    expect(late).toEqual({ name: 'late', set: { lastSeen: seen }, isDueAgain: true })
-  })
-
-  test('of a failure keeps the time at which the write was accepted', () => {
-    const step = stepAfter(request('tracking'), { is: 'failed', cause: gone }, sentAt + 5_000)
-    expect(step).toMatchObject({ to: 'failed', stamps: ['endedAt'] })
-  })
+test.each<[what: string, before: Request, observation: Observation, afterMs: number, step: object | undefined]>([
+  ['an unanswered write under way', request('starting'), { is: 'underway' }, 5_000, { name: 'accept', to: 'tracking', isDueAgain: true }],
+  ['a change that is done', request('tracking'), { is: 'done' }, 5_000, { to: 'done', stamps: ['endedAt'], reports: ['ended'] }],
+  ['one with notes', request('tracking'), { is: 'done', notes: [gone] }, 5_000, { to: 'done', set: { causes: [gone] } }],
+  ['an unclear one', request('starting'), { is: 'unclear' }, lateAfterMs - 1, undefined],
+  ['an unclear one, tracked', request('tracking'), { is: 'unclear' }, lateAfterMs - 1, undefined],
+  [
+    'a late one',
+    request('starting'),
+    { is: 'unclear' },
+    lateAfterMs,
+    { name: 'late', to: 'starting', reports: ['late'], ifUnchanged: true },
+  ],
+  [
+    'a late one, tracked',
+    request('tracking'),
+    { is: 'underway', seen },
+    lateAfterMs,
+    { name: 'late', set: { lastSeen: seen }, isDueAgain: true },
+  ],
+  ['one that was reported as late', request('tracking', { lateAt: sentAt }), { is: 'unclear' }, lateAfterMs * 2, undefined],
+  [
+    'a write without effect',
+    request('starting'),
+    { is: 'not-started', cause: gone },
+    61_000,
+    { to: 'not-started', set: { causes: [gone] } },
+  ],
+  ['a final failure', request('tracking'), failed, 61_000, { to: 'failed', stamps: ['endedAt'], set: { causes: [gone] } }],
+  ['one before the write was confirmed', request('starting'), failed, 5_000, { to: 'failed', stamps: ['acceptedAt', 'endedAt'] }],
+  ['one that left nothing', request('starting'), { ...failed, corrects: true }, 5_000, { to: 'failed', stamps: ['endedAt'] }],
+])('the step after %s', (_, before, observation, afterMs, expected) => {
+  const step = stepAfter(before, observation, sentAt + afterMs)
+  if (expected) expect(step).toMatchObject(expected)
+  else expect(step).toBeUndefined()
+  if (step && !isOpen(step.to)) expect(step).not.toHaveProperty('isDueAgain')
 })

@@ -1,17 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { alertsRequester } from '../../../src/domain/approval.ts'
 import type { Verdict } from '../../../src/domain/signing.ts'
-import { usualTimings } from '../../../src/domain/timings.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { createCatalog } from '../../../src/requests/catalog.ts'
 import { reconcile as reconcileRequest } from '../../../src/requests/reconcile.ts'
-import { createStore, type NewRequest } from '../../../src/requests/store.ts'
+import type { NewRequest } from '../../../src/requests/store.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
-import { fakeApp } from '../../fake-app.ts'
-import { trusting } from '../audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { minutes, recordRequest, ruleFor } from '../request-for-test.ts'
-import { wording } from '../slack-for-test.ts'
+import { startJobs } from '../jobs-for-test.ts'
+import { minutes, recordRequest } from '../request-for-test.ts'
+import { takingMessages } from '../slack-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
 
 const seconds = 1_000
@@ -35,40 +31,19 @@ type Recorded = Partial<NewRequest> & {
   cardTs?: string | null
 }
 
-/** Reconciles requests over a real Redis. `did` records the calls of other parts: send, execute, track and report. */
-function startReconcile({
-  posted = { is: 'sent', ts: '1.2', channelId: 'C0OPS00001' },
-  direct = { is: 'unknown', problem: 'no answer' },
-  meanwhile = [],
-  problem = 'genuine',
-}: World = {}) {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
-  const did: string[] = []
-  const held: number[] = []
-  const wakeUps: number[] = []
-  const lost: string[] = []
-
-  async function dueInMs(): Promise<number | undefined> {
-    const at = await redis.zscore(keys.due, id)
-    return at === null ? undefined : Number(at) - (await store.now())
-  }
-
+/** Reconciles requests over a real Redis. `did` records the calls of other parts: sends, execute, track and notices. */
+function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer' }, meanwhile = [], problem = 'genuine' }: World = {}) {
   const move = moveChange({} as never)
+  const jobs = startJobs([move])
+  const { store, redis, keys, said: did, woken: wakeUps } = jobs
+  const held: number[] = []
+  const dueInMs = () => jobs.dueInMs(id)
   move.observe = async (_, __, { phase }) => {
     did.push(`track ${phase}`)
     return { is: 'unclear' }
   }
-  const app = fakeApp({
-    budget: {},
-    directory: { names: async () => new Map() },
-    config: {
-      ...wording,
-      movePollIntervalMs: 1_000,
-      opsChannel: undefined,
-      slack: { command: '/infra' },
-    },
-    timings: usualTimings,
+  const app = jobs.appWith({
+    ...takingMessages((name) => did.push(`sends ${name}`), { posted, direct }),
     audit: {
       note: async () => {},
       chained: async () => {
@@ -80,7 +55,6 @@ function startReconcile({
     },
     // The execution goes no further than to its first check.
     signatures: { verifyRecord: () => problem, verifyRequest: () => 'unknown-key' },
-    access: { ruleOf: () => ruleFor() },
     store: {
       ...store,
       now: async () => {
@@ -88,31 +62,8 @@ function startReconcile({
         return store.now()
       },
     },
-    redis: redis as never,
-    keys,
-    catalog: createCatalog([move]),
-    queues: { wake: async (_, delayMs = 0) => void wakeUps.push(delayMs) },
-    slack: {
-      messenger: {
-        post: async ({ channelId, key }: { channelId: string; key?: string }) => {
-          did.push(key ? `send ${key.split('/')[1]}` : `tell ${channelId}`)
-          return key ? posted : direct
-        },
-        update: async () => {
-          did.push('send card')
-          return { is: 'sent' }
-        },
-      },
-      identity: { addressOf: () => undefined, profileOf: () => undefined, linkTo: () => undefined },
-    },
-    log: {
-      error: ({ code, requestId }: { code: string; requestId: string }) => {
-        if (code === 'request-lost') lost.push(requestId)
-        if (code === 'report-undeliverable') did.push(code)
-      },
-    } as never,
-    notices: new Map(),
-    metrics: { notGenuine: () => void did.push('distrust'), requestsLost: () => {} },
+    log: { error: ({ code }: { code: string }) => void (code === 'signing-key-unknown' || did.push(code)) } as never,
+    metrics: { notGenuine: () => void did.push('distrust'), requestsLost: () => {}, reported: () => {} },
   })
   const reconcile = (requestId: string) => reconcileRequest(app, async () => {}, requestId)
 
@@ -127,8 +78,7 @@ function startReconcile({
 
   const find = () => store.find(id)
   const removeRecord = () => redis.del(keys.record(id))
-  const clearDue = () => redis.zrem(keys.due, id)
-  return { reconcile: () => reconcile(id), record, find, removeRecord, clearDue, dueInMs, did, held, wakeUps, lost }
+  return { reconcile: () => reconcile(id), record, find, removeRecord, dueInMs, did, held, wakeUps }
 }
 
 describe('a waiting request', () => {
@@ -145,25 +95,13 @@ describe('a waiting request', () => {
     expect(wakeUps[0]).toBeGreaterThan(19 * minutes)
   })
 
-  test('is reminded of at half of its time, and due again at nine tenths', async () => {
-    const { reconcile, record, find, dueInMs, did, wakeUps } = startReconcile()
-    await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
-
-    await reconcile()
-
-    expect(await find()).toMatchObject({ state: 'waiting', reminded: 1 })
-    expect(did).toEqual(['send card', 'send reminder-half'])
-    expect(Math.abs(((await dueInMs()) ?? 0) - 95 * minutes)).toBeLessThan(5 * seconds)
-    expect(wakeUps).toHaveLength(1)
-  })
-
   test('is reminded of once, although several processes find it at the same moment', async () => {
     const { reconcile, record, did } = startReconcile()
     await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
 
     await Promise.all([reconcile(), reconcile(), reconcile()])
 
-    expect(did.filter((each) => each === 'send reminder-half')).toHaveLength(1)
+    expect(did.filter((each) => each === 'sends reminder-half')).toHaveLength(1)
   })
 
   test('that gets an approval at the time of its reminder is reconciled again at once', async () => {
@@ -177,17 +115,6 @@ describe('a waiting request', () => {
     expect(await dueInMs()).toBeLessThanOrEqual(500)
   })
 
-  test('expires at its deadline, with a message in its thread', async () => {
-    const { reconcile, record, find, dueInMs, did } = startReconcile()
-    await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
-
-    await reconcile()
-
-    expect((await find())?.state).toBe('expired')
-    expect(did).toEqual(['send card', 'send ended'])
-    expect(await dueInMs()).toBeUndefined()
-  })
-
   test('that is decided at its deadline stays decided', async () => {
     const { reconcile, record, find } = startReconcile({ meanwhile: ['withdraw'] })
     await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
@@ -199,17 +126,6 @@ describe('a waiting request', () => {
 })
 
 describe('a waiting request whose card is not posted yet', () => {
-  test('gets its card', async () => {
-    const { reconcile, record, did, wakeUps } = startReconcile()
-
-    await record({ cardTs: null })
-
-    await reconcile()
-
-    expect(did).toEqual(['send card'])
-    expect(wakeUps).toHaveLength(1)
-  })
-
   test.each<[string, Posted, number]>([
     ['2 s later if Slack has trouble', { is: 'unknown', problem: 'no answer' }, 2 * seconds],
     ['a minute later if Slack refuses it for a reason that can pass', { is: 'refused', error: 'invalid_auth' }, 60 * seconds],
@@ -219,7 +135,7 @@ describe('a waiting request whose card is not posted yet', () => {
 
     await reconcile()
 
-    expect(did).toEqual(['send card'])
+    expect(did).toEqual(['sends card'])
     expect(Math.abs(((await dueInMs()) ?? 0) - expectedMs)).toBeLessThan(seconds)
     expect(wakeUps).toEqual([])
   })
@@ -236,7 +152,7 @@ describe('a waiting request whose card is not posted yet', () => {
 
     await reconcile()
 
-    expect(did).toEqual(['send card', 'tell U0ADA00001'])
+    expect(did).toEqual(['sends card', 'sends direct message'])
     expect((await find()) === undefined).toBe(isDiscarded)
   })
 
@@ -246,7 +162,7 @@ describe('a waiting request whose card is not posted yet', () => {
 
     await reconcile()
 
-    expect(did).toEqual(['send card', 'report-undeliverable'])
+    expect(did).toEqual(['sends card', 'report-undeliverable'])
     expect(await find()).toBeUndefined()
   })
 })
@@ -261,7 +177,7 @@ describe('a request that needs no approval', () => {
     await reconcile()
 
     expect(await find()).toMatchObject({ state: 'approved', decision: { rule: 'APPROVERS', via: 'no-approval' } })
-    expect(did).toEqual(['send card', 'execute', 'send card'])
+    expect(did).toEqual(['sends card', 'execute', 'sends card'])
   })
 
   test.each<[string, Posted]>([
@@ -285,27 +201,9 @@ describe('a request that needs no approval', () => {
 
     expect(did.filter((each) => each === 'execute')).toHaveLength(1)
   })
-
-  test('expires like any other', async () => {
-    const { reconcile, record, find } = startReconcile()
-    await record({ ...exempt, ttlMs: 240 * minutes, agoMs: 240 * minutes })
-
-    await reconcile()
-
-    expect((await find())?.state).toBe('expired')
-  })
 })
 
 describe('an approved request', () => {
-  test('is executed, and then its card and the reports that it owes are sent', async () => {
-    const { reconcile, record, did } = startReconcile()
-    await record({}, ['break-glass', { set: { decision: { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', breakGlass: true } } }])
-
-    await reconcile()
-
-    expect(did).toEqual(['execute', 'send card', 'send break-glass'])
-  })
-
   test('is not due for 15 s while a process works on it', async () => {
     const { reconcile, record, held } = startReconcile()
 
@@ -315,20 +213,6 @@ describe('an approved request', () => {
 
     expect(held).toHaveLength(1)
     expect(Math.abs((held[0] ?? 0) - 15 * seconds)).toBeLessThan(seconds)
-  })
-})
-
-describe('a request that was sent', () => {
-  test.each<[string, PlannedStep[], string]>([
-    ['without an answer', ['approve', 'send'], 'track sent'],
-    ['and accepted', [...untilTracking], 'track accepted'],
-  ])('%s is tracked, and then its card is sent', async (_, steps, tracked) => {
-    const { reconcile, record, did } = startReconcile()
-    await record({}, ...steps)
-
-    await reconcile()
-
-    expect(did.slice(0, 2)).toEqual([tracked, 'send card'])
   })
 })
 
@@ -348,28 +232,15 @@ describe('a request that needs no work', () => {
   })
 
   test('because its record is gone is never due again', async () => {
-    const { reconcile, record, dueInMs, removeRecord, did, lost } = startReconcile()
+    const { reconcile, record, dueInMs, removeRecord, did } = startReconcile()
     await record()
     await removeRecord()
 
     await reconcile()
     await reconcile()
 
-    expect(did).toEqual([])
+    expect(did, 'it is reported as lost, once').toEqual(['request-lost'])
     expect(await dueInMs()).toBeUndefined()
-    expect(lost, 'it is reported as lost, once').toEqual([id])
-  })
-
-  test('because it was discarded is not lost', async () => {
-    const { reconcile, record, dueInMs, removeRecord, clearDue, lost } = startReconcile()
-    await record()
-    await removeRecord()
-    await clearDue()
-
-    await reconcile()
-
-    expect(await dueInMs()).toBeUndefined()
-    expect(lost).toEqual([])
   })
 })
 
@@ -385,7 +256,7 @@ test('a request that only another version of Lockkeeper can read stays unchanged
 })
 
 test.each<[when: string, steps: PlannedStep[], does: string[]]>([
-  ['while it was under way is distrusted', [...untilTracking], ['distrust', 'send card', 'send stopped']],
+  ['while it was under way is distrusted', [...untilTracking], ['distrust', 'record-not-genuine', 'sends card', 'sends stopped']],
   ['after its end is due no more', [...untilTracking, 'finish'], []],
 ])('a request that was made unreadable %s', async (_, steps, does) => {
   const { reconcile, record, did, dueInMs } = startReconcile({ problem: 'forged' })

@@ -11,17 +11,17 @@ describe('the reminders of a request', () => {
   test.each([
     ['at first', 0, requestedAt, { due: undefined, passed: 0, nextAt: half }],
     ['just before half of the time', 0, half - 1, { due: undefined, passed: 0, nextAt: half }],
-    ['at half of the time', 0, half, { due: 'remind-half', passed: 1, nextAt: last }],
+    ['at half of the time', 0, half, { due: 'reminder-half', passed: 1, nextAt: last }],
     ['after half of the time, once reminded', 1, half + 1, { due: undefined, passed: 1, nextAt: last }],
     ['just before nine tenths', 1, last - 1, { due: undefined, passed: 1, nextAt: last }],
-    ['at nine tenths', 1, last, { due: 'remind-last', passed: 2, nextAt: expiry }],
+    ['at nine tenths', 1, last, { due: 'reminder-last', passed: 2, nextAt: expiry }],
     ['after nine tenths, reminded twice', 2, last + 1, { due: undefined, passed: 2, nextAt: expiry }],
   ] as const)('%s', (_, reminded, now, expected) => {
     expect(remindersOf(requestFor({ reminded }), now)).toEqual(expected)
   })
 
   test('the first is skipped if the last is due as well, because no worker ran in between', () => {
-    expect(remindersOf(requestFor({ reminded: 0 }), last)).toEqual({ due: 'remind-last', passed: 2, nextAt: expiry })
+    expect(remindersOf(requestFor({ reminded: 0 }), last)).toEqual({ due: 'reminder-last', passed: 2, nextAt: expiry })
   })
 
   test('each is due once, however often they are checked, and the next time is never in the past', () => {
@@ -48,13 +48,13 @@ describe('the reminders of a request', () => {
   test('depend on the time to decide, and not on an extended deadline', () => {
     const extended = requestFor({ expiresAt: expiry + 60 * minutes })
     expect(remindersOf(extended, half - 1).due).toBeUndefined()
-    expect(remindersOf(extended, last)).toEqual({ due: 'remind-last', passed: 2, nextAt: expiry + 60 * minutes })
+    expect(remindersOf(extended, last)).toEqual({ due: 'reminder-last', passed: 2, nextAt: expiry + 60 * minutes })
   })
 
   test.each([
     ['before half of the time', 0, half - 1, undefined, half],
-    ['at half of the time', 0, half, 'remind-handover-half', last],
-    ['at nine tenths', 1, last, 'remind-handover-last', expiry],
+    ['at half of the time', 0, half, 'handover-half', last],
+    ['at nine tenths', 1, last, 'handover-last', expiry],
   ] as const)('of an approved request are for its requester, and begin anew: %s', (_, reminded, now, due, nextAt) => {
     const later = 100 * minutes
     const approved = requestFor({ state: 'approved', reminded, expiresAt: expiry + later })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ApiKey } from '../../../src/domain/account.ts'
+import type { ApiKey } from '../../../src/account/objects.ts'
 import { ApiUnreachableError } from '../../../src/domain/errors.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { newKeyChange } from '../../../src/features/keys-create.ts'
@@ -237,16 +237,6 @@ describe('an account API that does not answer', () => {
     await tick(3_629_000, 'away')
     expect(await since()).toEqual([undefined, undefined])
     expect(await redis.pttl(keys.silence)).toBeGreaterThan(0)
-  })
-
-  test('is kept with a change whose end is the first that it shows again', async () => {
-    const { tick, find, store } = await startSilence(1)
-    await tick(0, 'away')
-    await tick(30_000, 'away')
-
-    await store.take(await find('r0'), 'finish', { set: { unansweredSince: (await find('r0')).unansweredSince } })
-
-    expect((await find('r0')).unansweredSince).toBeDefined()
   })
 
   test('does not delay the reports of ends by so many updates', async () => {

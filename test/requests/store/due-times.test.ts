@@ -48,7 +48,7 @@ describe('a request that is postponed', () => {
 
   test('does not become due again if its due time was cleared', async () => {
     const { redis, keys, store, request } = await withRequest()
-    await store.clearDueIfUnchanged(request.id, request.revision)
+    await store.clearDueIfUnchanged(request)
     await store.postponeIfUnchanged(request, 0)
     await store.postpone(request.id, 0)
     expect(await redis.zscore(keys.due, request.id)).toBeNull()
@@ -58,7 +58,7 @@ describe('a request that is postponed', () => {
 describe('a request whose due time is cleared', () => {
   test('is never due again if its record is unchanged', async () => {
     const { store, request } = await withRequest({ needsApproval: false })
-    await store.clearDueIfUnchanged(request.id, request.revision)
+    await store.clearDueIfUnchanged(request)
     expect(await store.due(10)).toEqual([])
   })
 
@@ -67,7 +67,7 @@ describe('a request whose due time is cleared', () => {
     const stopped = await takeSteps(store, request.id, ...untilTracking, 'stop-tracking')
     await store.take(stopped, 'track-again', { dueInMs: 0 })
 
-    await store.clearDueIfUnchanged(stopped.id, stopped.revision)
+    await store.clearDueIfUnchanged(stopped)
 
     expect(await store.due(10)).toEqual([request.id])
   })

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest'
-import { createStore } from '../../../src/requests/store.ts'
-import { trusting } from '../audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { connectTestStore } from '../redis-for-test.ts'
 
 test('the age of the last tick is infinite before the first one, and then counts from it', async () => {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   expect(await store.sinceLastTickMs()).toBe(Number.POSITIVE_INFINITY)
 
   await store.noteTick()
@@ -15,8 +12,7 @@ test('the age of the last tick is infinite before the first one, and then counts
 })
 
 test('a worker is counted once, and only within the given time', async () => {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   await store.noteWorker('one')
   await store.noteWorker('one')
   await store.noteWorker('another')

@@ -2,14 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createStore } from '../../../src/requests/store.ts'
 import { trusting } from '../audit-for-test.ts'
-import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { connectLossyRedis, connectTestRedis, connectTestStore, noAudit } from '../redis-for-test.ts'
 import { newRequestFor } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
 
 describe('of many requests,', () => {
   async function withMany(count: number) {
-    const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+    const { redis, keys, store } = connectTestStore()
     const ids = Array.from({ length: count }, (_, index) => `r${index}`)
     await Promise.all(ids.map((id) => store.create(newRequestFor({ id, resource: `elastic_ip:${id}` }))))
     return { redis, keys, store, ids }
@@ -69,8 +68,7 @@ describe('of many requests,', () => {
 
 describe('the last change of a resource', () => {
   test('is the request that was done last, whatever was requested since', async () => {
-    const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+    const { store } = connectTestStore()
     const resource = 'elastic_ip:eip_9'
     for (const id of ['first', 'second']) {
       await store.create(newRequestFor({ id, resource }))
@@ -84,8 +82,7 @@ describe('the last change of a resource', () => {
   })
 
   test('of several resources is known for each of them', async () => {
-    const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+    const { store } = connectTestStore()
     await store.create(newRequestFor({ id: 'both', resource: 'server:sv_1', moreResources: ['elastic_ip:eip_1', 'elastic_ip:eip_2'] }))
     await takeSteps(store, 'both', ...untilTracking, 'finish')
 
@@ -99,8 +96,7 @@ describe('the last change of a resource', () => {
   })
 
   test('is unknown if its record is gone or does not fit', async () => {
-    const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+    const { redis, keys, store } = connectTestStore()
     await redis.set(keys.lastChange('elastic_ip:eip_9'), 'gone')
     expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual(new Map())
 

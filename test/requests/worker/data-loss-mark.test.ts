@@ -1,17 +1,14 @@
-import { cp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { Redis } from 'ioredis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Redis } from 'ioredis'
+import { describe, expect, test } from 'vitest'
+import type { ElasticIp } from '../../../src/account/objects.ts'
 import { createAudit } from '../../../src/audit/audit.ts'
 import { createNewestHead } from '../../../src/audit/intake.ts'
-import type { ElasticIp } from '../../../src/domain/account.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
+import type { Keys } from '../../../src/redis/key-names.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { auditSigning } from '../audit-for-test.ts'
 import { lost, outboxApp, sent } from '../outbox/outbox-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
@@ -121,20 +118,6 @@ describe('a data set', () => {
     expect(next.posts()[0]).toMatch(/the buttons of their messages no longer work\.$/)
   })
 
-  test('that is new is a warning in the log, and a lost one is an error', async () => {
-    const shared = connectTestRedis()
-    const one = startProcess(shared)
-
-    await one.check()
-    await shared.redis.del(shared.keys.dataLossMark)
-    await one.check()
-
-    expect(one.log).toEqual([
-      ['warn', expect.stringContaining('Redis has no data of Lockkeeper yet')],
-      ['error', expect.stringContaining("Redis lost Lockkeeper's data")],
-    ])
-  })
-
   test('that was lost is reported at the next check, with what is under way, if Redis fails right after the loss', async () => {
     const shared = connectTestRedis()
     const one = startProcess(shared)
@@ -171,15 +154,6 @@ describe('a data set', () => {
     expect(one.losses, 'the loss counts').toEqual(['all-data'])
   })
 
-  test('that is new names the first 50 changes under way, and counts the others', async () => {
-    const moving = Array.from({ length: 120 }, (_, index) => ({ ...onWeb1, id: `eip_${index}`, address: `198.51.100.${index}` }))
-    const one = startProcess(connectTestRedis(), { underway: [underwayOn(async () => moving)] })
-
-    await one.check()
-
-    expect(one.posts()).toEqual([expect.stringMatching(/198\.51\.100\.49 \(eip_49\), shown on web-1 and 70 more\.$/)])
-  })
-
   const moving = ' Elastic IPs that are moving now, not tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.'
   const none = ' No Elastic IP is moving now.'
   const unread = " Couldn't read which Elastic IPs are moving now. Check the account."
@@ -198,25 +172,6 @@ describe('a data set', () => {
     await check()
 
     expect(posts().map((text) => text.split('no longer work.')[1])).toEqual([words])
-  })
-
-  test('that was lost is reported again if the first post failed', async () => {
-    const shared = connectTestRedis()
-    const one = startProcess(shared, { failing: 2 })
-    await one.check()
-    for (let time = 0; time < 3; time += 1) await one.sweep()
-    expect(one.posts()).toHaveLength(3)
-    const other = startProcess(shared, { failing: 2 })
-    await other.check()
-    await shared.redis.set(shared.keys.dataLossMark, 'another')
-
-    await other.check()
-    await other.check()
-
-    for (let time = 0; time < 3; time += 1) await other.sweep()
-    expect(other.posts()).toHaveLength(3)
-    expect(new Set(other.posts())).toEqual(new Set([expect.stringContaining("Redis lost Lockkeeper's data")]))
-    expect(await shared.redis.zcard(shared.keys.outbox)).toBe(0)
   })
 })
 
@@ -286,32 +241,5 @@ describe('an older state of a data set', () => {
     await one.check()
 
     expect(one.posts()).toHaveLength(1)
-  })
-
-  test('is reported if the files of Redis were restored', async () => {
-    const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
-    const redis = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 })
-    redis.on('error', () => {})
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
-    const one = startProcess({ redis, keys: createKeys('older') })
-    await one.check()
-    await one.note(1)
-    const [files, older] = ['appendonlydir', 'older'].map((name) => join(server.folder, name)) as [string, string]
-    await cp(files, older, { recursive: true })
-    await one.note(1)
-    await one.check()
-
-    await server.kill()
-    await rm(files, { recursive: true })
-    await cp(older, files, { recursive: true })
-    await server.restart()
-    await one.check()
-    await one.note(1)
-    await one.check()
-
-    expect(one.posts().slice(1)).toEqual([expect.stringContaining('Redis went back to an older state')])
   })
 })

@@ -1,21 +1,18 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 import { findRedisFaults, probeWrites, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createRedisWatch } from '../../../src/requests/watches.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { outboxApp } from '../outbox/outbox-app.ts'
-import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
+import { connectTestRedis } from '../redis-for-test.ts'
 
 const evicts: RedisFault = {
   code: 'evicts',
   words: 'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction.',
 }
 const volatile: RedisFault = { code: 'not-on-disk', words: "Redis doesn't write changes to disk (appendonly no). Set appendonly yes." }
-
-const _keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
 
 /** A process that watches Redis and posts to the operators. `faults` are what it finds, unless it reads them itself. */
 function startProcess(
@@ -107,20 +104,6 @@ describe('the operators', () => {
     expect(next.posts()).toEqual([ends])
   })
 
-  test('are notified by another process if the one that recorded a fault died before it posted', async () => {
-    const shared = connectTestRedis()
-    const dead = startProcess(shared, undefined, { dies: true })
-    dead.faults.push(evicts)
-    await expect(dead.check()).rejects.toThrow('died')
-    const next = startProcess(shared)
-    next.faults.push(evicts)
-
-    await next.check()
-    await next.sweep()
-
-    expect(next.posts()).toEqual([begins(evicts)])
-  })
-
   test('are notified of a fault before they are notified of its end, if the process that found the fault died', async () => {
     const shared = connectTestRedis()
     const dead = startProcess(shared, undefined, { dies: true })
@@ -131,19 +114,6 @@ describe('the operators', () => {
     await next.check()
 
     expect(next.posts()).toEqual([begins(evicts), ends])
-  })
-
-  test('are notified if the answer of Redis is lost and the command is sent again', async () => {
-    const { keys } = connectTestRedis()
-    const { redis, proxy } = await connectLossyRedis('patient')
-    const one = startProcess({ redis, keys })
-    one.faults.push(evicts)
-
-    proxy.loseNextReply()
-    await one.check()
-
-    expect(proxy.fired.lostReplies).toBe(1)
-    expect(one.posts()).toEqual([begins(evicts)])
   })
 })
 
@@ -197,19 +167,4 @@ describe('a Redis that refuses writes', () => {
 
     expect(one.posts()).toEqual([begins])
   })
-})
-
-test('a change is reported at the next check if Redis did not answer', async () => {
-  const shared = connectTestRedis()
-  let isAway = true
-  const get = shared.redis.get.bind(shared.redis)
-  shared.redis.get = ((key: string) => (isAway ? Promise.reject(new Error('away')) : get(key))) as typeof get
-  const one = startProcess(shared)
-  one.faults.push(evicts)
-
-  await expect(one.check()).rejects.toThrow('away')
-  isAway = false
-  await one.check()
-
-  expect(one.posts()).toEqual([begins(evicts)])
 })

@@ -3,11 +3,10 @@ import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { createQueues } from '../../../src/redis/queues.ts'
 import { reconcile as reconcileRequest } from '../../../src/requests/reconcile.ts'
-import { createStore } from '../../../src/requests/store.ts'
+import type { createStore } from '../../../src/requests/store.ts'
 import { createWorker } from '../../../src/requests/worker.ts'
 import { fakeApp, noticing } from '../../fake-app.ts'
-import { trusting } from '../audit-for-test.ts'
-import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { connectTestStore } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 
@@ -29,8 +28,7 @@ async function startWorker({
   track?: (requests: Request[]) => Promise<void>
   untilSlackAnswers?: Promise<void>
 } = {}) {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting })
+  const { redis, keys, store } = connectTestStore()
   const reconciled: string[] = []
   const sent: string[] = []
   const errors: unknown[] = []
@@ -90,13 +88,6 @@ function record(store: ReturnType<typeof createStore>, id: string, needsApproval
 }
 
 describe('the worker', () => {
-  test('reconciles a request that is woken up', async () => {
-    const { store, queues, reconciled } = await startWorker()
-    await record(store, 'a')
-    await queues.wake({ id: 'a', kind: 'ip.move', resource: 'elastic_ip:a' })
-    await expect.poll(() => reconciled).toContain('a')
-  })
-
   test('reports each error with the request that it was working on: a woken one, and a due one', async () => {
     const { store, queues, failed } = await startWorker({ failWith: new Error('it does not fit') })
     await queues.wake({ id: 'woken', kind: 'ip.move', resource: 'elastic_ip:woken' })
@@ -114,13 +105,6 @@ describe('the worker', () => {
     await expect.poll(() => queues.ticks.getJobScheduler('tick')).toBeUndefined()
     expect(await queues.ticks.getJobCounts('delayed', 'waiting')).toEqual({ delayed: 0, waiting: 0 })
     expect(errors).toEqual([])
-  })
-
-  test('does not tick for a request that only waits for people', async () => {
-    const { store, queues } = await startWorker()
-    await record(store, 'a', true)
-    await queues.startTicking()
-    await expect.poll(() => queues.ticks.getJobScheduler('tick')).toBeUndefined()
   })
 
   test('finds a request that is due without a wake-up', async () => {
@@ -185,14 +169,6 @@ describe('a tick', () => {
 
     await expect.poll(() => reconciled).toContain('due')
     expect(sent).toHaveLength(1)
-  })
-})
-
-describe('the watchdog', () => {
-  test('records that the worker is running, and tidies the audit', async () => {
-    const { store, tidied } = await startWorker({ watchdogMs: 50 })
-    await expect.poll(() => tidied.length).toBeGreaterThan(1)
-    expect(await store.workersSeen(60_000)).toBe(1)
   })
 })
 

@@ -377,31 +377,28 @@ export const plans: FixedResource[] = [
   plan('vm.xlarge', 16, 32, 640, 0.214, 'DAL FRA'),
   plan('vm.2xlarge', 24, 64, 960, 0.41, 'ASH'),
   plan('vm.4xlarge', 32, 128, 1280, 0.79, ''),
-  plan('cpu.small', 4, 8, 100, 0.083, 'ASH DAL FRA', { vcpuType: 'dedicated', clock: 4.1 }),
-  plan('cpu.medium', 8, 16, 200, 0.166, 'ASH DAL FRA TYO', { vcpuType: 'dedicated', clock: 4.1 }),
-  plan('cpu.large', 16, 32, 400, 0.331, 'ASH', { vcpuType: 'dedicated', clock: 4.1 }),
-  plan('cpu.xlarge', 32, 64, 800, 0.66, 'FRA TYO', { vcpuType: 'dedicated', clock: 4.1 }),
-  plan('cpu.metal-edge', 48, 96, 1200, 0.97, '', { vcpuType: 'dedicated', clock: 4.4 }),
+  plan('cpu.small', 4, 8, 100, 0.083, 'ASH DAL FRA'),
+  plan('cpu.medium', 8, 16, 200, 0.166, 'ASH DAL FRA TYO'),
+  plan('cpu.large', 16, 32, 400, 0.331, 'ASH'),
+  plan('cpu.xlarge', 32, 64, 800, 0.66, 'FRA TYO'),
+  plan('cpu.metal-edge', 48, 96, 1200, 0.97, ''),
   plan('mem.small', 4, 32, 100, 0.124, 'ASH DAL FRA'),
   plan('mem.medium', 8, 64, 200, 0.248, 'ASH FRA TYO'),
   plan('mem.large', 16, 128, 400, 0.49, 'DAL'),
   plan('mem.xlarge', 32, 256, 800, 0.97, 'ASH SAO'),
-  plan('store.medium', 8, 32, 4, 0.31, 'ASH DAL FRA', { unit: 'tib', nics: 2 }),
-  plan('store.large', 16, 64, 8, 0.61, 'DAL', { unit: 'tib', nics: 2 }),
+  plan('store.medium', 8, 32, 4, 0.31, 'ASH DAL FRA', { unit: 'tib' }),
+  plan('store.large', 16, 64, 8, 0.61, 'DAL', { unit: 'tib' }),
   plan('gpu.l40s.1', 16, 64, 500, 1.11, 'ASH DAL', { gpu: l40s, systems: gpuSystems }),
   plan('gpu.l40s.2', 32, 128, 1000, 2.2, 'DAL FRA', { gpu: l40s, systems: gpuSystems }),
   plan('gpu.rtx6000.1', 16, 96, 500, 1.62, 'ASH TYO', { gpu: rtx, systems: gpuSystems }),
   plan('gpu.h100.1', 24, 192, 1000, 2.49, 'DAL', { gpu: h100, systems: gpuSystems }),
-  plan('gpu.h100.4', 96, 768, 4, 9.9, '', { gpu: h100, systems: gpuSystems, unit: 'tib', nics: 2 }),
+  plan('gpu.h100.4', 96, 768, 4, 9.9, '', { gpu: h100, systems: gpuSystems, unit: 'tib' }),
   plan('win.medium', 4, 16, 160, 0.139, 'ASH DAL FRA', { systems: ['windows_server_2022_std_v1', 'windows_server_2025_std_v1'] }),
 ]
 
 interface More {
-  vcpuType?: string
-  clock?: number
   gpu?: Gpu
   unit?: 'gib' | 'tib'
-  nics?: number
   systems?: string[]
 }
 
@@ -425,9 +422,7 @@ function plan(
         gpu: more.gpu?.name ?? null,
         vram_per_gpu: more.gpu?.vramPerGpu ?? null,
         vcpus,
-        vcpu: { count: vcpus, clock: more.clock ?? 2.9, type: more.vcpuType ?? 'shared' },
-        // The real account API sends some counts as strings.
-        nics: [{ type: more.gpu ? '25 Gbps' : '10 Gbps', count: more.nics ?? '1' }],
+        vcpu: { count: vcpus },
         disk: { type: 'nvme', size: { amount: disk, unit: more.unit ?? 'gib' } },
       },
       regions: Object.entries(countries).map(([country, { sites, factor }]) => {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -132,11 +132,13 @@ export const jsonType = 'application/vnd.api+json; charset=utf-8'
 
 /** Ends a request as the fault says. `answer` is the usual answer. Undefined if the request took no effect. */
 export async function misbehave(response: ServerResponse, fault: Fault, answer: Answer | undefined): Promise<void> {
-  const text = answer?.body === undefined ? '' : JSON.stringify(answer.body)
-  const status = answer?.status ?? 200
-  const { delayMs = 50 } = fault
+  const json = (body: unknown) => (body === undefined ? '' : JSON.stringify(body))
+  const [status, text] = [answer?.status ?? 200, json(answer?.body)]
   // A slow answer at the end of a test must not keep the process alive.
-  const pause = () => wait(delayMs, undefined, { ref: false })
+  const pause = () => wait(fault.delayMs ?? 50, undefined, { ref: false })
+  const send = (code: number, content: string, headers: OutgoingHttpHeaders = {}) => {
+    if (!response.destroyed) response.writeHead(code, { 'content-type': jsonType, ...headers }).end(content)
+  }
 
   switch (fault.kind) {
     case 'drop-before':
@@ -146,18 +148,24 @@ export async function misbehave(response: ServerResponse, fault: Fault, answer: 
     case 'reset':
       response.socket?.resetAndDestroy()
       return
+    case 'hang':
+      return
+    case 'late':
+      return send(status, text)
     case 'delay':
       await pause()
-      if (!response.destroyed) response.writeHead(status, { 'content-type': jsonType }).end(text)
-      return
+      return send(status, text)
     case 'status':
       if (fault.delayMs !== undefined) await pause()
-      response.writeHead(fault.status ?? 500, { 'content-type': jsonType, ...fault.headers })
-      response.end(fault.body === undefined ? '' : JSON.stringify(fault.body))
-      return
+      return send(fault.status ?? 500, json(fault.body), fault.headers)
+    case 'redirect':
+      return send(307, '', { location: fault.location ?? 'http://127.0.0.1:9/' })
     case 'html':
-      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<!doctype html><title>Just a moment…</title>')
-      return
+      return send(200, '<!doctype html><title>Just a moment…</title>', { 'content-type': 'text/html; charset=utf-8' })
+    case 'instead': {
+      const other = fault.instead?.(answer ?? { status, body: undefined }) ?? {}
+      return send(other.status ?? status, other.text ?? json(other.body), { 'content-type': other.type ?? jsonType })
+    }
     case 'truncate':
       response.writeHead(status, { 'content-type': jsonType, 'content-length': Buffer.byteLength(text) })
       response.write(text.slice(0, text.length / 2), () => response.socket?.destroy())
@@ -171,28 +179,12 @@ export async function misbehave(response: ServerResponse, fault: Fault, answer: 
       }
       response.end()
       return
-    case 'hang':
-      return
-    case 'late':
-      if (!response.destroyed) response.writeHead(status, { 'content-type': jsonType }).end(text)
-      return
-    case 'instead': {
-      const other = fault.instead?.(answer ?? { status, body: undefined }) ?? {}
-      response.writeHead(other.status ?? status, { 'content-type': other.type ?? jsonType })
-      response.end(other.text ?? JSON.stringify(other.body) ?? '')
-      return
-    }
     case 'flood':
-      response.writeHead(fault.status ?? 200, { 'content-type': jsonType })
-      await pipeline(Readable.from(blanks(fault.bytes ?? 0)), response).catch(() => {})
-      return
-    case 'bomb':
-      response.writeHead(200, { 'content-type': jsonType, 'content-encoding': 'gzip' })
-      await pipeline(Readable.from(blanks(fault.bytes ?? 0)), createGzip(), response).catch(() => {})
-      return
-    case 'redirect':
-      response.writeHead(307, { location: fault.location ?? 'http://127.0.0.1:9/' }).end()
-      return
+    case 'bomb': {
+      const isBomb = fault.kind === 'bomb'
+      response.writeHead(fault.status ?? 200, { 'content-type': jsonType, ...(isBomb && { 'content-encoding': 'gzip' }) })
+      await pipeline([Readable.from(blanks(fault.bytes ?? 0)), ...(isBomb ? [createGzip()] : []), response]).catch(() => {})
+    }
   }
 }
 

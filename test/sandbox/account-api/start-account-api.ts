@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
+import { parseJson } from '../slack/json.ts'
 import { accountData, type Data, type MovePhase, newToken } from './data.ts'
 import { createFaults, createJournal, type JournalEntry, jsonType, misbehave, takesEffect } from './faults.ts'
 import { createRateLimiter, type Limits } from './rate-limiter.ts'
@@ -20,8 +21,6 @@ export interface AccountApiOptions {
   data?: Partial<Data>
   /** Limits the size of pages below what is requested. */
   maxPageSize?: number
-  /** Whether `filter[server]` finds the addresses of a server that is not active, although they show no server. Default: false. */
-  filterKnowsDead?: boolean
   limits?: Limits
   now?: () => number
 }
@@ -34,11 +33,10 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
     moveTakes = { min: 4_000, max: 9_000 },
     maxPageSize = Number.POSITIVE_INFINITY,
     movePhases = [{ server: 'from' }, { server: 'target' }],
-    filterKnowsDead = false,
     now = Date.now,
   } = options
   const world = createWorld({ data: { ...accountData(key), ...options.data }, moveTakes, movePhases, now })
-  const answer = createRouter({ world, maxPageSize, filterKnowsDead })
+  const answer = createRouter(world, maxPageSize)
   const journal = createJournal()
   const faults = createFaults()
   const limiter = createRateLimiter(options.limits ?? {}, key, now)
@@ -90,14 +88,12 @@ async function readEntry(request: IncomingMessage, time: number): Promise<Journa
   // Split without a URL parser, which would resolve `..`: tests need the path as it was sent.
   const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s)
   const content = await text(request)
-  return { method: request.method ?? '', path, query: Object.fromEntries(new URLSearchParams(query)), headers, body: parsed(content), time }
-}
-
-function parsed(content: string): unknown {
-  if (content === '') return undefined
-  try {
-    return JSON.parse(content)
-  } catch {
-    return content
+  return {
+    method: request.method ?? '',
+    path,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    headers,
+    body: parseJson(content) ?? (content || undefined),
+    time,
   }
 }

@@ -85,7 +85,6 @@ export function serverOnWire(data: Data, state: ServerState) {
 }
 
 export function virtualMachineOnWire(data: Data, state: VirtualMachineState) {
-  const { operatingSystem: system } = state
   return {
     id: state.id,
     type: 'virtual_machines',
@@ -94,24 +93,13 @@ export function virtualMachineOnWire(data: Data, state: VirtualMachineState) {
       status: state.status,
       created_at: timestamp(state.createdAt),
       primary_ipv4: state.primaryIpv4,
-      operating_system: system && {
-        ...system,
-        features: { raid: false, ssh_keys: true, user_data: true, rescue: true, workflow: false },
-        distro: { name: system.name, slug: system.name.toLowerCase(), series: system.version },
-      },
+      operating_system: state.operatingSystem,
       site: state.site,
       billing: state.billing,
       plan: state.plan,
       specs: state.specs,
       tags: [],
-      team: {
-        id: 'team_9pXwaVrLN3mQ1',
-        name: 'Nimbus Works',
-        slug: 'nimbus-works',
-        feature_flags: ['baselines_api'],
-        limits: { virtual_machine: 50 },
-      },
-      project: { ...projectOnWire(data, state.projectId), environment: 'Production', bandwidth_alert: false },
+      project: { ...projectOnWire(data, state.projectId), environment: 'Production' },
       pending_restart: false,
     },
   }

@@ -23,7 +23,7 @@ export interface WorldOptions {
   /** In ms. */
   moveTakes: { min: number; max: number }
   /** What reads show during a move, each for an equal part of its time. */
-  movePhases?: MovePhase[]
+  movePhases: MovePhase[]
   now: () => number
 }
 
@@ -34,7 +34,7 @@ const anotherPerson = { id: idOf('user', 'greta'), email: 'greta.holm@nimbus.exa
  * The state of the stand-in account, for its routes, and for tests that read it or change it without the bot. It has no timers: a move ends
  * at the first read after its time. Returned objects are copies.
  */
-export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' }], now }: WorldOptions) {
+export function createWorld({ data, moveTakes, movePhases, now }: WorldOptions) {
   const events: EventState[] = []
   const planned: NextMove[] = []
   const issuedTokens: string[] = []
@@ -166,9 +166,6 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     moveByAnotherPerson(id: string, serverId: string): void {
       moveBehindOurBack(id, serverId)
       recordEvent('update.elastic_ip', { id, name: liveElasticIp(id).address }, anotherPerson)
-    },
-    release(id: string): void {
-      end(liveElasticIp(id), 'released')
     },
     remove(id: string): void {
       data.elasticIps.splice(data.elasticIps.indexOf(liveElasticIp(id)), 1)

@@ -1,5 +1,5 @@
 import type { Notification } from '../slack/message-store.ts'
-import type { AppState, Breakage, ElementState, FormValues, Message, Option, Surface, Workspace } from './shapes.ts'
+import type { Breakage, ElementState, FormValues, Option, PageState, Surface, Workspace } from './shapes.ts'
 
 export type Answer<Content = object> = ({ ok: true } & Content) | { ok: false; error: string }
 
@@ -47,8 +47,7 @@ const post = <Content>(path: string, body: object) =>
 /** The desk's routes in `test/sandbox/slack/desk.ts`. `as` is the person who acts. */
 export const api = {
   workspace: () => get<Workspace>('/desk/workspace'),
-  messages: (as: string, channel: string) => get<{ messages: Message[] }>('/desk/state', { as, channel }),
-  app: (as: string) => get<AppState>('/desk/app', { as }),
+  state: (as: string) => get<PageState>('/desk/state', { as }),
   openApp: (as: string, tab: string) => post('/desk/open', { as, tab }),
   say: (as: string, channel: string, text: string, threadTs?: string) => post('/desk/say', { as, channel, text, threadTs }),
   /** `at`: the message whose menu was opened, or for a global shortcut the channel on the screen. */

@@ -18,11 +18,11 @@ function renderBlock(block: Block, surface: Surface): TemplateResult | typeof no
     case 'header':
       return html`<h3>${renderPlain(block.text?.text ?? '')}</h3>`
     case 'context':
-      return html`<div class="block-context small">${texts(block.elements as TextObject[])}</div>`
+      return html`<div class="block-context row small">${texts(block.elements as TextObject[])}</div>`
     case 'divider':
       return html`<hr />`
     case 'actions':
-      return html`<div class="block-actions">
+      return html`<div class="block-actions row">
         ${(block.elements as Element[]).map((element) => renderElement(element, block, surface))}
       </div>`
     case 'rich_text':
@@ -100,7 +100,7 @@ function table(block: Block, surface: Surface): TemplateResult {
     </div>
     ${
       last > 0
-        ? html`<div class="table-foot small">
+        ? html`<div class="table-foot row small">
             <span role="status">${at * size + 1}–${at * size + shown.length} of ${rows.length}</span>
             ${iconButton('Previous rows', icons.back, () => turn(at - 1), at === 0)}
             ${iconButton('Next rows', icons.forward, () => turn(at + 1), at === last)}

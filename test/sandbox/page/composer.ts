@@ -121,7 +121,7 @@ function createComposer(id: string, takesCommands: boolean) {
         @input=${(event: InputEvent) => write((event.target as HTMLTextAreaElement).value)}
         @keydown=${(event: KeyboardEvent) => onKeydown(event, threadTs)}
       ></textarea>
-      <div class="composer-bar">
+      <div class="composer-bar row">
         ${tools}
         <span class="small" id=${`${id}-usage`}>
           ${known ? html`<strong>${known.command} ${known.usage}</strong> ${known.description}` : nothing}

@@ -2,9 +2,9 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import { keyed } from 'lit-html/directives/keyed.js'
 import { api } from './api.ts'
 import { renderBlocks } from './blocks.ts'
-import { answerQuestion, cancelQuestion, missingIn, questionNow, valuesOf } from './forms.ts'
+import { answerQuestion, cancelQuestion, questionNow, valuesOf } from './forms.ts'
 import { iconButton, icons } from './icons.ts'
-import { page, refresh, update } from './page.ts'
+import { openViews, page, refresh, update } from './page.ts'
 import { closePicker } from './picker.ts'
 import type { OpenView, Surface } from './shapes.ts'
 import { plainWithEmoji, renderPlain, renderText } from './text.ts'
@@ -32,13 +32,10 @@ async function submit(top: OpenView) {
   if (submitting) return
   closePicker()
   const { id, view } = top
-  const surface = surfaceOf(top)
-  const missing = missingIn(surface, view)
-  if (Object.keys(missing).length > 0) return showErrors(id, missing)
   submitting = id
   wrong = undefined
   update()
-  const answer = await api.submit(page.me.id, id, valuesOf(surface, view))
+  const answer = await api.submit(page.me.id, id, valuesOf(surfaceOf(top), view))
   const sentence = answer.ok ? answer.notice : answer.error
   if (sentence) wrong = { viewId: id, sentence }
   if (answer.ok) await refresh()
@@ -54,7 +51,7 @@ async function close({ id }: OpenView, clear = false) {
 }
 
 export function renderModal(): TemplateResult {
-  const top = page.views.at(-1)
+  const top = openViews().at(-1)
   const cancel = (event: Event) => {
     event.preventDefault()
     if (top) void close(top)
@@ -74,8 +71,8 @@ function form(top: OpenView): TemplateResult {
   }
   return html`${keyed(
     id,
-    html`<form novalidate @submit=${send}>
-      <header>
+    html`<form class="column" novalidate @submit=${send}>
+      <header class="row">
         <h2 id="modal-title">${renderPlain(view.title?.text ?? '')}</h2>
         ${iconButton('Close dialog', icons.close, () => close(top, true))}
       </header>
@@ -83,9 +80,9 @@ function form(top: OpenView): TemplateResult {
         ${wrong?.viewId === id && wrong.sentence ? html`<div class="error" role="alert">${wrong.sentence}</div>` : nothing}
         ${renderBlocks(view.blocks, surfaceOf(top))}
       </div>
-      <footer>
+      <footer class="row">
         <button type="button" class="button" @click=${() => close(top)}>
-          ${page.views.length > 1 ? 'Back' : plainWithEmoji(view.close?.text ?? (submitText ? 'Cancel' : 'Close'))}
+          ${openViews().length > 1 ? 'Back' : plainWithEmoji(view.close?.text ?? (submitText ? 'Cancel' : 'Close'))}
         </button>
         ${
           submitText
@@ -101,9 +98,9 @@ export function renderQuestion(): TemplateResult {
   const asked = questionNow()
   const content =
     asked &&
-    html`<header><h2 id="question-title">${renderPlain(asked.title.text)}</h2></header>
+    html`<header class="row"><h2 id="question-title">${renderPlain(asked.title.text)}</h2></header>
       <div class="modal-body" id="question-text">${renderText(asked.text)}</div>
-      <footer>
+      <footer class="row">
         <button type="button" class="button" @click=${cancelQuestion}>${asked.deny.text}</button>
         <button type="button" class="button ${asked.style ?? 'primary'}" @click=${() => answerQuestion(true)}>${asked.confirm.text}</button>
       </footer>`
@@ -118,7 +115,7 @@ export function renderQuestion(): TemplateResult {
 
 /** Opens and closes the dialogs, after every render. The browser returns the focus to where it was. */
 export function settleDialogs() {
-  const top = page.isFormAside ? undefined : page.views.at(-1)
+  const top = page.isFormAside ? undefined : openViews().at(-1)
   toggle('.modal', top !== undefined)
   toggle('.question', questionNow() !== undefined)
   if (top && top.id !== focused) document.querySelector<HTMLElement>('.modal :is(.field, .choices input, footer button)')?.focus()

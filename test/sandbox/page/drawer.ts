@@ -51,7 +51,7 @@ export function drawerToggle(): TemplateResult | typeof nothing {
   const broken = breakages.filter(isBroken).length
   return html`<button
     type="button"
-    class="bar-button drawer-toggle ${broken > 0 ? 'is-on' : ''}"
+    class="bar-button row drawer-toggle ${broken > 0 ? 'is-on' : ''}"
     aria-label=${broken > 0 ? 'Break something (something is broken now)' : 'Break something'}
     aria-expanded=${isOpen}
     @click=${() => setDrawerOpen(!isOpen)}
@@ -63,8 +63,8 @@ export function drawerToggle(): TemplateResult | typeof nothing {
 
 export function renderDrawer(): TemplateResult | typeof nothing {
   if (!isOpen) return nothing
-  return html`<aside class="drawer" aria-label="Break something">
-    <header class="head">
+  return html`<aside class="drawer column" aria-label="Break something">
+    <header class="head row">
       <h2>Break something</h2>
       ${iconButton('Close the drawer', icons.close, () => setDrawerOpen(false))}
     </header>

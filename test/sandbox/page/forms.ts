@@ -1,6 +1,6 @@
 import { api, type Press } from './api.ts'
 import { notify, page, tabHere, update } from './page.ts'
-import type { Block, Confirmation, Element, ElementState, FormValues, Surface, View } from './shapes.ts'
+import type { Confirmation, Element, ElementState, FormValues, Surface, View } from './shapes.ts'
 
 /** What people typed and chose. As in Slack, it survives updates of a view for elements with the same ids. */
 const held = new Map<string, ElementState>()
@@ -22,14 +22,10 @@ function initialState(element: Element): ElementState {
   return { type, selected_conversation: element.initial_conversation ?? current }
 }
 
-function isEmpty({ value, selected_option: option, selected_options: ticked = [], selected_conversation: conversation }: ElementState) {
-  return !value && !option && !conversation && ticked.length === 0
-}
-
-function holdersIn({ blocks }: View): { block: Block; blockId: string; element: Element }[] {
+function holdersIn({ blocks }: View): { blockId: string; element: Element }[] {
   return blocks.flatMap((block) => {
     const all = block.type === 'actions' ? ((block.elements ?? []) as Element[]) : [block.element, block.accessory]
-    return all.flatMap((element) => (element && element.type !== 'button' ? [{ block, blockId: block.block_id ?? '', element }] : []))
+    return all.flatMap((element) => (element && element.type !== 'button' ? [{ blockId: block.block_id ?? '', element }] : []))
   })
 }
 
@@ -39,14 +35,6 @@ export function valuesOf(surface: Surface, view: View): FormValues {
     values[blockId] = { ...values[blockId], [element.action_id ?? '']: stateOf(surface, blockId, element) }
   }
   return values
-}
-
-/** Returns an error for each required input that is empty, by block id. */
-export function missingIn(surface: Surface, view: View): Record<string, string> {
-  const empty = holdersIn(view).filter(
-    ({ block, blockId, element }) => block.type === 'input' && !block.optional && isEmpty(stateOf(surface, blockId, element)),
-  )
-  return Object.fromEntries(empty.map(({ blockId }) => [blockId, 'Please complete this required field.']))
 }
 
 export const isBusy = (surface: Surface, blockId: string, element: Element) => busy.has(keyOf(surface, blockId, element))

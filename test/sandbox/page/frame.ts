@@ -16,6 +16,7 @@ import {
   isBeside,
   isUnread,
   mainChannel,
+  messagesIn,
   messagesInChannels,
   page,
   tabHere,
@@ -34,8 +35,8 @@ export function renderPage(): TemplateResult {
   const closeSide = ({ target, currentTarget }: Event) => page.isSideOpen && target === currentTarget && toggleSide()
   return html`<div class="desk" @click=${closeSide}>
       ${topBar(requests)}
-      <div class="side-column">${sideBar(requests)} ${renderToasts()}</div>
-      <main .inert=${page.isSideOpen}>${tabHere() ? appTab() : channel(requests)}</main>
+      <div class="side-column column">${sideBar(requests)} ${renderToasts()}</div>
+      <main class="column" .inert=${page.isSideOpen}>${tabHere() ? appTab() : channel(requests)}</main>
       ${thread ? threadPanel(thread) : nothing} ${renderDrawer()}
     </div>
     ${renderModal()} ${renderQuestion()} ${renderNotices()}
@@ -70,10 +71,10 @@ function topBar(requests: ShownRequest[]): TemplateResult {
       ${person.name} (${person.role})${waiting && `, ${waiting}`}
     </option>`
   }
-  return html`<header class="top-bar">
+  return html`<header class="top-bar row">
     <div class="only-narrow">${iconButton('Channels and people', icons.menu, toggleSide)}</div>
     <strong class="only-wide">${page.workspace.team.name} sandbox</strong>
-    <div class="switcher">
+    <div class="switcher row">
       ${avatar(page.me.name, page.me)}
       <select aria-label="Acting as" title="Acting as" @change=${(event: Event) => actAs((event.target as HTMLSelectElement).value)}>
         ${people.map(optionOf)}
@@ -83,15 +84,15 @@ function topBar(requests: ShownRequest[]): TemplateResult {
     ${
       isBeside
         ? nothing
-        : html`<button type="button" class="bar-button only-wide" @click=${openTwoPeople}>${icons.columns}<span>Two people</span></button>`
+        : html`<button type="button" class="bar-button row only-wide" @click=${openTwoPeople}>${icons.columns}<span>Two people</span></button>`
     }
   </header>`
 }
 
 function sideBar(requests: ShownRequest[]): TemplateResult {
   const { channels, people, bot, team } = page.workspace
-  const isAppUnread = page.place !== 'messages' && isUnread(page.app?.channel ?? '')
-  return html`<nav class="side-bar ${page.isSideOpen ? 'is-open' : ''}" aria-label="Workspace">
+  const isAppUnread = page.place !== 'messages' && isUnread(page.state?.channel ?? '')
+  return html`<nav class="side-bar column ${page.isSideOpen ? 'is-open' : ''}" aria-label="Workspace">
     <h2>Channels</h2>
     ${channels.map(({ id, name }) =>
       sideLink(icons.hash, name, { isCurrent: id === page.place, isUnread: isUnread(id), go: () => goToChannel(id) }),
@@ -102,7 +103,7 @@ function sideBar(requests: ShownRequest[]): TemplateResult {
     ${sideLink(botPicture, bot.name, {
       isCurrent: tabHere() !== undefined,
       isUnread: isAppUnread,
-      go: () => goToChannel(bot.homeTab ? 'home' : 'messages'),
+      go: () => goToChannel('home'),
     })}
     <p class="small">${team.name} is invented. Nothing typed here leaves this machine.</p>
   </nav>`
@@ -117,7 +118,7 @@ interface SideLink {
 function sideLink(icon: TemplateResult, name: string, { isCurrent, isUnread, go }: SideLink): TemplateResult {
   const isMarked = isUnread && !isCurrent
   const [mark, current] = [isMarked ? 'is-unread' : '', isCurrent ? 'page' : nothing]
-  return html`<button type="button" class="side-link ${mark}" aria-current=${current} @click=${go}>
+  return html`<button type="button" class="side-link row ${mark}" aria-current=${current} @click=${go}>
     ${icon} ${name}${isMarked ? html`<span class="visually-hidden">, unread</span>` : nothing}
   </button>`
 }
@@ -128,7 +129,7 @@ function personLink(person: Person, requests: ShownRequest[]): TemplateResult {
   const label = isMe ? `${person.name} (you)` : `Act as ${person.name}`
   return html`<button
     type="button"
-    class="side-link ${isMe ? 'is-unread' : ''}"
+    class="side-link row ${isMe ? 'is-unread' : ''}"
     aria-label=${waiting ? `${label}, ${waiting}` : label}
     title=${person.title}
     @click=${() => actAs(person.id)}
@@ -153,8 +154,8 @@ function channel(requests: ShownRequest[]): TemplateResult {
     <p>This is the very beginning of <strong>#${name}</strong>. ${topic ? `It is about: ${topic}.` : nothing}</p>
     ${id === mainChannel()?.id ? html`<p>Try ${commands.slice(0, 4).map(({ command }) => commandButton(command))}</p>` : nothing}
   </div>`
-  return html`<header class="head">
-      <h1>${icons.hash}${name}</h1>
+  return html`<header class="head row">
+      <h1 class="row">${icons.hash}${name}</h1>
       <span class="topic small">${topic}</span>
       ${hintToggle()}
     </header>
@@ -169,11 +170,10 @@ function listCommands() {
 
 function log(label: string, beginning: TemplateResult): TemplateResult {
   const { id } = channelHere()
-  const messages = page.messages.get(id)
   return html`${keyed(
     id,
     html`<div class="messages" role="log" aria-label=${label} tabindex="0">
-      <div>${messages ? [beginning, renderMessages(messages)] : html`<p class="loading" role="status">Loading messages…</p>`}</div>
+      <div>${page.state ? [beginning, renderMessages(messagesIn(id))] : html`<p class="loading" role="status">Loading messages…</p>`}</div>
     </div>`,
   )}`
 }
@@ -185,10 +185,10 @@ function appTab(): TemplateResult {
     <h2>${bot.name}</h2>
     <p>Only <strong>you</strong> see these messages. ${bot.name} sends them here if it can't post in the channel.</p>
   </div>`
-  return html`<header class="head">
-      <h1>${botPicture}${bot.name}</h1>
+  return html`<header class="head row">
+      <h1 class="row">${botPicture}${bot.name}</h1>
       <nav class="tabs" aria-label=${bot.name}>
-        ${bot.homeTab ? tab('home', 'Home', false) : nothing} ${tab('messages', 'Messages', isUnread(page.app?.channel ?? ''))}
+        ${tab('home', 'Home', false)} ${tab('messages', 'Messages', isUnread(page.state?.channel ?? ''))}
       </nav>
     </header>
     ${lostConnection()}
@@ -208,7 +208,7 @@ function tab(place: string, name: string, isMarked: boolean): TemplateResult {
 }
 
 function home(): TemplateResult {
-  const published = page.app?.home
+  const published = page.state?.home
   if (!published) {
     return html`<p class="loading">${page.workspace.bot.name} has not shown anything here.</p>`
   }
@@ -218,8 +218,8 @@ function home(): TemplateResult {
 
 function threadPanel(messages: TemplateResult): TemplateResult {
   const threadTs = page.thread
-  return html`<aside class="thread" aria-label="Thread">
-    <header class="head">
+  return html`<aside class="thread column" aria-label="Thread">
+    <header class="head row">
       <h2>Thread</h2>
       <span class="topic small">${tabHere() ? '' : '#'}${channelHere().name}</span>
       ${iconButton('Close thread', icons.close, closeThread)}

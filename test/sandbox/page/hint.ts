@@ -27,7 +27,7 @@ export function hintToggle(): TemplateResult {
 /** Shows what a newcomer can do next as this person. */
 export function renderHint(requests: ShownRequest[]): TemplateResult | typeof nothing {
   if (!isOpen) return nothing
-  return html`<aside class="hint" aria-label="How to start">
+  return html`<aside class="hint row" aria-label="How to start">
     <p aria-live="polite"><strong>You are ${who(page.me)}.</strong> ${words(nextStep(page.me, page.workspace.people, requests))}</p>
     ${iconButton('Close this hint', icons.close, () => setOpen(false))}
   </aside>`

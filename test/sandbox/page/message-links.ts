@@ -1,5 +1,5 @@
 import { cancelQuestion } from './forms.ts'
-import { channelHere, goTo, page, tabHere } from './page.ts'
+import { channelHere, goTo, openViews, page, tabHere } from './page.ts'
 
 interface Target {
   channel: string
@@ -10,7 +10,7 @@ interface Target {
 /** Goes to a message and highlights it for a moment. An open form is set aside meanwhile, because it covers the message. */
 export function showMessage({ channel, ts, threadTs }: Target) {
   cancelQuestion()
-  page.isFormAside = page.views.length > 0
+  page.isFormAside = openViews().length > 0
   const isElsewhere = tabHere() !== undefined || channel !== channelHere().id
   const place = page.workspace.channels.some(({ id }) => id === channel) ? channel : 'messages'
   goTo({ ...(isElsewhere && { place }), thread: threadTs ?? (isElsewhere ? undefined : page.thread) })

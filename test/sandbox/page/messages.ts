@@ -3,7 +3,7 @@ import { repeat } from 'lit-html/directives/repeat.js'
 import { api } from './api.ts'
 import { renderBlocks } from './blocks.ts'
 import { avatar, iconButton, icons } from './icons.ts'
-import { channelHere, goTo, notify, page, tabHere } from './page.ts'
+import { channelHere, goTo, messagesIn, notify, page, tabHere } from './page.ts'
 import type { Message, Shortcut } from './shapes.ts'
 import { formatSlackDate } from './slack-date.ts'
 import { renderMrkdwn } from './text.ts'
@@ -23,7 +23,7 @@ export function renderMessages(messages: Message[]): TemplateResult {
 
 /** Renders the open thread. Nothing if its message is not here. */
 export function renderThread(): TemplateResult | undefined {
-  const messages = page.messages.get(channelHere().id) ?? []
+  const messages = messagesIn(channelHere().id)
   const parent = messages.find(({ ts }) => ts === page.thread)
   if (!parent) return undefined
   const replies = messages.filter(({ threadTs, ts }) => threadTs === parent.ts && ts !== parent.ts)
@@ -46,7 +46,7 @@ function renderMessage(message: Message, around?: Message[]): TemplateResult {
     <div class="message-body">
       <div class="message-head">
         <strong>${userName}</strong>
-        ${isBot ? html`<span class="app-badge">APP</span>` : nothing}
+        ${isBot ? html`<span class="small">APP</span>` : nothing}
         <time class="small" datetime=${dateOf(message).toISOString()} title=${dateOf(message).toLocaleString()}>${timeOf(message)}</time>
       </div>
       ${broadcast ? alsoWhere(threadTs ?? ts, around !== undefined) : nothing} ${content(message)}
@@ -75,7 +75,7 @@ function alsoWhere(thread: string, isInChannel: boolean): TemplateResult {
 function threadBar(thread: string, replies: Message[]): TemplateResult {
   const last = Number(replies.at(-1)?.ts)
   const authors = new Map(replies.map((reply) => [reply.user, reply]))
-  return html`<button type="button" class="thread-bar" @click=${() => goTo({ thread })}>
+  return html`<button type="button" class="thread-bar row" @click=${() => goTo({ thread })}>
     ${[...authors.values()].map(avatarOf)}
     <strong>${countOf(replies)}</strong>
     <span class="small">Last reply ${formatSlackDate(last, '{time} {date_short_pretty}', new Date())}</span>
@@ -117,7 +117,7 @@ export function shortcutMenu(
 
 function dayDivider({ ts }: Message): TemplateResult {
   const day = formatSlackDate(Number(ts), '{date_long_pretty}', new Date())
-  return html`<div class="day-divider" role="separator">${day.charAt(0).toUpperCase() + day.slice(1)}</div>`
+  return html`<div class="day-divider row" role="separator">${day.charAt(0).toUpperCase() + day.slice(1)}</div>`
 }
 
 function avatarOf({ user, userName, isBot }: Message): TemplateResult {

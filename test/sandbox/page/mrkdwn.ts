@@ -1,38 +1,11 @@
-/** A piece of a line. Content from outside is only text here, never markup. */
+/** A piece of a text. Content from outside is only text here, never markup. */
 export type Inline =
   | { type: 'text' | 'code'; text: string }
-  | { type: 'bold' | 'italic' | 'strike'; children: Inline[] }
-  | { type: 'break' }
+  | { type: 'bold' | 'italic'; children: Inline[] }
   | { type: 'link'; url: string; text: string }
   | { type: 'user' | 'channel' | 'group'; id: string; label?: string | undefined }
-  | { type: 'broadcast'; range: string }
   | { type: 'date'; seconds: number; format: string }
   | { type: 'emoji'; name: string }
-
-export type Paragraph = { type: 'paragraph' | 'quote'; children: Inline[] } | { type: 'preformatted'; text: string }
-
-/**
- * Reads Slack's mrkdwn as Slack's own clients do, as far as bots use it. With `verbatim`, an address is a link only if written as one.
- * Source: https://docs.slack.dev/messaging/formatting-message-text.
- */
-export function parseMrkdwn(text: string, verbatim = false): Paragraph[] {
-  return text.split(/\n?```\n?([\s\S]+?)\n?```\n?/).flatMap((part, index): Paragraph[] => {
-    if (index % 2 === 1) return [{ type: 'preformatted', text: plainOf(part) }]
-    return part === '' ? [] : parseLines(part, verbatim)
-  })
-}
-
-function parseLines(text: string, verbatim: boolean): Paragraph[] {
-  const groups: { type: 'paragraph' | 'quote'; lines: string[] }[] = []
-  for (const line of text.split('\n')) {
-    const quoted = /^(?:>|&gt;) ?(.*)$/.exec(line)?.[1]
-    const type = quoted === undefined ? 'paragraph' : 'quote'
-    const last = groups.at(-1)
-    if (last?.type === type) last.lines.push(quoted ?? line)
-    else groups.push({ type, lines: [quoted ?? line] })
-  }
-  return groups.map(({ type, lines }) => ({ type, children: parseInline(lines.join('\n'), verbatim) }))
-}
 
 const word = '[\\p{L}\\p{N}]'
 
@@ -45,16 +18,18 @@ const token = new RegExp(
     '<(?<control>[^<>\\n]+)>',
     '`(?<code>[^`\\n]*[^`\\s][^`\\n]*)`',
     ":(?<emoji>[a-z0-9_+'-]+):",
-    '(?<newline>\\n)',
     `(?<!${word})(?<address>https?:\\/\\/[^\\s<>|]*[^\\s<>|.,;:!?'")\\]}*_~])`,
     emphasis('\\*', 'bold'),
     emphasis('_', 'italic'),
-    emphasis('~', 'strike'),
   ].join('|'),
   'gu',
 )
 
-function parseInline(text: string, verbatim: boolean): Inline[] {
+/**
+ * Reads Slack's mrkdwn as Slack's own clients do, as far as bots use it. With `verbatim`, an address is a link only if written as one.
+ * Source: https://docs.slack.dev/messaging/formatting-message-text.
+ */
+export function parseMrkdwn(text: string, verbatim = false): Inline[] {
   const pieces: Inline[] = []
   let end = 0
   const addTextUntil = (at: number) => {
@@ -72,15 +47,13 @@ function parseInline(text: string, verbatim: boolean): Inline[] {
 }
 
 function pieceOf(groups: Record<string, string | undefined>, verbatim: boolean): Inline | undefined {
-  const { control, code, emoji, newline, address, bold, italic, strike } = groups
-  if (newline) return { type: 'break' }
+  const { control, code, emoji, address, bold, italic } = groups
   if (control) return parseControl(control)
   if (code) return { type: 'code', text: plainOf(code) }
   if (emoji) return { type: 'emoji', name: emoji }
   if (address) return verbatim ? undefined : { type: 'link', url: decode(address), text: decode(address) }
-  if (bold) return { type: 'bold', children: parseInline(bold, verbatim) }
-  if (italic) return { type: 'italic', children: parseInline(italic, verbatim) }
-  return { type: 'strike', children: parseInline(strike ?? '', verbatim) }
+  if (bold) return { type: 'bold', children: parseMrkdwn(bold, verbatim) }
+  return { type: 'italic', children: parseMrkdwn(italic ?? '', verbatim) }
 }
 
 /** Parses what is between `<` and `>`. Returns nothing if it has no meaning, and so is text. */
@@ -90,10 +63,9 @@ function parseControl(inside: string): Inline | undefined {
   if (/^@[UW][A-Z0-9]+$/.test(target)) return { type: 'user', id: target.slice(1), label }
   if (/^#[CG][A-Z0-9]+$/.test(target)) return { type: 'channel', id: target.slice(1), label }
   if (/^!subteam\^S[A-Z0-9]+$/.test(target)) return { type: 'group', id: target.slice('!subteam^'.length), label }
-  if (/^!(here|channel|everyone)$/.test(target)) return { type: 'broadcast', range: target.slice(1) }
   const date = /^!date\^(-?\d+)\^([^^]+)/.exec(target)
   if (date) return { type: 'date', seconds: Number(date[1]), format: decode(date[2] ?? '') }
-  if (/^(https?:\/\/|mailto:|tel:)/i.test(target)) return { type: 'link', url: decode(target), text: label ?? decode(target) }
+  if (/^(https?:\/\/|mailto:)/i.test(target)) return { type: 'link', url: decode(target), text: label ?? decode(target) }
   return undefined
 }
 

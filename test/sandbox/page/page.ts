@@ -1,6 +1,6 @@
 import type { Notification } from '../slack/message-store.ts'
 import { api, followEvents } from './api.ts'
-import type { AppState, Channel, Message, OpenView, Person, Workspace } from './shapes.ts'
+import type { Channel, Message, OpenView, PageState, Person, Workspace } from './shapes.ts'
 
 /**
  * Everything that the page shows. There is one page, so every part of it reads this object, and calls `update` after a change. `startPage`
@@ -13,10 +13,7 @@ export const page = {
   place: '',
   /** The stamp of the message whose thread is open. */
   thread: undefined as string | undefined,
-  messages: new Map<string, Message[]>(),
-  app: undefined as AppState | undefined,
-  /** The stack of open modals. */
-  views: [] as OpenView[],
+  state: undefined as PageState | undefined,
   /** Whether the modals are hidden while their reader looks at a message. */
   isFormAside: false,
   isConnected: true,
@@ -86,7 +83,7 @@ export function tabHere(): 'home' | 'messages' | undefined {
 /** Returns the channel, or the direct messages from the app. */
 export function channelHere(): Channel {
   const { channels, bot } = page.workspace
-  return channels.find(({ id }) => id === page.place) ?? { id: page.app?.channel ?? '', name: bot.name, topic: '' }
+  return channels.find(({ id }) => id === page.place) ?? { id: page.state?.channel ?? '', name: bot.name, topic: '' }
 }
 
 /** Returns the channel in which Lockkeeper takes commands from the beginning. */
@@ -94,35 +91,33 @@ export function mainChannel(): Channel | undefined {
   return page.workspace.channels[0]
 }
 
+export const messagesIn = (channel: string): Message[] => page.state?.messages[channel] ?? []
+
+/** The stack of open modals. */
+export const openViews = (): OpenView[] => page.state?.views ?? []
+
 export function messagesInChannels(): Message[] {
-  return page.workspace.channels.flatMap(({ id }) => page.messages.get(id) ?? []).sort((a, b) => Number(a.ts) - Number(b.ts))
+  return page.workspace.channels.flatMap(({ id }) => messagesIn(id)).sort((a, b) => Number(a.ts) - Number(b.ts))
 }
 
 export function isUnread(channel: string): boolean {
   const since = readUpTo.get(`${page.me.id}/${channel}`) ?? opened
-  return (page.messages.get(channel) ?? []).some(({ ts, user }) => Number(ts) > since && user !== page.me.id)
+  return messagesIn(channel).some(({ ts, user }) => Number(ts) > since && user !== page.me.id)
 }
 
 function markRead() {
   const { id } = channelHere()
-  const last = page.messages.get(id)?.at(-1)
+  const last = messagesIn(id).at(-1)
   if (last && page.place !== 'home') readUpTo.set(`${page.me.id}/${id}`, Number(last.ts))
 }
 
 async function read(): Promise<void> {
   const as = page.me.id
-  const [app, ...channels] = await Promise.all([api.app(as), ...page.workspace.channels.map(({ id }) => api.messages(as, id))])
+  const state = await api.state(as)
   // Another person has been chosen meanwhile.
   if (as !== page.me.id) return
-  for (const [index, answer] of channels.entries()) {
-    if (answer.ok) page.messages.set(page.workspace.channels[index]?.id ?? '', answer.messages)
-  }
-  if (app.ok) {
-    page.app = app
-    page.views = app.views
-    page.messages.set(app.channel, app.messages)
-  }
-  if (page.views.length === 0) page.isFormAside = false
+  if (state.ok) page.state = state
+  if (openViews().length === 0) page.isFormAside = false
   markRead()
   update()
 }
@@ -174,8 +169,7 @@ function show({ as, place = '', thread }: Move) {
   const next = isKnown ? place : page.place || (channels[0]?.id ?? '')
   const isMove = person !== page.me || next !== page.place
   if (person !== page.me) {
-    Object.assign(page, { me: person, app: undefined, views: [], isFormAside: false })
-    page.messages.clear()
+    Object.assign(page, { me: person, state: undefined, isFormAside: false })
     follow()
   }
   page.place = next

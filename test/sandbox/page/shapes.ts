@@ -11,16 +11,15 @@ export type Shortcut = Omit<ShortcutSuggestion, 'type'>
 export interface Workspace {
   team: { id: string; name: string }
   people: Person[]
-  /** People of other organisations. */
-  strangers: { id: string; handle: string }[]
+  /** The names of people and groups in messages. */
+  handles: { id: string; handle: string }[]
   channels: Channel[]
-  bot: { id: string; name: string; homeTab: boolean }
+  bot: { id: string; name: string }
   commands: Command[]
   shortcuts: { message: Shortcut[]; global: Shortcut[] }
-  userGroups: { id: string; handle: string }[]
 }
 
-export interface Message extends Omit<SlackMessage, 'blocks' | 'metadata' | 'time'> {
+export interface Message extends Omit<SlackMessage, 'blocks' | 'metadata'> {
   blocks?: Block[]
   metadata?: { event_payload?: { key?: string } }
 }
@@ -30,11 +29,11 @@ export interface OpenView {
   view: View
 }
 
-/** The app as one person sees it: its Home tab, and the direct messages from it in `channel`. */
-export interface AppState {
+/** What one person sees: the messages of each channel, the app's Home tab, and the open modals. `channel`: the direct messages from the app. */
+export interface PageState {
   channel: string
   home: OpenView | null
-  messages: Message[]
+  messages: Record<string, Message[]>
   views: OpenView[]
 }
 

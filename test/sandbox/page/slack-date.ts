@@ -8,7 +8,6 @@ export function formatSlackDate(seconds: number, format: string, now: Date, loca
   const two = (number: number) => String(number).padStart(2, '0')
   const words: Record<string, () => string> = {
     date_num: () => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`,
-    date: () => write({ year: 'numeric', month: 'long', day: 'numeric' }),
     date_short: () => write({ year: 'numeric', month: 'short', day: 'numeric' }),
     date_long: () => write({ weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' }),
     time: () => write({ hour: 'numeric', minute: '2-digit' }),

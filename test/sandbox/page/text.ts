@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit-html'
 import { emojiNamed } from './emoji.ts'
-import { type Inline, type Paragraph, parseMrkdwn } from './mrkdwn.ts'
+import { type Inline, parseMrkdwn } from './mrkdwn.ts'
 import { page } from './page.ts'
 import type { RichTextPiece, RichTextSection, TextObject } from './shapes.ts'
 import { formatSlackDate } from './slack-date.ts'
@@ -10,7 +10,7 @@ export function renderText({ type, text, verbatim }: TextObject): TemplateResult
 }
 
 export function renderMrkdwn(text: string, verbatim?: boolean): TemplateResult {
-  return html`${parseMrkdwn(text, verbatim).map(renderParagraph)}`
+  return renderPieces(parseMrkdwn(text, verbatim))
 }
 
 /** Keeps line breaks of plain text, and replaces `:names:` by emoji. */
@@ -24,7 +24,7 @@ export function plainWithEmoji(text: string): string {
 
 /** Renders the sections of rich text. Source: https://docs.slack.dev/reference/block-kit/blocks/rich-text-block. */
 export function renderRichText(sections: RichTextSection[]): TemplateResult {
-  return html`${sections.map(({ elements }) => renderParagraph({ type: 'paragraph', children: elements.map(inlineOf) }))}`
+  return html`${sections.map(({ elements }) => renderPieces(elements.map(inlineOf)))}`
 }
 
 function inlineOf(piece: RichTextPiece): Inline {
@@ -49,49 +49,31 @@ function unstyled(piece: RichTextPiece): Inline {
   }
 }
 
-function renderParagraph(paragraph: Paragraph): TemplateResult {
-  if (paragraph.type === 'preformatted') return html`<pre>${paragraph.text}</pre>`
-  const children = paragraph.children.map(renderInline)
-  return paragraph.type === 'quote' ? html`<blockquote>${children}</blockquote>` : html`<span class="plain">${children}</span>`
+function renderPieces(pieces: Inline[]): TemplateResult {
+  return html`<span class="plain">${pieces.map(renderInline)}</span>`
 }
 
 function renderInline(piece: Inline): TemplateResult {
   switch (piece.type) {
     case 'text':
       return html`${piece.text}`
-    case 'break':
-      return html`<br />`
     case 'code':
       return html`<code>${piece.text}</code>`
     case 'bold':
       return html`<strong>${piece.children.map(renderInline)}</strong>`
     case 'italic':
       return html`<em>${piece.children.map(renderInline)}</em>`
-    case 'strike':
-      return html`<s>${piece.children.map(renderInline)}</s>`
     case 'link':
-      return renderLink(piece.url, piece.text)
-    case 'broadcast':
-      return renderMention(`@${piece.range}`, true)
+      return html`<a href=${piece.url} target="_blank" rel="noopener noreferrer">${piece.text}</a>`
     case 'user':
     case 'group':
     case 'channel':
-      return renderMention(nameOf(piece), piece.id === page.me.id)
+      return html`<span class="mention">${nameOf(piece)}</span>`
     case 'date':
       return renderDate(piece)
     case 'emoji':
       return html`<span title=${`:${piece.name}:`}>${emojiNamed(piece.name) ?? `:${piece.name}:`}</span>`
   }
-}
-
-/** Links only to addresses that a chat may open. Anything else stays text. */
-function renderLink(url: string, text: string): TemplateResult {
-  if (!/^(https?:|mailto:|tel:)/i.test(url)) return html`${text}`
-  return html`<a href=${url} target="_blank" rel="noopener noreferrer">${text}</a>`
-}
-
-function renderMention(text: string, isMe: boolean): TemplateResult {
-  return html`<span class="mention ${isMe ? 'mention-me' : ''}">${text}</span>`
 }
 
 function renderDate({ seconds, format }: Extract<Inline, { type: 'date' }>): TemplateResult {
@@ -101,8 +83,7 @@ function renderDate({ seconds, format }: Extract<Inline, { type: 'date' }>): Tem
 
 /** Returns the name of a mentioned person, group or channel, with its sign. */
 function nameOf({ type, id, label }: Extract<Inline, { id: string }>): string {
-  const { people, strangers, userGroups, channels, bot } = page.workspace
-  const handles = [...people, ...strangers, ...userGroups, { id: bot.id, handle: bot.name }]
-  const known = type === 'channel' ? channels.find((one) => one.id === id)?.name : handles.find((one) => one.id === id)?.handle
-  return `${type === 'channel' ? '#' : '@'}${known ?? label?.replace(/^@/, '') ?? id}`
+  const { handles, channels, bot } = page.workspace
+  const known = type === 'channel' ? channels : [...handles.map((one) => ({ ...one, name: one.handle })), bot]
+  return `${type === 'channel' ? '#' : '@'}${known.find((one) => one.id === id)?.name ?? label?.replace(/^@/, '') ?? id}`
 }

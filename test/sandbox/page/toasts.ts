@@ -49,7 +49,7 @@ function firstNameOf(personId: string): string {
 export function renderNotices(): TemplateResult {
   return html`<div class="notices" role="status">
     ${page.notices.map(
-      (notice) => html`<div class="notice">
+      (notice) => html`<div class="notice row">
         <span>${notice.sentence}</span>
         ${iconButton('Dismiss', icons.close, () => removeNotice(notice))}
       </div>`,

@@ -19,9 +19,9 @@ export function renderTwoPeople({ people, channels, team }: Workspace, query: UR
   document.title = `${both.map(({ name }) => name).join(' and ')} · ${team.name}`
   render(
     html`<div class="two-people">
-      <header class="top-bar">
+      <header class="top-bar row">
         <strong>Two people side by side</strong>
-        <a class="bar-button" href=${addressOf(both[0]?.id)}>${icons.close}One person</a>
+        <a class="bar-button row" href=${addressOf(both[0]?.id)}>${icons.close}One person</a>
       </header>
       ${both.map(({ id, name }) => html`<iframe title=${name} src=${addressOf(id)}></iframe>`)}
     </div>`,

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { canInstallWithApt, findProgram, freePort, systemEnvironment } from '../programs.ts'
-import { endsWithUs } from '../watchdog.ts'
+import { findOrInstall, findProgram, freePort, runQuietly, systemEnvironment } from '../programs.ts'
+import { endChild, endsWithUs, temporaryFolder, untilReady } from '../watchdog.ts'
 
 /** Where the unpacked package is kept. `npm ci` removes it. */
 const unpacked = resolve(import.meta.dirname, '../../../node_modules/.cache/lockkeeper/prometheus')
@@ -27,56 +25,28 @@ export interface Prometheus {
  * installed, because that would start a service, which scrapes and listens. Throws with advice if there is none.
  */
 export async function findPrometheus(): Promise<Prometheus> {
-  const found = lookFor(process.env.PATH ?? '') ?? lookFor(join(unpacked, 'usr/bin'))
-  if (found) return found
-  if (canInstallWithApt()) await unpackWithApt()
-  const now = lookFor(join(unpacked, 'usr/bin'))
-  if (now) return now
-  throw new Error(advice)
+  const find = (names: string[]) => findProgram(names) ?? findProgram(names, join(unpacked, 'usr/bin'))
+  const missing = `There is no Prometheus on this machine. It is only unpacked, into ${unpacked}.`
+  const program = (name: string) => findOrInstall({ names: [name], packages: ['prometheus'], missing, advice }, { find, install: unpack })
+  return { prometheus: await program('prometheus'), promtool: await program('promtool') }
 }
 
-function lookFor(path: string): Prometheus | undefined {
-  const [prometheus, promtool] = [findProgram(['prometheus'], path), findProgram(['promtool'], path)]
-  return prometheus && promtool ? { prometheus, promtool } : undefined
-}
-
-async function unpackWithApt(): Promise<void> {
-  const say = (sentence: string) => process.stderr.write(`${sentence}\n`)
-  say(
-    `There is no Prometheus on this machine. Unpacking Debian's package into ${unpacked} now (this takes a minute and installs nothing) …`,
-  )
+async function unpack(packages: string[], why: string): Promise<void> {
+  process.stderr.write(`${why}\n`)
   mkdirSync(dirname(unpacked), { recursive: true })
   const folder = mkdtempSync(`${unpacked}-`)
   try {
-    say('  apt-get update')
     // An unreachable source may be irrelevant for this package.
-    await run('apt-get', ['update'], folder)
-    say('  apt-get download prometheus')
-    const failure = await run('apt-get', ['-o', 'APT::Sandbox::User=root', 'download', 'prometheus'], folder)
+    await runQuietly('apt-get', ['update'])
+    const failure = await runQuietly('apt-get', ['-o', 'APT::Sandbox::User=root', 'download', ...packages], folder)
     const archive = readdirSync(folder).find((file) => file.endsWith('.deb'))
-    if (!archive) {
-      say(`  apt-get download failed:\n${failure}`)
-      return
-    }
-    await run('dpkg-deb', ['--extract', archive, 'whole'], folder)
+    if (!archive) throw new Error(`apt-get download failed:\n${failure}`)
+    await runQuietly('dpkg-deb', ['--extract', archive, 'whole'], folder)
     // Two test files may do this at the same time. The first one wins.
     if (!existsSync(unpacked)) renameSync(join(folder, 'whole'), unpacked)
-    say('  Unpacked.')
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-async function run(program: string, args: string[], cwd: string): Promise<string | undefined> {
-  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  const keep = (chunk: Buffer) => {
-    said = `${said}${chunk}`.slice(-2_000)
-  }
-  child.stdout.on('data', keep)
-  child.stderr.on('data', keep)
-  const [code] = await once(child, 'close')
-  return code === 0 ? undefined : said
 }
 
 const Answer = z.object({ data: z.object({ result: z.array(z.object({ values: z.array(z.tuple([z.number(), z.string()])) })) }) })
@@ -88,7 +58,7 @@ interface PrometheusOptions {
 }
 
 export async function startPrometheus({ program, scrapes }: PrometheusOptions) {
-  const folder = mkdtempSync(join(tmpdir(), 'lockkeeper-prometheus-'))
+  const { folder, remove } = await temporaryFolder('prometheus')
   const config = join(folder, 'prometheus.yml')
   const targets = scrapes.map((port) => `127.0.0.1:${port}`)
   const jobs = [{ job_name: 'lockkeeper', static_configs: [{ targets }] }]
@@ -100,22 +70,11 @@ export async function startPrometheus({ program, scrapes }: PrometheusOptions) {
   const base = `http://127.0.0.1:${port}`
 
   async function stop(): Promise<void> {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
-    }
-    rmSync(folder, { recursive: true, force: true })
+    await endChild(child, 'SIGKILL')
+    await remove()
   }
 
-  const deadline = Date.now() + 20_000
-  while (!(await fetch(`${base}/-/ready`).catch(() => undefined))?.ok) {
-    if (Date.now() > deadline) {
-      await stop()
-      throw new Error('Prometheus was not ready after 20 s.')
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  await untilReady(child, `${base}/-/ready`)
 
   /** Runs a query for every second since `from`, in ms since 1970. Returns the values of all series. Throws if Prometheus refuses it. */
   async function values(query: string, from: number): Promise<number[]> {

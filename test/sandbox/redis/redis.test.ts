@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { findRedis } from './start-redis.ts'
 
 test('it ends and leaves no folder behind when its parent is killed with SIGKILL', async () => {
   const program = `
@@ -23,14 +22,6 @@ test('it ends and leaves no folder behind when its parent is killed with SIGKILL
   parent.kill('SIGKILL')
 
   await expect.poll(async () => (await isListening(port)) || existsSync(folder), { timeout: 10_000 }).toBe(false)
-})
-
-test('the Redis of REDIS_URL is used and left running', async () => {
-  const redis = await findRedis({}, { REDIS_URL: 'redis://192.0.2.1:6379' })
-
-  await redis.stop()
-
-  expect(redis).toMatchObject({ url: 'redis://192.0.2.1:6379', from: 'REDIS_URL' })
 })
 
 async function isListening(port: number): Promise<boolean> {

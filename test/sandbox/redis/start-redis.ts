@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findOrInstall, freePort } from '../programs.ts'
-import { startWatchdog } from '../watchdog.ts'
+import { endChild, endsWithUs, temporaryFolder } from '../watchdog.ts'
 
 const advice = [
   'There is no Redis on this machine, and Lockkeeper stores its requests in one. Do one of these and run the command again:',
@@ -52,8 +50,7 @@ export async function startRedis({
   mode = 'server',
 }: StartRedisOptions = {}) {
   const program = await findRedisServer()
-  const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-redis-'))
-  const watchdog = startWatchdog({ folder })
+  const { folder, remove } = await temporaryFolder('redis')
   let port = 0
   let server: ChildProcess | undefined
 
@@ -69,12 +66,10 @@ export async function startRedis({
     ]
     // A file and not arguments, because every user of the machine can read arguments.
     await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
-    const child = spawn(program, mode === 'sentinel' ? [file, '--sentinel'] : [file], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-    child.unref()
-    if (child.pid !== undefined) watchdog.guard(child.pid)
-    child.once('exit', () => child.pid !== undefined && watchdog.release(child.pid))
-    server = child
-    await untilReady(child)
+    const args = mode === 'sentinel' ? [file, '--sentinel'] : [file]
+    server = endsWithUs(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true }))
+    server.unref()
+    await untilReady(server)
   }
 
   function serverSettings(): string[] {
@@ -88,19 +83,10 @@ export async function startRedis({
         return await startAt(port)
       } catch (error) {
         if (attempt < tries && error instanceof Error && /Address already in use|bind/i.test(error.message)) continue
-        await watchdog.end()
+        await remove()
         throw error
       }
     }
-  }
-
-  async function end(signal: NodeJS.Signals): Promise<void> {
-    const child = server
-    server = undefined
-    if (!child || child.exitCode !== null || child.signalCode !== null) return
-    const ended = once(child, 'exit')
-    child.kill(signal)
-    await ended
   }
 
   await start()
@@ -117,7 +103,7 @@ export async function startRedis({
     folder,
 
     /** Sends SIGKILL: data that is not written yet is lost. */
-    kill: () => end('SIGKILL'),
+    kill: () => endChild(server, 'SIGKILL'),
 
     /** Sends SIGSTOP: connections stay open without answers. */
     freeze: () => void server?.kill('SIGSTOP'),
@@ -125,15 +111,15 @@ export async function startRedis({
 
     /** Stops it if it still runs, and starts it with the same address, folder and password. */
     async restart(): Promise<void> {
-      await end('SIGTERM')
+      await endChild(server)
       await startAt(port)
     },
 
     async stop(): Promise<void> {
       // A frozen process does not receive the signal to end.
       server?.kill('SIGCONT')
-      await end('SIGTERM')
-      await watchdog.end()
+      await endChild(server)
+      await remove()
     },
   }
 }
@@ -168,15 +154,9 @@ async function untilReady(child: ChildProcess): Promise<void> {
   }
 }
 
-export interface FoundRedis {
-  url: string
-  from: 'REDIS_URL' | 'started'
-  stop(): Promise<void>
-}
-
-export async function findRedis(options: StartRedisOptions = {}, environment: NodeJS.ProcessEnv = process.env): Promise<FoundRedis> {
-  const given = environment.REDIS_URL
-  if (given) return { url: given, from: 'REDIS_URL', stop: async () => {} }
-  const redis = await startRedis(options)
-  return { url: redis.url, from: 'started', stop: redis.stop }
+/** Returns the Redis of `REDIS_URL`, which is left running, or starts one. */
+export async function findRedis(options: StartRedisOptions = {}): Promise<{ url: string; stop(): Promise<void> }> {
+  const given = process.env.REDIS_URL
+  if (given) return { url: given, stop: async () => {} }
+  return startRedis(options)
 }

@@ -1,29 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Place } from './acts.ts'
+import { createHands, type Hands, type Target } from './hands.ts'
 import { addressOf, readBody, sendJson } from './http.ts'
-import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
-import type { Message, ShortcutSuggestion } from './slack.ts'
+import { type Json, objectOf, parseJson, stringOf } from './json.ts'
+import type { Message, OpenView, ShortcutSuggestion } from './slack.ts'
 import type { Parts } from './start-slack.ts'
 import type { StoredView } from './view-store.ts'
+import type { Channel } from './workspace.ts'
 
-/** The routes of the web page. Each one acts as the person `as`, with the same functions as the hands of tests. */
-export function createDesk({ state, directory, messages, views, interactions, acts, app }: Parts) {
+/** The routes of the web page. Each one acts as the person `as`, with the same hands as tests. */
+export function createDesk(parts: Parts) {
+  const { state, directory, messages, views, app } = parts
   const streams = new Set<ServerResponse>()
-
-  function asOf(given: Json): string {
-    return directory.person(stringOf(given.as)).id
-  }
-
-  function seenPlace(userId: string, given: Json): Place {
-    const { message, view } = objectOf(given.seen)
-    const place = placeOf(userId, given, isObject(message) ? (message as unknown as Message) : undefined)
-    return 'view' in place && isObject(view) ? { view: { ...place.view, hash: stringOf(view.hash), given: view } } : place
-  }
-
-  function placeOf(userId: string, given: Json, copy?: Message): Place {
-    if (given.viewId) return acts.viewFor(userId, stringOf(given.viewId))
-    return acts.messageFor(userId, stringOf(given.channel), stringOf(given.ts), copy)
-  }
+  const channels = () => directory.workspace.channels.filter(({ isGroupDirect }) => !isGroupDirect)
 
   function workspace(): Json {
     const { team, bot, workspace } = directory
@@ -32,120 +20,47 @@ export function createDesk({ state, directory, messages, views, interactions, ac
       people: workspace.people
         .filter(({ isStranger, deleted }) => !isStranger && !deleted)
         .map(({ id, name, handle, title, role, color }) => ({ id, name, handle, title, role, color })),
-      // Nobody acts as them on the page, but messages of the bot need their names.
-      strangers: workspace.people.filter(({ isStranger }) => isStranger).map(({ id, handle }) => ({ id, handle })),
-      channels: workspace.channels
-        .filter(({ isGroupDirect }) => !isGroupDirect)
-        .map(({ id, name, topic, isPrivate = false, isShared = false }) => ({ id, name, topic, isPrivate, isShared })),
-      userGroups: workspace.userGroups.map(({ id, handle }) => ({ id, handle })),
-      bot: { id: bot.userId, name: bot.name, homeTab: app.homeTab },
+      // Messages name people as whom nobody acts on the page, too.
+      handles: [...workspace.people, ...workspace.userGroups].map(({ id, handle }) => ({ id, handle })),
+      channels: channels().map(({ id, name, topic, isPrivate = false, isShared = false }) => ({ id, name, topic, isPrivate, isShared })),
+      bot: { id: bot.userId, name: bot.name },
       commands: app.commands,
       shortcuts: { message: shortcutsOf('message'), global: shortcutsOf('global') },
     }
   }
 
-  function shortcutsOf(type: ShortcutSuggestion['type']): Json[] {
-    return app.shortcuts
-      .filter((each) => each.type === type)
-      .map(({ callbackId, name, description }) => ({ callbackId, name, description }))
-  }
+  const shortcutsOf = (type: ShortcutSuggestion['type']) => app.shortcuts.filter((each) => each.type === type)
 
-  function stateFor(given: Json): Json {
-    return { messages: messagesFor(asOf(given), directory.channel(stringOf(given.channel)).id) }
-  }
-
-  function messagesFor(userId: string, channel: string): Message[] {
-    return messages.seen(channel, userId).map((message) => messages.toMessage(message))
-  }
-
-  function shown(view: StoredView): Json {
-    return { id: view.id, view: views.toSlack(view) }
-  }
-
-  /** Returns the app as this person sees it: its Home tab, the direct messages from it, and the open modals. */
-  function appFor(given: Json): Json {
-    const userId = asOf(given)
+  /** Returns what this person sees: the messages of each channel and those from the app, the app's Home tab, and the open modals. */
+  function stateOf(userId: string): Json {
+    const shown = (view: StoredView) => ({ id: view.id, view: views.toSlack(view) })
     const home = views.homeOf(userId)
-    const channel = directory.directChannel(userId).id
+    const direct = directory.directChannel(userId)
+    const seen = ({ id }: Channel) => messages.seen(id, userId).map((message) => messages.toMessage(message))
     return {
-      channel,
+      channel: direct.id,
       home: home ? shown(home) : null,
-      messages: messagesFor(userId, channel),
+      messages: Object.fromEntries([...channels(), direct].map((channel) => [channel.id, seen(channel)])),
       views: views.stackOf(userId).map(shown),
     }
   }
 
-  async function open(given: Json): Promise<Json> {
-    await interactions.openHome(asOf(given), given.tab === 'messages' ? 'messages' : 'home')
-    return {}
-  }
-
-  async function say(given: Json): Promise<Json> {
-    const text = stringOf(given.text)
-    if (text.trim() === '') throw new Error('There is nothing to send.')
-    const { delivery } = await acts.send(asOf(given), stringOf(given.channel), text, stringOf(given.threadTs) || undefined)
-    return { notice: delivery?.notice }
+  /** Returns the place of an element: as it was on the screen, if the page says that. */
+  function targetOf({ viewId, channel, ts, seen }: Json): Target {
+    const { message, view } = objectOf(seen)
+    if (message) return message as Message
+    if (!viewId) return { channel: stringOf(channel), ts: stringOf(ts) }
+    return { id: stringOf(viewId), ...(view ? { view, hash: objectOf(view).hash } : {}) } as OpenView
   }
 
   /** Keeps the values of the page's form. Fields that the view no longer has are ignored. */
-  function take(view: StoredView, values: Json): void {
-    for (const [blockId, elements] of Object.entries(values)) {
+  function keepValues({ viewId, values }: Json): void {
+    const view = views.find(stringOf(viewId))
+    for (const [blockId, elements] of Object.entries(objectOf(values))) {
       for (const [actionId, value] of Object.entries(objectOf(elements))) {
-        const isThere = view.values[blockId]?.[actionId] !== undefined
-        if (isThere && isObject(value)) views.setValue(view, blockId, actionId, value)
+        if (view?.values[blockId]?.[actionId]) views.setValue(view, blockId, actionId, objectOf(value))
       }
     }
-  }
-
-  async function click(given: Json): Promise<Json> {
-    const userId = asOf(given)
-    const action = objectOf(given.action)
-    const blockId = stringOf(given.blockId) || stringOf(action.block_id)
-    const actionId = stringOf(given.actionId) || stringOf(action.action_id)
-    const { type: _type, action_id: _actionId, block_id: _blockId, ...choice } = action
-    const place = seenPlace(userId, given)
-    // A click carries the current values of its modal, as in Slack.
-    if ('view' in place) take(place.view, objectOf(given.values))
-    const placed = acts.element(place, actionId, { blockId: blockId || undefined })
-    const delivery = await acts.click(userId, place, actionId, { blockId: placed.blockId, action: choice })
-    return { notice: delivery.notice }
-  }
-
-  /** Uses a shortcut: of the message `ts`, or a global one while looking at `channel`. */
-  async function shortcut(given: Json): Promise<Json> {
-    const userId = asOf(given)
-    const [callbackId, ts] = [stringOf(given.callbackId), stringOf(given.ts)]
-    const found = app.shortcuts.find((each) => each.callbackId === callbackId)
-    if (found === undefined) throw new Error(`The app has no shortcut ${callbackId}.`)
-    const delivery =
-      found.type === 'message'
-        ? await interactions.messageShortcut(userId, callbackId, acts.messageFor(userId, stringOf(given.channel), ts).message)
-        : await interactions.globalShortcut(userId, callbackId, stringOf(given.channel) || undefined)
-    return { notice: delivery.notice }
-  }
-
-  async function optionsFor(given: Json): Promise<Json> {
-    const userId = asOf(given)
-    const place = placeOf(userId, given)
-    const placed = acts.element(place, stringOf(given.actionId), { blockId: stringOf(given.blockId) || undefined })
-    const found = await acts.suggest(userId, place, placed, stringOf(given.value))
-    return { options: found.options, label: found.label, notice: found.notice }
-  }
-
-  async function submit(given: Json): Promise<Json> {
-    const userId = asOf(given)
-    const { view } = acts.modalFor(userId, stringOf(given.viewId))
-    take(view, objectOf(given.values))
-    const delivery = await interactions.submit(userId, view)
-    return { errors: delivery.errors, notice: delivery.notice }
-  }
-
-  async function close(given: Json): Promise<Json> {
-    const userId = asOf(given)
-    const { view } = acts.modalFor(userId, stringOf(given.viewId))
-    if (given.clear === true) views.clear(userId)
-    else views.close(view)
-    return {}
   }
 
   /**
@@ -168,20 +83,40 @@ export function createDesk({ state, directory, messages, views, interactions, ac
     })
   }
 
-  const reads: Record<string, (given: Json) => Json | Promise<Json>> = { workspace, state: stateFor, app: appFor, options: optionsFor }
-  const writes: Record<string, (given: Json) => Promise<Json>> = { say, open, click, shortcut, submit, close }
+  const routes: Record<string, (given: Json, hands: Hands) => Promise<unknown>> = {
+    'GET state': async (_, { person }) => stateOf(person.id),
+    'GET options': (given, hands) =>
+      hands.search(targetOf(given), stringOf(given.actionId), stringOf(given.value), { blockId: stringOf(given.blockId) }),
+    'POST say': ({ channel, text, threadTs }, hands) => hands.send(stringOf(channel), stringOf(text), stringOf(threadTs) || undefined),
+    'POST open': ({ tab }, hands) => hands.openHome({ tab: tab === 'messages' ? 'messages' : 'home' }),
+    'POST click': (given, hands) => {
+      // A click carries the current values of its modal, as in Slack.
+      keepValues(given)
+      const { type: _, ...action } = objectOf(given.action)
+      return hands.click(targetOf(given), stringOf(given.actionId), { blockId: stringOf(given.blockId), action })
+    },
+    'POST shortcut': ({ callbackId, channel, ts }, hands) =>
+      ts
+        ? hands.messageShortcut({ channel: stringOf(channel), ts: stringOf(ts) }, stringOf(callbackId))
+        : hands.globalShortcut(stringOf(callbackId), { channel: stringOf(channel) }),
+    'POST submit': (given, hands) => {
+      keepValues(given)
+      return hands.submit({ id: stringOf(given.viewId) })
+    },
+    'POST close': ({ viewId, clear }, hands) => hands.close(clear ? hands.openViews()[0] : { id: stringOf(viewId) }),
+  }
 
   return {
     async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const url = addressOf(request)
-      const name = url.pathname.replace(/^\/desk\//, '')
-      const isRead = request.method === 'GET'
-      const given: Json = isRead ? Object.fromEntries(url.searchParams) : objectOf(parseJson(await readBody(request)))
+      const route = `${request.method} ${url.pathname.replace(/^\/desk\//, '')}`
+      const given: Json = request.method === 'GET' ? Object.fromEntries(url.searchParams) : objectOf(parseJson(await readBody(request)))
       try {
-        if (isRead && name === 'events') return events(asOf(given), response)
-        const route = (isRead ? reads : writes)[name]
-        if (route === undefined) return sendJson(response, 404, { ok: false, error: `The desk has no ${request.method} ${name}.` })
-        sendJson(response, 200, { ok: true, ...(await route(given)) })
+        if (route === 'GET workspace') return sendJson(response, 200, { ok: true, ...workspace() })
+        const hands = createHands(stringOf(given.as), parts)
+        if (route === 'GET events') return events(hands.person.id, response)
+        const answer = routes[route]?.(given, hands) ?? Promise.reject(new Error(`The desk has no ${route}.`))
+        sendJson(response, 200, { ok: true, ...objectOf(await answer) })
       } catch (error) {
         sendJson(response, 200, { ok: false, error: error instanceof Error ? error.message : String(error) })
       }

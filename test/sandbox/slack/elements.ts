@@ -1,4 +1,5 @@
 import { type Json, objectOf, objectsOf, stringOf, textOf } from './json.ts'
+import type { Option } from './slack.ts'
 
 export interface Placed {
   block: Json
@@ -96,11 +97,11 @@ export function actionOf(placed: Placed, choice: Json, actionTs: string): Json {
  * options that the bot returned for an external select, or the channels for a picker of conversations. Several checkboxes are named with commas
  * between them, and none with an empty text.
  */
-export function choiceOf(placed: Placed, input: string | null, found: Json[] = []): Json {
+export function choiceOf(placed: Placed, input: string | null, found: Option[] = []): Json {
   const member = choiceMember(placed.type)
   if (member === undefined) throw new Error(`Nothing can be chosen or typed in "${placed.label}" (${placed.type}).`)
   if (member === 'value' || input === null) return { [member]: input }
-  const offered = [...objectsOf(placed.element.options), ...found]
+  const offered: Json[] = [...objectsOf(placed.element.options), ...found]
   const named = (name: string) => offered.find(({ value, text }) => value === name || textOf(text) === name)
   if (member === 'selected_options') {
     const names = input.split(',').flatMap((name) => name.trim() || [])

@@ -5,40 +5,22 @@ import type { Delivery, DeliveryKind, Option, Suggestions } from './slack.ts'
 import type { Parts } from './start-slack.ts'
 import { problemsWithOptions } from './validate-blocks.ts'
 import { answerSubmission, inputProblems, type StoredView } from './view-store.ts'
-import { Refusal } from './web-api.ts'
 import { contentOf, refuseOtherThanEphemeral } from './web-api-messages.ts'
 import { commandText } from './workspace.ts'
 
-type Outcome = Pick<Delivery, 'outcome' | 'status'>
-
 /** Shown by Slack's client if a modal cannot be sent, or its answer cannot be used. */
-export const trouble = 'We had some trouble connecting. Try again?'
-
-/** Shown if a click or a form cannot be delivered. */
-export const notConfigured =
-  '⚠️ This app is not configured to handle interactive responses. Please configure interactivity URL for this app under the app config page.'
+const trouble = 'We had some trouble connecting. Try again?'
 
 /** Returns the notice beside the button. Undefined if there was no problem. */
-export function clickNotice({ outcome, status }: Outcome): string | undefined {
+function clickNotice({ outcome, status }: Delivery): string | undefined {
   if (outcome === 'timeout') return '⚠️ Operation timed out. Apps need to respond within 3 seconds.'
   if (outcome === 'refused') return `⚠️ This app responded with Status Code ${status}.`
   if (outcome === 'unreachable') return '⚠️ This app did not respond.'
   return undefined
 }
 
-/** Returns the notice below the composer. Undefined if there was no problem. */
-export function commandNotice(name: string, { outcome }: Outcome): string | undefined {
-  if (outcome === 'timeout') return `${name} failed with the error "operation_timeout"`
-  if (outcome !== 'acknowledged') return dispatchFailed(name)
-  return undefined
-}
-
-export function dispatchFailed(name: string): string {
-  return `${name} failed with the error "dispatch_failed"`
-}
-
 /** What Slack does when a person acts: delivers it to the bot, waits for the acknowledgement, and applies it. */
-export function createInteractions(parts: Omit<Parts, 'interactions' | 'acts'>) {
+export function createInteractions(parts: Omit<Parts, 'interactions'>) {
   const { state, directory, messages, views, triggers, responseUrls, payloads, transport, app } = parts
 
   function notify(userId: string, text: string): void {
@@ -46,8 +28,7 @@ export function createInteractions(parts: Omit<Parts, 'interactions' | 'acts'>) 
   }
 
   async function deliver(kind: DeliveryKind, payload: Json, request = transport.requestFor(kind, payload)): Promise<Delivery> {
-    if (kind !== 'command' && kind !== 'event' && !app.interactivity) return notSent(kind)
-    const delivery: Delivery = { kind, payload, ...(await transport.send(kind, request, payload)) }
+    const delivery: Delivery = { kind, payload, ...(await transport.send(request)) }
     parts.delivered(delivery)
     return delivery
   }
@@ -63,20 +44,14 @@ export function createInteractions(parts: Omit<Parts, 'interactions' | 'acts'>) 
   }
 
   /** Shows the text of a command's acknowledgement to the person who typed the command. */
-  function showAcknowledgement(userId: string, channelId: string, url: string, body: unknown): void {
+  function showAcknowledgement(userId: string, channel: string, body: unknown): void {
     const { response_type: kind, ...answer }: Json = isObject(body) ? body : { text: String(body) }
     refuseOtherThanEphemeral(kind)
-    const message = messages.post({
-      channel: channelId,
-      user: directory.bot.userId,
-      ...contentOf(answer, state.tables === 'taken'),
-      visibleTo: userId,
-    })
-    responseUrls.made(url, message)
+    messages.post({ channel, user: directory.bot.userId, ...contentOf(answer, state.tables === 'taken'), visibleTo: userId })
   }
 
   function afterClick(delivery: Delivery, userId: string): Delivery {
-    const notice = delivery.outcome === 'not-sent' ? notConfigured : clickNotice(delivery)
+    const notice = clickNotice(delivery)
     return notice === undefined ? delivery : fail(delivery, userId, notice)
   }
 
@@ -93,15 +68,9 @@ export function createInteractions(parts: Omit<Parts, 'interactions' | 'acts'>) 
       const triggerId = triggers.issue({ userId })
       const given = commandText(text, directory)
       const delivery = await deliver('command', payloads.command({ userId, channel, name, text: given, responseUrl, triggerId }))
-      const notice = commandNotice(name, delivery)
-      if (notice !== undefined) return fail(delivery, userId, notice)
-      if (delivery.body === undefined) return delivery
-      try {
-        showAcknowledgement(userId, channel.id, responseUrl, delivery.body)
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        return fail(delivery, userId, dispatchFailed(name))
-      }
+      if (delivery.outcome === 'timeout') return fail(delivery, userId, `${name} failed with the error "operation_timeout"`)
+      if (delivery.outcome !== 'acknowledged') return fail(delivery, userId, `${name} failed with the error "dispatch_failed"`)
+      if (delivery.body !== undefined) showAcknowledgement(userId, channel.id, delivery.body)
       return delivery
     },
 
@@ -144,7 +113,6 @@ export function createInteractions(parts: Omit<Parts, 'interactions' | 'acts'>) 
       if (Object.keys(problems).length > 0) return notSent('view_submission', { errors: problems })
       const triggerId = triggers.issue({ userId })
       const delivery = await deliver('view_submission', payloads.viewSubmission(userId, views.toSlack(view), triggerId))
-      if (delivery.outcome === 'not-sent') return fail(delivery, userId, notConfigured)
       if (delivery.outcome !== 'acknowledged') return fail(delivery, userId, trouble)
       const result = answerSubmission(views, view, delivery.body)
       if (!result.taken) return fail(delivery, userId, trouble)

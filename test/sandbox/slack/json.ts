@@ -37,3 +37,20 @@ export function copyOf<T>(value: T): T {
 export function isYes(value: unknown): boolean {
   return value === true || value === 'true' || value === '1' || value === 1
 }
+
+/**
+ * Thrown for everything that the bot sends and the stand-in does not describe. Slack may accept it. Describe it here with its limits before
+ * the bot sends it, so that the tests check it.
+ */
+export class NotDescribed extends Error {
+  override name = 'NotDescribed'
+
+  constructor(what: string) {
+    super(`The stand-in Slack does not describe ${what}. If Slack takes it, add it to test/sandbox/slack.`)
+  }
+}
+
+export function refuseOthers(given: object, described: readonly string[], where: string): void {
+  const other = Object.keys(given).find((name) => !described.includes(name))
+  if (other !== undefined) throw new NotDescribed(`"${other}" ${where}`)
+}

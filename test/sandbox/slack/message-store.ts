@@ -2,92 +2,38 @@ import { elementsOf } from './elements.ts'
 import { copyOf, isObject, type Json, stringOf } from './json.ts'
 import type { Message } from './slack.ts'
 import type { State } from './state.ts'
-import type { Channel, Directory, UserGroup } from './workspace.ts'
+import type { Directory } from './workspace.ts'
 
 /** The notification of a new message, as the phones of these people show it. */
 export interface Notification {
   people: string[]
   channel: string
   ts: string
-  threadTs?: string
+  threadTs?: string | undefined
   user: string
   /** Slack shows the top-level text in notifications, never the blocks. */
   text: string
 }
 
-interface NewMessage {
-  user: string
-  text: string
-  blocks?: Json[]
-  visibleTo?: string
-  subtype?: string
-}
-
-interface Around {
-  channel: Channel
-  userGroups: UserGroup[]
-  /** The bot, which has no phone. */
-  bot: string
-  /** The people who follow its thread. Empty outside of a thread. */
-  followers: string[]
-}
-
 /**
- * Returns the people whose phones show a new message, with Slack's default settings: direct messages, mentions, mentions of their groups, and
- * replies in threads that they follow. An ephemeral message notifies nobody, and an edit is no new message. Source: Slack's help, "Guide to
- * Slack notifications".
+ * Finds the people and groups whom a message mentions, where a person sees that: if it has blocks, its text is only shown in notifications.
+ * Plain text mentions nobody.
  */
-export function notifiedOf(message: NewMessage, { channel, userGroups, bot, followers }: Around): string[] {
-  // Slack's own messages, such as those of people who join, notify nobody.
-  if (message.visibleTo !== undefined || message.subtype === 'channel_join') return []
-  const { people, groups, isBroadcast } = mentionsIn(message)
-  const ofGroups = userGroups.filter(({ id, disabled }) => groups.includes(id) && !disabled).flatMap(({ members }) => members)
-  const everybody = channel.isDirect || channel.isGroupDirect || isBroadcast ? channel.members : []
-  const notified = new Set([...people, ...ofGroups, ...followers, ...everybody])
-  return channel.members.filter((member) => notified.has(member) && member !== message.user && member !== bot)
-}
-
-/**
- * Returns the people who follow a thread because of one of its messages: its author, and those who were named in it when it was posted. An
- * edit that names more people makes nobody a follower. Source: Slack's help, "Use threads to organize discussions".
- */
-export function followersBy(message: NewMessage): string[] {
-  return [message.user, ...mentionsIn(message).people]
-}
-
-interface Mentions {
-  people: string[]
-  groups: string[]
-  isBroadcast: boolean
-}
-
-/** Finds the mentions that a person sees. Where a message has blocks, its text is only shown in notifications. */
-function mentionsIn({ text, blocks = [] }: NewMessage): Mentions {
-  const texts = blocks.length > 0 ? markupIn(blocks) : [text]
-  const marks = texts.flatMap((one) => [...one.matchAll(/<(@|!subteam\^|!(?=here|channel|everyone))([^>|]+)[^>]*>/g)])
+function mentionsIn({ text, blocks }: Pick<Draft, 'text' | 'blocks'>): { people: string[]; groups: string[] } {
+  const marks = (blocks ? markupIn(blocks) : [text]).flatMap((one) => [...one.matchAll(/<(@|!subteam\^)(\w+)/g)])
   const named = (mark: string) => marks.flatMap(([, found, id]) => (found === mark && id ? [id] : []))
-  return { people: named('@'), groups: named('!subteam^'), isBroadcast: named('!').length > 0 }
+  return { people: named('@'), groups: named('!subteam^') }
 }
 
-/** Returns the mrkdwn texts anywhere in blocks, and the mentions of rich text as mrkdwn. Plain text mentions nobody. */
+/** Returns the mrkdwn texts anywhere in blocks, and the mentions of rich text as mrkdwn. */
 function markupIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(markupIn)
-  if (!isObject(value)) return []
-  switch (value.type) {
-    case 'mrkdwn':
-      return [stringOf(value.text)]
-    case 'user':
-      return [`<@${stringOf(value.user_id)}>`]
-    case 'usergroup':
-      return [`<!subteam^${stringOf(value.usergroup_id)}>`]
-    case 'broadcast':
-      return [`<!${stringOf(value.range)}>`]
-    case 'button':
-      // The text of a confirmation is shown only to the person who presses the button.
-      return []
-    default:
-      return Object.values(value).flatMap(markupIn)
-  }
+  // The text of a confirmation is shown only to the person who presses the button.
+  if (!isObject(value) || value.type === 'button') return []
+  if (value.type === 'mrkdwn') return [stringOf(value.text)]
+  if (value.type === 'user') return [`<@${stringOf(value.user_id)}>`]
+  if (value.type === 'usergroup') return [`<!subteam^${stringOf(value.usergroup_id)}>`]
+  return Object.values(value).flatMap(markupIn)
 }
 
 export interface Content {
@@ -137,21 +83,31 @@ export function createMessageStore(directory: Directory, state: State) {
     return [...(threads.get(`${parent.channel} ${parent.ts}`) ?? [])]
   }
 
+  /**
+   * Returns whose phones show a new message, with Slack's default settings: direct messages, mentions, mentions of their groups, and replies
+   * in threads that they follow. People follow a thread if they wrote in it, or were named in one of its messages when that was posted. An
+   * ephemeral message and those of Slack itself notify nobody, and an edit is no new message. Source: Slack's help, "Guide to Slack
+   * notifications".
+   */
   function notificationOf(message: StoredMessage): Notification | undefined {
-    const { channel, ts, user, text, threadTs } = message
-    const parent = threadTs === undefined ? undefined : find(channel, threadTs)
-    const people = notifiedOf(message, {
-      channel: directory.channel(channel),
-      userGroups: directory.workspace.userGroups,
-      bot: directory.bot.userId,
-      followers: parent ? [parent, ...repliesTo(parent)].flatMap((earlier) => followers.get(earlier) ?? []) : [],
-    })
-    return people.length > 0 ? { people, channel, ts, user, text, ...(threadTs ? { threadTs } : {}) } : undefined
+    const { channel: id, ts, user, text, threadTs, visibleTo, subtype } = message
+    if (visibleTo !== undefined || subtype === 'channel_join') return undefined
+    const channel = directory.channel(id)
+    const { people, groups } = mentionsIn(message)
+    const parent = threadTs === undefined ? undefined : find(id, threadTs)
+    const wanted = new Set([
+      ...people,
+      ...groups.flatMap((group) => directory.userGroup(group)?.members ?? []),
+      ...(parent ? [parent, ...repliesTo(parent)] : []).flatMap((earlier) => followers.get(earlier) ?? []),
+      ...(channel.isDirect || channel.isGroupDirect ? channel.members : []),
+    ])
+    const notified = channel.members.filter((member) => wanted.has(member) && member !== user && member !== directory.bot.userId)
+    return notified.length > 0 ? { people: notified, channel: id, ts, user, text, threadTs } : undefined
   }
 
   function keep(message: StoredMessage): void {
     messages.push(message)
-    followers.set(message, followersBy(message))
+    followers.set(message, [message.user, ...mentionsIn(message).people])
     byPlace.set(`${message.channel} ${message.ts}`, message)
     if (message.threadTs === undefined || message.visibleTo !== undefined) return
     const thread = `${message.channel} ${message.threadTs}`
@@ -186,21 +142,11 @@ export function createMessageStore(directory: Directory, state: State) {
       text: message.text,
       team: team.id,
       thread_ts: message.threadTs ?? (replies.length > 0 ? message.ts : undefined),
-      parent_user_id: message.threadTs && find(message.channel, message.threadTs)?.user,
       reply_count: replies.length || undefined,
-      reply_users: replies.length > 0 ? [...new Set(replies.map((reply) => reply.user))] : undefined,
-      latest_reply: replies.at(-1)?.ts,
-      ...rootOf(message),
       edited: message.editedTs && { user: message.user, ts: message.editedTs },
       blocks: message.blocks,
       metadata: options.metadata ? message.metadata : undefined,
     })
-  }
-
-  /** A broadcast reply carries its parent message. */
-  function rootOf(message: StoredMessage): Json {
-    const root = message.subtype === broadcastSubtype && message.threadTs ? find(message.channel, message.threadTs) : undefined
-    return root ? { root: toSlack(root) } : {}
   }
 
   return {
@@ -278,9 +224,7 @@ export function createMessageStore(directory: Directory, state: State) {
         visibleTo,
         edited: message.editedTs !== undefined || undefined,
         deleted,
-        replyCount: repliesTo(message).length || undefined,
         metadata,
-        time: new Date(Number(ts) * 1000).toISOString(),
       })
     },
 

@@ -11,10 +11,14 @@ function channelName(channel: Channel): string {
   return channel.isPrivate ? 'privategroup' : channel.name
 }
 
-interface ShortcutMembers {
+/** What every interaction of a person has. */
+interface Act {
   userId: string
-  callbackId: string
   triggerId: string
+}
+
+interface UsedShortcut extends Act {
+  callbackId: string
   actionTs: string
 }
 
@@ -59,13 +63,13 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
     }
   }
 
-  function shortcutMembers({ userId, callbackId, triggerId, actionTs }: ShortcutMembers): Json {
+  function shortcutMembers({ userId, callbackId, triggerId, actionTs }: UsedShortcut): Json {
     const { api_app_id: _, ...members } = common(userId)
     return { ...members, action_ts: actionTs, callback_id: callbackId, trigger_id: triggerId }
   }
 
   return {
-    command(command: { userId: string; channel: Channel; name: string; text: string; responseUrl: string; triggerId: string }): Json {
+    command(command: Act & { channel: Channel; name: string; text: string; responseUrl: string }): Json {
       const person = directory.person(command.userId)
       return {
         token,
@@ -84,14 +88,7 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
       }
     },
 
-    blockActions(click: {
-      userId: string
-      place: Place
-      action: Json
-      triggerId: string
-      responseUrl?: string
-      values?: StateValues
-    }): Json {
+    blockActions(click: Act & { place: Place; action: Json; responseUrl?: string; values?: StateValues }): Json {
       const { place } = click
       const state = 'message' in place ? { state: { values: { ...initialState(place.message.blocks ?? []), ...click.values } } } : {}
       return {
@@ -107,21 +104,11 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
     },
 
     /** Has no channel and no response URL. */
-    globalShortcut(shortcut: { userId: string; callbackId: string; triggerId: string; actionTs: string }): Json {
-      return { type: 'shortcut', ...shortcutMembers(shortcut) }
-    },
+    globalShortcut: (shortcut: UsedShortcut): Json => ({ type: 'shortcut', ...shortcutMembers(shortcut) }),
 
     /** `more` replaces members of the message, for what people of this workspace cannot post. */
-    messageShortcut(shortcut: {
-      userId: string
-      callbackId: string
-      triggerId: string
-      actionTs: string
-      responseUrl: string
-      message: StoredMessage
-      more?: Json
-    }): Json {
-      const { message, more = {}, responseUrl } = shortcut
+    messageShortcut(shortcut: UsedShortcut & { responseUrl: string; message: StoredMessage; more: Json }): Json {
+      const { message, more, responseUrl } = shortcut
       const channel = directory.channel(message.channel)
       return {
         type: 'message_action',

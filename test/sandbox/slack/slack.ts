@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Json } from './json.ts'
-import type { Person, Workspace } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
 
-export type { Hands } from './acts.ts'
+export type { Hands } from './hands.ts'
 export type { Slack } from './start-slack.ts'
 
 export interface CommandSuggestion {
@@ -26,16 +26,10 @@ export interface SlackOptions {
   botUrl?: string
   /** The address under which the bot reaches this stand-in, if a proxy is in front of it. Default: its own on loopback. */
   publicUrl?: string
-  signingSecret?: string
-  botToken?: string
-  appToken?: string
-  /** Additional members (or guests, strangers, bots), who are in every channel except direct messages. */
-  people?: Person[]
   /** The scopes of the bot token. A method without its scope answers `missing_scope`. Default: those of the bot's manifest. */
   scopes?: string[]
   /** Whether the app has a Home tab. Otherwise `views.publish` answers `not_enabled`. Default: true. */
   homeTab?: boolean
-  interactivity?: boolean
   /** How far Slack's clock, in the `Date` header of the Web API, is ahead of `now`, in ms. Default: 0. */
   clockSkewMs?: number
   commands?: CommandSuggestion[]
@@ -70,10 +64,7 @@ export interface Message {
   visibleTo?: string
   edited?: boolean
   deleted?: boolean
-  replyCount?: number
   metadata?: Json
-  /** ISO 8601. */
-  time: string
 }
 
 /**
@@ -88,11 +79,7 @@ export interface OpenView {
   view: Json
 }
 
-export interface Option {
-  text: { type: string; text: string }
-  value: string
-  description?: { type: string; text: string }
-}
+export type Option = { text: { type: string; text: string }; value: string; description?: { type: string; text: string } }
 
 export type DeliveryKind = 'event' | 'command' | 'shortcut' | 'message_action' | 'block_actions' | 'view_submission' | 'block_suggestion'
 
@@ -128,7 +115,6 @@ export interface Suggestions extends Delivery {
 }
 
 export interface ClickOptions {
-  channel?: string
   /** Selects one of several elements with the same name: the one in this block, or the button with this value. */
   blockId?: string
   value?: string
@@ -143,13 +129,10 @@ export type FaultKind = 'drop-before' | 'drop-after' | 'delay' | 'status' | '429
 
 /**
  * `drop-before`: the connection breaks, and nothing was done. `drop-after`: it is done, and the answer is lost. `delay`: waits, and then
- * does it. `status`: an HTTP status with a body. `429`: with `Retry-After`. `error`: Slack's `{ ok: false, error }`.
+ * does it. `status`: an HTTP status. `429`: with `Retry-After`. `error`: Slack's `{ ok: false, error }`.
  */
 export interface FaultPlan {
-  /**
-   * A method of the Web API, `response_url`, `delivery` or `delivery.<kind>` (only drops and delays), or `*` for every method of the Web
-   * API.
-   */
+  /** A method of the Web API, `*` for every method of it, or `response_url`. */
   method: string
   kind: FaultKind
   times?: number
@@ -158,7 +141,6 @@ export interface FaultPlan {
   delayMs?: number
   /** For `status`. Default: 503. */
   status?: number
-  body?: string
   /** For `429`, in seconds. Default: 1. */
   retryAfter?: number
   /** For `error`. Default: `internal_error`. */
@@ -178,7 +160,7 @@ export interface JournalEntry {
   /** 0: the bot got no answer. */
   status: number
   result: Json
-  fault?: FaultKind
+  fault?: FaultKind | undefined
 }
 
 /** A request to the bot that differs from those of Slack. The defaults make it a valid one. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Acts, createActs, createHands } from './acts.ts'
 import { createDesk } from './desk.ts'
+import { createHands } from './hands.ts'
 import { addressOf, sendText } from './http.ts'
 import { createInteractions, type Interactions } from './interactions.ts'
 import { copyOf, type Json } from './json.ts'
@@ -9,7 +9,6 @@ import { createMessageStore, type MessageStore, type Notification } from './mess
 import { createPayloads, type Payloads } from './payloads.ts'
 import type { CommandSuggestion, Delivery, JournalEntry, Message, ShortcutSuggestion, SlackOptions } from './slack.ts'
 import { createFaults, createState, createTriggers, type Faults, type State, type Triggers, until } from './state.ts'
-import { transcriptOf } from './transcript.ts'
 import { createSocketMode, createTransport, type Transport } from './transport.ts'
 import type { TablesAre } from './validate-blocks.ts'
 import { createViewStore, type ViewStore } from './view-store.ts'
@@ -23,7 +22,6 @@ interface SlackApp {
   tokens: { bot: string; app: string }
   scopes: string[]
   homeTab: boolean
-  interactivity: boolean
   limits: boolean
   clockSkewMs: number
   ackDeadlineMs: number
@@ -45,13 +43,12 @@ export interface Parts {
   responseUrls: ResponseUrls
   transport: Transport
   interactions: Interactions
-  acts: Acts
   botUrl: () => string | undefined
   record: (entry: JournalEntry) => void
   delivered: (delivery: Delivery) => void
   notDescribed: string[]
-  /** What Slack itself has shown people, and their phones. */
-  shown: { notices: { userId: string; text: string }[]; notifications: Notification[] }
+  /** What the phones of people have shown. */
+  notifications: Notification[]
 }
 
 /**
@@ -63,11 +60,10 @@ export async function startSlack(options: SlackOptions = {}) {
   let botUrl = options.botUrl
   const app: SlackApp = {
     baseUrl: () => options.publicUrl ?? url,
-    signingSecret: options.signingSecret ?? 'sandbox-signing-secret',
-    tokens: { bot: options.botToken ?? 'xoxb-sandbox-bot-token', app: options.appToken ?? 'xapp-sandbox-app-token' },
+    signingSecret: 'sandbox-signing-secret',
+    tokens: { bot: 'xoxb-sandbox-bot-token', app: 'xapp-sandbox-app-token' },
     scopes: options.scopes ?? usualScopes,
     homeTab: options.homeTab ?? true,
-    interactivity: options.interactivity ?? true,
     limits: options.limits ?? false,
     clockSkewMs: options.clockSkewMs ?? 0,
     ackDeadlineMs: options.ackDeadlineMs ?? 3_000,
@@ -78,16 +74,14 @@ export async function startSlack(options: SlackOptions = {}) {
   const state = createState(options.now ?? Date.now)
   const workspace = copyOf(options.workspace ?? nimbusWorks)
   const directory = createDirectory(workspace, state)
-  directory.addPeople(options.people ?? [])
   const messages = createMessageStore(directory, state)
   const views = createViewStore(directory, state)
 
   const journal: JournalEntry[] = []
   const deliveries: Delivery[] = []
-  const shown: Parts['shown'] = { notices: [], notifications: [] }
+  const notifications: Notification[] = []
   state.subscribe((change) => {
-    if (change.notice) shown.notices.push(change.notice)
-    if (change.notification) shown.notifications.push(change.notification)
+    if (change.notification) notifications.push(change.notification)
   })
   const notDescribed: string[] = []
   const faults = createFaults()
@@ -110,13 +104,12 @@ export async function startSlack(options: SlackOptions = {}) {
       state.changed({ visible: false })
     },
     notDescribed,
-    shown,
+    notifications,
   }
   const socketMode = createSocketMode(base)
   const transport = createTransport(base, socketMode)
   const outer = { ...base, transport, responseUrls: createResponseUrls(base) }
-  const interactions = createInteractions(outer)
-  const parts: Parts = { ...outer, interactions, acts: createActs({ ...outer, interactions }) }
+  const parts: Parts = { ...outer, interactions: createInteractions(outer) }
   const desk = createDesk(parts)
   const webApi = serveWebApi(parts, {
     ...appMethods(parts, socketMode.issueUrl),
@@ -149,13 +142,10 @@ export async function startSlack(options: SlackOptions = {}) {
 
   const copies = (stored: Parameters<typeof messages.toMessage>[0][]) => stored.map((message) => messages.toMessage(message))
   const level = (channel: string) => messages.levelOf(directory.channel(channel).id).filter((message) => !message.deleted)
-  const transcript = (channel: string, how: { as?: string } = {}) =>
-    transcriptOf(copies(messages.seen(directory.channel(channel).id, how.as)), directory)
   const describe = () => {
     const calls = journal.slice(-10).map((entry) => `  ${entry.method} → ${entry.status} ${JSON.stringify(entry.result).slice(0, 160)}`)
-    return [...notDescribed, 'The latest calls:', ...calls, ...workspace.channels.map(({ name }) => `#${name}\n${transcript(name)}`)].join(
-      '\n',
-    )
+    const said = workspace.channels.flatMap(({ id }) => copies(messages.seen(id)).map(({ userName, text }) => `  ${userName}: ${text}`))
+    return [...notDescribed, 'The latest calls:', ...calls, 'The latest messages:', ...said.slice(-20)].join('\n')
   }
 
   return {
@@ -191,8 +181,6 @@ export async function startSlack(options: SlackOptions = {}) {
       const home = views.homeOf(userId)
       return home && views.toSlack(home)
     },
-    /** Returns the channel as text, for inline snapshots. `as`: with the ephemeral messages of that person. Default: with everybody's. */
-    transcript,
     /** Resolves with the first truthy value. Checks again after every change; a throw means "not yet". Default timeout: 50 s. */
     until: <T>(predicate: () => T, how?: { timeoutMs?: number; what?: string }) => until(state, describe, predicate, how),
 

@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { addressOf, postToBot } from './http.ts'
 import { isObject, type Json, objectOf, parseJson } from './json.ts'
@@ -112,10 +111,7 @@ function bodyOf(text: string): unknown {
 }
 
 /** Delivers to the bot: over a Socket Mode connection if there is one, otherwise signed over HTTP. */
-export function createTransport(
-  { state, faults, app, botUrl }: Pick<Parts, 'state' | 'faults' | 'app' | 'botUrl'>,
-  socketMode: SocketMode,
-) {
+export function createTransport({ state, app, botUrl }: Pick<Parts, 'state' | 'app' | 'botUrl'>, socketMode: SocketMode) {
   const deadlineMs = app.ackDeadlineMs
 
   function signedHeaders(body: string, timestamp = Math.floor(state.now() / 1000), secret = app.signingSecret): Record<string, string> {
@@ -145,34 +141,28 @@ export function createTransport(
     return { transport: 'http', headers: signedHeaders(body), body }
   }
 
-  async function overSocket(request: DeliveryRequest, withinMs: number): Promise<Omit<Sent, 'ms' | 'request'>> {
+  async function overSocket(request: DeliveryRequest): Promise<Omit<Sent, 'ms' | 'request'>> {
     const id = String(objectOf(parseJson(request.body)).envelope_id)
-    const result = await socketMode.send(id, request.body, withinMs)
+    const result = await socketMode.send(id, request.body, deadlineMs)
     if (result.outcome !== 'answered') return { outcome: result.outcome }
     const isEmpty = result.payload === undefined || Object.keys(objectOf(result.payload)).length === 0
     return { outcome: 'acknowledged', body: isEmpty ? undefined : result.payload }
   }
 
-  async function overHttp(request: DeliveryRequest, withinMs: number): Promise<Omit<Sent, 'ms' | 'request'>> {
+  async function overHttp(request: DeliveryRequest): Promise<Omit<Sent, 'ms' | 'request'>> {
     const url = botUrl()
     if (url === undefined) return { outcome: 'unreachable' }
-    const result = await postToBot(url, request.headers, request.body, withinMs)
+    const result = await postToBot(url, request.headers, request.body, deadlineMs)
     if (result.outcome !== 'answered') return { outcome: result.outcome }
     const outcome = result.status >= 200 && result.status < 300 ? 'acknowledged' : 'refused'
     return { outcome, status: result.status, body: bodyOf(result.body) }
   }
 
-  /** Sends a request as it is. Delays and losses happen here, in place of the network. */
-  async function send(kind: DeliveryKind, request: DeliveryRequest, payload: Json): Promise<Sent> {
+  /** Sends a request as it is. */
+  async function send(request: DeliveryRequest): Promise<Sent> {
     const began = performance.now()
-    const fault = faults.take([`delivery.${kind}`, 'delivery'], payload)
-    const delayMs = fault?.kind === 'delay' ? (fault.delayMs ?? 1000) : 0
-    if (delayMs > 0) await wait(delayMs)
-    const over = request.transport === 'socket' ? overSocket : overHttp
-    const result =
-      fault?.kind === 'drop-before' ? { outcome: 'unreachable' as const } : await over(request, Math.max(1, deadlineMs - delayMs))
-    const ms = Math.round(performance.now() - began)
-    return { ...(fault?.kind === 'drop-after' ? { outcome: 'unreachable' as const } : result), ms, request }
+    const result = await (request.transport === 'socket' ? overSocket(request) : overHttp(request))
+    return { ...result, ms: Math.round(performance.now() - began), request }
   }
 
   return {

@@ -1,313 +1,235 @@
+import { z } from 'zod'
 import { elementsOf } from './elements.ts'
-import { isObject, type Json, objectOf, objectsOf, stringOf, textOf } from './json.ts'
-import {
-  anyText,
-  anything,
-  array,
-  boolean,
-  byType,
-  type Check,
-  NotDescribed,
-  object,
-  plain,
-  type Report,
-  refuseOthers,
-  string,
-  wholeNumber,
-} from './schema.ts'
-
-const type = anything
-const oneOrMore = string({ min: 1 })
-
-const isTrue: Check = (value, at, report) => {
-  if (value !== true) report('must be true', at)
-}
-
-/** The bot sends links to web pages alone. */
-const webAddress: Check = (value, at, report) => {
-  if (typeof value !== 'string' || !/^https?:\/\/[^\s]+$/.test(value) || !URL.canParse(value)) report('must be a valid URL', at)
-}
-
-const element = byType({
-  text: object({ required: { type, text: oneOrMore }, optional: { style: object({ optional: { bold: isTrue, code: isTrue } }) } }),
-  user: object({ required: { type, user_id: oneOrMore } }),
-  channel: object({ required: { type, channel_id: oneOrMore } }),
-  usergroup: object({ required: { type, usergroup_id: oneOrMore } }),
-  link: object({ required: { type, url: webAddress }, optional: { text: oneOrMore } }),
-  date: object({ required: { type, timestamp: wholeNumber({ min: 0 }), format: oneOrMore } }),
-})
-
-/** A section of a rich text, in a rich text block or in a cell of a table. */
-export const richTextSection = byType({
-  rich_text_section: object({ required: { type, elements: array(element, { min: 1, max: 1_000 }) } }),
-})
+import { isObject, type Json, NotDescribed, objectsOf, stringOf } from './json.ts'
 
 /**
- * A data table, by the rules of docs.slack.dev/reference/block-kit/blocks/data-table-block. Messages and Home tabs take one, modals do not.
+ * What the bot sends, with Slack's limits (docs.slack.dev/reference/block-kit). Add a block or an element here before the bot sends it, in
+ * `elements.ts` if it has a value, and in `test/sandbox/page`, which shows it.
  */
-const limits = { rows: 101, columns: 20, characters: 10_000, pageSize: 100 }
 
-const number: Check = (value, at, report) => {
-  if (typeof value !== 'number' || !Number.isFinite(value)) report('must be a number', at)
-}
+const kind = <Shape extends z.ZodRawShape>(type: string, shape: Shape) => z.strictObject({ type: z.literal(type), ...shape })
+const words = (max?: number) => (max === undefined ? z.string().min(1) : z.string().min(1).max(max))
+const list = <Item extends z.ZodType>(item: Item, max: number, min = 1) => z.array(item).min(min).max(max)
+const flag = z.boolean().optional()
+const blockId = z.string().max(255).optional()
+const actionId = words(255).optional()
 
-const rawText = object({ required: { type, text: oneOrMore } })
+const plain = (max: number) => kind('plain_text', { text: words(max), emoji: flag })
+const anyText = (max: number) => z.discriminatedUnion('type', [plain(max), kind('mrkdwn', { text: words(max), verbatim: flag })])
 
-const cell = byType({
-  raw_text: rawText,
-  raw_number: object({ required: { type, value: number, text: oneOrMore } }),
-  rich_text: object({ required: { type, elements: array(richTextSection, { min: 1, max: 1 }) } }),
+const richTextElement = z.discriminatedUnion('type', [
+  kind('text', { text: words(), style: z.strictObject({ bold: z.literal(true).optional(), code: z.literal(true).optional() }).optional() }),
+  kind('user', { user_id: words() }),
+  kind('channel', { channel_id: words() }),
+  kind('usergroup', { usergroup_id: words() }),
+  kind('link', { url: z.url({ protocol: /^https?$/ }), text: words().optional() }),
+  kind('date', { timestamp: z.int().min(0), format: words() }),
+])
+const richTextSection = kind('rich_text_section', { elements: list(richTextElement, 1_000) })
+
+const cell = z.discriminatedUnion('type', [
+  kind('raw_text', { text: words() }),
+  kind('raw_number', { value: z.number(), text: words() }),
+  kind('rich_text', { elements: list(richTextSection, 1) }),
+])
+
+const mostInCells = 10_000
+
+/** By the rules of docs.slack.dev/reference/block-kit/blocks/data-table-block. Messages and Home tabs take one, modals do not. */
+const dataTable = kind('data_table', {
+  rows: list(list(cell, 20), 101, 2),
+  caption: words(),
+  block_id: blockId,
+  page_size: z.int().min(1).max(100).optional(),
+  row_header_column_index: z.int().min(0).optional(),
+}).superRefine(({ rows, row_header_column_index: named = 0 }, { addIssue }) => {
+  const columns = rows[0]?.length ?? 0
+  const characters = rows.flat().reduce((sum, one) => sum + cellCharacters(one), 0)
+  if (rows[0]?.some(({ type }) => type === 'rich_text')) addIssue('rich_text is not allowed in the header')
+  if (rows.some(({ length }) => length !== columns)) addIssue('all rows must have the same number of cells')
+  if (characters > mostInCells) addIssue(`must be less than ${mostInCells + 1} characters in all cells`)
+  if (named >= columns) addIssue('must be the index of a column')
 })
-
-const header: Check = (value, at, report) => {
-  if (objectsOf([value])[0]?.type === 'rich_text') return report('rich_text is not allowed in the header', at)
-  cell(value, at, report)
-}
-
-const rows: Check = (value, at, report) => {
-  if (!Array.isArray(value)) return report('must be an array', at)
-  if (value.length < 2) report('no fewer than 2 items allowed', at)
-  if (value.length > limits.rows) report(`no more than ${limits.rows} items allowed`, at)
-  for (const [index, row] of value.entries()) {
-    array(index === 0 ? header : cell, { min: 1, max: limits.columns })(row, `${at}/${index}`, report)
-    if (Array.isArray(row) && row.length !== value[0]?.length) report('all rows must have the same number of cells', `${at}/${index}`)
-  }
-}
 
 /** Counts the characters that people read in a cell. Dates are counted as they are shown, mentions by their ids. */
-export function cellCharacters(one: Json): number {
+function cellCharacters(one: Json): number {
   if (one.type !== 'rich_text') return stringOf(one.text).length
   const elements = objectsOf(one.elements).flatMap((part) => objectsOf(part.elements))
-  return elements.reduce((sum, element) => sum + elementCharacters(element), 0)
+  return elements.reduce((sum, { type, text, user_id, channel_id, usergroup_id }) => {
+    if (type === 'date') return sum + '2026-11-22 12:00 PM'.length
+    return sum + stringOf(text ?? user_id ?? channel_id ?? usergroup_id).length
+  }, 0)
 }
-
-function elementCharacters({ type: kind, text, user_id, channel_id, usergroup_id }: Json): number {
-  if (kind === 'date') return '2026-11-22 12:00 PM'.length
-  return stringOf(text ?? user_id ?? channel_id ?? usergroup_id).length
-}
-
-function fits({ rows: all, row_header_column_index: named }: Json, at: string, report: Report): void {
-  const cells = Array.isArray(all) ? all.flat().filter((one): one is Json => typeof one === 'object' && one !== null) : []
-  const characters = cells.reduce((sum, one) => sum + cellCharacters(one), 0)
-  if (characters > limits.characters) report(`must be less than ${limits.characters + 1} characters in all cells`, `${at}/rows`)
-  const columns = Array.isArray(all) && Array.isArray(all[0]) ? all[0].length : 0
-  if (typeof named === 'number' && named >= columns) report('must be the index of a column', `${at}/row_header_column_index`)
-}
-
-export const dataTable = object({
-  required: { type, rows, caption: oneOrMore },
-  optional: {
-    block_id: string({ max: 255 }),
-    page_size: wholeNumber({ min: 1, max: limits.pageSize }),
-    row_header_column_index: wholeNumber({ min: 0 }),
-  },
-  also: fits,
-})
 
 /** Where the stand-in takes tables. Slack rolls new blocks out in phases, and documents nothing for response URLs. */
 export type TablesAre = 'taken' | 'refused in response URLs' | 'refused'
 
-export function isTable({ type: kind }: Json): boolean {
-  return kind === 'data_table'
-}
+export const isTable = ({ type }: Json) => type === 'data_table'
 
-/**
- * What the bot sends, with Slack's limits (docs.slack.dev/reference/block-kit). Add a block or an element here before the bot sends it, in
- * `elements.ts` if it has a value, and in `test/sandbox/page` and `transcript.ts`, which show it.
- */
-
-const id = string({ max: 255, min: 1 })
-
-const confirm = object({ required: { title: plain(100), text: anyText(300), confirm: plain(30), deny: plain(30) } })
-
-const button = object({
-  required: { type, text: plain(75) },
-  optional: { action_id: id, value: string({ max: 2000 }), style: string({ oneOf: ['primary', 'danger'] }), confirm },
+const confirm = z.strictObject({ title: plain(100), text: anyText(300), confirm: plain(30), deny: plain(30) })
+const button = kind('button', {
+  text: plain(75),
+  action_id: actionId,
+  value: z.string().max(2000).optional(),
+  style: z.enum(['primary', 'danger']).optional(),
+  confirm: confirm.optional(),
 })
 
 // Slack's newest reference allows 150 characters of value. 75 was the limit for years and works everywhere.
-const option = object({
-  required: { text: plain(75), value: string({ max: 75, min: 1 }) },
-  optional: { description: plain(75) },
+const option = z.strictObject({ text: plain(75), value: words(75), description: plain(75).optional() })
+type Option = z.infer<typeof option>
+
+const field = { action_id: actionId, placeholder: plain(150).optional() }
+const externalSelect = kind('external_select', {
+  ...field,
+  initial_option: option.optional(),
+  min_query_length: z.int().min(0).optional(),
 })
-
-export const options = array(option, { max: 100 })
-
-export const optionGroups = array(object({ required: { label: plain(75), options } }), { max: 100 })
-
-const field = { action_id: id, placeholder: plain(150) }
-
-const externalSelect = object({
-  required: { type },
-  optional: { ...field, initial_option: option, min_query_length: wholeNumber({ min: 0 }) },
+const staticSelect = kind('static_select', { ...field, options: list(option, 100) })
+const conversationsSelect = kind('conversations_select', {
+  ...field,
+  initial_conversation: words().optional(),
+  default_to_current_conversation: flag,
+  filter: z
+    .strictObject({
+      include: list(z.enum(['public', 'private', 'im', 'mpim']), 4).optional(),
+      exclude_external_shared_channels: flag,
+      exclude_bot_users: flag,
+    })
+    .optional(),
 })
-
-const conversationsSelect = object({
-  required: { type },
-  optional: {
-    ...field,
-    initial_conversation: string({ min: 1 }),
-    default_to_current_conversation: boolean,
-    filter: object({
-      required: {},
-      optional: {
-        include: array(string({ oneOf: ['public', 'private', 'im', 'mpim'] }), { min: 1, max: 4 }),
-        exclude_external_shared_channels: boolean,
-        exclude_bot_users: boolean,
-      },
-    }),
-  },
+const plainTextInput = kind('plain_text_input', {
+  ...field,
+  initial_value: z.string().max(3000).optional(),
+  multiline: flag,
+  max_length: z.int().min(1).max(3000).optional(),
 })
+const radioButtons = kind('radio_buttons', {
+  action_id: actionId,
+  options: list(option, 10),
+  initial_option: option.optional(),
+}).refine(({ options, initial_option: one }) => !one || isOffered(one, options), 'initial option was not found in the options')
+const checkboxes = kind('checkboxes', {
+  action_id: actionId,
+  options: list(option, 10),
+  initial_options: list(option, 10).optional(),
+}).refine(
+  ({ options, initial_options: some = [] }) => some.every((one) => isOffered(one, options)),
+  'initial option was not found in the options',
+)
 
-const staticSelect = object({
-  required: { type, options: array(option, { max: 100, min: 1 }) },
-  optional: field,
-})
-
-const plainTextInput = object({
-  required: { type },
-  optional: { ...field, initial_value: string({ max: 3000 }), multiline: boolean, max_length: wholeNumber({ min: 1, max: 3000 }) },
-})
-
-const radioButtons = object({
-  required: { type, options: array(option, { max: 10, min: 1 }) },
-  optional: { action_id: id, initial_option: option },
-  also: initialIsOffered,
-})
-
-const checkboxes = object({
-  required: { type, options: array(option, { max: 10, min: 1 }) },
-  optional: { action_id: id, initial_options: array(option, { max: 10, min: 1 }) },
-  also: initialsAreOffered,
-})
-
-function initialsAreOffered({ initial_options: initials, options: offered }: Json, at: string, report: Report): void {
-  for (const initial of objectsOf(initials)) initialIsOffered({ initial_option: initial, options: offered }, at, report)
+function isOffered(wanted: Option, options: Option[]): boolean {
+  return options.some(({ value, text }) => value === wanted.value && text.text === wanted.text.text)
 }
 
-function initialIsOffered({ initial_option: initial, options: offered }: Json, at: string, report: Report): void {
-  const isInitial = (one: Json) => one.value === objectOf(initial).value && textOf(one.text) === textOf(objectOf(initial).text)
-  if (isObject(initial) && !objectsOf(offered).some(isInitial)) report('initial option was not found in the options', at)
-}
-
-/** Text inputs follow other rules for dispatching (`dispatch_action_config`), which are not described here. */
-function onlyPickersDispatch({ dispatch_action: dispatches, element }: Json, at: string): void {
-  const { type: kind } = objectOf(element)
-  if (dispatches && kind !== 'external_select') throw new NotDescribed(`"dispatch_action" with the type "${String(kind)}" at ${at}`)
-}
-
-function textOrFields(value: Json, at: string, report: Report): void {
-  if (value.text === undefined && objectsOf(value.fields).length === 0) report('must define either `text` or `fields`', at)
-}
-
-const always = { type }
-const everywhere = { block_id: string({ max: 255 }) }
-
-export const block: Check = byType({
-  header: object({ required: { ...always, text: plain(150) }, optional: everywhere }),
-  section: object({
-    required: always,
-    optional: { ...everywhere, text: anyText(3000), fields: array(anyText(2000), { max: 10, min: 1 }), accessory: byType({ button }) },
-    also: textOrFields,
-  }),
-  context: object({
-    required: { ...always, elements: array(anyText(3000), { max: 10, min: 1 }) },
-    optional: everywhere,
-  }),
-  divider: object({ required: always, optional: everywhere }),
-  rich_text: object({
-    required: { ...always, elements: array(richTextSection, { min: 1, max: 100 }) },
-    optional: everywhere,
-  }),
-  data_table: dataTable,
-  actions: object({
-    required: {
-      ...always,
-      elements: array(byType({ button, external_select: externalSelect, static_select: staticSelect }), { max: 25, min: 1 }),
-    },
-    optional: everywhere,
-  }),
-  input: object({
-    required: {
-      ...always,
-      label: plain(2000),
-      element: byType({
-        plain_text_input: plainTextInput,
-        external_select: externalSelect,
-        conversations_select: conversationsSelect,
-        radio_buttons: radioButtons,
-        checkboxes,
-      }),
-    },
-    optional: { ...everywhere, hint: plain(2000), optional: boolean, dispatch_action: boolean },
-    also: onlyPickersDispatch,
-  }),
+const input = kind('input', {
+  label: plain(2000),
+  element: z.discriminatedUnion('type', [plainTextInput, externalSelect, conversationsSelect, radioButtons, checkboxes]),
+  block_id: blockId,
+  hint: plain(2000).optional(),
+  optional: flag,
+  dispatch_action: flag,
+}).superRefine(({ dispatch_action: dispatches, element: { type } }) => {
+  // Text inputs follow other rules for dispatching (`dispatch_action_config`), which are not described here.
+  if (dispatches && type !== 'external_select') throw new NotDescribed(`"dispatch_action" with the type "${type}"`)
 })
+
+const section = kind('section', {
+  text: anyText(3000).optional(),
+  fields: list(anyText(2000), 10).optional(),
+  accessory: z.discriminatedUnion('type', [button]).optional(),
+  block_id: blockId,
+}).refine(({ text, fields }) => text || fields, 'must define either `text` or `fields`')
+
+const block = z.discriminatedUnion('type', [
+  kind('header', { text: plain(150), block_id: blockId }),
+  section,
+  kind('context', { elements: list(anyText(3000), 10), block_id: blockId }),
+  kind('divider', { block_id: blockId }),
+  kind('rich_text', { elements: list(richTextSection, 100), block_id: blockId }),
+  dataTable,
+  kind('actions', {
+    elements: list(z.discriminatedUnion('type', [button, externalSelect, staticSelect]), 25),
+    block_id: blockId,
+  }),
+  input,
+])
 
 const mostBlocks = { message: 50, modal: 100, home: 100 }
-type Surface = keyof typeof mostBlocks
 
-/** Returns problems as in Slack's `response_metadata.messages`, without the leading `[ERROR] `: `… [json-pointer:/blocks/0/text]`. */
-function problemsOf(check: Check, value: unknown, at: string): string[] {
-  const problems = new Set<string>()
-  check(value, at, (problem, where) => problems.add(`${problem} [json-pointer:${where}]`))
-  return [...problems]
-}
+const blocksOf = (surface: keyof typeof mostBlocks) =>
+  list(block, mostBlocks[surface], 0).superRefine((blocks, { addIssue }) => {
+    const ids = new Set<string>()
+    for (const one of blocks) {
+      if (one.block_id && ids.has(one.block_id)) addIssue('block_id needs to be unique')
+      if (one.block_id) ids.add(one.block_id)
+      const actions = elementsOf([one]).map((placed) => placed.actionId)
+      const twice = actions.find((action, place) => action !== '' && actions.indexOf(action) !== place)
+      if (twice !== undefined) addIssue(`action_id "${twice}" already exists in this block`)
+    }
+    const tables = blocks.filter(isTable).length
+    if (tables > 1) addIssue('only one table is allowed')
+    if (tables > 0 && surface === 'modal') addIssue('unsupported type: data_table')
+  })
 
-function checkIds(blocks: Json[], at: string, report: Report): void {
-  const seen = new Set<string>()
-  for (const [index, one] of blocks.entries()) {
-    const id = stringOf(one.block_id)
-    if (id !== '' && seen.has(id)) report('block_id needs to be unique', `${at}/${index}/block_id`)
-    seen.add(id)
-    const actions = elementsOf([one]).map((placed) => placed.actionId)
-    const twice = actions.find((action, place) => action !== '' && actions.indexOf(action) !== place)
-    if (twice !== undefined) report(`action_id "${twice}" already exists in this block`, `${at}/${index}/elements`)
+const message = blocksOf('message')
+const home = kind('home', { blocks: blocksOf('home') })
+const modal = kind('modal', {
+  title: plain(24),
+  blocks: blocksOf('modal'),
+  close: plain(24).optional(),
+  submit: plain(24).optional(),
+  callback_id: z.string().max(255).optional(),
+  private_metadata: z.string().max(3000).optional(),
+}).refine(({ blocks, submit }) => submit || !blocks.some(({ type }) => type === 'input'), 'missing required field: submit')
+
+const options = list(option, 100, 0)
+const optionGroups = list(z.strictObject({ label: plain(75), options }), 100, 0)
+const optionsAnswer = z
+  .strictObject({ options: options.optional(), option_groups: optionGroups.optional() })
+  .refine((answer) => answer.options ?? answer.option_groups, 'missing required field: options')
+
+/** Says an issue of zod in Slack's own words. */
+const inSlacksWords: z.core.$ZodErrorMap = (issue) => {
+  const name = issue.path?.at(-1)
+  const characters = 'origin' in issue && issue.origin === 'string' ? ' characters' : ''
+  const counts = 'origin' in issue && issue.origin === 'array'
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? `missing required field: ${String(name)}` : `must be a ${issue.expected}`
+    case 'too_big':
+      return counts ? `no more than ${issue.maximum} items allowed` : `must be less than ${Number(issue.maximum) + 1}${characters}`
+    case 'too_small':
+      return counts ? `no fewer than ${issue.minimum} items allowed` : `must be more than ${Number(issue.minimum) - 1}${characters}`
+    case 'invalid_union':
+      return `the type "${isObject(issue.input) ? String(issue.input.type) : ''}"`
+    case 'unrecognized_keys':
+      return `the member "${issue.keys[0]}"`
+    default:
+      return `unsupported ${String(name)}: ${String(issue.input)}`
   }
 }
 
-function checkTables(blocks: Json[], surface: Surface, at: string, report: Report): void {
-  const tables = [...blocks.entries()].filter(([, one]) => isTable(one))
-  const [, second] = tables
-  if (second) report('only one table is allowed', `${at}/${second[0]}`)
-  for (const [index] of surface === 'modal' ? tables : []) report('unsupported type: data_table', `${at}/${index}/type`)
+/**
+ * Returns problems as in Slack's `response_metadata.messages`, without the leading `[ERROR] `: `… [json-pointer:/blocks/0/text]`. Throws if
+ * something is not described.
+ */
+function problemsOf(schema: z.ZodType, value: unknown, at: string): string[] {
+  const issues = schema.safeParse(value, { error: inSlacksWords }).error?.issues ?? []
+  return issues.map(({ code, path, message: problem }) => {
+    const where = [at, ...(code === 'invalid_union' ? path.slice(0, -1) : path)].join('/')
+    if (code === 'invalid_union' || code === 'unrecognized_keys') throw new NotDescribed(`${problem} at ${where}`)
+    return `${problem} [json-pointer:${where}]`
+  })
 }
 
-const blocksOf =
-  (surface: Surface): Check =>
-  (value, at, report) => {
-    if (!Array.isArray(value)) return report('must be an array', at)
-    if (value.length > mostBlocks[surface]) report(`no more than ${mostBlocks[surface]} items allowed`, at)
-    for (const [index, one] of value.entries()) block(one, `${at}/${index}`, report)
-    checkIds(objectsOf(value), at, report)
-    checkTables(objectsOf(value), surface, at, report)
-  }
+export const problemsWithBlocks = (blocks: unknown): string[] => problemsOf(message, blocks, '/blocks')
 
-const modal = object({
-  required: { type: anything, title: plain(24), blocks: blocksOf('modal') },
-  optional: { close: plain(24), submit: plain(24), callback_id: string({ max: 255 }), private_metadata: string({ max: 3000 }) },
-  also: (view, at, report) => {
-    const hasInput = objectsOf(view.blocks).some((one) => one.type === 'input')
-    if (hasInput && (view.submit === undefined || view.submit === null)) report('missing required field: submit', at)
-  },
-})
-const home = object({ required: { type: anything, blocks: blocksOf('home') } })
-
-export function problemsWithBlocks(blocks: unknown): string[] {
-  return problemsOf(blocksOf('message'), blocks, '/blocks')
-}
-
-export function problemsWithView(view: unknown, surface: 'modal' | 'home'): string[] {
-  if (isObject(view) && view.type !== surface) return [`unsupported type: ${String(view.type)} [json-pointer:/view/type]`]
-  return problemsOf(surface === 'modal' ? modal : home, view, '/view')
-}
+export const problemsWithView = (view: unknown, surface: 'modal' | 'home'): string[] =>
+  problemsOf(surface === 'modal' ? modal : home, view, '/view')
 
 /** Returns the problems of an answer to an option load: `{ options }` or `{ option_groups }`. */
-export function problemsWithOptions(answer: { options?: unknown; option_groups?: unknown }): string[] {
-  refuseOthers(answer, ['options', 'option_groups'], 'in an answer to a request for options')
-  if (answer.option_groups !== undefined) return problemsOf(optionGroups, answer.option_groups, '/option_groups')
-  return answer.options === undefined ? ['missing required field: options'] : problemsOf(options, answer.options, '/options')
-}
+export const problemsWithOptions = (answer: object): string[] => problemsOf(optionsAnswer, answer, '/answer')
 
 /** Counts the characters that people read in blocks: every `text`, at any depth. Independent of the bot's own count. */
 export function charactersIn(value: unknown): number {

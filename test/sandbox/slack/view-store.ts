@@ -1,7 +1,6 @@
 import { choiceMember, elementsOf, initialState, type Placed, type StateValues } from './elements.ts'
-import { copyOf, isYes, type Json, objectOf, objectsOf, stringOf, textOf } from './json.ts'
+import { copyOf, isYes, type Json, NotDescribed, objectOf, objectsOf, stringOf, textOf } from './json.ts'
 import { withIds } from './message-store.ts'
-import { NotDescribed } from './schema.ts'
 import type { OpenView, Option } from './slack.ts'
 import type { State } from './state.ts'
 import { problemsWithView } from './validate-blocks.ts'

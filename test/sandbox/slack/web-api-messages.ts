@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setTimeout as wait } from 'node:timers/promises'
-import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
-import { isObject, isYes, type Json, objectsOf, stringOf } from './json.ts'
+import { addressOf, parseArguments, readBody } from './http.ts'
+import { isObject, isYes, type Json, NotDescribed, objectsOf, refuseOthers, stringOf } from './json.ts'
 import { broadcastSubtype, type Content, type StoredMessage } from './message-store.ts'
-import { NotDescribed, refuseOthers } from './schema.ts'
 import type { Parts } from './start-slack.ts'
 import { charactersIn, isTable, problemsWithBlocks } from './validate-blocks.ts'
-import { invalidBlocks, type Method, Refusal, required, type Stores } from './web-api.ts'
+import { type Answer, answerOf, invalidBlocks, type Method, Refusal, required, type Stores, serveCall } from './web-api.ts'
 import type { Channel } from './workspace.ts'
 
 const longestText = 4000
@@ -270,7 +268,7 @@ export function refuseOtherThanEphemeral(responseType: unknown): void {
  * (docs.slack.dev/interactivity/handling-user-interaction#message_responses).
  */
 export function createResponseUrls(parts: Pick<Parts, 'state' | 'directory' | 'messages' | 'faults' | 'record' | 'notDescribed' | 'app'>) {
-  const { state, directory, messages, faults } = parts
+  const { state, directory, messages } = parts
   const addresses = new Map<string, StoredAddress>()
 
   function original(address: StoredAddress): StoredMessage {
@@ -298,48 +296,23 @@ export function createResponseUrls(parts: Pick<Parts, 'state' | 'directory' | 'm
     else post(address, content)
   }
 
-  function answer(address: StoredAddress | undefined, args: Json | undefined): { status: number; body: Json } {
+  function answer(address: StoredAddress | undefined, args: Json | undefined): Answer {
     if (address === undefined || state.now() - address.madeAt > lifeMs) return { status: 404, body: { ok: false, error: 'expired_url' } }
     if (address.uses >= mostUses) return { status: 404, body: { ok: false, error: 'used_url' } }
     if (args === undefined) return { status: 400, body: { ok: false, error: 'invalid_payload' } }
-    try {
+    const body = answerOf(parts, () => {
       use(address, args)
       address.uses += 1
-      return { status: 200, body: { ok: true } }
-    } catch (error) {
-      if (error instanceof NotDescribed) {
-        parts.notDescribed.push(error.message)
-        return { status: 400, body: { ok: false, error: error.message } }
-      }
-      if (!(error instanceof Refusal)) throw error
-      return { status: error.message === 'message_not_found' ? 404 : 400, body: error.answer }
-    }
+      return {}
+    })
+    return { status: body.ok ? 200 : body.error === 'message_not_found' ? 404 : 400, body }
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const id = addressOf(request).pathname.replace(/^\/response\//, '')
+    const address = addresses.get(addressOf(request).pathname.replace(/^\/response\//, ''))
     const args = parseArguments(request.headers['content-type'] ?? '', await readBody(request))
-    const fault = faults.take(['response_url'], args ?? {})
-    const record = (status: number, result: Json) =>
-      parts.record({ at: state.now(), method: 'response_url', args: args ?? {}, status, result, ...(fault ? { fault: fault.kind } : {}) })
-
-    if (fault?.kind === 'delay') await wait(fault.delayMs ?? 1000)
-    if (fault?.kind === 'drop-before') {
-      record(0, {})
-      request.socket.destroy()
-      return
-    }
-    if (fault?.kind === 'status' || fault?.kind === '429' || fault?.kind === 'error') {
-      const status = fault.kind === '429' ? 429 : (fault.status ?? (fault.kind === 'error' ? 500 : 503))
-      const body = fault.body ?? JSON.stringify({ ok: false, error: fault.error ?? 'internal_error' })
-      record(status, {})
-      if (fault.kind === '429') response.setHeader('retry-after', String(fault.retryAfter ?? 1))
-      return sendText(response, status, body)
-    }
-    const result = answer(addresses.get(id), args)
-    record(fault?.kind === 'drop-after' ? 0 : result.status, result.body)
-    if (fault?.kind === 'drop-after') request.socket.destroy()
-    else sendJson(response, result.status, result.body)
+    const method = 'response_url'
+    await serveCall(parts, { method, names: [method], args: args ?? {}, answer: () => answer(address, args) }, request, response)
   }
 
   return {
@@ -348,11 +321,6 @@ export function createResponseUrls(parts: Pick<Parts, 'state' | 'directory' | 'm
       const id = randomBytes(18).toString('base64url')
       addresses.set(id, { ...address, madeAt: state.now(), uses: 0 })
       return `${parts.app.baseUrl()}/response/${id}`
-    },
-    /** The acknowledgement of a command made this message. From now on `replace_original` means it. */
-    made(url: string, message: StoredMessage): void {
-      const address = addresses.get(url.split('/').at(-1) ?? '')
-      if (address) address.original = { ts: message.ts }
     },
   }
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
-import { isObject, type Json, parseJson, stringOf } from './json.ts'
-import { NotDescribed, refuseOthers } from './schema.ts'
+import { isObject, type Json, NotDescribed, parseJson, refuseOthers, stringOf } from './json.ts'
 import type { FaultPlan } from './slack.ts'
 import type { Parts } from './start-slack.ts'
 import { createRateLimits } from './state.ts'
@@ -62,10 +61,51 @@ export const usualScopes = [
   'groups:history',
 ]
 
-interface Answer {
+export interface Answer {
   status: number
   body: Json
   headers?: Record<string, string>
+}
+
+/** Returns the answer of a call that may be refused. */
+export function answerOf({ notDescribed }: Pick<Parts, 'notDescribed'>, run: () => Json): Json {
+  try {
+    return { ok: true, ...run() }
+  } catch (error) {
+    if (error instanceof Refusal) return error.answer
+    if (!(error instanceof NotDescribed)) throw error
+    notDescribed.push(error.message)
+    return { ok: false, error: error.message }
+  }
+}
+
+interface Call {
+  method: string
+  /** What a planned fault can be meant for. */
+  names: string[]
+  args: Json
+  answer(): Answer
+}
+
+/** Answers a call of the bot, or does what a planned fault says instead. */
+export async function serveCall(
+  { state, faults, record }: Pick<Parts, 'state' | 'faults' | 'record'>,
+  { method, names, args, answer }: Call,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const fault = faults.take(names, args)
+  const recordAnswer = (status: number, result: Json) => record({ at: state.now(), method, args, status, result, fault: fault?.kind })
+  if (fault?.kind === 'delay') await wait(fault.delayMs ?? 1000)
+  if (fault?.kind === 'status') {
+    recordAnswer(fault.status ?? 503, {})
+    return sendText(response, fault.status ?? 503, 'upstream connect error')
+  }
+  const isLost = fault?.kind === 'drop-before' || fault?.kind === 'drop-after'
+  const { status, body, headers } = fault?.kind === 'drop-before' ? { status: 0, body: {} } : (faulty(fault) ?? answer())
+  recordAnswer(isLost ? 0 : status, body)
+  if (isLost) request.socket.destroy()
+  else sendJson(response, status, body, headers)
 }
 
 /** Arguments that are JSON strings in a form. What cannot be parsed stays a string, and the method reports it. */
@@ -81,7 +121,8 @@ function opened(args: Json): Json {
 }
 
 /** Serves Slack's Web API at `/api/<method>`: tokens, scopes, limits and faults around the methods. */
-export function serveWebApi({ state, app, faults, record, notDescribed }: Parts, methods: Record<string, Method>) {
+export function serveWebApi(parts: Parts, methods: Record<string, Method>) {
+  const { state, app } = parts
   const { tokens, scopes } = app
   const limits = createRateLimits(state.now)
 
@@ -100,26 +141,17 @@ export function serveWebApi({ state, app, faults, record, notDescribed }: Parts,
 
   function answer(name: string, token: string, args: Json): Answer {
     const method = methods[name]
-    const headers = {
-      'x-oauth-scopes': scopes.join(','),
-      ...(method?.scopes ? { 'x-accepted-oauth-scopes': method.scopes.join(',') } : {}),
-    }
-    try {
+    let retryAfter: number | undefined
+    const body = answerOf(parts, () => {
       if (method === undefined) throw new NotDescribed(`the method ${name}`)
       refuseOthers(args, method.args, `as an argument of ${name}`)
       checkToken(method, token, args)
-      const retryAfter = app.limits ? limits.retryAfter(name, args) : undefined
-      if (retryAfter !== undefined) return tooMany(retryAfter)
-      return { status: 200, body: { ok: true, ...method.run(args) }, headers }
-    } catch (error) {
-      if (error instanceof NotDescribed) {
-        notDescribed.push(error.message)
-        return { status: 200, body: { ok: false, error: error.message } }
-      }
-      if (!(error instanceof Refusal)) throw error
-      const known = token === tokens.bot || token === tokens.app
-      return { status: 200, body: error.answer, ...(known ? { headers } : {}) }
-    }
+      retryAfter = app.limits ? limits.retryAfter(name, args) : undefined
+      return retryAfter === undefined ? method.run(args) : {}
+    })
+    if (retryAfter !== undefined) return tooMany(retryAfter)
+    const isKnown = token === tokens.bot || token === tokens.app
+    return { status: 200, body, ...(isKnown && { headers: { 'x-oauth-scopes': scopes.join(',') } }) }
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -133,25 +165,7 @@ export function serveWebApi({ state, app, faults, record, notDescribed }: Parts,
     const { token: tokenArgument, ...rest } = { ...Object.fromEntries(url.searchParams), ...sent } as Json
     const args = opened(rest)
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? stringOf(tokenArgument)
-    const recordAnswer = (status: number, result: Json, fault?: FaultPlan) =>
-      record({ at: state.now(), method: name, args, status, result, ...(fault ? { fault: fault.kind } : {}) })
-
-    const fault = faults.take([name, '*'], args)
-    if (fault?.kind === 'drop-before') {
-      recordAnswer(0, {}, fault)
-      request.socket.destroy()
-      return
-    }
-    if (fault?.kind === 'status') {
-      recordAnswer(fault.status ?? 503, {}, fault)
-      return sendText(response, fault.status ?? 503, fault.body ?? 'upstream connect error')
-    }
-    if (fault?.kind === 'delay') await wait(fault.delayMs ?? 1000)
-
-    const result = faulty(fault) ?? answer(name, token, args)
-    recordAnswer(fault?.kind === 'drop-after' ? 0 : result.status, result.body, fault)
-    if (fault?.kind === 'drop-after') request.socket.destroy()
-    else sendJson(response, result.status, result.body, result.headers)
+    await serveCall(parts, { method: name, names: [name, '*'], args, answer: () => answer(name, token, args) }, request, response)
   }
 }
 

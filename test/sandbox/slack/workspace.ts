@@ -186,11 +186,6 @@ export function createDirectory(workspace: Workspace, state: State) {
       state.changed({ visible: true })
     },
 
-    addPeople(added: Person[]): void {
-      people.push(...added.map((one) => ({ ...one })))
-      for (const { isGroupDirect, members } of channels) if (!isGroupDirect) members.push(...added.map(({ id }) => id))
-    },
-
     setUserGroup(id: string, changes: string[] | Partial<Pick<UserGroup, 'members' | 'disabled'>>): void {
       const found = userGroup(id)
       if (found === undefined) throw new Error(`There is no user group ${id} in ${team.name}.`)

@@ -38,7 +38,7 @@ test('it is named what was changed: the server, or those of its addresses that t
   // Its last evacuation was not its last change if an address was moved since.
   expect(await changesBefore({ 'server:sv_1': ended('own', 2 * hour), a: move })).toMatchObject([
     { names: ['name of a'] },
-    { names: ['web-1'], isOlder: true },
+    { names: ['web-1'] },
   ])
   // What changed the whole server is named once.
   expect(await changesBefore({ 'server:sv_1': move, a: move })).toMatchObject([{ names: ['web-1'] }])
@@ -50,7 +50,7 @@ test('approvers know every recent change of the server and its addresses, the ne
   expect(await before({ 'server:sv_1': ended('own', 2 * hour), a: ended('newer', hour) })).toEqual(['newer', 'own'])
 })
 
-test('three changes are listed, and the addresses of further ones are counted', async () => {
+test('three recent changes are listed', async () => {
   const fourth = ended('fourth', 4 * hour)
   const last = { a: ended('first', hour), b: ended('second', 2 * hour), c: ended('third', 3 * hour), d: fourth, e: fourth }
 
@@ -58,7 +58,6 @@ test('three changes are listed, and the addresses of further ones are counted', 
     { requestId: 'first' },
     { requestId: 'second' },
     { requestId: 'third' },
-    { code: 'more-changes', count: 2 },
     { requestId: 'old' },
   ])
 })

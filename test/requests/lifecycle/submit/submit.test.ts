@@ -71,7 +71,7 @@ function setUp({ mayRequest = true, unchecked = [], holder, earlier }: Setup = {
       findMany: async () => (holder ? [holder] : []),
     } as never,
     access: {
-      gateSent: async (_: unknown, kind: string) => {
+      gate: async (_: unknown, kind: string) => {
         done.push({ gate: kind })
         if (!mayRequest) throw new Refusal(mrkdwn`You are not among the people who may ask for this here.`)
         return requesterOf('from the gate')
@@ -169,25 +169,5 @@ describe('a request', () => {
     const forged = { ...request, [how]: { ...named, cardTs: '1795010400.000200' } }
     expect([isGenuine(request), isGenuine(forged)]).toEqual([true, false])
     expect([signatures.verifyRequest(request), signatures.verifyRequest(forged)]).toEqual(['genuine', 'forged'])
-  })
-})
-
-describe('a request for what has an open request', () => {
-  async function refusalFor(holderId: string): Promise<string | false> {
-    const { submit, requested } = setUp({ holder: requestFor({ origin: { ...origin, userId: holderId } }) })
-    const refusal = await submit(requested).catch((error: unknown) => error)
-    return refusal instanceof Refusal && refusal.words.text
-  }
-
-  test('by yourself is refused without your name, with a link to it', async () => {
-    expect(await refusalFor('U0ADA00001')).toMatchInlineSnapshot(
-      `"Nothing was requested, because you have an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key \`ci-deploy\`” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it."`,
-    )
-  })
-
-  test('by another person is refused with their name, with a link to it', async () => {
-    expect(await refusalFor('U0BEN00001')).toMatchInlineSnapshot(
-      `"Nothing was requested, because <@U0BEN00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key \`ci-deploy\`” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Have it approved or rejected there, or wait until it ends."`,
-    )
   })
 })

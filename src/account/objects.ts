@@ -1,0 +1,372 @@
+import { z } from 'zod'
+import {
+  type KeyVariable,
+  type Named,
+  type OwnLastSlices,
+  type ProjectRef,
+  type ReadKeyProblem,
+  statusNotShown,
+} from '../domain/account.ts'
+import { Secret } from '../domain/signing.ts'
+import { loose, NamedResponse, type Sparse, shown, text, toNamed, toNumber, toProject, toText, toTime } from './fields.ts'
+import { resourceKind } from './resource.ts'
+
+/**
+ * The objects of the account, as its API shows them and as Lockkeeper uses them. An undefined member was not shown. Sets of values such as a status
+ * are open. Times are ISO 8601 strings.
+ */
+
+/** An Elastic IP (interface specification, "Elastic IP"), with the members that Lockkeeper uses. */
+export interface ElasticIp {
+  id: string
+  /** The id if the account API shows no address (yet). */
+  address: string
+  /** Known are `active`, `moving`, `configuring`, `pending`, `releasing` and `error`. `statusNotShown` if the account API shows none. */
+  status: string
+  /** Known are `routed` and `bgp`. */
+  mode?: string
+  /** Undefined while the Elastic IP is unassigned, or while its server is not active. */
+  server?: { id: string; hostname?: string }
+  project?: ProjectRef
+  /** The site that the address is routed in. Its id and name differ from those that a server shows for the same site. */
+  site?: Named
+}
+
+export const ElasticIpResponse = z.object({
+  /** The id is null while the Elastic IP is being provisioned. */
+  id: text,
+  attributes: z.object({
+    address: text,
+    status: text,
+    mode: text,
+    server: z.object({ id: text, hostname: text }).nullish(),
+    project: NamedResponse.nullish(),
+    region: z.object({ location: NamedResponse.nullish() }).nullish(),
+  }),
+})
+
+export const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): ElasticIp | undefined => {
+  if (!id) return undefined
+  return {
+    id,
+    address: wire.address || id,
+    status: wire.status || statusNotShown,
+    mode: wire.mode || undefined,
+    server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname || undefined } : undefined,
+    project: toProject(wire.project),
+    site: wire.region?.location ? toNamed(wire.region.location) : undefined,
+  }
+})
+
+/** `status` is for example `on`, `off` or `deploying`. */
+export const ServerResponse = z.object({
+  id: z.string(),
+  attributes: z.object({
+    hostname: text,
+    label: text,
+    primary_ipv4: text,
+    status: text,
+    locked: z.boolean().nullish(),
+    scheduled_deletion_at: loose,
+    region: z.object({ site: NamedResponse.nullish() }).nullish(),
+    project: NamedResponse.nullish(),
+  }),
+})
+
+function toServer({ id, attributes }: z.infer<typeof ServerResponse>) {
+  const { region, scheduled_deletion_at, project, ...wire } = attributes
+  return {
+    id,
+    ...shown(wire),
+    locked: wire.locked ?? false,
+    /** When the account deletes it, in ms since 1970. Undefined also if the time cannot be read. */
+    deletedAt: toTime(scheduled_deletion_at),
+    project: toProject(project),
+    site: region?.site ? toNamed(region.site) : undefined,
+  }
+}
+export type Server = Sparse<ReturnType<typeof toServer>>
+export const server = resourceKind(ServerResponse, toServer)
+
+/** A virtual machine (interface specification, "Virtual machine"), without its credentials. The answer to a rename may contain only the id. */
+export const VirtualMachineResponse = z.object({
+  id: z.string(),
+  attributes: z.object({
+    name: text,
+    status: text,
+    created_at: text,
+    primary_ipv4: text,
+    site: text,
+    operating_system: z.object({ name: text, slug: text, version: text }).nullish(),
+    plan: NamedResponse.nullish(),
+    specs: z.object({ vcpu: loose, ram: loose, storage: loose, gpu: loose }).nullish(),
+    project: NamedResponse.nullish(),
+    pending_restart: z.boolean().nullish(),
+  }),
+})
+
+function toVirtualMachine({ id, attributes }: z.infer<typeof VirtualMachineResponse>) {
+  const { specs, project, ...wire } = attributes
+  const { vcpu, ram, storage, gpu } = specs ?? {}
+  return {
+    id,
+    ...shown(wire),
+    project: toProject(project),
+    /** Sizes as texts of the account API with their units: `16 GB`. */
+    specs: { vcpuCount: toNumber(vcpu), ram: toText(ram), storage: toText(storage), gpu: toText(gpu) } as VirtualMachineSpecs,
+  }
+}
+type VirtualMachineSpecs = { vcpuCount?: number; ram?: string; storage?: string; gpu?: string }
+export type VirtualMachine = Sparse<ReturnType<typeof toVirtualMachine>>
+export const virtualMachine = resourceKind(VirtualMachineResponse, toVirtualMachine)
+
+const keyAttributes = z.object({
+  name: text,
+  token_last_slice: text,
+  /** A read-only key allows only GET requests. */
+  read_only: z.boolean().nullish(),
+  /** The interface specification does not show the type of the items. */
+  allowed_ips: z.array(z.unknown()).nullish(),
+  created_at: text,
+  updated_at: text,
+  /** Null if the key was never used. */
+  last_used_at: text,
+  user: z.object({ id: text, email: text }).nullish(),
+})
+/** An API key as the account API lists it (interface specification, "API key"), without its token. */
+export const ApiKeyResponse = z.object({ id: z.string(), attributes: keyAttributes })
+export const IssuedApiKeyResponse = z.object({ id: z.string(), attributes: keyAttributes.extend({ token: z.string().min(1) }) })
+
+function toApiKey({ id, attributes: { allowed_ips, ...wire } }: z.infer<typeof ApiKeyResponse>) {
+  // Null means that any address may use the key. An entry of an unknown type is kept as JSON: without it, a restricted key would appear to be open.
+  const allowedIps = allowed_ips === undefined ? undefined : (allowed_ips ?? []).map((entry) => toText(entry) ?? JSON.stringify(entry))
+  return { id, ...shown(wire), allowedIps }
+}
+export type ApiKey = Sparse<ReturnType<typeof toApiKey>>
+export const apiKey = resourceKind(ApiKeyResponse, toApiKey)
+/** The answer to a creation or a rotation. No other answer contains the token. */
+export const issuedApiKey = resourceKind(IssuedApiKeyResponse, ({ id, attributes: { token, ...attributes } }) => ({
+  key: toApiKey({ id, attributes }),
+  token: new Secret(token),
+}))
+
+/** Returns the variable that holds this key. Undefined for a key that Lockkeeper does not use. */
+export function ownVariableOf({ tokenLastSlice }: ApiKey, own: OwnLastSlices): KeyVariable | undefined {
+  if (tokenLastSlice === undefined) return undefined
+  return (['INFRA_API_KEY', 'INFRA_READ_KEY'] as const).find((variable) => own[variable] === tokenLastSlice)
+}
+
+/** Returns why INFRA_READ_KEY does not fit, or undefined if it does or there is none. What the account API does not show is no problem. */
+export function readKeyProblem(keys: ApiKey[], own: OwnLastSlices): ReadKeyProblem | undefined {
+  if (own.INFRA_READ_KEY === undefined) return undefined
+  const holding = (variable: KeyVariable) => keys.find((each) => ownVariableOf(each, own) === variable)
+  const readKey = holding('INFRA_READ_KEY')
+  if (!readKey) return 'not-listed'
+  if (readKey.readOnly === false) return 'not-read-only'
+  const users = [readKey.user?.id, holding('INFRA_API_KEY')?.user?.id]
+  return users.includes(undefined) || users[0] === users[1] ? undefined : 'of-another-user'
+}
+
+const dayMs = 24 * 3_600_000
+
+/** Lists in words what may be a risk about a key. `now` is in ms since 1970. `isOwn`: Lockkeeper itself uses it, whatever the account shows. */
+export function remarksOn(key: ApiKey, now: number, { isOwn = false } = {}): string[] {
+  const remarks: string[] = []
+  const unusedDays = key.lastUsedAt === undefined ? undefined : Math.floor((now - Date.parse(key.lastUsedAt)) / dayMs)
+  if (!isOwn && unusedDays === undefined && !isFresh(key, now)) remarks.push('never used')
+  if (!isOwn && unusedDays !== undefined && unusedDays >= 90) remarks.push(`unused for ${unusedDays} days`)
+  const years = key.createdAt === undefined ? 0 : Math.floor((now - Date.parse(key.createdAt)) / (365 * dayMs))
+  if (years >= 1) remarks.push(years === 1 ? '1 year old' : `${years} years old`)
+  if (key.readOnly === false && key.allowedIps?.length === 0) remarks.push('full access from any IP')
+  return remarks
+}
+
+/** Whether the key was made or changed within a day. A rotation counts as a change, and the account then shows no use of the key. */
+export function isFresh({ createdAt, updatedAt }: Pick<ApiKey, 'createdAt' | 'updatedAt'>, now: number): boolean {
+  return [createdAt, updatedAt].some((at) => at !== undefined && now - Date.parse(at) < dayMs)
+}
+
+const DiskGroupResponse = z.object({
+  /** `os`, `storage` or `raw`. */
+  role: text,
+  count: loose,
+  /** `raid-0` or `raid-1`. */
+  raid_level: text,
+  filesystem: text,
+  mount_point: text,
+})
+
+/**
+ * The configuration that servers are expected to be delivered with (interface specification, "Baseline"). Accepts both shapes of this preview: that
+ * of the specification, and that of newer SDKs, which have `plan` and no `target_type`, `operating_system` and `platforms`.
+ */
+export const BaselineResponse = z.object({
+  id: z.string(),
+  attributes: z.object({
+    name: text,
+    description: text,
+    /** `all_servers`, `custom` or `platforms`. */
+    target_type: text,
+    /** The slug of the expected operating system. Null: any. */
+    operating_system: text,
+    platforms: z.array(NamedResponse).nullish(),
+    plan: NamedResponse.nullish(),
+    ssh_keys: z.array(z.object({ id: text, name: text, fingerprint: text })).nullish(),
+    user_data: z.object({ id: text, description: text }).nullish(),
+    disk_layout: z.array(DiskGroupResponse).nullish(),
+    bios: z.record(z.string(), z.unknown()).nullish(),
+    created_at: text,
+  }),
+})
+
+function toBaseline({ id, attributes }: z.infer<typeof BaselineResponse>) {
+  const { bios, disk_layout, platforms, plan, operating_system: operatingSystem, user_data, ...wire } = attributes
+  const plans = platforms?.map(toNamed) ?? []
+  const isListed = plans.some((each) => each.id !== undefined && each.id === plan?.id)
+  return {
+    id,
+    ...shown(wire),
+    name: wire.name ?? id,
+    operatingSystem,
+    platforms: plan && !isListed ? [...plans, toNamed(plan)] : plans,
+    sshKeys: shown(wire.ssh_keys ?? []),
+    userData: user_data?.id ? { ...shown(user_data), id: user_data.id } : undefined,
+    diskLayout: (disk_layout ?? []).map(toDiskGroup),
+    /** Each value as text, because the specification does not show the types of the values. */
+    bios: Object.entries(bios ?? {}).map(([setting, value]) => ({ setting, value: toText(value) ?? JSON.stringify(value) })),
+  }
+}
+function toDiskGroup({ count, ...wire }: z.infer<typeof DiskGroupResponse>) {
+  return { ...shown(wire), count: toNumber(count) }
+}
+export type DiskGroup = Sparse<ReturnType<typeof toDiskGroup>>
+export type Baseline = Sparse<Omit<ReturnType<typeof toBaseline>, 'diskLayout'>> & { diskLayout: DiskGroup[] }
+export const baseline = resourceKind(BaselineResponse, toBaseline)
+
+/** An event in the account's own log. `action` is one of an open set, such as `update.elastic_ip`. */
+export const EventResponse = z.object({
+  id: z.string(),
+  attributes: z.object({
+    action: text,
+    target: z.object({ id: text, name: text }).nullish(),
+    author: z.object({ id: text, name: text, email: text }).nullish(),
+    created_at: text,
+  }),
+})
+export const event = resourceKind(EventResponse, ({ id, attributes }) => ({ id, ...shown(attributes) }))
+export type AccountEvent = ReturnType<typeof event.one>
+
+/** In whole units of the currency (a code such as `USD`), such as dollars. */
+export interface PlanPrice {
+  currency: string
+  hour?: number
+  month?: number
+}
+
+export interface PlanRegion {
+  name?: string
+  /** Codes of the sites that offer the plan (`ASH`), whether or not it is in stock there. */
+  availableSites: string[]
+  inStockSites: string[]
+  prices: PlanPrice[]
+}
+
+/** A virtual machine plan (interface specification, "Virtual machine plan"). */
+export interface Plan {
+  id: string
+  /** The id if the account API shows no name. */
+  name: string
+  specs: {
+    vcpuCount?: number
+    /** The specification shows no unit. Shown in GiB, as disks are, because memory comes in binary sizes. */
+    memory?: number
+    gpu?: string
+    /** The specification shows no unit. */
+    vramPerGpu?: number
+    /** `unit` is `gib` or `tib` in known plans. */
+    disk?: { type?: string; amount?: number; unit?: string }
+  }
+  regions: PlanRegion[]
+  /** Such as `low`. */
+  stockLevel?: string
+  /** Slugs such as `ubuntu_24_04_x64_lts`. */
+  operatingSystems: string[]
+}
+
+const texts = z.array(z.string()).nullish()
+
+const RegionResponse = z.object({
+  name: text,
+  locations: z.object({ available: texts, in_stock: texts }).nullish(),
+  /** An older shape has this list here instead of in `locations.available`. */
+  available: texts,
+  /** Prices by currency code, read by `toPrices`. With a `z.record` here, parsing 500 plans takes twice as long. */
+  pricing: loose,
+})
+
+const SpecsResponse = z.object({
+  memory: loose,
+  gpu: text,
+  vram_per_gpu: loose,
+  vcpus: loose,
+  vcpu: z.object({ count: loose }).nullish(),
+  disk: z.object({ type: text, size: z.object({ amount: loose, unit: text }).nullish() }).nullish(),
+})
+
+export const PlanResponse = z.object({
+  id: z.string(),
+  attributes: z.object({
+    name: text,
+    specs: SpecsResponse.nullish(),
+    regions: z.array(RegionResponse).nullish(),
+    stock_level: text,
+    available_operating_systems: texts,
+  }),
+})
+
+export const plan = resourceKind(
+  PlanResponse,
+  ({ id, attributes: wire }): Plan => ({
+    id,
+    name: wire.name ?? id,
+    specs: toSpecs(wire.specs),
+    regions: wire.regions?.map(toRegion) ?? [],
+    stockLevel: wire.stock_level ?? undefined,
+    operatingSystems: wire.available_operating_systems ?? [],
+  }),
+)
+
+function toSpecs(wire: z.infer<typeof SpecsResponse> | null | undefined): Plan['specs'] {
+  return {
+    vcpuCount: toNumber(wire?.vcpus) ?? toNumber(wire?.vcpu?.count),
+    memory: toNumber(wire?.memory),
+    gpu: wire?.gpu ?? undefined,
+    vramPerGpu: toNumber(wire?.vram_per_gpu),
+    disk: wire?.disk
+      ? { type: wire.disk.type ?? undefined, amount: toNumber(wire.disk.size?.amount), unit: toText(wire.disk.size?.unit) }
+      : undefined,
+  }
+}
+
+function toRegion(wire: z.infer<typeof RegionResponse>): PlanRegion {
+  return {
+    name: wire.name ?? undefined,
+    availableSites: wire.locations?.available ?? wire.available ?? [],
+    inStockSites: wire.locations?.in_stock ?? [],
+    prices: toPrices(wire.pricing),
+  }
+}
+
+/** Leaves out a member of `pricing` that is not a price, so that the plan is still listed. Null stands for a currency without a price. */
+function toPrices(pricing: unknown): PlanRegion['prices'] {
+  const prices: PlanRegion['prices'] = []
+  for (const [currency, price] of isRecord(pricing) ? Object.entries(pricing) : []) {
+    if (price === null) prices.push({ currency, hour: undefined, month: undefined })
+    else if (isRecord(price)) prices.push({ currency, hour: toNumber(price.hour), month: toNumber(price.month) })
+  }
+  return prices
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,146 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { AwayError, StartError } from '../domain/errors.ts'
+import { settleWithin, unlessAborted } from '../domain/within.ts'
+import type { Health } from '../ops/health.ts'
+import type { Log, RepeatedLines } from '../ops/log.ts'
+
+/** How long each side waits for the dependency of the other side, so that a usual start never shows people a bot that works only in part. */
+const graceMs = 2_000
+
+/** How long a stop waits for running work. The next process repeats or resumes the rest. */
+const shutdownMs = 6_500
+
+/** A service that the bot needs, and waits for while it is away. */
+interface Dependency<T> {
+  name: 'Slack' | 'Redis'
+  /** Throws AwayError while the service does not answer, and StartError if waiting does not help. */
+  reach: () => Promise<T>
+  longestPauseMs: number
+}
+
+interface Part<Started = void> {
+  start: () => Promise<Started>
+  stop: () => Promise<void>
+}
+
+interface LifecycleParts<Identity> {
+  role: 'all' | 'web' | 'worker'
+  /** Fields for the log lines of the start. */
+  about: Record<string, string>
+  log: Pick<Log, 'info'>
+  lines: RepeatedLines
+  openOperations: (whyNotReady: () => Promise<string | undefined>) => Promise<Pick<Health, 'port' | 'close'>>
+  slack: Dependency<Identity>
+  redis: Dependency<void>
+  createListener: (identity: Identity) => Part<number | undefined>
+  alerts?: Part<number>
+  worker: Part
+  /** Returns the problem of the worker as a sentence, or undefined if it has none. */
+  workerProblem: () => Promise<string | undefined>
+  /** Called after the listener and the worker have stopped. */
+  disconnect: () => Promise<void>
+  firstPauseMs?: number
+}
+
+/** Creates the start and the stop of a process, each with its order. */
+export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
+  const { role, about, log, lines, worker, alerts, firstPauseMs = 1_000 } = parts
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const missing = new Set<string>(['Slack', 'Redis'])
+  const opened: Part<unknown>[] = []
+  let operations: Pick<Health, 'port' | 'close'> | undefined
+  let isServing = false
+
+  /**
+   * Opens the operations port first, and then each side as soon as it is useful: people get answers while Redis is away, and moves are
+   * tracked while Slack is away. Resolves with the ports once both sides run. Throws StartError with what to do if it cannot start, and if
+   * `stop` interrupts it.
+   */
+  async function start(): Promise<{ opsPort: number; slackPort: number | undefined; alertsPort?: number }> {
+    operations = await parts.openOperations(whyNotReady)
+    if (signal.aborted) await operations.close()
+    signal.throwIfAborted()
+    const opsPort = operations.port
+    log.info({ role, ...about, opsPort }, 'Lockkeeper is starting')
+
+    const slackReached = reach(parts.slack)
+    const redisReached = reach(parts.redis)
+    const working = role === 'web' ? undefined : startWorking(slackReached, redisReached)
+    const listening = role === 'worker' ? undefined : startListening(slackReached, working ?? redisReached)
+    const serving = Promise.resolve(listening ?? working).then((ports) => {
+      isServing = true
+      log.info({ role, ...about, ...ports, opsPort }, 'Lockkeeper is ready')
+    })
+    await Promise.all([slackReached, redisReached, listening, working, serving])
+    return { opsPort, slackPort: undefined, ...(await listening) }
+  }
+
+  /** Tries until the dependency answers or the process stops. The pauses double, and are at least as long as the error says. */
+  async function reach<T>({ name, reach: attempt, longestPauseMs }: Dependency<T>): Promise<T> {
+    const code = 'dependency-away'
+    const problems = new Set<string>()
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        const reached = await unlessAborted(signal, attempt())
+        for (const message of problems) lines.end(code, message)
+        missing.delete(name)
+        return reached
+      } catch (error) {
+        if (!(error instanceof AwayError)) throw error
+        const { message, retryInMs = 0 } = error
+        const nextTryInMs = Math.max(pauseMs, retryInMs)
+        problems.add(message)
+        lines.write({ fields: { code, nextTryInMs }, text: message, about: message, over: `${name} responds` })
+        await unlessAborted(signal, pause(nextTryInMs, undefined, { signal }))
+      }
+    }
+  }
+
+  async function startListening(slackReached: Promise<Identity>, others: Promise<void>) {
+    const identity = await slackReached
+    await waitBriefly(others)
+    const slackPort = await open(parts.createListener(identity))
+    return alerts ? { slackPort, alertsPort: await open(alerts) } : { slackPort }
+  }
+
+  async function startWorking(slackReached: Promise<unknown>, redisReached: Promise<void>): Promise<void> {
+    await redisReached
+    await waitBriefly(slackReached)
+    await open(worker)
+  }
+
+  async function waitBriefly(others: Promise<unknown>): Promise<void> {
+    await unlessAborted(signal, Promise.race([others, pause(graceMs, undefined, { ref: false })]))
+  }
+
+  async function open<T>(part: Part<T>): Promise<T> {
+    signal.throwIfAborted()
+    opened.push(part)
+    return unlessAborted(signal, part.start())
+  }
+
+  /**
+   * Returns the reason for orchestrators, or undefined if this process is ready. After the start, an outage of Slack, Redis or the account API
+   * is no reason: it would take all replicas out of service together, and nobody would get an answer.
+   */
+  async function whyNotReady(): Promise<string | undefined> {
+    if (signal.aborted) return 'stopping'
+    if (!isServing) return missing.size > 0 ? `starting: waiting for ${[...missing].join(' and ')}` : 'starting'
+    return role === 'worker' ? parts.workerProblem() : undefined
+  }
+
+  /** Stops accepting work, waits for running work, and closes everything. The next process resumes the rest. Interrupts a start. */
+  async function stop(): Promise<void> {
+    stopping.abort(new StartError('Stopped during the start.'))
+    await settleWithin(
+      shutdownMs,
+      opened.map((part) => part.stop()),
+    )
+    await parts.disconnect()
+    lines.flush()
+    await operations?.close()
+  }
+
+  return { start, stop }
+}
