@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Scene, startScene } from '../faults/scene.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { dumpRedis } from './dump-redis.ts'
@@ -115,9 +115,10 @@ const moments: Record<string, (name: string) => () => boolean> = {
   },
   'after the token was shown, before it is noted': (name) => {
     const stop = slack.subscribe(() => {
-      if (isShown(name)) bots.signal(0, 'SIGKILL')
+      if (!isShown(name)) return
+      stop()
+      bots.signal(0, 'SIGKILL')
     })
-    onTestFinished(stop)
     return () => isShown(name)
   },
 }

@@ -1,24 +1,10 @@
 import { expect, test } from 'vitest'
-import { forgetLists, ops, people, startWorld, untilShown, type World } from './world.ts'
-
-function listsOfKeys({ accountApi }: World): number {
-  return accountApi.journal.filter(({ path }) => path === '/auth/api_keys').length
-}
+import { forgetLists, ops, people, startWorld, untilShown } from './world.ts'
 
 async function accountCheck(bot: { opsPort: number } | undefined): Promise<unknown> {
   const page = await fetch(`http://127.0.0.1:${bot?.opsPort}/status`)
   return ((await page.json()) as { checks: { accountApi: unknown } }).checks.accountApi
 }
-
-test('a process that sees a fault of the account tells the other one', async () => {
-  const world = await startWorld({ replicas: 2 })
-  await expect.poll(() => listsOfKeys(world)).toBe(2)
-  world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 401, times: 1 })
-
-  for (const bot of world.bots) {
-    expect(await accountCheck(bot)).toMatchObject({ ok: false, problem: 'The account API rejects INFRA_API_KEY (401)' })
-  }
-})
 
 test('when the reads are spent, the doctor and the status page name the limit, and the log the person who reads in unusual number', async () => {
   const world = await startWorld({ env: { INFRA_READS_PER_MINUTE: '10' } })
