@@ -23,10 +23,8 @@ async function connectThroughProxy(patience: Patience) {
   return { server, proxy, direct, redis, problems }
 }
 
-async function untilAnswered(redis: Redis, withinMs: number): Promise<number> {
-  const startedAt = performance.now()
-  await expect.poll(() => redis.ping().catch((error: Error) => error.message), { timeout: withinMs, interval: 100 }).toBe('PONG')
-  return performance.now() - startedAt
+async function untilAnswered(redis: Redis): Promise<void> {
+  await expect.poll(() => redis.ping().catch((error: Error) => error.message), { interval: 100 }).toBe('PONG')
 }
 
 describe('the connection for people', () => {
@@ -36,7 +34,7 @@ describe('the connection for people', () => {
     await expect(redis.ping()).rejects.toThrow(/timed out/i)
     await expect.poll(() => redis.status).not.toBe('ready')
     proxy.heal()
-    await untilAnswered(redis, 8_000)
+    await untilAnswered(redis)
     expect(proxy.fired.swallowed).toBeGreaterThan(0)
   })
 
@@ -47,7 +45,7 @@ describe('the connection for people', () => {
     await expect(redis.get('key')).rejects.toThrow()
     await expect.poll(() => proxy.fired.refused).toBeGreaterThan(0)
     proxy.heal()
-    await untilAnswered(redis, 8_000)
+    await untilAnswered(redis)
   })
 })
 

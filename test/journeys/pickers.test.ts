@@ -80,6 +80,5 @@ describe('a picker', () => {
     const found = await world.ada.search(undefined, 'Virtual machine', 'grafana')
 
     expect(found.options.map(({ text }) => text.text)).toEqual(['grafana-1 (Internal tools, DAL)'])
-    expect(found.ms).toBeLessThan(500)
   })
 })
