@@ -139,7 +139,7 @@ async function personAndPlace(app: Judging, origin: Origin, channelId: string, f
   return { person, place: { channelId, teamId, standing } }
 }
 
-/** Returns the workspace that people must belong to: that of the bot. A click may name the workspace of the person who clicked instead. */
+/** The workspace that people must belong to: that of the bot. A click may name that of the person who clicked instead. */
 function teamIdFor({ slack }: Judging, { teamId }: Origin): string | undefined {
   return slack.identity.current()?.teamId ?? teamId
 }
@@ -225,7 +225,7 @@ async function admit(app: Judging, origin: Origin, requested: Requested): Promis
   return { rule, unchecked }
 }
 
-/** Returns whether the possible approvers are enough. The requester counts only if the rule allows break-glass. */
+/** Whether the possible approvers are enough. The requester counts only if the rule allows break-glass. */
 async function findApprovers(
   app: Judging,
   terms: ApproveTerms,
@@ -276,10 +276,7 @@ function ruleOf({ catalog, config }: Judging, request: Request): PolicyRule | un
   return found.is === 'rule' ? found.rule : undefined
 }
 
-/**
- * Returns the name of the rule that requires a reason for a change of this kind in this channel. Undefined if a rule that can apply requires
- * none: the project of the change decides then.
- */
+/** The rule that requires a reason for a change of this kind in this channel. Undefined if a rule that can apply requires none. */
 function ruleWithReason({ catalog, config }: Judging, kind: ChangeKind, channelId: string): string | undefined {
   const rules = rulesOfKind(config.policy, { kind, channelId, hasProject: catalog.hasProject(kind) })
   return rules.every(({ needsReason }) => needsReason) ? rules.at(-1)?.name : undefined

@@ -62,7 +62,7 @@ async function wakeUnderway({ redis, keys, store }: App, { id, moreResources, it
 
 /** Sends the children that wait, in the order of the message, until one has to wait for its turn or for the account. */
 async function sendWaiting(app: App, parent: Request, beganAt: number | undefined): Promise<void> {
-  const waiting = waitingOf(parent)
+  const waiting = new Set(parent.items?.filter(({ state }) => state === 'waiting').map(({ id }) => id))
   if (waiting.size === 0) return
   const read = createRead(app, app.catalog.open(parent), waiting, beganAt)
   const siblings = parent.moreResources.map((resource) => childIdOf(parent.id, resource))
@@ -98,10 +98,6 @@ async function sendWaiting(app: App, parent: Request, beganAt: number | undefine
       return waiting.has(item) ? [limit(() => send(item, siblings[index] ?? ''))] : []
     }),
   )
-}
-
-function waitingOf({ items = [] }: Request): Set<string> {
-  return new Set(items.filter(({ state }) => state === 'waiting').map(({ id }) => id))
 }
 
 /** Whether as many writes are under way as may be. Another process may be sending other children. The step itself decides. */

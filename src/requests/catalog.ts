@@ -13,21 +13,14 @@ export interface Opened {
   latest: unknown
 }
 
-/** What a request, or a note of one in the audit, says of its change. */
-interface Describable {
-  kind: string
-  resource: string
-  facts?: unknown
-}
-
 /**
  * Creates the catalog of changes by kind. A record in Redis names its kind only. Features create the changes from parts that need the
  * catalog, so the catalog is created empty, and the changes are registered before anything uses it.
  */
 export function createCatalog(changes: Change[] = []) {
   const byKind = new Map(changes.map((change) => [change.kind, change]))
-  const changeIfKnown = (kind: string): Change | undefined => byKind.get(kind)
-  const labelOf = (kind: string): string => byKind.get(kind)?.label ?? kind
+  const changeIfKnown = (kind: string) => byKind.get(kind)
+  const labelOf = (kind: string) => byKind.get(kind)?.label ?? kind
   const all = () => [...byKind.values()]
 
   function changeOf(kind: ChangeKind): Change {
@@ -73,7 +66,7 @@ export function createCatalog(changes: Change[] = []) {
     /** In the order of the request message. Empty for a change of a single resource. */
     itemsOf: ({ change, facts }: Pick<Opened, 'change' | 'facts'>): Item[] => change.items?.of(facts) ?? [],
     /** Names what a request changes, the same everywhere: `Move 203.0.113.10: web-1 → web-2`. */
-    titleOf({ kind, resource, facts }: Describable): Phrase {
+    titleOf({ kind, resource, facts }: { kind: string; resource: string; facts?: unknown }): Phrase {
       const change = changeIfKnown(kind)
       const parsed = change?.facts.safeParse(facts)
       return change && parsed?.success ? change.describe(parsed.data).title : phrase`${[labelOf(kind)]} (${resource})`

@@ -18,7 +18,7 @@ export function withScripts(redis: Redis) {
   return createScripts(redis, scripts)
 }
 
-/** Reads Redis' clock in ms since 1970. All times of a record come from it. */
+/** Redis' clock in ms since 1970. All times of a record come from it. */
 async function now({ run, keys }: Database): Promise<number> {
   const [ms] = await run('now', [keys.lastTick], [])
   return Number(ms)
@@ -31,7 +31,7 @@ function due({ run, keys }: Database, limit = dueAtOnce): Promise<string[]> {
   return run('due', [keys.due], ['0', String(limit)])
 }
 
-/** Returns whether a request or a message is due within `withinMs`. Ticks run only while this is true. */
+/** Whether a request or a message is due within `withinMs`. Ticks run only while this is true. */
 async function isBusy({ run, keys }: Database, withinMs: number): Promise<boolean> {
   const found = await Promise.all([keys.due, keys.outbox].map((set) => run('due', [set], [String(withinMs), '1'])))
   return found.flat().length > 0
@@ -61,10 +61,7 @@ async function clearDue({ redis, keys }: Database, id: string): Promise<void> {
   await guardStore(() => redis.zrem(keys.due, id))
 }
 
-/**
- * Returns whether a request has a due time. Every step that removes a record removes its due time, too. So if a request still has one after
- * its record was not found, Redis has lost the record.
- */
+/** Every step that removes a record removes its due time, too. So if a request still has one after its record was not found, Redis has lost it. */
 async function isDue({ redis, keys }: Database, id: string): Promise<boolean> {
   return (await guardStore(() => redis.zscore(keys.due, id))) !== null
 }
@@ -99,42 +96,33 @@ async function usualDuration({ redis, keys }: Database, kind: ChangeKind): Promi
 /** How long a worker that does nothing is kept in the list of workers. */
 const keepWorkersMs = 24 * 3_600_000
 
-/** Stands for the workers that have stopped, until the next worker is noted. Otherwise no worker would be seen during a restart. */
-const ended = 'ended'
-
 async function noteTick(db: Database): Promise<void> {
   const at = await now(db)
   await guardStore(() => db.redis.set(db.keys.lastTick, String(at)))
 }
 
-/** Returns the age of the last tick of any replica in ms, or Infinity if there was none. */
+/** The age of the last tick of any replica in ms, or Infinity. */
 async function sinceLastTickMs(db: Database): Promise<number> {
   const at = await guardStore(() => db.redis.get(db.keys.lastTick))
   return at === null ? Number.POSITIVE_INFINITY : (await now(db)) - Number(at)
 }
 
+/** A worker that stops still counts for a while, so that a restart is no alarm. */
 async function noteWorker(db: Database, name: string): Promise<void> {
   const at = await now(db)
   const { workers } = db.keys
   const noted = db.redis
     .multi()
-    .zadd(workers, String(at), name)
-    .zrem(workers, ended)
-    .zremrangebyscore(workers, '-inf', String(at - keepWorkersMs))
+    .zadd(workers, at, name)
+    .zremrangebyscore(workers, '-inf', at - keepWorkersMs)
   await guardStore(() => noted.exec())
-}
-
-async function noteWorkerEnd(db: Database, name: string): Promise<void> {
-  const at = await now(db)
-  const { workers } = db.keys
-  await guardStore(() => db.redis.multi().zadd(workers, String(at), ended).zrem(workers, name).exec())
 }
 
 function workersSeen(db: Database, withinMs: number): Promise<number> {
   return guardStore(async () => db.redis.zcount(db.keys.workers, String((await now(db)) - withinMs), '+inf'))
 }
 
-/** Returns when a worker was noted last, in ms since 1970 by Redis' clock. 0: never. */
+/** When a worker was noted last, in ms since 1970 by Redis' clock. 0: never. */
 async function lastWorkerAt({ redis, keys }: Database): Promise<number> {
   const [, at = '0'] = await guardStore(() => redis.zrange(keys.workers, '-1', '-1', 'WITHSCORES'))
   return Number(at)
@@ -174,7 +162,6 @@ export const ofDueTimes = {
   noteTick,
   sinceLastTickMs,
   noteWorker,
-  noteWorkerEnd,
   workersSeen,
   lastWorkerAt,
   claimRetraction,

@@ -38,33 +38,18 @@ export interface ChangeForms {
 }
 
 /** Reads the request of a button. Throws a Refusal if the button or the record cannot be trusted. A button on a copy of the message is refused. */
-export async function requestOfClick(app: App, click: Click): Promise<Request> {
-  const { value, origin, answer, actionId: at } = click
-  const request = await genuine(app, { value, origin, answer, at }, (found) => click.onHome || isOnCard(click, found))
-  if (!click.onHome && !isOnCard(click, request)) throw await app.access.refuse(origin, { to: at, request }, { code: 'stale-card' })
-  return request
-}
-
-/** Whether the button is on the request message, and not on a copy of it. */
-function isOnCard({ origin, messageTs }: Click, { origin: { channelId }, cardTs }: Request): boolean {
-  return origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs)
-}
-
-/** Reads the request that a form was opened for. Throws as `requestOfClick` does. */
-function requestOfForm(app: App, metadata: Metadata | undefined, { origin, answer, callbackId }: Submission): Promise<Request> {
-  return genuine(app, { value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
+export function requestOfClick(app: App, click: Click): Promise<Request> {
+  const { value, origin, answer, actionId: at, onHome, messageTs } = click
+  const isThere = ({ origin: { channelId }, cardTs }: Request) =>
+    onHome || (origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs))
+  return genuine(app, { value, origin, answer, at }, isThere)
 }
 
 /** A click or a form that was sent. `at`: the id of the button or the form. */
-interface Pressed {
-  value: string
-  origin: Origin
-  answer: Answer
-  at: string
-}
+type Pressed = Pick<Click, 'value' | 'origin'> & { answer: Answer; at: string }
 
-/** Reads the request of a button's value. `mayName`: whether the person sees the request where they clicked, so that the answer may name it. */
-async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName: (request: Request) => boolean): Promise<Request> {
+/** Reads the request of a button's value. `isThere`: whether the person sees the request where they clicked, so that the answer may name it. */
+async function genuine(app: App, { value, origin, answer, at }: Pressed, isThere: (request: Request) => boolean): Promise<Request> {
   const { store, signatures, catalog, slack } = app
   const refused = (code: ButtonDenial['code'], request?: Request) => app.access.refuse(origin, { to: at, request }, { code })
   const button = readButton(value)
@@ -74,7 +59,7 @@ async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName
   if (!belongsTo(button, request)) throw await refused('foreign-button', request)
   noteRequest(request.id)
   const verdict = signatures.verifyRecord(request)
-  if (mayName(request)) {
+  if (isThere(request)) {
     const subject = subjectWords(catalog.titleOf(request), { id: request.id, link: slack.identity.linkTo(request) })
     answer.about(verdict === 'genuine' ? subject : boldPhrase(unverifiedDescription(request).title))
   }
@@ -85,6 +70,7 @@ async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName
   }
   // During an update, another version of Lockkeeper may have posted the card.
   if (!catalog.openIfFit(request)) throw await refused('other-version', request)
+  if (!isThere(request)) throw await refused('stale-card', request)
   return request
 }
 
@@ -104,20 +90,16 @@ export function openReject(app: App): FormHandler<Click> {
 }
 
 export async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
-  const metadata = readMetadata(submission.metadata)
-  const request = await requestOfForm(app, metadata, submission)
-  const { reason, problem } = readReason(submission, mrkdwn`Enter a reason, so that the requester knows what to do.`)
-  const again = (problem: Mrkdwn) => rejectForm(metadata ?? submission, app.catalog.titleOf(request), problem, reason || undefined)
+  const missing = mrkdwn`Enter a reason, so that the requester knows what to do.`
+  const { request, reason, problem, again } = await readDecision(app, submission, rejectForm, missing)
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   await reject(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
 }
 
 export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
-  const metadata = readMetadata(submission.metadata)
-  const request = await requestOfForm(app, metadata, submission)
-  const { reason, problem } = readReason(submission, mrkdwn`Say why this can't wait for an approver.`)
-  const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? submission, app.catalog.titleOf(request), problem, reason || undefined)
+  const missing = mrkdwn`Say why this can't wait for an approver.`
+  const { request, reason, problem, again } = await readDecision(app, submission, breakGlassForm, missing)
   const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
   const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
   if (refused) return refused
@@ -126,13 +108,17 @@ export async function submitBreakGlass(app: App, submission: Submission): Promis
 }
 
 /**
- * Reads the reason of a decision. `problem`: why it cannot be taken. A reason that is longer than a form takes would not fit into the messages that
- * have to show it.
+ * Reads the request and the reason of a form. Throws as `requestOfClick` does. `problem`: why the reason cannot be taken. One that is longer than a
+ * form takes would not fit into the messages that have to show it.
  */
-function readReason({ values }: Pick<Submission, 'values'>, missing: Mrkdwn): { reason: string; problem: Mrkdwn | undefined } {
+async function readDecision(app: App, submission: Submission, form: typeof rejectForm | typeof breakGlassForm, missing: Mrkdwn) {
+  const { origin, answer, callbackId, values } = submission
+  const metadata = readMetadata(submission.metadata)
+  const request = await genuine(app, { value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
   const reason = visibleReason(reasonIn(values)) ?? ''
-  if (reason === '') return { reason, problem: missing }
-  return { reason, problem: reason.length > longestReason ? tooLongReason(reason.length) : undefined }
+  const tooLong = reason.length > longestReason ? tooLongReason(reason.length) : undefined
+  const again = (shown: Mrkdwn) => form(metadata ?? submission, app.catalog.titleOf(request), shown, reason || undefined)
+  return { request, reason, problem: reason === '' ? missing : tooLong, again }
 }
 
 /** What an ended request offers to request: the content of a form, and the earlier request that it names. */

@@ -93,40 +93,26 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
   // A request that ends during these reads can be in both lists, and Slack refuses a page with two equal block ids.
   const endedBefore = ended.filter(({ id }) => !open.some((each) => each.id === id))
   const toDecide = await allowedTo('decide', waiting.requests)
-  const { inPlace, decided } = await inOrder(
-    app,
-    viewer,
-    toDecide.filter(({ approvals }) => !approvals.some(({ by }) => by === viewer.userId)),
-    isNew,
-  )
+  const undecided = toDecide.filter(({ approvals }) => !approvals.some(({ by }) => by === viewer.userId))
+  const { inPlace, decided } = await inOrder(app, viewer, undecided, isNew)
   const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
-  const unshown = new Set<string>()
 
   async function allowedTo(to: 'decide' | 'break-glass', requests: Request[]): Promise<Request[]> {
     const rulings = await Promise.all(requests.map((request) => access.judge(viewer, { to, request })))
     return requests.filter((_, index) => rulings[index]?.allowed)
   }
 
-  /** Leaves out requests that cannot be shown, so that they cannot hide the others. */
-  function entries(requests: Request[]): HomeEntry[] {
-    return requests.flatMap((request) => {
-      try {
-        return [{ card: viewOf(app, request), link: app.slack.identity.linkTo(request) }]
-      } catch (error) {
-        app.errors.of('people')(error)
-        unshown.add(request.id)
-        return []
-      }
-    })
-  }
+  const entries = (requests: Request[]): HomeEntry[] =>
+    requests.map((request) => ({ card: viewOf(app, request), link: app.slack.identity.linkTo(request) }))
 
-  const shown = { waitsForMe: entries(inPlace), mine: entries([...mine.requests, ...endedBefore]), underway: entries(underway.requests) }
   return {
-    ...shown,
+    waitsForMe: entries(inPlace),
+    mine: entries([...mine.requests, ...endedBefore]),
+    underway: entries(underway.requests),
     decided,
     approvableAlone: new Set((await allowedTo('break-glass', ownWaiting)).map(({ id }) => id)),
     unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread },
-    unreadable: unreadable + unshown.size,
+    unreadable,
     now,
   }
 }

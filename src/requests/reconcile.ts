@@ -6,7 +6,6 @@ import { unreadableRecord } from '../messages/operator-notices.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import { refusedCard } from '../messages/words.ts'
 import { notifyOperators } from '../outbox/notices.ts'
-import type { Delivered } from '../outbox/once.ts'
 import { onLostRecord, onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { notice } from '../slack/blocks.ts'
@@ -87,17 +86,14 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
   if (request.cardTs === undefined) {
     const shown = await deliver(app, request.id, 'card')
     // Execute nothing before its card is posted, even if it needs no approval.
-    if (shown.is !== 'sent') return void (await retryOrDiscard(app, request, shown))
+    if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return void (await discardUnposted(app, request, shown.error))
+    if (shown.is !== 'sent')
+      return void (await store.postponeIfUnchanged(request, shown.is === 'refused' ? refusedCardRetryMs : cardRetryMs))
   }
   if (request.needsApproval) return void (await remind(app, request, now))
   const { change } = app.catalog.open(request)
   const approved = await store.take(request, 'exempt', approvalData(change, request, { rule: request.rule, via: 'no-approval' }))
   return approved.outcome === 'won' ? 'exempt' : undefined
-}
-
-async function retryOrDiscard(app: App, request: Request, shown: Exclude<Delivered, { is: 'sent' }>): Promise<void> {
-  if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return discardUnposted(app, request, shown.error)
-  await app.store.postponeIfUnchanged(request, shown.is === 'refused' ? refusedCardRetryMs : cardRetryMs)
 }
 
 /**

@@ -34,7 +34,7 @@ const firstObservationMs = 2_000
 
 /** What sends a child: its parent reads the account for all of them, and lets only a few go at a time. */
 export interface ForChild {
-  /** Returns what the read says of this child, and when it began, in ms by Redis' clock. */
+  /** What the read says of this child, and when it began, in ms by Redis' clock. */
   read(): Promise<{ result: PreflightResult; at: number }>
   isFull(): Promise<boolean>
   /** What the audit had of its parent when the pass began: the check right before the write reads it again. */
@@ -110,10 +110,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
     beside: child?.beside,
   })
   if (outcome === 'full') return 'full'
-  if (outcome === 'outdated') {
-    await store.postponeIfUnchanged(request, 0)
-    return 'waits'
-  }
+  if (outcome === 'outdated') return wait(app, request, 0)
   if (outcome !== 'won') return undefined
   if (items) return 'begun'
   // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
@@ -129,9 +126,7 @@ async function refuseWithoutAuthority(app: App, request: Request, problem: Autho
   // Somebody stopped the tracking of its parent, so it is not sent now.
   if (request.parent && (await app.store.find(request.parent.id))?.state !== 'tracking') return 'waits'
   if (problem.code !== 'approved-too-long-ago') await onDistrusted(app, request, problem)
-  if (problem.code !== 'unknown-key') return end(app, request, 'drop', problem)
-  await app.store.postponeIfUnchanged(request, unknownKeyMs)
-  return 'waits'
+  return problem.code === 'unknown-key' ? wait(app, request, unknownKeyMs) : end(app, request, 'drop', problem)
 }
 
 const retryPreflightMs = 10_000
@@ -144,12 +139,10 @@ async function endOrWait(app: App, request: Request, result: Exclude<PreflightRe
   }
   if (result.is === 'refused') return end(app, request, 'drop', result.cause)
   if (result.is === 'limited') return waitForTurn(app, request, 'reads', result.waitMs)
-  if (isTooLate(request, await app.store.now())) return end(app, request, 'drop', result.cause)
+  if (sinceApprovalMs(request, await app.store.now()) >= approvalHoldsMs) return end(app, request, 'drop', result.cause)
   // The first time that nothing answers, the request message says so. If the account API rejects the key, it does answer.
-  if (request.waits?.for !== 'account' && !('refusal' in result.cause))
-    await app.store.take(request, 'wait-for-account', { set: { waits: { for: 'account' } }, dueInMs: retryPreflightMs })
-  else await app.store.postponeIfUnchanged(request, retryPreflightMs)
-  return 'waits'
+  const isShown = request.waits?.for === 'account' || 'refusal' in result.cause
+  return wait(app, request, retryPreflightMs, isShown ? undefined : { name: 'wait-for-account', waits: { for: 'account' } })
 }
 
 /** A wait that ends this much earlier or later than its message says is not shown again. */
@@ -159,16 +152,19 @@ const sameWaitMs = 10_000
 async function waitForTurn(app: App, request: Request, what: 'reads' | 'writes', waitMs: number): Promise<'waits' | undefined> {
   const now = await app.store.now()
   const perMinute = app.budget.perMinute[what === 'reads' ? 'read' : 'write']
-  if (isTooLate(request, now)) return end(app, request, 'drop', { code: 'limit-used-up', perMinute })
+  if (sinceApprovalMs(request, now) >= approvalHoldsMs) return end(app, request, 'drop', { code: 'limit-used-up', perMinute })
   const { waits: shown } = request
   const isShown = shown?.for === what && Math.abs((shown.until ?? 0) - now - waitMs) < sameWaitMs
-  if (isShown) await app.store.postponeIfUnchanged(request, waitMs)
-  else
-    await app.store.take(request, 'wait-for-turn', {
-      set: { waits: { for: what, ms: waitMs, until: now + waitMs, perMinute } },
-      dueInMs: waitMs,
-    })
+  const waits = { for: what, ms: waitMs, until: now + waitMs, perMinute }
+  await wait(app, request, waitMs, isShown ? undefined : { name: 'wait-for-turn', waits })
   await app.queues.wake(request, waitMs + 20)
+  return 'waits'
+}
+
+/** Makes a request due again in `ms`. `step`: notes why, so that its message says so. */
+async function wait({ store }: App, request: Request, ms: number, step?: { name: StepName; waits: Waits }): Promise<'waits'> {
+  if (step) await store.take(request, step.name, { set: { waits: step.waits }, dueInMs: ms })
+  else await store.postponeIfUnchanged(request, ms)
   return 'waits'
 }
 
@@ -176,11 +172,7 @@ async function end(app: App, request: Request, step: StepName, cause: CommonFind
   await app.store.take(request, step, { set: { causes: [cause] } })
 }
 
-function isTooLate(request: Request, now: number): boolean {
-  return sinceApprovalMs(request, now) >= approvalHoldsMs
-}
-
-/** Returns the time since the last approval, or since the request if its rule needs none. `now`: ms since 1970 by Redis' clock. */
+/** Since the last approval, or since the request if its rule needs none. */
 function sinceApprovalMs({ decidedAt, createdAt }: Request, now: number): number {
   return now - (decidedAt ?? createdAt)
 }
@@ -256,16 +248,13 @@ export async function readAgain(app: App, { change, input }: Pick<Opened, 'chang
     if (error instanceof StoreUnavailableError) throw error
     onApiError(app, error)
     if (toUserMessage(error) === undefined) throw error
-    return isPermanent(error) ? { is: 'refused', cause: unappliedCause(error, 'not-sent') } : unread(error)
+    // It would refuse the same change again later.
+    const isPermanent = error instanceof ApiError && explainRefusal(error).next !== undefined
+    return isPermanent ? { is: 'refused', cause: unappliedCause(error, 'not-sent') } : unread(error)
   }
 }
 
 function unread(error?: unknown): PreflightResult {
   const refusal = error instanceof ApiError && isKeyRefused(error) ? { refusal: refusalOf(error) } : {}
   return { is: 'unread', cause: { code: 'account-unread', ...refusal } }
-}
-
-/** Whether the account API would refuse the same change again later. */
-function isPermanent(error: unknown): error is ApiError {
-  return error instanceof ApiError && explainRefusal(error).next !== undefined
 }

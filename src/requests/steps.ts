@@ -84,7 +84,7 @@ export const steps = {
     ...inTime,
   },
   exempt: {
-    what: 'The rule needs no approval',
+    what: 'No approval is needed',
     from: ['waiting'],
     to: 'approved',
     takers: ['worker'],
@@ -163,28 +163,21 @@ export const steps = {
     ...ends,
   },
   'wait-for-account': {
-    what: 'The account could not be read right before the write',
+    what: 'The account could not be read before the write',
     from: ['approved'],
     to: 'same',
     takers: ['worker'],
     ifUnchanged: true,
   },
   'wait-for-turn': {
-    what: 'The account allows no more writes or reads this minute',
+    what: 'The account allows no more calls this minute',
     from: ['approved'],
     to: 'same',
     takers: ['worker'],
     ifUnchanged: true,
   },
   'wait-for-worker': { what: 'No worker is running', from: ['approved'], to: 'same', takers: ['web'], ifUnchanged: true, keepsDue: true },
-  send: {
-    what: 'The one write is sent',
-    from: ['approved'],
-    to: 'starting',
-    takers: ['worker'],
-    stamps: ['sentAt'],
-    mayReport: ['remark'],
-  },
+  send: { what: 'The write is sent', from: ['approved'], to: 'starting', takers: ['worker'], stamps: ['sentAt'], mayReport: ['remark'] },
   issue: {
     what: 'The requester presses the button, and the one write is sent',
     from: ['approved'],
@@ -210,7 +203,7 @@ export const steps = {
     mayReport: ['remark'],
   },
   accept: {
-    what: 'The account API confirmed the write, or shows it under way',
+    what: 'The account API confirmed it, or shows it',
     from: ['starting'],
     to: 'tracking',
     takers: ['worker'],
@@ -238,13 +231,7 @@ export const steps = {
     keepsDue: true,
   },
   finish: { what: 'The account shows it as done', from: ['starting', 'tracking'], to: 'done', takers: ['requester', 'worker'], ...ends },
-  fail: {
-    what: 'The account API refused it, or it failed',
-    from: ['starting', 'tracking'],
-    to: 'failed',
-    takers: ['requester', 'worker'],
-    ...ends,
-  },
+  fail: { what: 'It was refused, or it failed', from: ['starting', 'tracking'], to: 'failed', takers: ['requester', 'worker'], ...ends },
   'fail-begun': {
     what: 'It failed before the write was confirmed, and left something behind',
     from: ['starting'],
@@ -255,7 +242,7 @@ export const steps = {
   },
   supersede: { what: 'Another change overtook it', from: ['starting', 'tracking'], to: 'superseded', takers: ['worker'], ...ends },
   'not-start': {
-    what: 'The write had no effect for some minutes',
+    what: 'It had no effect for some minutes',
     from: ['starting', 'tracking'],
     to: 'not-started',
     takers: ['worker'],
@@ -296,13 +283,13 @@ export function stateAfter(name: StepName, before: RequestState): RequestState {
   return to === 'same' ? before : to
 }
 
-/** Returns the state after an act of the audit. Returns undefined if the act is no step, or one that keeps the state. */
+/** Undefined if the act is no step, or one that keeps the state. */
 export function stateOfAct(act: string): RequestState | undefined {
   const to = stepOfAct(act)?.to
   return to === 'same' ? undefined : to
 }
 
-/** Whether an act of the audit is a step with which a write is sent. */
+/** Whether a write is sent with an act of the audit. */
 export function isSend(act: string): boolean {
   return stepOfAct(act)?.stamps?.includes('sentAt') ?? false
 }

@@ -106,7 +106,7 @@ interface Records extends Database {
   onStep: (step: TakenStep) => void
 }
 
-/** Reads a request by its id. Throws an UnreadableRecordError if its record does not fit this version. */
+/** Throws an UnreadableRecordError if its record does not fit this version. */
 async function find(records: Records, id: string): Promise<Request | undefined> {
   const hash = await guardStore(() => records.redis.hgetall(records.keys.record(id)))
   const [request] = hash.state ? await withChildren(records, [decodeRecord(id, hash)]) : []
@@ -125,7 +125,13 @@ async function readMany(records: Records, ids: string[]): Promise<{ requests: Re
   const answers = await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
   const found = ids.map((id, index) => ({ id, hash: answers[index] }))
   const lost = found.filter(({ hash }) => hash && Object.keys(hash).length === 0).map(({ id }) => id)
-  const requests = found.flatMap(({ id, hash }) => (hash && decodeIfFit(id, hash)) ?? [])
+  const requests = found.flatMap(({ id, hash }) => {
+    try {
+      return hash ? [decodeRecord(id, hash)] : []
+    } catch {
+      return []
+    }
+  })
   return { requests: await withChildren(records, requests), lost, unreadable: ids.length - requests.length - lost.length }
 }
 
@@ -133,14 +139,6 @@ async function readMany(records: Records, ids: string[]): Promise<{ requests: Re
 function readAnswer([error, answer]: [Error | null, unknown]): RecordHash | undefined {
   if (error && !error.message.startsWith('WRONGTYPE')) throw error
   return error ? undefined : (answer as RecordHash)
-}
-
-function decodeIfFit(id: string, hash: RecordHash): Request | undefined {
-  try {
-    return decodeRecord(id, hash)
-  } catch {
-    return undefined
-  }
 }
 
 /** Reads all open requests, the one with the oldest last step first. `unreadable`: how many records do not fit this version. */
@@ -153,22 +151,18 @@ async function findOpen(records: Records): Promise<{ requests: Request[]; unread
   return { requests, unreadable }
 }
 
-/** Ended requests are looked for among this many. */
-const walkedEnded = 100
-
 /** Reads the ended requests that fit, newest first, among the last 100 of all people: however many there are, the cost is the same. */
 async function ended(records: Records, limit: number, fits: (request: Request) => boolean): Promise<Request[]> {
   const { redis, keys } = records
-  const last = await findMany(records, await guardStore(() => redis.zrevrange(keys.ended, 0, walkedEnded - 1)))
+  const last = await findMany(records, await guardStore(() => redis.zrevrange(keys.ended, 0, 99)))
   return last.filter(fits).slice(0, limit)
 }
 
-/** How long the order of a Home tab is kept after something was added to it. */
 const homeOrderMs = 24 * 3_600_000
 
 /**
- * Returns the order in which a person's Home tab shows requests for their approval: those that it has shown since it was opened, then the others.
- * All processes have the same order. `isNew`: the tab is opened, and the order begins with these ids.
+ * The order in which a person's Home tab shows requests for their approval, in all processes: those that it has shown since it was opened, then the
+ * others. `isNew`: it is opened, and the order begins with these ids.
  */
 async function orderOnHome({ redis, keys }: Records, userId: string, ids: string[], { isNew }: { isNew: boolean }): Promise<string[]> {
   const key = keys.homeOrder(userId)
@@ -310,20 +304,18 @@ export interface StepResult {
   state: RequestState | undefined
 }
 
-/** A step that this process took, for the metrics and the log. */
+/**
+ * A step that this process took, for the metrics and the log. For a child, `requestId` and `requestKind` are of its parent, and `item` is its resource.
+ * `sinceApprovalMs`: from the last approval to the write. `tookMs`: from the write to the end, without the time that nobody tracked it.
+ */
 export interface TakenStep {
   step: StepName | 'request'
-  /** For a step of a child, the id of its parent. */
   requestId: string
-  /** For a step of a child, the id of its resource. */
   item?: string
   kind: ChangeKind
-  /** For a step of a child, the kind of its parent. */
   requestKind?: ChangeKind
   to: RequestState
-  /** From the last approval in ms, for a step with which a write is sent. */
   sinceApprovalMs?: number
-  /** From the write to the end in ms, without the time that nobody tracked it, for a step that ends a change. */
   tookMs?: number
 }
 

@@ -100,7 +100,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   return { request: await underRule(app, payload, rule, at), facts, rule }
 }
 
-/** Returns the reference to an earlier request. Only a posted one can be undone or repeated. */
+/** Only a posted request can be undone or repeated. */
 function refTo({ id, origin: { channelId }, cardTs = '' }: Request): RequestRef {
   return { id, channelId, cardTs }
 }
@@ -173,7 +173,7 @@ async function busyRefusal(
   return new Refusal(othersAreOpen(others, origin.userId))
 }
 
-/** Returns what people call the items of a change, by their resources. */
+/** What people call the items of a change, by their resources. */
 function itemNamesOf({ items }: Change, facts: unknown): Map<string, string> {
   return new Map(items?.of(facts).map((item) => [items.change.resource(item.input), item.name]))
 }

@@ -127,7 +127,6 @@ function unclear(observed: Observed): { observation: Observation; observed: Obse
   return { observation: { is: 'unclear' }, observed }
 }
 
-/** Returns the phase in which a change is observed, and the time since its write. `now` is in ms since 1970. */
 function momentOf({ state, sentAt, createdAt }: Underway, now: number, { graceMs, unsettledMs }: Timings): Moment {
   const sinceSentMs = now - (sentAt ?? createdAt)
   return {

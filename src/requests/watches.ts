@@ -23,8 +23,6 @@ export interface Watch {
   check(): Promise<void>
 }
 
-const readMs = 10_000
-
 /**
  * Checks Redis for lost data. A mark in the data set shows whether the whole data set was lost, for example by FLUSHALL or an empty replica. The
  * audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than this process has read. Both
@@ -91,8 +89,6 @@ const newWords = mrkdwn`:information_source: *Redis has no data of Lockkeeper ye
 
 const olderStateWords = mrkdwn`:rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out.`
 
-const mostUnderway = 50
-
 const notTracked = 'not tracked by Lockkeeper'
 
 const dataLost: Loss = { how: 'all-data', code: 'redis-data-lost', words: lostWords, andWhich: notTracked, level: 'error' }
@@ -110,19 +106,14 @@ const setBack: Loss = {
 
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
   try {
-    const underway = await list({ signal: AbortSignal.timeout(readMs) })
-    return underway.length === 0
-      ? mrkdwn`${none}`
-      : mrkdwn`${some}, ${andWhich}: ${someOf(underway, { most: mostUnderway, separator: '; ' })}.`
+    const underway = await list({ signal: AbortSignal.timeout(10_000) })
+    return underway.length === 0 ? mrkdwn`${none}` : mrkdwn`${some}, ${andWhich}: ${someOf(underway, { most: 50, separator: '; ' })}.`
   } catch {
     return mrkdwn`${unread}`
   }
 }
 
-/**
- * Redis must take writes for this long before that is reported. At its memory limit it takes some and refuses others, and each change would
- * be reported.
- */
+/** Redis must take writes for this long before that is reported: at its memory limit it takes some and refuses others. */
 const usualCalmMs = 60_000
 
 /**
@@ -199,7 +190,6 @@ export function createWatchdog(
   let isChecking = false
   let wasBusy = false
   let isStopped = false
-  let noted: Promise<void> | undefined
 
   /** Resolves after its first check, when other processes can see this worker. */
   async function start(): Promise<void> {
@@ -211,13 +201,6 @@ export function createWatchdog(
   function stop(): void {
     isStopped = true
     clearInterval(timer)
-  }
-
-  /** Takes this worker from the list of running workers. Call it after the work has ended. */
-  async function leave(): Promise<void> {
-    // A note that is still on its way would put this worker back.
-    await noted?.catch(() => {})
-    if (noted) await store.noteWorkerEnd(workerName)
   }
 
   async function check(): Promise<void> {
@@ -232,10 +215,7 @@ export function createWatchdog(
 
   async function checkWork(): Promise<void> {
     await dataLossMark.check()
-    if (!isStopped) {
-      noted = store.noteWorker(workerName)
-      await noted
-    }
+    if (!isStopped) await store.noteWorker(workerName)
     await audit.tidy()
     const isBusy = await store.isBusy(horizonMs)
     if (isBusy) {
@@ -246,10 +226,8 @@ export function createWatchdog(
     wasBusy = isBusy
   }
 
-  return { start, stop, leave }
+  return { start, stop }
 }
-
-const usualCheckMs = 10_000
 
 /** No worker has reported for this long. Workers report every few seconds. */
 const silenceMs = 30_000
@@ -263,7 +241,7 @@ const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* A
  * Watches in a process that answers people. While no worker is running, nothing else would say why approved changes do not start: their messages
  * say it, and the operators are told once.
  */
-export function createWorkerWatch(app: App, { checkMs = usualCheckMs }: { checkMs?: number | undefined } = {}) {
+export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: number | undefined } = {}) {
   const { store } = app
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
@@ -272,11 +250,13 @@ export function createWorkerWatch(app: App, { checkMs = usualCheckMs }: { checkM
   async function check(): Promise<void> {
     const before = unseen
     unseen = 0
+    // Read first: a worker that starts meanwhile must not make it look like another absence.
+    const lastAt = await store.lastWorkerAt()
     if ((await store.workersSeen(silenceMs)) > 0) return
     unseen = before + 1
     if (unseen < checksInARow) return
     // The same for all processes, and another one at the next time that no worker is running.
-    await notifyOperators(app, 'no-worker', noWorker, { about: String(await store.lastWorkerAt()) })
+    await notifyOperators(app, 'no-worker', noWorker, { about: String(lastAt) })
     for (const request of (await store.findOpen()).requests) await noteOn(request)
   }
 

@@ -5,7 +5,6 @@ import type { App } from '../app.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { isItemUnderway, type Request } from '../domain/request.ts'
-import { settleWithin } from '../domain/within.ts'
 import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
 import { createWatchdog, type Watch } from './watches.ts'
@@ -26,9 +25,6 @@ const parallelReconciles = 16
 
 /** The wait before a request that could not be reconciled is tried again, and after an error of Redis, because the request is not the problem then. */
 const againMs = { unfit: 10 * 60_000, afterRedis: 1_000 }
-
-/** How long a stop waits for Redis to take the worker from the list of running workers. */
-const leaveMs = 500
 
 /**
  * Creates the worker: it reconciles the requests that are woken up, and runs ticks. All replicas together run one tick at a time, which
@@ -113,22 +109,16 @@ export function createWorker(
     await watchdog.start()
   }
 
-  /** Stops the worker. Resolves when everything that its last tick has started is finished, and other processes no longer see this worker. */
+  /** Resolves when everything that its last tick has started is finished. */
   async function stop(): Promise<void> {
     watchdog.stop()
     clearInterval(whileSweeping)
     await Promise.allSettled(workers.map((worker) => worker.close()))
     await Promise.allSettled([sending, ...reconciling.values()])
-    if (redis.status === 'ready') await settleWithin(leaveMs, [watchdog.leave()])
   }
 
   return { start, stop }
 }
-
-/** How often each process checks whether work is due. The first check comes after this time, so that it does not slow down the start. */
-const usualCheckMs = 15_000
-
-const longestMs = 60_000
 
 /** Work that one process at a time repeats. */
 export interface Work {
@@ -137,8 +127,11 @@ export interface Work {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Repeats work. All processes together do each piece once per interval. If it fails, it is tried again when it is due again. */
-export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], { checkMs = usualCheckMs } = {}) {
+/**
+ * Repeats work. All processes together do each piece once per interval. If it fails, it is tried again when it is due again. The first check comes after
+ * `checkMs`, so that it does not slow down the start.
+ */
+export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], { checkMs = 15_000 } = {}) {
   const onError = errors.of('jobs')
   let timer: NodeJS.Timeout | undefined
   let running: Promise<unknown> | undefined
@@ -147,7 +140,7 @@ export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], 
   async function runIfDue({ name, everyMs, run }: Work): Promise<void> {
     const taken = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
     if (taken === undefined && !stopping.signal.aborted)
-      await inLane('background', () => run(AbortSignal.any([stopping.signal, AbortSignal.timeout(longestMs)])))
+      await inLane('background', () => run(AbortSignal.any([stopping.signal, AbortSignal.timeout(60_000)])))
   }
 
   function check(): void {
@@ -193,7 +186,7 @@ export async function checkProgress({ store, queues }: App): Promise<void> {
   throw new Error(`Something is due, and ${lastTick}`)
 }
 
-/** Returns the figures for the metrics page. Throws StoreUnavailableError if Redis does not answer. */
+/** The figures for the metrics page. */
 export async function progressFigures(app: App) {
   const { store } = app
   const [{ requests }, unsent, jobs, lastTickAgeMs] = await Promise.all([

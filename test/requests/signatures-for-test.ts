@@ -1,4 +1,4 @@
-import { requestVersion } from '../../src/domain/request.ts'
+import { type Approval, type Request, requestVersion } from '../../src/domain/request.ts'
 import { createRequestSignatures, type RequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import type { NewRequest } from '../../src/requests/store.ts'
@@ -23,6 +23,18 @@ function signaturesOf(keys: string, prefix: string): RequestSignatures {
 export function secretsOf(keys: string): [Secret, ...Secret[]] {
   const [first = '', ...others] = keys.split(',')
   return [new Secret(first), ...others.map((key) => new Secret(key))]
+}
+
+/** Returns the request as it is signed, approved by these people, with the decision of the last of them. */
+export function approvedBy(
+  { signRequest, signApproval, signApproved }: RequestSignatures,
+  request: Request,
+  given: Omit<Approval, 'signature'>[],
+): Request {
+  const signed = { ...request, signature: signRequest(request) }
+  const approved = { ...signed, approvals: given.map((approval) => signApproval(signed, approval)) }
+  const last = given.at(-1)
+  return last ? { ...approved, decision: signApproved(approved, last) } : approved
 }
 
 /** Returns the request as the bot with these signatures would record it. */

@@ -5,7 +5,7 @@ import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
-import { authorityProblem, searchedSince } from '../../../src/requests/authority.ts'
+import { authorityProblem, retractionProblem, searchedSince } from '../../../src/requests/authority.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
@@ -256,6 +256,41 @@ describe('a write that the account API refused because of its limit', () => {
   test('may not after the request has ended', async () => {
     expect(check(approvedRequest(), { sent: [entryOf('withdraw'), refused, entryOf('send')] })).toEqual({ code: 'already-ended' })
   })
+})
+
+const facts = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+
+/** A request for a key whose write was sent, as it is signed. */
+function sentRequest(more: Partial<Request> = {}): Request {
+  const requested = requestFor({ kind: 'key.create', input: facts, facts, state: 'starting', ...more })
+  const signed = { ...requested, signature: signatures.signRequest(requested), seen: facts }
+  return { ...signed, seenSignature: signatures.signSeen(signed, facts) }
+}
+
+/** Checks a request whose last step in the audit is this one. */
+function checkRetraction(request: Request, act: string | undefined) {
+  return retractionProblem(fakeApp({ signatures }), request, act === undefined ? [] : [entryOf(act)])
+}
+
+test('a request in the state that the audit shows may have its secret retracted', async () => {
+  expect(checkRetraction(sentRequest(), 'issue')).toBeUndefined()
+  expect(checkRetraction(sentRequest({ state: 'tracking' }), 'accept')).toBeUndefined()
+})
+
+test.each(['finish', 'fail', 'not-start', 'withdraw-key', 'accept', undefined])(
+  'a request that was put back to starting may not: the audit ends with %s',
+  async (act) => {
+    expect(checkRetraction(sentRequest(), act)).toEqual({ code: 'record-changed' })
+  },
+)
+
+test.each<[what: string, change: Partial<Request>]>([
+  ['is for another key', { input: { ...facts, name: 'production' } }],
+  ['saw something else before its write', { seen: { ...facts, name: 'production' } }],
+  ['has no signature of what it saw', { seenSignature: undefined }],
+  ['has no signature', { signature: undefined }],
+])('a request that %s may not', async (_, change) => {
+  expect(checkRetraction({ ...sentRequest(), ...change }, 'issue')).toEqual({ code: 'record-changed' })
 })
 
 function entryOf(act: string): FoundEntry {

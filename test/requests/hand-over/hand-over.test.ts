@@ -13,7 +13,7 @@ import type { Click } from '../../../src/slack/interactions.ts'
 import { fakeApp, noticing } from '../../fake-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
-import { signatures } from '../signatures-for-test.ts'
+import { approvedBy, signatures } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -107,10 +107,9 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
 
   const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
   const requested = requestFor({ kind: 'key.create', state: 'approved', input, facts: input })
-  const signed = { ...requested, signature: signatures.signRequest(requested) }
   const decision = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', at: requestedAt }
-  const approved = { ...signed, approvals: [signatures.signApproval(signed, decision)] }
-  const request = { ...approved, decision: problem === 'approvals-not-genuine' ? decision : signatures.signApproved(approved, decision) }
+  const approved = approvedBy(signatures, requested, [decision])
+  const request = problem === 'approvals-not-genuine' ? { ...approved, decision } : approved
   const issued = [
     `${requestedAt}-0`,
     ['entry', JSON.stringify({ version: 1, act: 'issue', at: requestedAt, seq: 1, prev: '', requestId: request.id })],

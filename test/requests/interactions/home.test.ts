@@ -52,10 +52,10 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publi
 }
 
 /** The Home tab of Ben. `open`: the requests that were listed as open, as they are when they are read. */
-async function homeOf({ open, ended = [], unreadable = 0 }: { open: Request[]; ended?: Request[]; unreadable?: number }) {
+async function homeOf({ open, ended }: { open: Request[]; ended: Request[] }) {
   const { home, pages } = startHome({
     store: {
-      findOpen: async () => ({ requests: open, unreadable }),
+      findOpen: async () => ({ requests: open, unreadable: 0 }),
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
     },
   })
@@ -75,22 +75,6 @@ test('a request that is decided or ends during the reads is shown once, in the r
   const ids = blocks.flatMap((block) => ('block_id' in block && block.block_id ? [block.block_id] : []))
   expect(new Set(ids).size).toBe(ids.length)
   expect(readableBlocks(blocks).match(/^# .*$/gm)).toEqual(['# Your requests (1)', '# In progress (1)'])
-})
-
-test('a Home tab with more than 100 waiting requests says that not all were checked', async () => {
-  const words = readableBlocks(await homeOf({ open: Array.from({ length: 212 }, (_, index) => requestFor({ id: `waiting-${index}` })) }))
-
-  expect(words).toContain('# Needs your approval (at least 100)')
-  expect(words).toContain('112 more need approval.')
-})
-
-test('a Home tab counts the requests that cannot be read', async () => {
-  const ended = [requestFor({ id: 'ended', origin, state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })]
-
-  const words = readableBlocks(await homeOf({ open: [], ended, unreadable: 1 }))
-
-  expect(words).toContain('# Your requests (1)')
-  expect(words).toContain("1 request isn't listed: written by another version of Lockkeeper.")
 })
 
 /** A Home tab over a real store, with many requests of Ben's and of others that have ended. Counts what it costs to show it. */

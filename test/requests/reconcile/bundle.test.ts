@@ -228,26 +228,6 @@ describe('the children of a request', () => {
     },
   )
 
-  test('that another process sends after this one has read the record are no reason for an alarm', async () => {
-    const ids = idsOf(2)
-    const account = accountWith(ids)
-    const { carryOn, statesOf, store, said, childId } = await withBegun(ids, account)
-    let isRead = false
-    const find: typeof store.find = async (id) => {
-      const found = await store.find(id)
-      if (id !== childId('eip_0') || isRead) return found
-      isRead = true
-      await carryOn()
-      return found
-    }
-
-    await carryOn({ store: { ...store, find } })
-
-    expect(account.writes.toSorted()).toEqual(ids)
-    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'tracking' })
-    expect(said.filter((each) => each.startsWith('distrust'))).toEqual([])
-  })
-
   test('are allowed by the approval of their parent, for 30 minutes', async () => {
     const ids = idsOf(1)
     const account = accountWith(ids)
@@ -306,28 +286,5 @@ describe('the limit of the account', () => {
     await carryOn()
     expect(await statesOf()).toEqual(all(ids, 'tracking'))
     expect(account.writes.toSorted()).toEqual(ids)
-  })
-
-  test.each([
-    { why: 'answers no read', error: new ApiUnreachableError({ operation: 'list', requestSent: 'unknown', problem: 'no answer' }) },
-    {
-      why: 'allows no more reads',
-      error: new AccountLimitError({ operation: 'list', kind: 'read', waitMs: 30_000, perMinute: 60, answered: false }),
-    },
-  ])('loses no turn while the account $why', async ({ error }) => {
-    const ids = idsOf(14)
-    const account = accountWith(ids)
-    const { app, carryOn, statesOf } = await withBegun(ids, account)
-    account.api.elasticIps.list = () => Promise.reject(error)
-    let taken = 0
-
-    const takeWrite = async () => {
-      taken += 1
-      return 0
-    }
-    await carryOn({ budget: { ...app.budget, takeWrite } })
-
-    expect(taken).toBe(0)
-    expect(await statesOf()).toEqual(all(ids, 'waiting'))
   })
 })

@@ -10,7 +10,7 @@ import type { StepData, Store } from '../../../src/requests/store.ts'
 import { terms } from '../../domain/people-for-test.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
-import { signatures, signaturesOfBot } from '../signatures-for-test.ts'
+import { approvedBy, signatures, signaturesOfBot } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -116,7 +116,7 @@ function approvedMove(
   return { execute, steps, written, reported, postponed, due, distrusted, woken, waits, latest }
 }
 
-function approvedRequest({ signRequest, signApproval, signApproved } = signatures): Request {
+function approvedRequest(by = signatures): Request {
   const facts = {
     elasticIpId: 'eip_1GijF7NsZe3bN',
     address: '203.0.113.10',
@@ -124,11 +124,8 @@ function approvedRequest({ signRequest, signApproval, signApproved } = signature
     to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
   }
   const request = requestFor({ state: 'approved', facts, createdAt: 990_000, decidedAt: 999_000 })
-  const hashed = { ...request, hash: payloadHash(request) }
-  const signed = { ...hashed, signature: signRequest(hashed) }
-  const by = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: 999_000 }
-  const approved = { ...signed, approvals: [signApproval(signed, by)] }
-  return { ...approved, decision: signApproved(approved, by) }
+  const approval = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: 999_000 }
+  return approvedBy(by, { ...request, hash: payloadHash(request) }, [approval])
 }
 
 const sentBefore = [
@@ -212,15 +209,6 @@ describe('a write', () => {
 })
 
 describe('a write that is refused permanently', () => {
-  test('ends the request as failed, with the next step for the requester', async () => {
-    const refused = new ApiError({ operation: 'elasticIps.move', status: 422, codes: ['SITE_NOT_SUPPORTED'] })
-    const { execute, steps, written, reported } = approvedMove(0, { refused })
-    await execute(approvedRequest())
-    expect(written).toHaveLength(1)
-    expect(steps.at(-1)).toEqual({ name: 'fail', to: 'failed' })
-    expect(reported).toEqual(["Nothing was changed. The site doesn't support Elastic IPs.", "Ask the provider's support which sites do."])
-  })
-
   test('is not sent if the preflight check is refused permanently, for example because the team lacks a feature', async () => {
     const unread = new ApiError({ operation: 'elasticIps.get', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
     const { execute, steps, written, reported, postponed } = approvedMove(0, { unread })
@@ -278,18 +266,6 @@ describe('an account that cannot be read before the write', () => {
 describe('the limit of the account', () => {
   const refused = new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 40_000, perMinute: 20, answered: true })
   const unread = new AccountLimitError({ operation: 'elasticIps.get', kind: 'read', waitMs: 12_000, perMinute: 60, answered: false })
-
-  test('a write whose turn has not come waits, without a read of the account, and its message says how long', async () => {
-    const { execute, steps, written, due, woken, waits } = approvedMove(0, { turnMs: 40_000 })
-    await execute(approvedRequest())
-    expect({ steps, written, due, woken }).toEqual({
-      steps: [{ name: 'wait-for-turn', to: 'approved' }],
-      written: [],
-      due: [40_000],
-      woken: [40_020],
-    })
-    expect(waits).toEqual([{ for: 'writes', ms: 40_000, until: 1_040_000, perMinute: 20 }])
-  })
 
   test('the same wait is not shown twice', async () => {
     const { execute, steps, postponed } = approvedMove(0, { turnMs: 39_000 })

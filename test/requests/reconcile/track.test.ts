@@ -152,19 +152,6 @@ describe('several moves under way', () => {
     expect(calls).toEqual(['list of 1', 'get b'])
     expect(states).toEqual(['a done', 'b tracking'])
   })
-
-  test('are not ended by a row that shows anything but the target', async () => {
-    const { calls, states } = await trackMoves(['a', 'b'], pageOf({ a: 'error', b: 'active' }, 'sv_3'))
-
-    expect(calls).toEqual(['list of 1', 'get a'])
-    expect(states).toEqual(['a tracking', 'b tracking'])
-  })
-
-  test('one alone is read by itself', async () => {
-    const { calls } = await trackMoves(['a'], [])
-
-    expect(calls).toEqual(['get a'])
-  })
 })
 
 describe('an account API that does not answer', () => {

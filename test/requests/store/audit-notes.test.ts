@@ -88,12 +88,6 @@ describe('the audit', () => {
     ])
   })
 
-  test('notes what a write is about to change', async () => {
-    const { store, request, noted } = await withAudit()
-    await takeSteps(store, request.id, 'approve', 'send')
-    expect((await noted())[2]).toMatchObject({ act: 'send', requestId: request.id, facts: moveFacts })
-  })
-
   test('notes a repeated step once, and a refused step not at all', async () => {
     const { store, request, noted } = await withAudit()
     await store.take(request, 'count-approval', {}, 'mine')
@@ -101,13 +95,6 @@ describe('the audit', () => {
     expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'changed' })
     expect(await store.take(request, 'finish')).toMatchObject({ outcome: 'lost' })
     expect((await noted()).map(({ act }) => act)).toEqual(['request', 'count-approval'])
-  })
-
-  test('notes no step after the deadline', async () => {
-    const { store, request, noted } = await withAudit({ ttlMs: 1 })
-    await expect.poll(() => store.now()).toBeGreaterThan(request.expiresAt)
-    await store.take(request, 'approve')
-    expect((await noted()).map(({ act }) => act)).toEqual(['request'])
   })
 
   test('notes a discarded request once, with the cause, and a kept one not at all', async () => {

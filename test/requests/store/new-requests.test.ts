@@ -5,26 +5,12 @@ import { createStore } from '../../../src/requests/store.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { trusting } from '../audit-for-test.ts'
 import { noAudit } from '../redis-for-test.ts'
-import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
+import { newRequestFor, recordRequest } from '../request-for-test.ts'
 import { withRequest } from '../with-request.ts'
 
 const notPosted = { code: 'not-posted', error: 'is_archived' }
 
 describe('a new request', () => {
-  test('is recorded as it was requested', async () => {
-    const { request } = await withRequest({ reason: 'because "quotes" & <tags>', ttlMs: 60_000 })
-    expect(request).toMatchObject({
-      kind: 'ip.move',
-      state: 'waiting',
-      revision: 1,
-      input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
-      facts: moveFacts,
-      reason: 'because "quotes" & <tags>',
-      ttlMs: 60_000,
-    })
-    expect(request.expiresAt - request.createdAt).toBe(request.ttlMs)
-  })
-
   test('is recorded once if it is delivered twice', async () => {
     const { store, request } = await withRequest()
     expect(await store.create(newRequestFor({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id, held: [] })
@@ -59,17 +45,6 @@ describe('a new request', () => {
 
     await expect(store.create(newRequestFor())).rejects.toMatchObject({ code: 'OOM' })
     expect((await store.findOpen()).requests).toEqual([])
-  })
-
-  test('with several resources frees all of them when it ends', async () => {
-    const { store, redis, keys } = await withRequest({ moreResources: ['elastic_ip:eip_c', 'elastic_ip:eip_d'] })
-    const [request] = await store.findMany(await redis.zrange(keys.open, '0', '-1'))
-    if (!request) throw new Error('there is no request')
-    expect(await redis.get(keys.resource('elastic_ip:eip_d'))).toBe(request.id)
-
-    await store.take(request, 'withdraw')
-
-    expect(await redis.exists(...[request.resource, ...request.moreResources].map(keys.resource))).toBe(0)
   })
 
   test('is refused as busy while another open request holds the resource', async () => {

@@ -81,20 +81,6 @@ describe('the last change of a resource', () => {
     expect(await store.lastChangesOf(['elastic_ip:eip_1'])).toEqual(new Map())
   })
 
-  test('of several resources is known for each of them', async () => {
-    const { store } = connectTestStore()
-    await store.create(newRequestFor({ id: 'both', resource: 'server:sv_1', moreResources: ['elastic_ip:eip_1', 'elastic_ip:eip_2'] }))
-    await takeSteps(store, 'both', ...untilTracking, 'finish')
-
-    const found = await store.lastChangesOf(['elastic_ip:eip_1', 'elastic_ip:eip_2', 'elastic_ip:eip_3'])
-
-    expect([...found].map(([resource, { id }]) => [resource, id])).toEqual([
-      ['elastic_ip:eip_1', 'both'],
-      ['elastic_ip:eip_2', 'both'],
-    ])
-    expect(await store.lastChangesOf([])).toEqual(new Map())
-  })
-
   test('is unknown if its record is gone or does not fit', async () => {
     const { redis, keys, store } = connectTestStore()
     await redis.set(keys.lastChange('elastic_ip:eip_9'), 'gone')

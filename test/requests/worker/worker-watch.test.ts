@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createWorkerWatch } from '../../../src/requests/watches.ts'
@@ -31,7 +30,7 @@ async function toldAt(checks: (number | 'away')[]): Promise<number | undefined> 
   const watch = createWorkerWatch(app, { checkMs: 5 })
   onTestFinished(watch.stop)
   watch.start()
-  await delay(100)
+  await expect.poll(() => check).toBeGreaterThan(checks.length + 5)
   return at
 }
 

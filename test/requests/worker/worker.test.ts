@@ -173,17 +173,6 @@ describe('a tick', () => {
 })
 
 describe('a worker that stops', () => {
-  test('still counts until the next one runs, and no longer with it', async () => {
-    const { store, worker, tidied } = await startWorker()
-    await expect.poll(() => tidied.length).toBe(1)
-
-    await worker.stop()
-    expect(await store.workersSeen(60_000)).toBe(1)
-
-    await store.noteWorker('the next worker')
-    expect(await store.workersSeen(60_000)).toBe(1)
-  })
-
   test('during its first check is not noted after its stop', async () => {
     const checked = Promise.withResolvers<void>()
     const { redis, keys, worker, tidied } = await startWorker({ checkDataLossMark: () => checked.promise })
@@ -193,22 +182,6 @@ describe('a worker that stops', () => {
 
     await expect.poll(() => tidied.length).toBe(1)
     expect(await redis.zrange(keys.workers, '0', '-1')).toEqual([])
-  })
-
-  test('does not wait for a Redis that does not answer', async () => {
-    const { store, worker, tidied } = await startWorker()
-    await expect.poll(() => tidied.length).toBe(1)
-    const asked = Promise.withResolvers<string>()
-    store.noteWorkerEnd = (name) => {
-      asked.resolve(name)
-      return new Promise(() => {})
-    }
-    const startedAt = performance.now()
-
-    await worker.stop()
-
-    expect(await asked.promise).toMatch(/:/)
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
   })
 })
 

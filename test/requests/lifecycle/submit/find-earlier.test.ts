@@ -35,10 +35,6 @@ describe('a request from the form that undoes another one', () => {
   ])('names none if %s', async (_, request, kind, wanted) => {
     expect(await finder(request)({ undoes: done.id }, { change: { kind }, input: wanted, facts: moveFacts })).toEqual({})
   })
-
-  test('names none if the form was opened for something else', async () => {
-    expect(await finder(done)({}, { change: move, input: back, facts: moveFacts })).toEqual({})
-  })
 })
 
 describe('a request from the form that undoes an evacuation', () => {
