@@ -22,5 +22,5 @@ test(
     for (const [fault, count] of Object.entries(run.fired))
       if (!['swallowed', 'refused', 'held'].includes(fault)) expect({ fault, count }).not.toEqual({ fault, count: 0 })
   },
-  (seconds + 180) * 1_000,
+  (seconds + 360) * 1_000,
 )
