@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditEntry } from '../../src/audit/chain.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { encodeFields } from '../../src/requests/store.ts'
 import { addresses, requestEvacuation, withAddresses } from '../journeys/evacuations.ts'
-import { general, ops, untilCard, untilReport } from '../journeys/world.ts'
+import { general, ops, people, untilCard, untilReport } from '../journeys/world.ts'
 import { type Attack, startAttack } from './start-attack.ts'
 
 const harmless = 'harmless-server'
@@ -69,17 +71,6 @@ describe('somebody with write access to Redis cannot have the bot sign', () => {
     expect(last).toMatchObject({ act: 'expire', causes: [{ code: 'record-unverified' }] })
     expect(JSON.stringify(last)).not.toContain(harmless)
   })
-
-  test('facts of a request, with the refusal of a click on it', async () => {
-    const { ben, records, requestMove } = await startAttack()
-    const { request, card } = await requestMove()
-    await records.redis.hset(records.keys.record(request.id), 'facts', JSON.stringify(disguised(request.facts)))
-    await ben.click(card, 'Approve')
-
-    const refused = async () => (await records.audit()).find(({ act }) => act === 'refused')
-    await expect.poll(refused).toMatchObject({ requestId: request.id, attempted: 'request-approve', causes: [{ code: 'changed-record' }] })
-    expect(JSON.stringify(await refused())).not.toContain(harmless)
-  })
 })
 
 test('somebody with write access to Redis cannot make a request look like one of another version, unnoticed', async () => {
@@ -111,4 +102,42 @@ test('somebody with write access to Redis cannot pass the record of one request 
 
   await expect.poll(async () => (await records.find(copy)).state).toBe('expired')
   expect((await records.find(request.id)).state).toBe('waiting')
+})
+
+/** Writes fields into a record, and makes the bot show it anew. */
+async function show({ records }: Attack, request: Request, fields: Partial<Request>): Promise<void> {
+  const { redis, keys } = records
+  const { revision } = await records.find(request.id)
+  await redis.hset(keys.record(request.id), encodeFields({ ...fields, revision: revision + 1 }))
+  await redis.zadd(keys.outbox, 0, `${request.id}/card`)
+}
+
+describe('somebody with write access to Redis cannot show approvers another change than the one that they approve', () => {
+  test.each<[what: string, fields: (request: Request) => Partial<Request>]>([
+    ['another target', ({ facts }) => ({ facts: disguised(facts) })],
+    ['other names of approvers', () => ({ approverNames: `@${harmless}` })],
+    ['other names of the people in its warnings', () => ({ personNames: { [people.ada]: harmless } })],
+  ])('on the card: %s', async (_, fields) => {
+    const attack = await startAttack()
+    const { request, card } = await attack.requestMove()
+    await show(attack, request, fields(request))
+
+    await untilCard(attack.slack, /no longer matches what was requested/, general)
+    const shown = attack.slack.messages(ops).find(({ ts }) => ts === card.ts)
+    expect(JSON.stringify(shown)).not.toContain(harmless)
+    expect(JSON.stringify(shown?.blocks)).not.toContain('request-approve')
+  })
+
+  test('on the Home tab', async () => {
+    const attack = await startAttack()
+    const { request } = await attack.requestMove()
+    await attack.records.redis.hset(attack.records.keys.record(request.id), encodeFields({ facts: disguised(request.facts) }))
+
+    await attack.ben.openHome()
+    await attack.slack.until(() => attack.slack.home(people.ben), { what: 'the Home tab' })
+    const home = JSON.stringify(attack.slack.home(people.ben)?.blocks)
+    expect(home).toContain('Needs your approval')
+    expect(home).not.toContain(harmless)
+    expect(home).not.toContain('request-approve')
+  })
 })

@@ -2,14 +2,8 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { findInList } from '../../src/account/resource.ts'
-import { ApiError, ListCutError } from '../../src/domain/errors.ts'
-import { readCommand } from '../../src/features/ip-move.ts'
-import { findOption } from '../../src/kit/thing.ts'
-import { virtualMachines } from '../../src/kit/things.ts'
-import { moveChange } from '../../src/moves/move-change.ts'
+import type { ListCutError } from '../../src/domain/errors.ts'
 import { jsonType, type Recorded, type Reply, rejection, startClient, startRecordingServer } from '../account-api/recording-server.ts'
-import { fakeApp } from '../fake-app.ts'
 import { ops, people, startWorld, untilShown } from '../journeys/world.ts'
 
 const pageOf = ({ target }: Pick<Recorded, 'target'>) => Number(new URLSearchParams(target.split('?')[1]).get('page[number]') ?? 1)
@@ -99,24 +93,4 @@ test('whoever lists sees that the list was cut off, and why', async () => {
   expect(text).toContain('*5000 Elastic IPs* (page 1 of 100)')
   expect(text).toContain(":warning: *This list is incomplete:* the account's list is too long. The first 5000 were read and searched.")
   expect(text).toContain('The first 1000 of 5000 are listed.')
-})
-
-test('what is not in a list that was cut off is never taken for gone', async () => {
-  const known = [0, 1, 2].map((index) => ({ id: `eip_${index}`, address: `203.0.113.${index}`, status: 'moving' }))
-  const cut = new ListCutError({ operation: 'elasticIps.list', limit: 'size', items: known })
-  const list = async (): Promise<{ id: string }[]> => Promise.reject(cut)
-  const none = async () => Promise.reject(new ApiError({ operation: 'get', status: 404, codes: [] }))
-  const accountApi = { elasticIps: { list, get: none }, servers: { list, get: none } } as never
-
-  expect(await findInList(list(), ({ id }) => id === 'eip_2')).toMatchObject({ id: 'eip_2' })
-  await expect(findInList(list(), ({ id }) => id === 'eip_9')).rejects.toBe(cut)
-  const lists = { elasticIps: list, servers: list, virtualMachines: list, isShort: () => false }
-  const app = fakeApp({
-    account: { elasticIps: { get: none }, servers: { list, get: none }, virtualMachines: { get: none } },
-    lists,
-  } as never)
-  const call = { args: ['203.0.113.99', 'web-2'], slashCommand: { origin: { command: '/infra' } } } as never
-  await expect(readCommand(app, call, AbortSignal.timeout(1_000))).rejects.toBe(cut)
-  await expect(findOption(app, virtualMachines, 'web-9')).rejects.toBe(cut)
-  expect(await moveChange({ account: accountApi }).look?.(['eip_2'], { signal: AbortSignal.timeout(1_000) })).toBeDefined()
 })

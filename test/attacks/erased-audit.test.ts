@@ -75,15 +75,6 @@ async function shiftIds({ redis, keys: { audit } }: Audited, byMs: number): Prom
 }
 
 describe('somebody with write access to Redis cannot erase the audit without a trace', () => {
-  test('by making its entries look so old that the bot removes them', async () => {
-    const audited = await startAudited()
-    await shiftIds(audited, -500 * dayMs)
-
-    await audited.audit.tidy()
-
-    expect((await itemsOf(audited)).map(([, { act }]) => act)).toEqual(acts)
-  })
-
   test('by making its entries look so old, with a chain that was written again and says the same', async () => {
     const audited = await startAudited()
     const old = (await itemsOf(audited)).map(([, fields], index): Item => [`${index + 1}-0`, { ...fields, at: index + 1 }])
@@ -92,23 +83,6 @@ describe('somebody with write access to Redis cannot erase the audit without a t
     await audited.audit.tidy()
 
     expect((await itemsOf(audited)).map(([, { act }]) => act)).toEqual(acts)
-  })
-
-  test('by making them look so old under the name of another process', async () => {
-    const audited = await startAudited()
-    const items = (await itemsOf(audited)).map(([, fields], index): Item => {
-      return [`${index + 1}-0`, index < 5 ? { ...fields, process: '2020-01-01T00:00:00.000Z/0a1b2c3d' } : fields]
-    })
-    const { redis, keys: names } = audited
-    const [last] = await redis.xrevrange(names.audit, '+', '-', 'COUNT', 1)
-    await rebuild(audited, items)
-    // The end of the chain stays what running processes have read.
-    await redis.xdel(names.audit, '6-0')
-    await redis.xadd(names.audit, last?.[0] ?? '*', ...(last?.[1] ?? []))
-
-    await audited.audit.tidy()
-
-    expect(await redis.xlen(names.audit)).toBe(6)
   })
 
   test('by removing more behind what the bot has removed, with new numbers', async () => {
@@ -153,7 +127,6 @@ describe('somebody with write access to Redis cannot erase the audit without a t
 
   test.each<[how: string, change: (items: Item[]) => Item[], found: RegExp]>([
     ['by removing an entry and writing the chain again', (items) => items.toSpliced(2, 1), /Note 3 is missing/],
-    ['by removing the beginning and counting from 1', (items) => items.slice(2), /Notes 1 to 2 are missing/],
     [
       'by excusing a removed number',
       (items) => items.toSpliced(2, 1).map(([id, fields]): Item => [id, fields.act === 'accept' ? { ...fields, voids: [3] } : fields]),
@@ -169,30 +142,11 @@ describe('somebody with write access to Redis cannot erase the audit without a t
       (items) => items.toSpliced(2, 1).map(([id, fields]): Item => [id, fields.act === 'accept' ? { ...fields, number: 3 } : fields]),
       /Entry 3 is not genuine[\s\S]*Notes 3 to 4 are missing/,
     ],
-    [
-      'by cutting a signature short',
-      (items) => items.map(([id, fields]): Item => [id, { ...fields, signature: String(fields.signature).slice(0, -1) }]),
-      /Entries 1 to 6 are not genuine/,
-    ],
   ])('%s', async (_, change, found) => {
     const audited = await startAudited()
     await rebuild(audited, change(await itemsOf(audited)))
 
     expect(await audited.verify()).toEqual({ exitCode: 1, output: expect.stringMatching(found) })
-  })
-
-  test.each<[how: string, sign: (audited: Audited) => { keys?: string; prefix?: string }]>([
-    ['of a bot with another key', () => ({ keys: 'another-key-of-32-characters-or-more' })],
-    ['of a bot whose REDIS_PREFIX ends like the purpose of a key', ({ prefix }) => ({ prefix: `${prefix}/audit` })],
-  ])('by filling the gap with notes %s', async (_, sign) => {
-    const audited = await startAudited()
-    const { signer } = auditSigning({ prefix: audited.prefix, ...sign(audited), process: new Date().toISOString() })
-    const { note } = signer.sign({ version: 1, act: 'send' })
-    const { redis, keys: names } = audited
-    await redis.xadd(names.auditIntake, '*', 'note', JSON.stringify(note), 'at', String(Date.now()))
-    await audited.audit.tidy()
-
-    expect(await audited.verify()).toEqual({ exitCode: 1, output: expect.stringMatching(/^Entry 7 is (not genuine|signed with a key)/) })
   })
 })
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { startStandInWorld } from '../faults/stand-in-world.ts'
+import { startScene } from '../faults/scene.ts'
 import { ops } from '../journeys/world.ts'
 import { halfSend, plausibleHeaders } from './half-sent.ts'
 
@@ -12,7 +12,7 @@ const nodeOptions = ['--max-semi-space-size=4', '--max-old-space-size=1536']
 /** A real bot with warm code, and the most memory that it has had since. */
 async function startMeasured() {
   // The stand-in shares this process with all that sends, so that it may take longer than Slack to read an answer.
-  const world = await startStandInWorld({ nodeOptions, slack: { ackDeadlineMs: 20_000 } })
+  const world = await startScene({ nodeOptions, ackDeadlineMs: 20_000 })
   const port = Number(new URL(world.bots.url(0)).port)
   for (let count = 0; count < 5; count += 1) await world.ada.command('/infra help', { channel: ops })
 

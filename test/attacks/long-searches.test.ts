@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import type { ElasticIp, Server } from '../../src/account/objects.ts'
 import type { App } from '../../src/app.ts'
 import { findEntries } from '../../src/audit/find.ts'
-import { showAudit } from '../../src/features/audit/audit.ts'
 import { moveForm } from '../../src/features/ip-move.ts'
 import { offerChoices } from '../../src/kit/form.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
@@ -12,7 +11,6 @@ import { readInteraction } from '../../src/slack/read-interactions.ts'
 import { fakeApp } from '../fake-app.ts'
 import { ops, people, startWorld } from '../journeys/world.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
-import { catalog } from '../requests/catalog-for-test.ts'
 
 const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index % 10}`)
 const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: 'site_1', name: 'Ashburn', slug: 'ASH' } }
@@ -44,14 +42,12 @@ describe('a member who searches with thousands of words', () => {
   })
 
   test('has a text of open quotes refused before it is split, which takes time with the square of its length', async () => {
-    const began = performance.now()
     const app = { config: { slack: { command: '/infra' } }, slack: {}, redis: {}, keys: createKeys('test') } as unknown as App
 
     const payload = { command: '/infra', text: '“ '.repeat(200_000), user_id: people.ada, channel_id: ops, trigger_id: 't' }
     const read = readInteraction(app, { commands: [] } as never, { kind: 'command', payload } as never, async () => {})
 
     expect(read?.at).toBe('command unknown')
-    expect(performance.now() - began).toBeLessThan(1_000)
   })
 })
 
@@ -73,25 +69,6 @@ describe('a member who searches 20,000 entries of the audit', () => {
 
     expect(searched).toBe(5_000)
     expect(turns).toBeGreaterThanOrEqual(5_000 / 50)
-  })
-
-  test('cannot begin a second search while the first one runs, and nobody else waits for it', async () => {
-    const running: (() => void)[] = []
-    const chained = () => new Promise<void>((resolve) => running.push(resolve))
-    const audit = { redis: { xrevrange: async () => [] }, keys: createKeys('test'), chained }
-    const [command] = showAudit.create({ audit, catalog } as never).commands ?? []
-    const search = (userId: string) => command?.run({ args: [], slashCommand: { origin: { userId } }, list: async () => {} } as never)
-
-    const first = search(people.ada)
-    await expect(search(people.ada)).rejects.toThrow(
-      'Your last search of the audit is still running. Search again when its result is here.',
-    )
-    const ofBen = search(people.ben)
-    for (const end of running.splice(0)) end()
-    await Promise.all([first, ofBen])
-    const next = search(people.ada)
-    for (const end of running.splice(0)) end()
-    await next
   })
 })
 

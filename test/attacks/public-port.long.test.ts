@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { cardButtons } from '../../src/messages/words.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
-import { ops, people, shareWorld, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import { ops, people, requestMove, shareWorld, startWorld, untilShown, type World } from '../journeys/world.ts'
 import { form, halfSend, nowSeconds, plausibleHeaders, statusOn } from './half-sent.ts'
 
 const portOf = ({ bots }: World) => bots[0]?.slackPort ?? 0
@@ -25,15 +25,9 @@ function asForm(payload: object): { body: string; contentType: string } {
   return { body: new URLSearchParams({ payload: JSON.stringify(payload) }).toString(), contentType: form }
 }
 
-async function requestMove(world: World) {
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return untilCard(world.slack, /needs approval from/)
-}
-
 /** Ben's click on Approve, as a person would forge it who knows the card, and not the signing secret. */
 async function forgedApproval(world: World): Promise<object> {
-  const card = await requestMove(world)
+  const { card } = await requestMove(world)
   const elements = card.blocks?.flatMap((block) => ('elements' in block ? block.elements : [])) as { action_id?: string; value?: string }[]
   const value = elements.find(({ action_id: id }) => id === cardButtons.approve)?.value
   return clickBy(people.ben, { action_id: cardButtons.approve, value }, card.ts)
@@ -88,9 +82,6 @@ describe('a body that never comes is not waited for', () => {
     ['with a wrong method', 'PUT /slack/events', plausibleHeaders, 404],
     ['without a signature', 'POST /slack/events', () => ({ 'content-type': form, 'x-slack-request-timestamp': String(nowSeconds()) }), 401],
     ['without a time stamp', 'POST /slack/events', () => ({ 'content-type': form, 'x-slack-signature': `v0=${'0'.repeat(64)}` }), 401],
-    ['with a time stamp that is too old', 'POST /slack/events', () => plausibleHeaders(nowSeconds() - 310), 401],
-    ['with a time stamp of the future', 'POST /slack/events', () => plausibleHeaders(nowSeconds() + 310), 401],
-    ['with a time stamp that is none', 'POST /slack/events', () => plausibleHeaders('1e9'), 401],
     ['that is too large', 'POST /slack/events', () => ({ ...plausibleHeaders(), 'content-length': '1048577' }), 413],
     ['of a type that Slack never sends', 'POST /slack/events', () => ({ ...plausibleHeaders(), 'content-type': 'text/plain' }), 415],
     ['that is too long for a certificate check', 'POST /slack/events', () => ({ 'content-type': form, 'content-length': '300' }), 401],
@@ -172,21 +163,6 @@ test('somebody without the signing secret cannot click for another person, by ca
       }
 
   await expectNothingDone(world, 1)
-})
-
-test('a recorded submission that is sent again is not handled again', async () => {
-  const world = await startWorld()
-  const card = await requestMove(world)
-  await world.ben.click(card, 'Reject')
-  await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
-  await world.ben.fill(undefined, { reason: 'Not today' })
-  const submitted = await world.ben.submit()
-  await untilReport(world.slack, card.ts, /Rejected/)
-
-  const again = await Promise.all([0, 1, 2].map(() => world.ben.redeliver(submitted)))
-
-  expect(again.map(({ body }) => JSON.stringify(body))).toEqual(Array(3).fill(expect.stringContaining('This form was already sent')))
-  expect(world.auditLines.filter((line) => line.includes('"refused"'))).toEqual([])
 })
 
 test('a page button that names a command which requests a change runs nothing', async () => {

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { people, requestMove, startWorld, untilReport, untilShown } from '../journeys/world.ts'
 
 test("a member without rights who clicks again and again does not spend Slack's limit of reads, and an approver can approve", async () => {
   const world = await startWorld({ slack: { limits: true } })
   world.slack.setUserGroup('S0ONCALL01', [people.ben])
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
+  const { card } = await requestMove(world)
   const readsBefore = world.slack.calls('usergroups.users.list').length
 
   for (let click = 0; click < 30; click += 1) await world.chiara.click(card, 'Approve')

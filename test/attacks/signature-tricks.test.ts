@@ -13,46 +13,16 @@ const signatures = signaturesWith(keys)
 const signed = requestFor({ ...signedBy(signatures, newRequestFor()) })
 const byBen = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: signed.createdAt + 1 }
 const approval = signatures.signApproval(signed, byBen)
-const approved = { ...signed, approvals: [approval] }
-const decision = signatures.signApproved(approved, byBen)
-const emergency = signatures.signBreakGlass(signed, { ...byBen, breakGlass: true, reason: 'all is down' })
 const seen = { address: '203.0.113.10' }
 const seenSignature = signatures.signSeen(signed, seen)
 /** Values nested more deeply than the stack allows a recursion to follow. */
 const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
 
-test('what the bot has signed is genuine', () => {
-  expect(signatures.verifyRecord({ ...signed, seen, seenSignature })).toBe('genuine')
-  expect(signatures.verifyApproval(signed, approval)).toBe('genuine')
-  expect(signatures.verifyApproved(approved, decision)).toBe('genuine')
-  expect(signatures.verifyBreakGlass(signed, emergency)).toBe('genuine')
-})
-
 describe('somebody who can write to Redis gets no signature to fit another content', () => {
   test.each<[how: string, change: object]>([
-    ['the id', { id: '0'.repeat(32) }],
-    ['the kind', { kind: 'vm.rename' }],
-    ['the version', { version: 2 }],
-    ['the input', { input: { elasticIpId: 'eip_1', serverId: 'sv_other' } }],
     ['an input with one more member', { input: { ...(signed.input as object), more: null } }],
-    ['the facts', { facts: { ...(signed.facts as object), project: { id: 'proj_lax' } } }],
-    ['the lock', { resource: 'elastic_ip:eip_2' }],
-    ['a lock more', { moreResources: ['elastic_ip:eip_2'] }],
-    ['the hash', { hash: '0'.repeat(64) }],
-    ['the rule', { rule: 'lax' }],
-    ['the time to approve', { ttlMs: signed.ttlMs + 1 }],
-    ['the time of the request', { createdAt: signed.createdAt + 1 }],
     ['a number as text', { createdAt: String(signed.createdAt) }],
-    ['the need for an approval', { needsApproval: false }],
-    ['the number of approvals', { approvalsNeeded: 0 }],
-    ['what was not checked', { unchecked: [{ code: 'x' }] }],
     ['a list that is an object', { unchecked: {} }],
-    ['the warnings', { warnings: [{ code: 'x' }] }],
-    ['the reason', { reason: 'approved by Ben' }],
-    ['the requester', { origin: { ...signed.origin, userId: 'U0BEN00001' } }],
-    ['the channel', { origin: { ...signed.origin, channelId: 'C0LAX00001' } }],
-    ['the workspace', { origin: { ...signed.origin, teamId: undefined } }],
-    ['what was seen before the write', { seen: { address: '203.0.113.11' }, seenSignature }],
     ['nothing seen', { seen: null, seenSignature }],
     ['facts to 20,000 levels', { facts: deep }],
     ['a warning to 20,000 levels', { warnings: [{ code: 'x', deep }] }],
@@ -75,23 +45,6 @@ describe('somebody who can write to Redis gets no signature to fit another conte
   test('by changing what is requested together with its hash', () => {
     const other = { ...signed, input: { elasticIpId: 'eip_1', serverId: 'sv_other' } }
     expect(signatures.verifyRecord({ ...other, hash: payloadHash(other) })).toBe('forged')
-  })
-
-  test('by changing an approval, or using one for something else', () => {
-    for (const change of [{ by: 'U0DOV00001' }, { rule: 'lax' }, { via: 'U0DOV00001' }, { at: byBen.at + 1 }]) {
-      expect(signatures.verifyApproval(signed, { ...approval, ...change })).toBe('forged')
-    }
-    expect(signatures.verifyApproval({ ...signed, id: '0'.repeat(32) }, approval)).toBe('forged')
-    expect(signatures.verifyApproval({ ...signed, hash: '0'.repeat(64) }, approval)).toBe('forged')
-    expect(signatures.verifyApproved(approved, { ...byBen, signature: approval.signature })).toBe('forged')
-    expect(signatures.verifyBreakGlass(signed, { ...byBen, breakGlass: true, signature: approval.signature })).toBe('forged')
-  })
-
-  test('by adding, removing, doubling or exchanging the approvals of a decision', () => {
-    const other = signatures.signApproval(signed, { ...byBen, by: 'U0CHI00001' })
-    for (const approvals of [[], [approval, approval], [other], [approval, other]]) {
-      expect(signatures.verifyApproved({ ...approved, approvals }, decision)).toBe('forged')
-    }
   })
 })
 

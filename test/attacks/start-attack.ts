@@ -3,7 +3,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { createQueues } from '../../src/redis/queues.ts'
 import { encodeFields } from '../../src/requests/store.ts'
 import { openRecords } from '../journeys/records.ts'
-import { general, ops, startWorld, untilCard, untilReport, type WorldOptions } from '../journeys/world.ts'
+import { general, requestMove as requestMoveIn, startWorld, untilCard, untilReport, type WorldOptions } from '../journeys/world.ts'
 
 /** Starts a bot, and somebody who can write to its Redis. The channel of the operators is #general. */
 export async function startAttack({ env = {}, ...more }: WorldOptions = {}) {
@@ -29,12 +29,9 @@ export async function startAttack({ env = {}, ...more }: WorldOptions = {}) {
 
   /** Ada requests a move. Returns its request, which waits, and its card. */
   async function requestMove(skip = 0) {
-    const { elasticIp, target } = world.accountApi.world.movable(skip)
-    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*needs approval from`))
+    const { elasticIp, card } = await requestMoveIn(world, { skip })
     const request = (await records.all()).find(({ resource }) => resource === `elastic_ip:${elasticIp.id}`)
-    if (!request) throw new Error('nothing was requested')
-    return { request, card }
+    return { request: request ?? expect.fail('nothing was requested'), card }
   }
 
   /** Expects that the request ends without a write, and that its thread, the operators and the audit say so. */

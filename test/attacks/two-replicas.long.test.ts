@@ -3,7 +3,7 @@ import { isOpen, resourcesOf } from '../../src/domain/request.ts'
 import { alert, delivery, post, startAlertWorld } from '../journeys/alerts-world.ts'
 import { addresses, patched, withAddresses } from '../journeys/evacuations.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, startWorld, untilCard, untilReport, type World } from '../journeys/world.ts'
+import { ops, requestMove, startWorld, untilCard, untilReport, type World } from '../journeys/world.ts'
 
 /** Lets each act reach another bot, all at the same moment. */
 async function atOnce({ slack, bots }: World, acts: (() => Promise<unknown>)[]): Promise<void> {
@@ -22,37 +22,9 @@ async function held(world: World): Promise<string[]> {
 }
 
 describe('two people, each at another replica and at the same moment,', () => {
-  test('cannot have an address in an evacuation and in a move', async () => {
-    const [own] = addresses(1)
-    const world = await startWorld({ ...withAddresses(addresses(2)), replicas: 2 })
-    const third = world.accountApi.world.third(own?.id ?? '')
-
-    for (let round = 0; round < 4; round += 1) {
-      const evacuate = () => world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
-      const move = () => world.chiara.command(`/infra ip move ${own?.address} ${third.id}`, { channel: ops })
-      await atOnce(world, round % 2 === 0 ? [evacuate, move] : [move, evacuate])
-      await untilCard(world.slack, /needs approval from/)
-      await world.slack.until(
-        () => [...world.slack.ephemerals(world.ada.person.id), ...world.slack.ephemerals(world.chiara.person.id)].length > round * 2 + 1,
-      )
-
-      const resources = await held(world)
-      expect(new Set(resources).size).toBe(resources.length)
-      const [request] = (await openRecords(world).all()).filter(({ state }) => state === 'waiting')
-      const by = request?.origin.userId === world.ada.person.id ? world.ada : world.chiara
-      const card = world.slack.messages(ops).find(({ ts }) => ts === request?.cardTs)
-      if (!card) throw new Error('there is no request')
-      await by.click(card, 'Withdraw')
-      await untilCard(world.slack, /Withdrawn/)
-      await expect.poll(() => held(world)).toEqual([])
-    }
-  }, 30_000)
-
   test('approve and withdraw, and either it is sent once or not at all', async () => {
     const world = await startWorld({ replicas: 2 })
-    const { elasticIp, target } = world.accountApi.world.movable()
-    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /needs approval from/)
+    const { card } = await requestMove(world)
 
     await atOnce(world, [
       () => world.ben.click(card, 'Approve'),

@@ -24,7 +24,7 @@ test('requests whose jobs the queue gave up are still executed', async () => {
   const moves = 6
   const scene = await startScene({ bots: 2, ablation: 'stalled jobs given up' })
   const cards = await Promise.all(Array.from({ length: moves }, (_, index) => scene.requestMove(index)))
-  const reads = scene.account.faults.add({ method: 'GET', path: /elastic_ips\/./, kind: 'delay', delayMs: 20_000, times: 1_000 })
+  const reads = scene.accountApi.faults.add({ method: 'GET', path: /elastic_ips\/./, kind: 'delay', delayMs: 20_000, times: 1_000 })
   for (const card of cards) await scene.ben.click(card, 'Approve')
   await expect.poll(() => reads.fired).toBeGreaterThanOrEqual(moves)
   // A click that was acknowledged and lost afterwards is no approval.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { approveMove, ops, patchesOf, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
-import { approveMove, moveInto, patchesOf, patient } from './moves.ts'
+import { moveInto, patient } from './moves.ts'
 
 const timings = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
 
@@ -52,20 +52,4 @@ describe('a write that is answered with 429', () => {
 
     expect(patchesOf(world)).toHaveLength(1)
   })
-})
-
-test('a move that never ends is reported as late once, however often it is read, and its end is reported too', async () => {
-  const world = await startWorld({ env: { MOVE_TIMEOUT: '300ms' } })
-  world.accountApi.world.nextMove({ endsIn: 'never' })
-  const { card, elasticIp } = await approveMove(world)
-  await untilReport(world.slack, card.ts, /Late/)
-
-  const reads = () => world.accountApi.journal.filter(({ method, path }) => method === 'GET' && path.endsWith(elasticIp.id)).length
-  const before = reads()
-  await expect.poll(reads, patient).toBeGreaterThanOrEqual(before + 3)
-  expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
-
-  world.accountApi.world.endMove(elasticIp.id)
-  await untilReport(world.slack, card.ts, /Done.*longer than expected/s)
-  expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(2)
 })

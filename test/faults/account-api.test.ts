@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import {
+  approveMove,
+  general,
+  ops,
+  patchesOf,
+  people,
+  startWorld,
+  untilCard,
+  untilReport,
+  untilShown,
+  type World,
+} from '../journeys/world.ts'
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
-import { approveMove, moveInto, patchesOf, patient } from './moves.ts'
+import { moveInto, patient } from './moves.ts'
 
 const withOperators = { env: { OPS_CHANNEL: general } }
 const inviteBot = ({ slack }: Pick<World, 'slack'>) => slack.invite(general)
@@ -77,21 +88,6 @@ describe('a team without the feature flag elastic_ips', () => {
     expect(report.text).not.toContain('Request again')
     expect(JSON.stringify((await untilCard(slack, /\*Failed/)).blocks)).not.toContain('Request again')
     expect(alarmsOf({ slack })).toEqual([])
-  })
-
-  test('that loses it while a move is tracked settles nothing, and its end is reported without a notice to operators', async () => {
-    const { world, alarms } = await startWithOperators()
-    world.accountApi.world.nextMove({ endsIn: 'never' })
-    const { elasticIp, card } = await approveMove(world)
-    await untilCard(world.slack, /\*Moving\*/)
-
-    const fault = world.accountApi.faults.add({ method: 'GET', path: /^\/elastic_ips/, kind: 'status', status: 403, body, times: 3 })
-    await expect.poll(() => fault.fired, patient).toBe(3)
-    expect(world.slack.thread(ops, card.ts).slice(1)).toEqual([])
-    world.accountApi.world.endMove(elasticIp.id)
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(alarms()).toEqual([])
   })
 })
 

@@ -1,13 +1,7 @@
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
-import { general } from '../journeys/world.ts'
+import { expect, test } from 'vitest'
 import { type Alertmanager, startAlertmanager } from '../sandbox/alertmanager/start-alertmanager.ts'
-import { documented, nodeDown, nodeUp, replaced, startAlertScene } from './alert-scene.ts'
+import { documented, nodeDown, nodeUp, startAlertScene } from './alert-scene.ts'
 
 async function untilSent(alertmanager: Alertmanager, more: number): Promise<void> {
   const { tried } = await alertmanager.notifications()
@@ -118,109 +112,7 @@ test('an alert that resolves before its request could be posted leaves nothing t
   expect(JSON.stringify(posted.at(-1)?.args)).not.toContain('request-approve')
 })
 
-test('an alert that resolves after the approval stops nothing, and the thread says so', async () => {
-  const { alertmanagerFor, untilRequest, untilReport, ben, account, to, writes } = await startAlertScene({
-    elasticIps: 4,
-    moveTakesMs: 6_000,
-  })
-  const alertmanager = await alertmanagerFor()
-  await alertmanager.send(nodeDown('web-1'))
-  const card = await untilRequest(/needs approval from/)
-
-  await ben.click(card, 'Approve')
-  await expect.poll(() => writes().length).toBe(4)
-  await alertmanager.send(nodeUp('web-1'))
-
-  await untilReport(card, /alert resolved/i)
-  await untilReport(card, /Done/)
-  expect(account.world.elasticIps().map(({ serverId }) => serverId)).toEqual([to, to, to, to])
-  expect(writes()).toHaveLength(4)
-})
-
-test('a wrong token is refused again at each group interval and leads to nothing, and the operators are notified once', async () => {
-  const { alertmanagerFor, requests, bots, slack } = await startAlertScene({ env: { OPS_CHANNEL: general } })
-  slack.invite(general)
-  const alertmanager = await alertmanagerFor(0, 'another-token-of-more-than-32-characters')
-
-  await alertmanager.send(nodeDown('web-1'))
-  await untilRefused(alertmanager)
-  const refusedAt = performance.now()
-  await untilSent(alertmanager, 4)
-
-  // The group interval is a second, and nothing is repeated before.
-  expect(performance.now() - refusedAt).toBeGreaterThan(3_000)
-  await delay(500)
-  expect(slack.messages(general).filter(({ isBot, text }) => isBot && text.includes('ALERTS_TOKEN'))).toHaveLength(1)
-  expect(alertmanager.log.filter((line) => line.includes('unexpected status code 401'))).not.toEqual([])
-  const answer = await fetch(bots.alertsUrl(0), { method: 'POST', body: '{}' })
-  expect(answer.status).toBe(401)
-  expect(requests()).toEqual([])
-})
-
-test('a bot that is ended while it handles an alert accepts only what it has recorded, and the next one makes the request', async () => {
-  const { alertmanagerFor, untilRequest, requests, bots, account } = await startAlertScene()
-  const alertmanager = await alertmanagerFor()
-  const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 8_000, times: 2 })
-
-  await alertmanager.send(nodeDown('web-1'))
-  await expect.poll(() => slow.fired).toBeGreaterThan(0)
-  const ended = await bots.end(0, 'SIGTERM')
-  const { tried, failed } = await alertmanager.notifications()
-  account.faults.clear()
-  await bots.start(0)
-  await untilRequest(/needs approval from/)
-  await untilSent(alertmanager, 2)
-
-  expect(ended?.code).toBe(0)
-  expect(ended?.ms).toBeLessThan(10_000)
-  expect(tried - failed).toBe(0)
-  expect(requests()).toHaveLength(1)
-})
-
 test('Alertmanager accepts the configuration of the documentation as it is', async () => {
   const alertmanager = await startAlertmanager({ config: documented('alertmanager.yml') })
   await alertmanager.stop()
 })
-
-test('what Alertmanager sends has the shape of what was recorded', async () => {
-  const received: unknown[] = []
-  const server = createServer(async (request, response) => {
-    received.push(JSON.parse(await text(request)))
-    response.end()
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const config = replaced(documented('alertmanager.yml'), [
-    ['127.0.0.1:9465', `127.0.0.1:${(server.address() as AddressInfo).port}`],
-    ['/etc/prometheus/lockkeeper-token', 'token'],
-    ['group_interval: 1m', 'group_interval: 1s'],
-  ])
-  const alertmanager = await startAlertmanager({ config, files: { token: 'token' } })
-  onTestFinished(alertmanager.stop)
-
-  await alertmanager.send(nodeDown('web-1'))
-  await expect.poll(() => received.length).toBe(1)
-  await alertmanager.send(nodeUp('web-1'))
-  await expect.poll(() => received.length).toBe(2)
-
-  const shapes = (bodies: unknown[]) => bodies.map(shapeOf)
-  expect(shapes(received)).toEqual(shapes([recorded('firing'), recorded('resolved')]))
-  expect(fingerprint(received[0])).toBe(fingerprint(recorded('firing')))
-})
-
-function recorded(name: string): unknown {
-  return JSON.parse(readFileSync(new URL(`../alerts/payloads/alertmanager/${name}.json`, import.meta.url), 'utf8'))
-}
-
-/** Replaces values by their types, leaves out what differs between alerts, and keeps the first element of a list. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
-  if (typeof value !== 'object' || value === null) return typeof value
-  const free = /Labels$|Annotations$|^labels$|^annotations$/
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, free.test(name) ? 'texts by name' : shapeOf(each)]))
-}
-
-function fingerprint(body: unknown): string {
-  return (body as { alerts: { fingerprint: string }[] }).alerts[0]?.fingerprint ?? ''
-}

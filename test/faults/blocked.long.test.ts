@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, inject, onTestFinished, test } from 'vitest'
-import { ops, untilReport } from '../journeys/world.ts'
-import { requestMove } from './moves.ts'
-import { startStandInWorld } from './stand-in-world.ts'
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+import { expect, test } from 'vitest'
+import { ops, requestMove, untilReport } from '../journeys/world.ts'
+import { type Scene, startScene } from './scene.ts'
 
 /** Longer than the lock of a job (30 s), of a tick (6 s) and the lease of a message (10 s). */
 const usualBlockMs = 35_000
@@ -18,9 +16,7 @@ const blockedLoop = new URL('./blocked-loop.ts', import.meta.url).href
 type Blocking = 'stopped by a signal' | 'busy in JavaScript'
 
 interface Blockade {
-  world: Awaited<ReturnType<typeof startStandInWorld>>
-  /** Between the blocked bot and Redis. */
-  proxy: TcpProxy
+  world: Scene
   elasticIpId: string
   block: () => void
   /** Resolves when the bot is no longer blocked. */
@@ -35,7 +31,7 @@ const moments = {
     return () => fault.fired
   },
   // The claim reaches Redis only after another bot has done everything, so Redis rejects it as too late.
-  'the claim of the write': ({ proxy, block, over }: Blockade) => {
+  'the claim of the write': ({ world: { proxy }, block, over }: Blockade) => {
     const isClaim = (sent: Buffer) => {
       const fits = sent.includes('"tokenName":"send"')
       if (fits) block()
@@ -50,7 +46,7 @@ const moments = {
     return () => fault.fired
   },
   // The bot gets its lease after another bot has sent the report.
-  'its lease of the report': ({ proxy, block }: Blockade) => {
+  'its lease of the report': ({ world: { proxy }, block }: Blockade) => {
     const isLease = (sent: Buffer) => {
       const fits = sent.includes('\r\nended\r\n') && sent.includes('\r\n20000\r\n')
       if (fits) block()
@@ -72,14 +68,9 @@ type Moment = keyof typeof moments
 
 /** Blocks one bot at this moment for longer than every lock. A second bot starts meanwhile. */
 async function blockAt(moment: Moment, blocking: Blocking) {
-  const address = new URL(inject('redisUrl'))
-  const proxy = await startTcpProxy({ port: Number(address.port), host: address.hostname })
-  onTestFinished(() => proxy.close())
-  address.port = String(proxy.port)
-  const own = (index: number): Record<string, string> => (index === 0 ? { REDIS_URL: address.href } : {})
   const nodeOptions = ['--import', blockedLoop]
   const blockMs = moment === 'its lease of the report' ? shortBlockMs : usualBlockMs
-  const world = await startStandInWorld({ bots: 2, atOnce: 1, nodeOptions, own, env: { BLOCK_MS: String(blockMs) } })
+  const world = await startScene({ bots: 2, atOnce: 1, nodeOptions, env: { BLOCK_MS: String(blockMs) } })
   const { accountApi, slack, bots } = world
   const { elasticIp, target, card } = await requestMove(world)
 
@@ -92,7 +83,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
     bots.signal(0, blocking === 'stopped by a signal' ? 'SIGSTOP' : 'SIGUSR2')
     blocked.resolve(Date.now())
   }
-  const fired = moments[moment]({ world, proxy, elasticIpId: elasticIp.id, block, over: over.promise })
+  const fired = moments[moment]({ world, elasticIpId: elasticIp.id, block, over: over.promise })
   await world.ben.click(card, 'Approve')
   const blockedAt = await blocked.promise
   await bots.start(1)

@@ -1,12 +1,8 @@
 import { run } from '../../src/run.ts'
 
-/** Runs the bot as its own process with short waits: what takes a minute takes seconds. Everything else is as in production. */
-const windowMs = process.env.ACCOUNT_WINDOW_MS
+/** Runs the bot as its own process with short waits: what takes a minute takes `SHORT_MS`. Everything else is as in production. */
+const { ACCOUNT_WINDOW_MS: windowMs, SHORT_MS: shortMs = '4000' } = process.env
+const ms = Number(shortMs)
 await run(process.env, {
-  timings: {
-    graceMs: 4_000,
-    unsettledMs: 4_000,
-    handoverMs: 4_000,
-    accountWindowMs: windowMs === undefined ? undefined : Number(windowMs),
-  },
+  timings: { graceMs: ms, unsettledMs: ms, handoverMs: ms, accountWindowMs: windowMs === undefined ? undefined : Number(windowMs) },
 })

@@ -87,7 +87,7 @@ test.each([
   'a busy hour: three people list, search and request, and a server is evacuated ($web web and $worker worker processes)',
   async (processes) => {
     const busy = await startBusyScene(processes)
-    const { account, slack } = busy
+    const { accountApi, slack } = busy
     let isOver = false
     const everybody = (['ada', 'ben', 'chiara'] as const).map((name) => lookAround(busy, name, () => isOver))
 
@@ -105,13 +105,13 @@ test.each([
     const [, , , , doctor] = await Promise.race([work, Promise.all(everybody).then(() => work)])
     await Promise.all(everybody)
 
-    const { limiter } = account
+    const { limiter } = accountApi
     console.log(JSON.stringify({ reads: limiter.most('read'), writes: limiter.most('write') }))
     const answers = Object.values(people).flatMap((person) => slack.ephemerals(person).map(({ text }) => text))
     expect(answers.filter((text) => /couldn't|isn't responding|\b429\b|not started/i.test(text))).toEqual([])
     expect(doctor).not.toContain(':x:')
     expect([limiter.refused('read'), limiter.refused('write')]).toEqual([0, 0])
-    expect(account.world.elasticIps().map(({ status, serverId }) => `${status} on ${serverId}`)).toEqual(
+    expect(accountApi.world.elasticIps().map(({ status, serverId }) => `${status} on ${serverId}`)).toEqual(
       Array(19).fill(`active on ${busy.to}`),
     )
     expect(brokenPromises(await busy.gather(6))).toEqual([])

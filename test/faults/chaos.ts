@@ -66,13 +66,13 @@ export async function runChaos(options: ChaosOptions) {
     ablation,
     keepAnswers: false,
   })
-  const { slack, account, bots, proxy, redis, evidence } = scene
+  const { slack, accountApi, bots, proxy, redis, evidence } = scene
   const faults = planFaults(scene, seed, options.keyLoss ?? 0.005)
   const startedAt = Date.now()
   const isFaulty = () => Date.now() - startedAt < faultsMs
   const cardTexts = () => slack.texts(ops).filter(({ isBot }) => isBot)
   const cardsThatSay = (fits: RegExp) => cardTexts().flatMap(({ text, ts }) => (fits.test(text) ? [ts] : []))
-  const ids = account.world.elasticIps().map(({ id }) => id)
+  const ids = accountApi.world.elasticIps().map(({ id }) => id)
   let redisKills = 0
   let resting = false
   const requesting: Promise<void>[] = []
@@ -167,8 +167,8 @@ export async function runChaos(options: ChaosOptions) {
   await Promise.all([pressing, ...requesting])
   await delay(500)
 
-  const { data, issuedTokens } = account.world
-  const created = account.journal.writes().filter(({ method }) => method === 'POST')
+  const { data, issuedTokens } = accountApi.world
+  const created = accountApi.journal.writes().filter(({ method }) => method === 'POST')
   const keys = {
     live: data.apiKeys.filter(({ name }) => name.startsWith('chaos-')).map(({ name, token }) => ({ name, token })),
     issued: issuedTokens,
@@ -181,7 +181,7 @@ export async function runChaos(options: ChaosOptions) {
 }
 
 /** Plans random faults, each by its chance. They are counted, because a fault that never happened proves nothing. */
-function planFaults({ slack, account }: Scene, seed: number, keyLoss: number) {
+function planFaults({ slack, accountApi }: Scene, seed: number, keyLoss: number) {
   const random = createRandom(seed)
   const planned: { fired: () => number; name: string }[] = []
   const planOnSlack = (plan: FaultPlan) => {
@@ -189,7 +189,7 @@ function planFaults({ slack, account }: Scene, seed: number, keyLoss: number) {
     planned.push({ name: `slack ${plan.method} ${plan.kind}`, fired: () => fault.fired })
   }
   const planOnAccount = (order: FaultOrder) => {
-    const fault = account.faults.add(order)
+    const fault = accountApi.faults.add(order)
     planned.push({ name: `account ${order.method} ${order.kind}`, fired: () => fault.fired })
   }
   // Each of the account API once, because chance alone can miss a rare write.
@@ -203,7 +203,7 @@ function planFaults({ slack, account }: Scene, seed: number, keyLoss: number) {
     calm(): Record<string, number> {
       clearInterval(timer)
       slack.faults.clear()
-      account.faults.clear()
+      accountApi.faults.clear()
       const counts: Record<string, number> = {}
       for (const { name, fired } of planned) counts[name] = (counts[name] ?? 0) + fired()
       return counts

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
-import { requestMove } from './moves.ts'
-import { startStandInWorld } from './stand-in-world.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { startScene } from './scene.ts'
 
 const minutes = 60_000
 const nodeOptions = ['--import', new URL('./wrong-clock.ts', import.meta.url).href]
@@ -10,7 +9,7 @@ const nodeOptions = ['--import', new URL('./wrong-clock.ts', import.meta.url).hr
 /** Starts bots with wrong clocks over Socket Mode. Over HTTP, the bot's own clock would reject the signatures. */
 async function startBotsOff(off: number[], env: Record<string, string>) {
   const own = (index: number) => ({ CLOCK_OFF_MS: String(off[index] ?? 0) })
-  const world = await startStandInWorld({ bots: off.length, socketMode: true, nodeOptions, own, env })
+  const world = await startScene({ bots: off.length, socketMode: true, nodeOptions, own, env })
   const written = Date.parse(/"time":"([^"]+)"/.exec(world.bots.log[0] ?? '')?.[1] ?? '')
   // Shows that the fault happens: the times in the log come from the bot's clock.
   expect(off.some((ms) => Math.abs(written - Date.now() - ms) < minutes)).toBe(true)

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { Secret } from '../../src/domain/signing.ts'
 import { closeRedis, connectRedis, holdCommands } from '../../src/redis/connect.ts'
-import { ops, people, startWorld, untilReport, untilShown } from '../journeys/world.ts'
+import { ops, people, requestMove, startWorld, untilReport, untilShown } from '../journeys/world.ts'
 import { startCluster } from './many-redis.ts'
-import { requestMove } from './moves.ts'
 
 test('the bot works on a real Cluster, because all keys share a hash tag', async () => {
   const { clients, url } = await startCluster()

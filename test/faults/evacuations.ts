@@ -5,9 +5,9 @@ import type { Scene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
 
 /** Returns the Elastic IPs that are on a rack at the start, in the order of the request message. */
-export function onRack({ account }: Scene, rack: number) {
+export function onRack({ accountApi }: Scene, rack: number) {
   const isThere = ({ address }: { address: string }) => address.startsWith(`198.18.${200 + rack}.`)
-  return account.world.elasticIps().filter(isThere)
+  return accountApi.world.elasticIps().filter(isThere)
 }
 
 export function untilEvacuation({ slack }: Scene, rack: number, fits: RegExp, timeoutMs = 90_000): Promise<Message> {

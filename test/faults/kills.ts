@@ -82,7 +82,7 @@ export async function approveWhileKilled({ slack, ben }: Scene, card: Message): 
   }
 }
 
-export function endMoves({ account: { world } }: Scene): void {
+export function endMoves({ accountApi: { world } }: Scene): void {
   for (const { id, status } of world.elasticIps()) if (status === 'moving') world.endMove(id)
 }
 
@@ -97,11 +97,11 @@ function stepsIn(sent: Buffer): string[] {
 }
 
 /** Kills the bot at its writes and reports: they are lost before they take effect, or only their answers are. */
-function breakOthers({ account, slack }: Scene, killAt: (at: string, when: Moment['when']) => boolean): void {
+function breakOthers({ accountApi, slack }: Scene, killAt: (at: string, when: Moment['when']) => boolean): void {
   const times = Number.POSITIVE_INFINITY
   const isReport = ({ thread_ts }: Record<string, unknown>) => thread_ts !== undefined
   for (const when of ['before', 'after'] as const) {
-    account.faults.add({ method: 'PATCH', kind: `drop-${when}`, times, when: () => killAt('write', when) })
+    accountApi.faults.add({ method: 'PATCH', kind: `drop-${when}`, times, when: () => killAt('write', when) })
     slack.faults.add({ method: 'chat.postMessage', kind: `drop-${when}`, times, when: (args) => isReport(args) && killAt('report', when) })
   }
 }

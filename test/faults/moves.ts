@@ -1,24 +1,10 @@
 import { expect } from 'vitest'
-import { ops, startWorld, untilCard, untilReport, type World, type WorldOptions } from '../journeys/world.ts'
+import { approveMove, ops, patchesOf, startWorld, untilReport, type World, type WorldOptions } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { places } from './many-elastic-ips.ts'
 
 /** Changes on the account cause no event at the stand-in Slack, so they are polled. */
 export const patient = { timeout: 15_000, interval: 20 }
-
-/** Requests the first possible move. */
-export async function requestMove({ accountApi, slack, ada }: Pick<World, 'accountApi' | 'slack' | 'ada'>) {
-  const { elasticIp, target } = accountApi.world.movable()
-  await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return { elasticIp, target, card: await untilCard(slack, /needs approval from/) }
-}
-
-/** Ada requests the first possible move, and Ben approves it. */
-export async function approveMove(world: Pick<World, 'accountApi' | 'slack' | 'ada' | 'ben'>) {
-  const requested = await requestMove(world)
-  await world.ben.click(requested.card, 'Approve')
-  return requested
-}
 
 /** Approves a move whose write meets this fault, up to the report. The write is sent once. */
 export async function moveInto(order: FaultOrder, fits: RegExp, options: WorldOptions = {}, prepare = (_world: World) => {}) {
@@ -30,10 +16,6 @@ export async function moveInto(order: FaultOrder, fits: RegExp, options: WorldOp
   expect(fault.fired).toBe(1)
   expect(patchesOf(world)).toHaveLength(1)
   return { ...world, ...approved, report }
-}
-
-export function patchesOf(world: Pick<World, 'accountApi'>) {
-  return world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
 }
 
 /** Requests a move of every Elastic IP, without approvals. Waits until their cards say that they are moving. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { startWorld } from '../journeys/world.ts'
-import { manyElasticIps, places } from './many-elastic-ips.ts'
-import { moveAll, patchesOf, patient, reportsOf } from './moves.ts'
+import { patchesOf, startWorld } from '../journeys/world.ts'
+import { collectEarlyReports, manyElasticIps } from './many-elastic-ips.ts'
+import { moveAll, patient, reportsOf } from './moves.ts'
 
 describe('the list that shows many moves', () => {
   const count = 120
@@ -13,14 +13,7 @@ describe('the list that shows many moves', () => {
       account: { data: { elasticIps: manyElasticIps(count) }, moveTakes: { min: 600_000, max: 600_000 } },
     })
     await moveAll(world)
-    const tooEarly: string[] = []
-    world.slack.subscribe(() => {
-      for (const text of reportsOf(world)) {
-        const [address] = /198\.18\.\d+\.\d+/.exec(text) ?? []
-        const now = world.accountApi.world.elasticIps().find((elasticIp) => elasticIp.address === address)
-        if (!/Done/.test(text) || now?.status !== 'active' || now.serverId !== places.to) tooEarly.push(text)
-      }
-    })
+    const tooEarly = collectEarlyReports(world.slack, world.accountApi)
     const lists = (page: number) => ({
       method: 'GET',
       path: '/elastic_ips',
@@ -60,11 +53,11 @@ describe('the list that shows many moves', () => {
     const stillMoving = world.accountApi.world.elasticIps().filter(({ status }) => status === 'moving')
     expect(ended).toBeGreaterThanOrEqual(10)
     expect(stillMoving.filter(({ id }) => read.has(`/elastic_ips/${id}`)).length).toBeGreaterThan(0)
-    expect(world.tooEarly).toEqual([])
+    expect(world.tooEarly()).toEqual([])
 
     world.endAll()
     await world.allDone()
-    expect(world.tooEarly).toEqual([])
+    expect(world.tooEarly()).toEqual([])
     expect(patchesOf(world).length).toBeLessThanOrEqual(count)
   })
 
@@ -87,7 +80,7 @@ describe('the list that shows many moves', () => {
     expect(reportsOf(world)).toEqual([])
     world.endAll()
     await world.allDone()
-    expect(world.tooEarly).toEqual([])
+    expect(world.tooEarly()).toEqual([])
   })
 
   test('of which a page fails means nothing, and the Elastic IPs are read one by one', async () => {
@@ -101,6 +94,6 @@ describe('the list that shows many moves', () => {
     await world.allDone()
 
     expect(broken.fired).toBeGreaterThan(0)
-    expect(world.tooEarly).toEqual([])
+    expect(world.tooEarly()).toEqual([])
   })
 })

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import { ops, patchesOf, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { manyElasticIps } from './many-elastic-ips.ts'
-import { moveAll, patchesOf, reportsOf } from './moves.ts'
+import { moveAll, reportsOf } from './moves.ts'
 
 /** Enough that reading each of them without pacing would exceed the pace. */
 const count = 150

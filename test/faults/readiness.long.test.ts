@@ -18,11 +18,11 @@ async function isInService({ bots }: Scene): Promise<boolean> {
 
 test('/status names what the bot lacks until it is back, and no replica is taken out of service', async () => {
   const scene = await startScene()
-  const { slack, account, redis, bots } = scene
+  const { slack, accountApi, redis, bots } = scene
   expect(await statusOf(scene)).toEqual(allWell)
 
   slack.revoke('token_revoked')
-  const away = account.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000_000 })
+  const away = accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000_000 })
   // Slack is probed at most twice a minute, and the account API once.
   await expect
     .poll(() => statusOf(scene), { timeout: 70_000, interval: 1_000 })

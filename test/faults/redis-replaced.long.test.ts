@@ -52,7 +52,14 @@ test('the bot leaves a primary that is demoted, and what is under way goes on', 
 })
 
 /** Each loses data, and returns once the bot can reach a Redis again. */
-const losses: Record<string, { bots?: number; moving: (scene: Scene) => Promise<() => Promise<void>>; notice: string }> = {
+const losses: Record<string, { bots?: number; moving: (scene: Scene) => Promise<() => Promise<unknown>>; notice: string }> = {
+  'Redis is emptied': {
+    moving: async (scene) => {
+      await scene.startMove(0)
+      return () => scene.admin.flushall()
+    },
+    notice: "Redis lost Lockkeeper's data",
+  },
   'a Redis comes back without its data': {
     moving: async (scene) => {
       await scene.startMove(0)
@@ -117,7 +124,7 @@ test.each(Object.entries(losses))(
     expect(text).toContain(`${address} (${id}), `)
     // A read may show either server while the Elastic IP moves.
     expect(text).toMatch(/\(eip_\w+\), shown on web-[12]\. More: /)
-    scene.account.world.nextMove({ takesMs: 500 })
+    scene.accountApi.world.nextMove({ takesMs: 500 })
     const next = await scene.requestMove(1)
     await scene.ben.click(next, 'Approve')
     await scene.untilReport(next, /Done/)

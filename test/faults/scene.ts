@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { isGenuine } from '../../src/domain/request.ts'
 import { ops, people } from '../journeys/world.ts'
 import { documentedLimits, type Limits } from '../sandbox/account-api/rate-limiter.ts'
-import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-process.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
@@ -17,6 +17,12 @@ import { startTcpProxy } from './tcp-proxy.ts'
 
 export interface SceneOptions {
   bots?: number
+  /** The file to run. Default: the bot with short waits. */
+  program?: string
+  /** The number of bots that start at once. Default: all. */
+  atOnce?: number
+  /** Uses Socket Mode, where no request carries a time that the bot compares with its clock. */
+  socketMode?: boolean
   elasticIps?: number
   /** How many Elastic IPs each server has that can be evacuated: `rack-0`, `rack-1` and so on. */
   onRacks?: number[]
@@ -25,12 +31,14 @@ export interface SceneOptions {
   /** In ms. Default: always `moveTakesMs`. */
   moveTakes?: { min: number; max: number }
   env?: Record<string, string>
-  own?: (index: number) => Record<string, string>
+  own?: (index: number, accountApi: AccountApi) => Record<string, string>
   redis?: { appendonly?: boolean; settings?: string[] }
   ablation?: AblationName
   scopes?: string[]
   limits?: boolean
   keepAnswers?: boolean
+  /** How long the stand-in Slack waits for an acknowledgement, in ms. */
+  ackDeadlineMs?: number
   /** The options of Node with which the bots run. Default: those of the ablation. */
   nodeOptions?: string[]
   /** How many requests of one key the account API answers. Default: all. */
@@ -45,6 +53,9 @@ export interface SceneOptions {
  */
 export async function startScene({
   bots: count = 1,
+  program,
+  atOnce = count,
+  socketMode = false,
   elasticIps = 10,
   onRacks = [],
   moveTakesMs = 500,
@@ -56,6 +67,7 @@ export async function startScene({
   scopes,
   limits = false,
   keepAnswers = true,
+  ackDeadlineMs,
   nodeOptions = startOptions(ablation).nodeOptions,
   accountLimits = {},
   onEnd = onTestFinished,
@@ -65,18 +77,18 @@ export async function startScene({
   const proxy = await startTcpProxy({ port: redis.port })
   const slackProxy = await startTcpProxy({ port: 0 })
   // A bot refuses response URLs on another host than the Web API.
-  const slack = await startSlack({ limits, keepAnswers, scopes, publicUrl: `http://127.0.0.1:${slackProxy.port}` })
+  const slack = await startSlack({ limits, keepAnswers, scopes, ackDeadlineMs, publicUrl: `http://127.0.0.1:${slackProxy.port}` })
   slackProxy.retarget({ port: Number(new URL(slack.url).port) })
   const { servers, elasticIps: onThem } = racks(onRacks)
-  const account = await startAccountApi({
+  const accountApi = await startAccountApi({
     moveTakes,
     limits: accountLimits,
     data: { servers, elasticIps: [...manyElasticIps(elasticIps), ...onThem] },
   })
-  const reportedTooEarly = collectEarlyReports(slack, account)
+  const reportedTooEarly = collectEarlyReports(slack, accountApi)
   const prefix = `scene-${randomBytes(4).toString('hex')}`
   const variables = {
-    ...botVariables({ slack, accountApi: account, redisUrl: `redis://:${redis.password}@127.0.0.1:${proxy.port}` }),
+    ...botVariables({ slack, accountApi, redisUrl: `redis://:${redis.password}@127.0.0.1:${proxy.port}`, socketMode }),
     REDIS_PREFIX: prefix,
     APPROVERS: `${people.ben},${people.chiara}`,
     APPROVAL_TTL: '10m',
@@ -85,23 +97,23 @@ export async function startScene({
     ...startOptions(ablation).env,
     ...env,
   }
-  const bots = await startBots(count, variables, { nodeOptions, own })
+  const bots = await startBots(count, variables, { program, nodeOptions, own: (index) => own(index, accountApi), atOnce })
   const admin = new Redis(redis.url, { maxRetriesPerRequest: null })
   admin.on('error', () => {})
   const evidence = createEvidence(admin, prefix)
-  slack.connectBot(bots.url(0))
+  if (atOnce > 0 && !socketMode) slack.connectBot(bots.url(0))
 
   onEnd(async () => {
     admin.disconnect()
     await bots.stop()
-    await Promise.all([slack.close(), account.close(), proxy.close(), slackProxy.close()])
+    await Promise.all([slack.close(), accountApi.close(), proxy.close(), slackProxy.close()])
     await redis.stop()
   })
 
   const ada = slack.as(people.ada)
   const ben = slack.as(people.ben)
   const elasticIp = (index: number) => {
-    const found = account.world.elasticIps()[index]
+    const found = accountApi.world.elasticIps()[index]
     if (!found) throw new Error(`no Elastic IP ${index}`)
     return found
   }
@@ -131,11 +143,11 @@ export async function startScene({
   }
 
   function writes(method = 'PATCH') {
-    return account.journal.writes().filter((entry) => entry.method === method)
+    return accountApi.journal.writes().filter((entry) => entry.method === method)
   }
 
   async function gather(requests: number, restMs = 60_000, from = evidence): Promise<Evidence> {
-    const secrets = [slack.botToken, slack.signingSecret, account.key, redis.password]
+    const secrets = [slack.botToken, slack.signingSecret, accountApi.key, redis.password]
     const rested = await from.comeToRest(requests, restMs)
     const records = await from.records()
     const cards = slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)
@@ -145,8 +157,8 @@ export async function startScene({
       genuine: records.every(isGenuine),
       audit: await from.audit(),
       threads: cards.map((card) => ({ card, replies: reports(card) })),
-      elasticIps: account.world.elasticIps().map(({ id, address, status, serverId: on }) => ({ id, address, status, on })),
-      writes: account.journal.writes().filter(({ refused }) => !refused),
+      elasticIps: accountApi.world.elasticIps().map(({ id, address, status, serverId: on }) => ({ id, address, status, on })),
+      writes: accountApi.journal.writes().filter(({ refused }) => !refused),
       crashes: bots.crashes,
       log: bots.log,
       said: saidWith(slack, secrets),
@@ -160,7 +172,7 @@ export async function startScene({
 
   return {
     slack,
-    account,
+    accountApi,
     redis,
     proxy,
     slackProxy,

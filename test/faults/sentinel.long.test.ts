@@ -1,9 +1,8 @@
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { ops, startWorld, untilCard, untilReport } from '../journeys/world.ts'
+import { approveMove, ops, startWorld, untilCard, untilReport } from '../journeys/world.ts'
 import { createEvidence } from './evidence.ts'
 import { startSentinels } from './many-redis.ts'
-import { approveMove } from './moves.ts'
 
 test('when the primary dies, the replica takes over and the move is tracked to its end, once', async () => {
   const { primary, replica, url } = await startSentinels()

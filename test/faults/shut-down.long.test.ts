@@ -1,12 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { createKeys } from '../../src/redis/key-names.ts'
+import { describe, expect, test } from 'vitest'
 import { ops, people } from '../journeys/world.ts'
-import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
-import { startStandInWorld } from './stand-in-world.ts'
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+import type { TcpProxy } from './tcp-proxy.ts'
 
 interface Phase {
   /** Brings a request to the point where SIGTERM comes. Returns a function that counts how often that point was reached. */
@@ -46,7 +43,7 @@ function approvedInto(plan: (scene: Scene) => { readonly fired: number }): Phase
 /** A move that outlasts the bot is tracked, and then this happens, once. */
 function trackedUntil(disturb: (scene: Scene) => Promise<number>): Phase['arrange'] {
   return async (scene) => {
-    scene.account.world.nextMove({ takesMs: 5_000 })
+    scene.accountApi.world.nextMove({ takesMs: 5_000 })
     await scene.startMove(0)
     const count = (await countIn('tracking', scene)) * (await disturb(scene))
     return () => count
@@ -60,30 +57,14 @@ async function swallowed({ fired }: TcpProxy): Promise<number> {
 
 const phases: Record<string, Phase> = {
   'a request is being recorded': {
-    async arrange({ account, slack, ada, elasticIp, to }) {
-      const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 2_500 })
+    async arrange({ accountApi, slack, ada, elasticIp, to }) {
+      const slow = accountApi.faults.add({ method: 'GET', kind: 'delay', delayMs: 2_500 })
       await ada.command(`/infra ip move ${elasticIp(0).address} ${to}`, { channel: ops })
       const fired = await happened(slow)
       expect(slack.messages(ops)).toEqual([])
       return fired
     },
     finish: approveAtLast,
-  },
-  'it is being recorded, and its form says that it takes longer': {
-    async arrange({ account, slack, ada, elasticIp, to }) {
-      await ada.command('/infra ip move', { channel: ops })
-      const form = await slack.until(() => ada.topView())
-      await ada.fill(form, { 'Elastic IP': elasticIp(0).id, Server: to })
-      const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 5_000 })
-      await ada.submit()
-      expect(JSON.stringify(ada.topView()?.view.blocks)).toContain('Still working')
-      expect(slack.messages(ops)).toEqual([])
-      return () => slow.fired
-    },
-    async finish(scene) {
-      expect(JSON.stringify(scene.ada.topView()?.view.blocks)).toContain('Request posted')
-      await approveAtLast(scene)
-    },
   },
   'its card is being posted': {
     async arrange({ slack, ada, elasticIp, to }) {
@@ -107,12 +88,12 @@ const phases: Record<string, Phase> = {
     },
   },
   'the account API hangs on the preflight check before the write': {
-    arrange: approvedInto(({ account, elasticIp }) =>
-      account.faults.add({ method: 'GET', path: new RegExp(elasticIp(0).id), kind: 'delay', delayMs: 30_000 }),
+    arrange: approvedInto(({ accountApi, elasticIp }) =>
+      accountApi.faults.add({ method: 'GET', path: new RegExp(elasticIp(0).id), kind: 'delay', delayMs: 30_000 }),
     ),
   },
   'the account API hangs on the write': {
-    arrange: approvedInto(({ account }) => account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })),
+    arrange: approvedInto(({ accountApi }) => accountApi.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })),
   },
   'the move is tracked': { arrange: trackedUntil(async (scene) => (scene.elasticIp(0).status === 'moving' ? 1 : 0)) },
   'its report is being posted': {
@@ -121,11 +102,11 @@ const phases: Record<string, Phase> = {
     ),
   },
   'Slack hangs, and a report is unsent': {
-    async arrange({ slackProxy, writes, requestMove, ben, account }) {
+    async arrange({ slackProxy, writes, requestMove, ben, accountApi }) {
       await ben.click(await requestMove(0), 'Approve')
       await expect.poll(() => writes().length).toBe(1)
       slackProxy.blackhole()
-      await expect.poll(() => account.world.elasticIps()[0]?.status).toBe('active')
+      await expect.poll(() => accountApi.world.elasticIps()[0]?.status).toBe('active')
       const count = await swallowed(slackProxy)
       return () => count
     },
@@ -183,36 +164,15 @@ describe('SIGTERM ends the bot within 10 s with 0, and the next one finishes the
   })
 })
 
-test('while it ends it is alive and not ready, and its operations port closes last', async () => {
-  const scene = await startScene()
-  const hung = scene.account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })
-  await scene.ben.click(await scene.requestMove(0), 'Approve')
-  await expect.poll(() => hung.fired).toBe(1)
-  const ready = async () => {
-    const answer = await scene.bots.page(0, '/readyz')
-    return { status: answer.status, body: await answer.json() }
-  }
-  expect(await ready()).toEqual({ status: 200, body: { ready: true } })
-
-  const ending = scene.bots.end(0, 'SIGTERM')
-
-  await expect.poll(ready).toEqual({ status: 503, body: { ready: false, why: 'stopping' } })
-  expect((await scene.bots.page(0, '/healthz')).status).toBe(200)
-  const ended = await ending
-  expect(ended?.code).toBe(0)
-  expect(ended?.ms).toBeGreaterThan(2_000)
-  await expect(scene.bots.page(0, '/healthz')).rejects.toThrow('fetch failed')
-})
-
 describe('SIGTERM while a key is handed over', () => {
-  const keysMade = ({ account }: Scene) => account.world.data.apiKeys.filter(({ name }) => name.startsWith('ci-deploy'))
+  const keysMade = ({ accountApi }: Scene) => accountApi.world.data.apiKeys.filter(({ name }) => name.startsWith('ci-deploy'))
 
   async function startHandOver(scene: Scene, delayMs: number) {
     await scene.ada.command('/infra keys create ci-deploy', { channel: ops })
     const isCard = (fits: RegExp) => scene.slack.messages(ops).findLast(({ text }) => /ci-deploy/.test(text) && fits.test(text))
     await scene.ben.click(await scene.slack.until(() => isCard(/needs approval from/)), 'Approve')
     const card = await scene.slack.until(() => isCard(/\*Approved\.\*/))
-    const slow = scene.account.faults.add({ method: 'POST', kind: 'delay', delayMs })
+    const slow = scene.accountApi.faults.add({ method: 'POST', kind: 'delay', delayMs })
     await scene.ada.click(card, 'Create key')
     await expect.poll(() => slow.fired).toBe(1)
     expect(keysMade(scene)).toHaveLength(1)
@@ -232,42 +192,25 @@ describe('SIGTERM while a key is handed over', () => {
     expect(scene.reports(card, /Done/)).toHaveLength(1)
     expect(scene.reports(card)).toHaveLength(2)
   })
-
-  test('a key that was created and can no longer be shown is deleted by the next bot', async () => {
-    const scene = await startScene()
-    const card = await startHandOver(scene, 30_000)
-    const [key] = keysMade(scene)
-    await replaceBot(scene, undefined)
-
-    const report = await scene.untilReport(card, /Failed/)
-    expect(report.text).toMatch(/Nobody saw/)
-    expect(keysMade(scene)).toEqual([])
-    expect(JSON.stringify(scene.slack.journal)).not.toContain(key?.token)
-    expect(scene.bots.log.join('\n')).not.toContain(key?.token)
-  })
 })
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Prepares the bot as it runs in production, over proxies that can break, without starting it. */
+/** Prepares the bot as it runs in production, without starting it. */
 async function arrangeStart({ socketMode = false, env = {} }: { socketMode?: boolean; env?: Record<string, string> } = {}) {
-  const url = new URL(inject('redisUrl'))
-  const proxy = await startTcpProxy({ port: Number(url.port), host: url.hostname })
-  onTestFinished(() => proxy.close())
-  url.host = `127.0.0.1:${proxy.port}`
-  const world = await startStandInWorld({ program: main, atOnce: 0, socketMode, env: { REDIS_URL: url.href, ...env } })
+  const scene = await startScene({ program: main, atOnce: 0, socketMode, env })
   const holdRedis = (key: 'dataLossMark' | 'workers') => {
-    proxy.holdSent((sent) => sent.includes(createKeys(world.prefix)[key]), new Promise(() => {}))
-    return () => proxy.fired.held
+    scene.proxy.holdSent((sent) => sent.includes(scene.evidence.keys[key]), new Promise(() => {}))
+    return () => scene.proxy.fired.held
   }
-  return { ...world, proxy, holdRedis }
+  return { ...scene, holdRedis }
 }
 type Start = Awaited<ReturnType<typeof arrangeStart>>
 
 /** Starts the bot and waits until it meets the fault. Before it listens for signals, nothing shows from outside. */
 async function startUntil(fired: () => number, { bots }: Pick<Start, 'bots'>): Promise<void> {
   void bots.start(0)
-  await expect.poll(fired, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0)
+  await expect.poll(fired, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0)
 }
 
 function expectGoodEnd({ bots }: Pick<Start, 'bots'>, ended: Awaited<ReturnType<Start['bots']['end']>>): void {
@@ -315,30 +258,5 @@ describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
     const ended = await start.bots.end(0, 'SIGTERM')
 
     expectGoodEnd(start, ended)
-  })
-
-  const exits: Record<string, (slackProxy: TcpProxy, shiftTimes: () => void) => void> = {
-    'fails meanwhile': (slackProxy) => slackProxy.reset(),
-    'could go on meanwhile': (_, shiftTimes) => shiftTimes(),
-  }
-  test.each(Object.entries(exits))('when the start %s, and Redis is slow to say good-bye', async (_, goOn) => {
-    const slack = await startSlack()
-    const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
-    onTestFinished(() => Promise.all([slackProxy.close(), slack.close()]).then(() => undefined))
-    const { promise: passes, resolve: shiftTimes } = Promise.withResolvers<void>()
-    slackProxy.holdSent((sent) => sent.includes('auth.test'), passes)
-    const env = { ROLE: 'web', SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`, SLACK_BOT_TOKEN: slack.botToken }
-    const start = await arrangeStart({ env })
-    await startUntil(() => slackProxy.fired.held, start)
-    start.proxy.blackhole()
-
-    const ending = start.bots.end(0, 'SIGTERM')
-    await expect.poll(() => start.bots.log.some((line) => line.includes('stopping')), { interval: 5 }).toBe(true)
-    goOn(slackProxy, shiftTimes)
-
-    expectGoodEnd(start, await ending)
-    // The end of the process can be known here before its last packets are.
-    await expect.poll(() => start.proxy.fired.swallowed).toBeGreaterThan(0)
-    expect(start.bots.log.filter((line) => line.includes('Lockkeeper is ready'))).toEqual([])
   })
 })

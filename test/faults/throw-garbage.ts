@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { buttonValue } from '../../src/messages/words.ts'
 import { openRecords } from '../journeys/records.ts'
-import { forgetLists, ops, people, startWorld, untilShown } from '../journeys/world.ts'
+import { forgetLists, ops, people, requestMove, startWorld, untilShown } from '../journeys/world.ts'
 import { evilMarkup, evilPrivateMarkup, garbageAnswer, garbageRequest, statusFor } from './garbage-payloads.ts'
-import { requestMove } from './moves.ts'
 
 /**
  * Sends batches of garbage requests to a whole bot, `atOnce` in each, while the account API sometimes answers garbage. Checks that every

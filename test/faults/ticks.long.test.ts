@@ -30,10 +30,7 @@ const meddling: Record<string, (ticks: Queue, admin: Redis) => Promise<number>> 
     await admin.del(ticks.toKey('delayed'))
     return ids.length
   },
-  'the whole queue is deleted': async (ticks, admin) => {
-    const keys = await admin.keys(`${ticks.toKey('')}*`)
-    return admin.del(...keys)
-  },
+  'both queues are deleted': async (_, admin) => admin.del(...(await admin.keys('*:ticks:*')), ...(await admin.keys('*:wake-ups:*'))),
 }
 
 describe('somebody changes the ticks by hand while a move is tracked', () => {

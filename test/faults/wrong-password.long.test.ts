@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { approveMove, ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import { approveMove } from './moves.ts'
-import { startStandInWorld } from './stand-in-world.ts'
+import { startScene } from './scene.ts'
 
 const run = promisify(execFile)
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -59,15 +57,8 @@ test.each([
 })
 
 test('a password that is changed while the bot runs is shown nowhere, and the move goes on once it is right again', async () => {
-  const redis = await startRedis({ appendonly: true })
-  onTestFinished(() => redis.stop())
-  const admin = new Redis(redis.url, { maxRetriesPerRequest: null })
-  onTestFinished(() => admin.disconnect())
-  const world = await startStandInWorld({
-    env: { REDIS_URL: redis.url, LOG_LEVEL: 'trace' },
-    account: { moveTakes: { min: 2_000, max: 2_000 } },
-  })
-  const { slack, accountApi, bots } = world
+  const world = await startScene({ env: { LOG_LEVEL: 'trace' }, moveTakesMs: 2_000 })
+  const { slack, accountApi, bots, redis, admin } = world
   const { card } = await approveMove(world)
   await untilCard(slack, /\*Moving\*/)
 
@@ -83,10 +74,7 @@ test('a password that is changed while the bot runs is shown nowhere, and the mo
   await admin.config('SET', 'requirepass', redis.password)
 
   await untilReport(slack, card.ts, /Done/)
-  const opsPort = /"opsPort":(\d+)/.exec(bots.log.join('\n'))?.[1]
-  const pages = await Promise.all(
-    ['healthz', 'readyz', 'status', 'metrics'].map(async (page) => (await fetch(`http://127.0.0.1:${opsPort}/${page}`)).text()),
-  )
+  const pages = await Promise.all(['healthz', 'readyz', 'status', 'metrics'].map(async (page) => (await bots.page(0, `/${page}`)).text()))
   expect(accountApi.journal.writes()).toHaveLength(1)
   expect(bots.crashes).toEqual([])
   expectNowhere([redis.password, other], {

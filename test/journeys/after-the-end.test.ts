@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Hands, Message } from '../sandbox/slack/slack.ts'
-import { type PolicyWorld, requestMove, startWorldUnder, writesOf } from './policy-world.ts'
-import { ops, people, untilCard, untilReport, untilShown } from './world.ts'
+import { type PolicyWorld, startWorldUnder, writesOf } from './policy-world.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
 
 const policy = 'rules:\n  - { name: everything, approve: [S0ONCALL01] }'
 
@@ -32,6 +32,7 @@ describe('after the end', () => {
     ],
     ['keys create ci-deploy', ['Create an API key', 'Name: ci-deploy', 'Access: Read-only', 'Allowed addresses: ']],
     ['keys revoke terraform', ['Revoke an API key', 'API key: terraform']],
+    ['evacuate web-1 web-2', ['Evacuate a server', 'Server: web-1', 'Target: web-2', 'Addresses to move: ']],
     ['keys rotate terraform', ['Rotate an API key', 'API key: terraform']],
   ])('Request again opens the form with the earlier values, which is a new request: %s', async (command, fields) => {
     const world = await startWorldUnder(policy)

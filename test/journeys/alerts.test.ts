@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type AlertWorld, alert, post, resolved, startAlertWorld, token, untilProposed } from './alerts-world.ts'
+import { type AlertWorld, alert, post, resolved, startAlertWorld, untilProposed } from './alerts-world.ts'
 import { wordsOf } from './subject.ts'
 import { general, ops, people, untilCard, untilReport, untilShown } from './world.ts'
 
 const botMessages = ({ slack }: AlertWorld, channel = ops) => slack.messages(channel).filter(({ isBot }) => isBot)
-
-/** A body as it was sent. */
-const payload = (name: string) => readFileSync(new URL(`../alerts/payloads/${name}.json`, import.meta.url), 'utf8')
 
 const moves = ({ accountApi }: AlertWorld) => accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
 
@@ -54,27 +50,6 @@ describe('a firing alert', () => {
     expect(botMessages(world)).toHaveLength(1)
   })
 
-  test('leads to a request that only its approvers can withdraw, once it is approved and before anything is sent', async () => {
-    const world = await startAlertWorld()
-    await world.send([alert()])
-    const card = await untilProposed(world)
-    world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
-    await world.ben.click(card, 'Approve')
-    const approved = await untilCard(world.slack, /Nothing has changed yet/)
-
-    await world.ada.click(approved, 'Withdraw')
-    await untilShown(world.slack, people.ada, /Only its approvers .* can withdraw it/)
-    await world.ben.click(approved, 'Withdraw')
-
-    const withdrawn = await untilCard(world.slack, /\*Withdrawn\*/)
-    expect(withdrawn.text).toContain('Requested by Alertmanager, approved by <@U0BEN00001>, withdrawn by <@U0BEN00001>')
-    await world.ben.click(approved, 'Withdraw')
-    expect(wordsOf(await untilShown(world.slack, people.ben, /already withdrew/))).toBe(
-      `<@${people.ben}> already withdrew this. No change made.`,
-    )
-    expect(moves(world)).toEqual([])
-  })
-
   test('of several servers at once is a request for each, beside one message with what was not requested and why', async () => {
     const world = await startAlertWorld()
     const names = ['web-1', 'bastion-1', 'edge-fra-1', 'rack-1', 'legacy-cart-1']
@@ -94,19 +69,6 @@ describe('a firing alert', () => {
     // A repeat while they fire is listed no second time.
     expect(await world.send(names.map((instance) => alert({ instance })))).toBe(200)
     expect(botMessages(world)).toHaveLength(3)
-  })
-
-  test('of Grafana, as it sends it, proposes the same, and ends with its resolved alert', async () => {
-    const world = await startAlertWorld()
-    const sent = (file: string) => post(world.bots[0] ?? {}, payload(`grafana/${file}`), { authorization: `BEARER ${token}` })
-
-    expect([await sent('test-button'), await sent('firing')]).toEqual([200, 200])
-
-    const card = await untilProposed(world)
-    expect(card.text).toContain('Reason: `web-1 has been down for 2 minutes`')
-    expect(await sent('resolved')).toBe(200)
-    await untilCard(world.slack, /\*Withdrawn\*/)
-    expect(botMessages(world)).toHaveLength(1)
   })
 
   test('that is refused again and again notifies the operators once, and is counted each time', async () => {
@@ -134,19 +96,6 @@ describe('a firing alert', () => {
     )
     const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
     for (const reason of Object.keys(refused)) expect(metrics).toContain(`lockkeeper_alerts_refused_total{reason="${reason}"} 3\n`)
-  })
-
-  test('for a channel without Lockkeeper notifies the operators', async () => {
-    const world = await startAlertWorld({ env: { OPS_CHANNEL: general } })
-    world.slack.invite(general)
-    world.slack.kickBot(ops)
-
-    expect(await world.send([alert()])).toBe(200)
-
-    await untilCard(world.slack, /Alerts can't be posted in <#C0OPS00001> \(not_in_channel\)/, general)
-    world.slack.invite(ops)
-    expect(await world.send([alert()])).toBe(200)
-    await untilProposed(world)
   })
 })
 

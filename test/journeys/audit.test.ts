@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readPrintedLine } from '../../src/audit/chain.ts'
 import { openRecords } from './records.ts'
-import { type AccountApi, ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import { type AccountApi, ops, people, requestMove, startWorld, untilReport, untilShown } from './world.ts'
 
 /** Moves it through the account API directly, as anybody with a key can. */
 async function moveOutside({ url, key }: AccountApi, elasticIpId: string, serverId: string): Promise<void> {
@@ -23,9 +23,7 @@ function steady(text: string): string {
 
 test('a whole move is one row, beside the events of the account, with its steps on demand, and every entry is printed', async () => {
   const world = await startWorld()
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
+  const { elasticIp, target, card } = await requestMove(world)
   await world.ada.click(card, 'Approve')
   await untilShown(world.slack, people.ada, /someone else must approve or reject it/)
   await world.ben.click(card, 'Approve')

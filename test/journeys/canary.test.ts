@@ -1,47 +1,43 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Bots, startBots } from '../faults/bots.ts'
-import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { botProgram, botVariables } from '../sandbox/bot-process.ts'
-import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis.ts'
-import type { Message, Slack } from '../sandbox/slack/slack.ts'
-import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { type Scene, startScene } from '../faults/scene.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
 import { dumpRedis } from './dump-redis.ts'
 import { ops, people, untilReport, untilShown } from './world.ts'
 
-let slack: Slack
-let accountApi: AccountApi
-let redis: OwnRedis
+let scene: Scene
+let { slack, accountApi, redis, bots } = {} as Scene
+let end = async () => {}
 let monitor: Redis
-let bots: Bots
 const redisCommands: string[] = []
 const answers: string[] = []
 
 beforeAll(async () => {
-  slack = await startSlack()
-  accountApi = await startAccountApi()
-  redis = await startRedis({ appendonly: true })
-  const client = new Redis(redis.url)
-  monitor = await client.monitor()
-  client.disconnect()
+  scene = await startScene({
+    atOnce: 0,
+    env: { LOG_LEVEL: 'trace', SHORT_MS: '1000', MOVE_POLL_INTERVAL: '200ms' },
+    own: (_, account) => ({ INFRA_READ_KEY: readKeyOf(account) }),
+    onEnd: (close) => {
+      end = close
+    },
+  })
+  ;({ slack, accountApi, redis, bots } = scene)
+  monitor = await scene.admin.monitor()
   monitor.on('monitor', (_, args: string[]) => redisCommands.push(args.join(' ')))
-  const env = { ...botVariables({ slack, accountApi, redisUrl: redis.url }), INFRA_READ_KEY: readKey(), LOG_LEVEL: 'trace' }
-  bots = await startBots(1, { ...env, MOVE_POLL_INTERVAL: '200ms' }, { program: botProgram('quick-main') })
+  await bots.start(0)
   slack.connectBot(bots.url(0))
 }, 120_000)
 
 afterAll(async () => {
-  await bots?.stop()
   monitor?.disconnect()
-  await Promise.all([slack?.close(), accountApi?.close(), redis?.stop()])
+  await end()
 })
 
 /** Returns the read-only key that the bot reads with. */
-function readKey(): string {
-  const key = accountApi.world.data.apiKeys.find(({ name }) => name === 'laptop of ada')
-  if (!key) throw new Error('no key')
+function readKeyOf({ world }: Scene['accountApi']): string {
+  const key = world.data.apiKeys.find(({ name }) => name === 'laptop of ada') ?? expect.fail('no key')
   return Object.assign(key, { readOnly: true }).token
 }
 
@@ -104,55 +100,47 @@ test.each(['drop-after', 'html', 'truncate', 'instead'] as const)('a key whose c
   expect(keyNamed(`lost-${kind}`)).toBeUndefined()
 })
 
-test('a bot that is killed before it has the answer leaves no key that nobody saw', async () => {
-  const card = await createKey('killed-early')
-  const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'delay', delayMs: 5_000, times: 1 })
-  const click = slack.as(people.ada).click(card, 'Create key')
-  await expect.poll(() => keyNamed('killed-early')).toBeDefined()
+const isShown = (name: string) => slack.ephemerals(people.ada).some(({ text }) => text.includes(`Your new API key ${name}`))
 
-  await kill()
-  await click
-  await bots.start(0)
+/** Each lets what follows take long, and returns whether the moment has come. */
+const moments: Record<string, (name: string) => () => boolean> = {
+  'before it has the answer': (name) => {
+    accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'delay', delayMs: 5_000, times: 1 })
+    return () => keyNamed(name) !== undefined
+  },
+  'while it shows the token': () => {
+    const when = (args: object) => JSON.stringify(args).includes('Your new API key')
+    const fault = slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 5_000, times: 1, when })
+    return () => fault.fired === 1
+  },
+  'after the token was shown, before it is noted': (name) => {
+    const stop = slack.subscribe(() => {
+      if (!isShown(name)) return
+      stop()
+      bots.signal(0, 'SIGKILL')
+    })
+    return () => isShown(name)
+  },
+}
 
-  await untilReport(slack, card.ts, /Failed/)
-  expect(fault.fired).toBe(1)
-  expect(keyNamed('killed-early')).toBeUndefined()
-}, 40_000)
+test.each(Object.entries(moments))(
+  'a bot that is killed %s leaves no key that may not have been seen',
+  async (moment, arrange) => {
+    const name = `killed-${Object.keys(moments).indexOf(moment)}`
+    const card = await createKey(name)
+    const hasCome = arrange(name)
+    const click = slack.as(people.ada).click(card, 'Create key')
+    await expect.poll(hasCome).toBe(true)
 
-test('a bot that is killed while it shows the token leaves no key that nobody saw', async () => {
-  const card = await createKey('killed-late')
-  const fault = slack.faults.add({
-    method: 'response_url',
-    kind: 'delay',
-    delayMs: 5_000,
-    times: 1,
-    when: (args) => JSON.stringify(args).includes('Your new API key'),
-  })
-  const click = slack.as(people.ada).click(card, 'Create key')
-  await expect.poll(() => fault.fired).toBe(1)
+    await kill()
+    await click
+    await bots.start(0)
 
-  await kill()
-  await click
-  await bots.start(0)
-
-  await untilReport(slack, card.ts, /Failed/)
-  expect(keyNamed('killed-late')).toBeUndefined()
-}, 40_000)
-
-test('a bot that is killed after the token was shown, before it is noted, leaves no key that may not have been seen', async () => {
-  const card = await createKey('killed-after')
-  const stop = slack.subscribe(() => {
-    if (slack.ephemerals(people.ada).some(({ text }) => text.includes('Your new API key killed-after'))) bots.signal(0, 'SIGKILL')
-  })
-  await slack.as(people.ada).click(card, 'Create key')
-  await untilShown(slack, people.ada, /Your new API key killed-after/)
-  stop()
-  await kill()
-  await bots.start(0)
-
-  await untilReport(slack, card.ts, /Failed/)
-  expect(keyNamed('killed-after')).toBeUndefined()
-}, 40_000)
+    await untilReport(slack, card.ts, /Failed/)
+    expect(keyNamed(name)).toBeUndefined()
+  },
+  60_000,
+)
 
 test('a key that is rotated, and one whose rotation gets no answer', async () => {
   const [first, second] = accountApi.world.data.apiKeys.filter((key) => key.token !== accountApi.key && !key.name.includes('['))
@@ -163,7 +151,8 @@ test('a key that is rotated, and one whose rotation gets no answer', async () =>
   const lost = await approved(`/infra keys rotate ${second?.id}`)
   accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-after', times: 1 })
   await slack.as(people.ada).click(lost, 'Rotate key')
-  await untilReport(slack, lost.ts, /Failed/)
+  await untilReport(slack, lost.ts, /Failed.*its old token no longer works/)
+  expect(accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(second?.id)
 })
 
 test('afterwards no token is anywhere except in what its requester was shown', async () => {
@@ -181,7 +170,7 @@ test('afterwards no token is anywhere except in what its requester was shown', a
     ),
   )
   expect(found).toEqual([])
-  for (const secret of [redis.password, accountApi.key, readKey()]) expect(Object.values(sinks).join('')).not.toContain(secret)
+  for (const secret of [redis.password, accountApi.key, readKeyOf(accountApi)]) expect(Object.values(sinks).join('')).not.toContain(secret)
 
   const showing = slack.journal.filter(({ args }) => tokens.some((token) => JSON.stringify(args).includes(token)))
   expect(showing.length).toBeGreaterThanOrEqual(2)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { requestMove, startWorldUnder } from './policy-world.ts'
-import { ops, untilCard, untilReport } from './world.ts'
+import { startWorldUnder } from './policy-world.ts'
+import { ops, requestMove, untilCard, untilReport } from './world.ts'
 
 interface Element {
   text?: { text: string }

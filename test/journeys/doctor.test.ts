@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { neededScopes } from '../../src/features/doctor.ts'
 import { projectId } from '../sandbox/account-api/data.ts'
-import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { general, ops, people, type Slack, startWorld, untilShown, type World, type WorldOptions } from './world.ts'
@@ -90,13 +89,7 @@ describe('a mistake', () => {
       { slack: { scopes: neededScopes.filter((scope) => scope !== 'usergroups:read') } },
       /\*App manifest:\* Older.*: `usergroups:read` is missing.*\n.*\*User groups:\* .* can't be read \(missing_scope\)/,
     ],
-    [
-      'a Home tab that is off',
-      { slack: { homeTab: false } },
-      /\*App manifest:\* Older than this version of Lockkeeper: the Home tab is off/,
-    ],
     ['a clock that is wrong', { slack: { clockSkewMs: 90_000 } }, /\*Clock:\* Lockkeeper's host is 1\smin (29|30|31)\ss behind Slack/],
-    ['no worker', { env: { ROLE: 'web' } }, /\*Workers:\* None running\./],
     [
       'user groups that do not exist or are empty',
       { env: { OPERATORS: 'S0NOBODY01,U0BEN00001' } },
@@ -104,28 +97,10 @@ describe('a mistake', () => {
       ({ slack }) => slack.setUserGroup('S0ONCALL01', { disabled: true }),
     ],
     [
-      'a rejected key',
-      {},
-      /\*API key:\* Rejected \(401\)/,
-      ({ accountApi }) => accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 401, times: 5 }),
-    ],
-    [
       'a read-only key',
       {},
       /\*API key:\* `lockkeeper` is read-only, so Lockkeeper can't make changes\./,
       ({ accountApi: { world, key } }) => Object.assign(world.data.apiKeys.find(({ token }) => token === key) ?? {}, { readOnly: true }),
-    ],
-    [
-      'an account API that breaks the connection',
-      {},
-      /\*Account API:\* Not reachable: connection lost/,
-      ({ accountApi }) => accountApi.faults.add({ path: '/auth/api_keys', kind: 'drop-before', times: 10 }),
-    ],
-    [
-      'an account API that is too slow',
-      {},
-      /\*Account API:\* Not reachable: timed out/,
-      ({ accountApi }) => accountApi.faults.add({ path: '/auth/api_keys', kind: 'delay', delayMs: 4_000, times: 10 }),
     ],
   ])('is shown: %s', async (_, options, words, change) => {
     const world = await startWorld(options)
@@ -142,12 +117,6 @@ describe('a mistake', () => {
     expect(await complaints(world, general)).toContain('Archived: <#C0OPS00001>')
   })
 
-  test('is shown: a Redis without persistence that evicts', async () => {
-    const redis = await ownRedis(['maxmemory-policy allkeys-lru'])
-    const world = await startWorld({ env: { REDIS_URL: redis.url } })
-    expect(await complaints(world)).toMatch(/\*Redis:\* Not safe for storing requests.*maxmemory-policy allkeys-lru.*appendonly no/)
-  })
-
   test('is shown: a Redis that does not answer, with what could not be checked', async () => {
     const redis = await ownRedis()
     const world = await startWorld({ env: { REDIS_URL: redis.url } })
@@ -156,28 +125,5 @@ describe('a mistake', () => {
     expect(text).toMatch(/^\*1 of 12 checks failed\*, 7 unknown\n.*\n:x: \*Redis:\* Not responding, so nothing can be requested/)
     expect(text).not.toContain(redis.password)
     await redis.restart()
-  })
-
-  test('is shown: the account API refuses the connection', async () => {
-    const gone = await startAccountApi()
-    await gone.close()
-    const world = await startWorld({ env: { INFRA_API_URL: gone.url } })
-    expect(await complaints(world)).toContain('Not reachable: connection refused (ECONNREFUSED)')
-  })
-
-  test('is shown in time: Slack is too slow', async () => {
-    const world = await startWorld()
-    const slow = world.slack.faults.add({ method: 'auth.test', kind: 'delay', delayMs: 6_000 })
-    const startedAt = Date.now()
-    expect(await complaints(world)).toContain(':x: *Slack:* Not responding (no answer within 1.5 s).')
-    expect(slow.fired).toBe(1)
-    expect(Date.now() - startedAt).toBeLessThan(6_000)
-  })
-
-  test('is not a rejected key if the account lacks a feature', async () => {
-    const world = await startWorld()
-    const body = { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }
-    world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 403, body, times: 5 })
-    expect((await runDoctor(world)).text).toContain("*API key:* Accepted. The account API doesn't show whether it can make changes.")
   })
 })

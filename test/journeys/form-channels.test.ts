@@ -51,17 +51,6 @@ describe('where Lockkeeper is not in the channel', () => {
     await world.ada.submit()
     await untilCard(world.slack, /203\.0\.113\.10/, general)
   })
-
-  test('the form opens if Slack does not say whether it is, and the post decides', async () => {
-    const world = await startWorld({ slack: { scopes: ['commands', 'chat:write', 'users:read', 'usergroups:read'] } })
-
-    await world.ada.command('/infra ip move', { channel: ops })
-    await untilForm(world, people.ada, 'Elastic IP')
-    await world.ada.fill(undefined, move)
-    await world.ada.submit()
-
-    await untilCard(world.slack, /203\.0\.113\.10/)
-  })
 })
 
 describe('a form from where there is no channel', () => {
@@ -79,17 +68,6 @@ describe('a form from where there is no channel', () => {
 
     expect((await untilCard(world.slack, /Move 203\.0\.113\.10/)).text).toContain(`<@${people.ada}>`)
     expect(world.ada.topView()?.title).toBe('Request sent')
-  })
-
-  test('asks for the channel first, under the title of the form that follows: a button of the Home tab', async () => {
-    const world = await startWorld()
-    await world.ada.openHome()
-    await world.ada.click(await world.slack.until(() => world.ada.home()), 'New key')
-    expect((await untilForm(world, people.ada, 'Channel')).title).toBe('Create an API key')
-    await world.ada.fill(undefined, { Channel: '#ops' })
-    await world.ada.submit()
-
-    expect((await untilForm(world, people.ada, 'Allowed addresses')).title).toBe('Create an API key')
   })
 
   test('offers neither direct messages nor shared channels, nor private channels of others', async () => {

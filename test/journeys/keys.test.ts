@@ -1,9 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { describe, expect, test } from 'vitest'
 import type { Message } from '../sandbox/slack/slack.ts'
-import { onlyRequest, repliesTo, restart } from './policy-world.ts'
-import { openRecords } from './records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
@@ -67,30 +63,6 @@ describe('a new key', () => {
     expect(world.log.join('')).not.toContain(key?.token)
   })
 
-  test('calls its requester once although the bot dies between, and no longer once the key is there', async () => {
-    const world = await startWorld({ env: { APPROVAL_TTL: '10h' } })
-    const records = openRecords(world)
-    const lost = world.slack.faults.add({
-      method: 'chat.postMessage',
-      kind: 'drop-after',
-      times: 1,
-      when: ({ text }) => /approved by/.test(String(text)),
-    })
-    const card = await approvedKey(world)
-    const { id } = await onlyRequest(records)
-    await restart(world, () => records.releaseHolds(id))
-    await untilReport(world.slack, card.ts, /approved by/)
-    await restart(world, () => records.shiftTimes(id, 5.5 * 3_600_000))
-    await untilReport(world.slack, card.ts, /4\sh 30\smin left/)
-    await world.ada.click(card, 'Create key')
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(lost.fired).toBe(1)
-    expect(repliesTo(world, card).map(({ text }) => /approved by|left|Done/.exec(text)?.[0])).toEqual(['approved by', 'left', 'Done'])
-    const acts = (await records.audit()).map(({ act }) => act)
-    expect(acts.filter((act) => act.startsWith('remind'))).toEqual(['remind'])
-  })
-
   test('is created once, however often the button is pressed', async () => {
     const world = await startWorld({ replicas: 2 })
     const card = await approvedKey(world)
@@ -127,60 +99,6 @@ describe('a new key', () => {
     expect(keysMade(world)).toMatchObject([{ readOnly: false, allowedIps: ['203.0.113.0/24', '2001:db8::/32'] }])
   })
 
-  test('is deleted if Slack does not show its token, and the thread and the requester get a message', async () => {
-    const world = await startWorld()
-    const card = await approvedKey(world)
-    const hidden = hideSecrets(world)
-
-    await world.ada.click(card, 'Create key')
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
-    expect(keysMade(world)).toEqual([])
-    const words = "Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once."
-    expect(report.text).toContain(words)
-    expect((await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)).text).toContain(words)
-  })
-
-  test('stays if its token is shown while Redis does not answer, and Redis answers again', async () => {
-    const redis = await startRedis({ appendonly: true })
-    onTestFinished(() => redis.stop())
-    const world = await startWorld({ env: { REDIS_URL: redis.url } })
-    const card = await approvedKey(world)
-    const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
-    const frozen = world.slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 1, when: (args) => isSecret(args) && freeze() })
-    function freeze(): boolean {
-      redis.freeze()
-      return true
-    }
-
-    await world.ada.click(card, 'Create key')
-    await untilShown(world.slack, people.ada, /Your new API key/)
-    // Longer than the timeout of any command.
-    await delay(2_500)
-    redis.thaw()
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(frozen.fired).toBe(1)
-    expect(keysMade(world)).toHaveLength(1)
-    expect(world.slack.ephemerals(people.ada).filter(({ text }) => /database \(Redis\) isn't responding/.test(text))).toEqual([])
-  })
-
-  test('whose creation was not confirmed is found by its name and deleted', async () => {
-    const world = await startWorld({ timings: quick })
-    const card = await approvedKey(world)
-    const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'drop-after', times: 1 })
-
-    await world.ada.click(card, 'Create key')
-    await untilShown(world.slack, people.ada, /hasn't confirmed this/)
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(fault.fired).toBe(1)
-    expect(report.text).toContain('so Lockkeeper deleted it')
-    expect(keysMade(world)).toEqual([])
-    expect(writes(world, 'POST')).toHaveLength(1)
-  })
-
   test('is reported as not created if the write never reached the account', async () => {
     const world = await startWorld({ timings: quick })
     const card = await approvedKey(world)
@@ -204,35 +122,6 @@ describe('a new key', () => {
 })
 
 describe('an existing key', () => {
-  test("is rotated on the requester's click, and the new token is shown to them alone", async () => {
-    const world = await startWorld()
-    const { id, token } = anotherKey(world)
-    const card = await approvedKey(world, `/infra keys rotate ${id}`)
-
-    await world.ada.click(card, 'Rotate key')
-    const shown = await untilShown(world.slack, people.ada, /The new token of API key/)
-    await untilReport(world.slack, card.ts, /Rotated API key/)
-
-    const after = world.accountApi.world.data.apiKeys.find((key) => key.id === id)
-    expect(after?.token).not.toBe(token)
-    expect(JSON.stringify(shown.blocks)).toContain(after?.token)
-    expect(writes(world, 'PUT')).toHaveLength(1)
-  })
-
-  test('is deleted if its rotation was not confirmed and it has a token that nobody has seen', async () => {
-    const world = await startWorld({ timings: quick })
-    const key = anotherKey(world)
-    const card = await approvedKey(world, `/infra keys rotate ${key.id}`)
-    world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-after', times: 1 })
-
-    await world.ada.click(card, 'Rotate key')
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(report.text).toContain('its old token no longer works')
-    expect(idsOf(world)).not.toContain(key.id)
-    expect(writes(world, 'PUT')).toHaveLength(1)
-  })
-
   test('is deleted if Slack does not show its new token, and the messages say that the old token is dead too', async () => {
     const world = await startWorld()
     const key = anotherKey(world)
@@ -251,20 +140,6 @@ describe('an existing key', () => {
     expect(failed.text).toContain('Request a new key.')
     // A new request would be for a key that no longer exists.
     expect(JSON.stringify(failed.blocks)).not.toContain('Request again')
-  })
-
-  test('is reported as gone if the answer to its deletion after the rotation is lost', async () => {
-    const world = await startWorld({ timings: quick })
-    const key = anotherKey(world)
-    const card = await approvedKey(world, `/infra keys rotate ${key.id}`)
-    hideSecrets(world)
-    const lost = world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
-
-    await world.ada.click(card, 'Rotate key')
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(lost.fired).toBe(1)
-    expect(report.text).toContain('Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it.')
   })
 
   test("waits for the requester's click if its rotation needs no approval, also if its card comes late", async () => {

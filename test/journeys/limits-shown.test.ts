@@ -1,34 +1,10 @@
 import { expect, test } from 'vitest'
-import { forgetLists, ops, people, startWorld, untilShown, type World } from './world.ts'
-
-function listsOfKeys({ accountApi }: World): number {
-  return accountApi.journal.filter(({ path }) => path === '/auth/api_keys').length
-}
+import { forgetLists, ops, people, startWorld, untilShown } from './world.ts'
 
 async function accountCheck(bot: { opsPort: number } | undefined): Promise<unknown> {
   const page = await fetch(`http://127.0.0.1:${bot?.opsPort}/status`)
   return ((await page.json()) as { checks: { accountApi: unknown } }).checks.accountApi
 }
-
-test('the status pages of two processes share one probe of the account in a minute', async () => {
-  const world = await startWorld({ replicas: 2 })
-  // Each process checks its key at its start.
-  await expect.poll(() => listsOfKeys(world)).toBe(2)
-
-  const read = () => Promise.all(world.bots.map(accountCheck))
-  for (let time = 0; time < 3; time += 1) expect(await read()).toEqual([{ ok: true }, { ok: true }])
-  expect(listsOfKeys(world)).toBe(3)
-})
-
-test('a process that sees a fault of the account tells the other one', async () => {
-  const world = await startWorld({ replicas: 2 })
-  await expect.poll(() => listsOfKeys(world)).toBe(2)
-  world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 401, times: 1 })
-
-  for (const bot of world.bots) {
-    expect(await accountCheck(bot)).toMatchObject({ ok: false, problem: 'The account API rejects INFRA_API_KEY (401)' })
-  }
-})
 
 test('when the reads are spent, the doctor and the status page name the limit, and the log the person who reads in unusual number', async () => {
   const world = await startWorld({ env: { INFRA_READS_PER_MINUTE: '10' } })

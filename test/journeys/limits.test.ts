@@ -2,7 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
-import { forgetLists, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+import {
+  forgetLists,
+  ops,
+  people,
+  requestMove,
+  startWorld,
+  untilCard,
+  untilReport,
+  untilShown,
+  type World,
+  type WorldOptions,
+} from './world.ts'
 
 /** A minute of the account takes this long here. */
 const windowMs = 5_000
@@ -15,18 +26,12 @@ const strict = {
   account: { limits: { ...documentedLimits, windowMs }, moveTakes: { min: 300, max: 300 } },
 } satisfies WorldOptions
 
-async function requestMove(world: World, index = 0) {
-  const { elasticIp, target } = world.accountApi.world.movable(index)
-  await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
-  return untilCard(world.slack, new RegExp(`Move ${elasticIp.address.replaceAll('.', '\\.')}[^]*needs approval from`))
-}
-
 const accepted = ({ accountApi }: World) => accountApi.journal.writes().filter(({ refused }) => !refused)
 
 describe('another tool has used up the writes of the minute', () => {
   test('an approved move waits for its turn, says so, and is sent once', async () => {
     const world = await startWorld(strict)
-    const card = await requestMove(world)
+    const { card } = await requestMove(world)
     world.accountApi.limiter.useByAnotherTool('write')
 
     await world.ben.click(card, 'Approve')
@@ -85,7 +90,7 @@ describe('the own budget', () => {
     const finn = 'U0FINN0001'
     world.slack.workspace.people.push({ id: finn, name: 'Finn Aalto', handle: 'finn' })
     for (const channel of world.slack.workspace.channels) channel.members.push(finn)
-    const card = await requestMove(world)
+    const { card } = await requestMove(world)
     for (let time = 0; time < 20; time += 1) {
       // Otherwise the shared copies answer nearly all of them.
       await forgetLists(world)

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../sandbox/slack/json.ts'
 import type { Message, OpenView } from '../sandbox/slack/slack.ts'
-import { general, ops, people, shareWorld, startWorld, untilCard, untilReport, type World } from './world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, type World } from './world.ts'
 
 const secret = 'C0SECRET01'
-const shared = 'C0SHARED01'
 
 interface Shown {
   text?: { text: string }
@@ -70,25 +69,6 @@ describe('Look up in Lockkeeper', () => {
     `)
     expect(world.slack.messages(ops)).toHaveLength(before + 1)
     expect(world.ben.openViews()).toEqual([])
-  })
-
-  test('says what does not exist, what could not be read', async () => {
-    const world = await startWorld()
-    const { elasticIp } = world.accountApi.world.movable()
-    for (const path of ['/elastic_ips', `/elastic_ips/${elasticIp.id}`])
-      world.accountApi.faults.add({ kind: 'status', path, status: 500, times: 100 })
-
-    const words = wordsOf((await lookUp(world, `sv_doesNotExist and ${elasticIp.id}`)).shown)
-
-    expect(words).toContain('`sv_doesNotExist`: no such server on the account.')
-    expect(words).toContain(`\`${elasticIp.id}\`: couldn't read this Elastic IP. Try again in a minute.`)
-  })
-
-  test('says that the account API does not answer, in place of a result', async () => {
-    const world = await startWorld()
-    await world.accountApi.close()
-
-    expect(wordsOf((await lookUp(world, '203.0.113.10')).shown)).toMatch(/account API/)
   })
 
   test('reads the account a limited number of times, however much a message names', async () => {
@@ -160,66 +140,5 @@ describe('Move…', () => {
 
     const shown = await world.slack.until(() => (words.test(wordsOf(world.ada.topView())) ? world.ada.topView() : undefined))
     expect(shown.title).toBe('Not possible')
-  })
-
-  test('does nothing for values that no button has', async () => {
-    const world = await startWorld()
-    for (const value of ['eip_1', '{"version":2,"id":"eip_1"}', '{"version":1}']) {
-      const { shown } = await lookUp(world, '203.0.113.10')
-      await world.ada.click(shown, 'Move…', { action: { value } })
-      await world.slack.until(() => /out of date/.test(wordsOf(world.ada.topView())))
-      for (const view of world.ada.openViews().toReversed()) await world.ada.close(view)
-    }
-  })
-})
-
-describe('a message shortcut whose payload Slack would not send', () => {
-  const current = shareWorld()
-  const payloadFor = (more: object) => ({
-    type: 'message_action',
-    callback_id: 'look-up',
-    user: { id: people.ada, team_id: 'T0NIMBUS01' },
-    team: { id: 'T0NIMBUS01' },
-    channel: { id: ops },
-    action_ts: `${Math.random()}`,
-    ...more,
-  })
-  const send = (payload: object) => current().slack.sendRaw({ body: `payload=${encodeURIComponent(JSON.stringify(payload))}` })
-
-  test.each<[string, object]>([
-    ['no message', {}],
-    ['a message that is null', { message: null }],
-    ['blocks of another type', { message: { ts: 7, text: { a: 1 }, blocks: 'web-1', attachments: { 0: 'web-1' } } }],
-    ['blocks that are null', { message: { text: null, blocks: [null, 7, []], attachments: [null] } }],
-  ])('is answered as one that names nothing: %s', async (_, more) => {
-    const world = current()
-    const { payload } = await world.ada.messageShortcut((await world.ben.say('x', { channel: ops })) as Message, 'unknown')
-
-    expect((await send({ ...payloadFor(more), trigger_id: payload.trigger_id })).status).toBe(200)
-
-    expect(wordsOf(await untilLookedUp(world))).toContain('This message names no Elastic IP')
-    await world.ada.close()
-  })
-
-  test.each<[string, object]>([
-    ['no channel', { channel: undefined }],
-    ['a channel that is null', { channel: null }],
-    ['a channel without an id', { channel: { name: 'ops' } }],
-  ])('is acknowledged, and nothing is looked up: %s', async (_, more) => {
-    const views = current().slack.calls('views.open').length
-
-    expect((await send(payloadFor({ message: { text: '203.0.113.10' }, trigger_id: 't', ...more }))).status).toBe(200)
-
-    expect(current().slack.calls('views.open')).toHaveLength(views)
-  })
-
-  test('keeps its right to read in the channel that Slack names, whatever the message says', async () => {
-    const { slack, ada } = current()
-    const message = { text: '203.0.113.10', channel: ops, channel_id: ops, ts: '1795010400.000100' }
-
-    await send(payloadFor({ channel: { id: shared }, message, trigger_id: 't' }))
-
-    await slack.until(() => slack.ephemerals(people.ada).some(({ text }) => /shared with another organization/.test(text)))
-    expect(ada.openViews()).toEqual([])
   })
 })

@@ -21,5 +21,6 @@ test.each([
   expect(choice.text).toContain(question)
   expect(card.text).toContain(twin.id)
   expect(card.text).toContain('OPS-7')
+  expect(card.text).toMatch(/Another server \(`sv_\w+`\) is also called `web-2`\./)
   expect((await untilShown(world.slack, people.ada, /Request posted/)).ts).toBe(choice.ts)
 })

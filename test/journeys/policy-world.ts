@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { openRecords, type Records } from './records.ts'
-import { ops, people, startWorld, untilCard, type World, type WorldOptions } from './world.ts'
+import { ops, people, startWorld, type World, type WorldOptions } from './world.ts'
 
 export const finn = 'U0FIN00001'
 
@@ -25,14 +25,6 @@ export async function restart(world: World, whileDown: () => Promise<unknown> = 
   const bot = await world.startBot()
   world.bots.splice(0, 1, bot)
   world.slack.connectBot(bot.slackUrl)
-}
-
-/** Requests a move that is possible. Waits for its card. */
-export async function requestMove(world: World, by = world.ada) {
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await by.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from|No approval is needed/)
-  return { elasticIp, target, card }
 }
 
 /** Returns the writes that reached the account API. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { onlyRequest, startWorldUnder, writesOf } from './policy-world.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import { ops, startWorld, untilCard, untilReport } from './world.ts'
 
 const strict = `
 rules:
@@ -46,17 +46,6 @@ describe('a reason', () => {
   })
 })
 
-test('a second open request for a key of the same name is refused, and names the first', async () => {
-  const world = await startWorld()
-  await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-  await untilCard(world.slack, /needs approval from/)
-
-  await world.ben.command('/infra keys create CI-deploy', { channel: ops })
-
-  await untilShown(world.slack, people.ben, /^Nothing was requested, because <@U0ADA00001> has an open request for `.*` in .* \(waiting/)
-  expect(world.slack.messages(ops)).toHaveLength(1)
-})
-
 describe('a rule that requires a reason', () => {
   test('opens the filled form for a command without one, and keeps it open until there is one', async () => {
     const world = await startWorldUnder(strict)
@@ -80,21 +69,6 @@ describe('a rule that requires a reason', () => {
 
     expect(await onlyRequest(world.records)).toMatchObject({ reason: 'OPS-123', rule: 'production' })
     expect(writesOf(world)).toHaveLength(1)
-  })
-
-  test('makes the field required from the beginning where no other rule can apply, also for a key that was named', async () => {
-    const world = await startWorldUnder(strict)
-    await world.ada.command('/infra keys create', { channel: ops })
-    const form = await world.slack.until(() => world.ada.topView())
-    expect(reasonInput(form.view)).toMatchObject({ optional: false, hint: { text: expect.stringContaining('The rule “keys” requires') } })
-    await world.ada.close()
-
-    const key = world.accountApi.world.data.apiKeys[1]
-    await world.ada.command(`/infra keys revoke ${key?.id}`, { channel: ops })
-    await world.ada.fill(await world.slack.until(() => world.ada.topView()), { Reason: 'It leaked' })
-    await world.ada.submit()
-    await untilCard(world.slack, /needs approval from/)
-    expect(await onlyRequest(world.records)).toMatchObject({ kind: 'key.revoke', input: { keyId: key?.id }, reason: 'It leaked' })
   })
 
   test('is honoured by Request again and Move back', async () => {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { onlyRequest, repliesTo, requestMove, restart, startWorldUnder } from './policy-world.ts'
-import { untilReport } from './world.ts'
+import { onlyRequest, repliesTo, restart, startWorldUnder } from './policy-world.ts'
+import { requestMove, untilReport } from './world.ts'
 
 const hours = (count: number) => count * 3_600_000
-const isReminder = ({ text }: Record<string, unknown>) => /still needs/.test(String(text))
 
 /** A request that can be approved for ten hours. `pass` lets time pass while no bot runs. */
 async function startRequest(options = {}) {
@@ -40,29 +39,5 @@ describe('a reminder of a request that waits', () => {
     await untilReport(world.slack, card.ts, /Done/)
 
     expect(repliesTo(world, card)).toHaveLength(2)
-  })
-
-  test('whose answer was lost is searched for while Slack has trouble, and comes once', async () => {
-    const { world, card, pass } = await startRequest()
-    const lost = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: isReminder })
-    const trouble = world.slack.faults.add({ method: 'conversations.replies', kind: 'status', status: 503 })
-
-    await pass(5.5)
-    await world.slack.until(() => world.slack.calls('conversations.replies')[1], { what: 'the second look for it' })
-    await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox)).toBe(0)
-
-    expect([lost.fired, trouble.fired]).toEqual([1, 1])
-    expect(repliesTo(world, card).map(({ text }) => text.includes('repeat'))).toEqual([false])
-  })
-
-  test('that is being sent does not delay an approval', async () => {
-    const { world, card, pass } = await startRequest()
-    const slow = world.slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 1_000, when: isReminder })
-    await pass(5.5)
-    await expect.poll(() => slow.fired, { interval: 20 }).toBe(1)
-
-    await world.ben.click(card, 'Approve')
-
-    await untilReport(world.slack, card.ts, /Done/)
   })
 })

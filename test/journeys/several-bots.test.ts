@@ -67,17 +67,3 @@ test.each<[string, [string, WorldOptions], [string, WorldOptions]]>([
     expect(own.filter((name) => !name.startsWith(`${createKeys(world.prefix).queuePrefix}:`))).toEqual([])
   }
 })
-
-test('a bot answers with the command in its manifest', async () => {
-  const { world } = await startSide('/infra-staging', { env: { ENVIRONMENT: 'staging' } })
-
-  await world.ada.command('/infra-staging help', { channel: ops })
-  const help = await untilShown(world.slack, people.ada, /infra-staging/)
-  await world.ada.command('/infra-staging ip mvoe', { channel: ops })
-  const refusal = await untilShown(world.slack, people.ada, /isn't a command/)
-
-  for (const { text } of [help, refusal]) {
-    expect(text).toContain('/infra-staging ')
-    expect(text).not.toMatch(/\/infra(?!-staging)/)
-  }
-})

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { elementsOf } from '../sandbox/slack/elements.ts'
 import { objectsOf } from '../sandbox/slack/json.ts'
 import type { Hands, Message } from '../sandbox/slack/slack.ts'
-import { forgetLists, ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import { forgetLists, ops, people, startWorld, untilCard, untilShown } from './world.ts'
 
 function kindsOf({ blocks = [] }: Message): unknown[] {
   return blocks.map(({ type }) => type)
@@ -103,28 +103,5 @@ describe('a list', () => {
     await untilShown(world.slack, people.ada, /Not available to you here:_ `\/infra ip move`/)
     await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
     await untilShown(world.slack, people.ada, /You can't request this here/)
-  })
-
-  test('of moves counts those in flight, waiting and ended', async () => {
-    const world = await startWorld({ account: { moveTakes: { min: 60_000, max: 60_000 } } })
-    await world.ada.command('/infra moves', { channel: ops })
-    await untilShown(world.slack, people.ada, /No moves/)
-    const request = async (index: number) => {
-      const { elasticIp, target } = world.accountApi.world.movable(index)
-      await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
-      return untilCard(world.slack, /needs approval from/)
-    }
-
-    world.accountApi.world.nextMove({ takesMs: 100 })
-    const first = await request(0)
-    await world.ben.click(first, 'Approve')
-    await untilReport(world.slack, first.ts, /Done/)
-    await world.ben.click(await request(1), 'Approve')
-    await untilCard(world.slack, /\*Moving\*/)
-    await request(2)
-
-    await world.ada.command('/infra moves', { channel: ops })
-    const { text } = await untilShown(world.slack, people.ada, /1 in progress/)
-    expect(text).toMatch(/1 in progress, 1 waiting for approval, 1 ended lately/)
   })
 })

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { changeKinds } from '../../src/features/index.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
-import { ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from './world.ts'
+import { ops, people, shareWorld, startWorld, untilShown, type World } from './world.ts'
 
 const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
 const examplesOf = (fits: (need: string) => boolean) =>
@@ -60,21 +60,6 @@ describe('an example of the help works in the sandbox', () => {
   })
 })
 
-describe('a command that was meant otherwise is answered with the one that was meant', () => {
-  const current = shareWorld()
-
-  test.each([
-    ['key create ci', "`/infra key create` isn't a command. Did you mean `/infra keys create ci`? See `/infra help`."],
-    ['vm renmae preview-1 x', "`/infra vm renmae` isn't a command. Did you mean `/infra vm rename preview-1 x`? See `/infra help`."],
-    ['keys rotat terraform', "`/infra keys rotat` isn't a command. Did you mean `/infra keys rotate terraform`? See `/infra help`."],
-    ['ip move 203.0.113.10 from web-1 to web-2', 'Nothing was requested. Not understood: `web-1 to web-2`. Usage: `/infra ip move'],
-    ['ip move help', 'Move an Elastic IP to another server.\n'],
-  ])('%s', async (text, answer) => {
-    expect(await answerTo(current(), text)).toContain(answer)
-    expect(current().slack.messages(ops)).toEqual([])
-  })
-})
-
 describe('an incomplete command', () => {
   const current = shareWorld()
 
@@ -93,22 +78,6 @@ describe('an incomplete command', () => {
     expect(contentOf(form)).toEqual({ presets, above: '' })
   })
 
-  test.each([
-    [
-      'ip move 203.0.113.19',
-      'No Elastic IP `203.0.113.19`. Did you mean `203.0.113.10`, `203.0.113.11` or `203.0.113.12`? See `/infra ip list`.',
-    ],
-    ['ip move bastion-1', '2 servers are called `bastion-1`. Choose one below.'],
-    ['evacuate bastion-1', '2 servers are called `bastion-1`. Choose one below.'],
-    ['vm rename preview', 'No virtual machine `preview`. Did you mean `preview-1` or `preview-2`? See `/infra vms`.'],
-    ['vm rename search-1', '2 virtual machines are called `search-1`. Choose one below.'],
-  ])('opens the form empty, and says why, if it is not known what was given: %s', async (text, words) => {
-    const { presets, above } = contentOf(await openForm(current(), text))
-
-    expect(presets).toEqual({})
-    expect(above).toContain(words)
-  })
-
   test('opens the form empty, and says why, if the account API is slow', async () => {
     const world = await startWorld()
     world.accountApi.faults.add({ path: '/elastic_ips', kind: 'delay', delayMs: 5_000 })
@@ -118,20 +87,6 @@ describe('an incomplete command', () => {
     expect(presets).toEqual({})
     expect(above).toContain("Couldn't look up `203.0.113.10` in time. Choose it below.")
   })
-
-  test.each([
-    ['ip move', 'Server'],
-    ['vm rename', 'Virtual machine'],
-    ['keys rotate', 'API key'],
-  ])('says in its pickers that the account API does not answer: %s', async (text, picker) => {
-    const world = await startWorld()
-    world.accountApi.faults.add({ kind: 'drop-before', times: 50 })
-
-    await openForm(world, text)
-
-    const { options } = await world.ada.search(undefined, picker, '')
-    expect(JSON.stringify(options)).toMatch(/account API.*Try again in a minute\."/)
-  })
 })
 
 test('the form of a rotation offers the keys except the bot’s own', async () => {
@@ -140,35 +95,6 @@ test('the form of a rotation offers the keys except the bot’s own', async () =
   const { options } = await world.ada.search(form, 'API key', '')
 
   expect(options.map(({ text }) => text.text)).toEqual(['grafana read', 'laptop of ada', 'terraform'])
-})
-
-test.each(['203.0.113.10 to web-2', '203.0.113.10,web-2', '“203.0.113.10” -> `web-2`'])(
-  'two things are understood with words and marks between them: %s',
-  async (text) => {
-    const world = await startWorld()
-
-    await world.ada.command(`/infra ip move ${text}`, { channel: ops })
-
-    await untilCard(world.slack, /203\.0\.113\.10[\s\S]*web-2/)
-  },
-)
-
-describe('a name that nothing has', () => {
-  const current = shareWorld()
-
-  test.each([
-    ['keys rotate laptop', 'No API key `laptop`. Did you mean `laptop of ada`? See `/infra keys`.'],
-    ['keys revoke terrafrom', 'No API key `terrafrom`. Did you mean `terraform`? See `/infra keys`.'],
-    ['ip move 203.0.113.10 web', 'No server `web`. Did you mean `web-1`, `web-2` or `web-3`? See `/infra servers`.'],
-    ['ip move 203.0.113.1 web-2', 'No Elastic IP `203.0.113.1`. Did you mean'],
-    ['ip move web-2 203.0.113.10', 'No Elastic IP `web-2`. See `/infra ip list`.'],
-    ['vm rename grafanna-1 g-1', 'No virtual machine `grafanna-1`. Did you mean `grafana-1`? See `/infra vms`.'],
-  ])('is answered with the names that were probably meant: %s', async (text, words) => {
-    const shown = await answerTo(current(), text)
-
-    expect(shown).toMatch(/^No /)
-    expect(shown).toContain(words)
-  })
 })
 
 test('the people who run Lockkeeper are named with their channel in answers, and in a form that is refused', async () => {

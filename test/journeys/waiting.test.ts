@@ -1,20 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { general, ops, startWorld, untilCard, untilReport, type World } from './world.ts'
-
-async function approvedMove(world: World) {
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
-  await world.ben.click(card, 'Approve')
-  return card
-}
+import { approveMove, general, startWorld, untilCard, untilReport } from './world.ts'
 
 test('the end of a move is reported although one read a minute is all that tracking may spend', async () => {
   const env = { MOVE_POLL_INTERVAL: '2s', MOVE_POLL_BUDGET: '1' }
   const world = await startWorld({ env, account: { moveTakes: { min: 100, max: 100 } } })
 
-  const card = await approvedMove(world)
+  const { card } = await approveMove(world)
   await untilReport(world.slack, card.ts, /Done/)
 
   expect(world.log.filter((line) => /"level":(50|60)/.test(line))).toEqual([])
@@ -26,7 +18,7 @@ test('without a worker an approved change says so, the operators are told once, 
   const { slack } = world
   slack.invite(general)
 
-  const card = await approvedMove(world)
+  const { card } = await approveMove(world)
   await untilCard(slack, /Not started yet: no worker/)
   const isNotice = ({ text }: { text: string }) => /No worker of Lockkeeper is running.*`no-worker`/.test(text)
   await slack.until(() => slack.messages(general).some(isNotice))

@@ -52,6 +52,28 @@ export function untilReport(slack: Slack, cardTs: string, fits: RegExp, channel 
   })
 }
 
+type Acting = Pick<World, 'accountApi' | 'slack' | 'ada'>
+
+/** Requests a possible move, after `skip` others. Waits for its card. */
+export async function requestMove(world: Acting, { by = world.ada, skip = 0 } = {}) {
+  const { elasticIp, target } = world.accountApi.world.movable(skip)
+  await by.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const card = await untilCard(world.slack, new RegExp(`${elasticIp.address.replaceAll('.', '\\.')}[^]*needs approval from`))
+  return { elasticIp, target, card }
+}
+
+/** Ada requests a possible move, and Ben approves it. */
+export async function approveMove(world: Acting & Pick<World, 'ben'>, { skip = 0 } = {}) {
+  const requested = await requestMove(world, { skip })
+  await world.ben.click(requested.card, 'Approve')
+  return requested
+}
+
+/** Returns the changes of addresses and names that reached the account. */
+export function patchesOf({ accountApi }: Pick<World, 'accountApi'>) {
+  return accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
+}
+
 /** Lets the bots read the lists of the account again, as they do after 10 s. */
 export async function forgetLists({ prefix }: World): Promise<void> {
   const redis = new Redis(inject('redisUrl'))

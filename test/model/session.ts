@@ -1,6 +1,7 @@
 import type { Request } from '../../src/domain/request.ts'
 import { buttonValue, cardButtons } from '../../src/messages/words.ts'
 import type { Bot } from '../../src/start/bot.ts'
+import { observeHandlers } from '../journeys/handlers.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { cardOf, openRecords } from '../journeys/records.ts'
 import { splitSubject } from '../journeys/subject.ts'
@@ -233,44 +234,4 @@ export async function startSession(mutate: Mutate = () => {}) {
 /** Whether a message is the interim one of a slow bot. The answer follows. */
 function interim(text: string): boolean {
   return text.startsWith('Slower than usual')
-}
-
-/** Resolves with what the handler made of a click, by its trigger. Only for clicks that reach a handler. */
-function observeHandlers() {
-  const acts = new Map<string, { promise: Promise<'served' | 'refused'>; resolve: (outcome: 'served' | 'refused') => void }>()
-  const actOf = (triggerId: string) => {
-    const act = acts.get(triggerId) ?? Promise.withResolvers<'served' | 'refused'>()
-    acts.set(triggerId, act)
-    return act
-  }
-  const observed = async <T>(triggerId: string, work: () => T | Promise<T>, ended?: 'served'): Promise<T> => {
-    try {
-      const result = await work()
-      if (ended) actOf(triggerId).resolve(ended)
-      return result
-    } catch (error) {
-      actOf(triggerId).resolve('refused')
-      throw error
-    }
-  }
-  const observe = ({ interactions }: Pick<Bot, 'interactions'>): void => {
-    for (const name of Object.values(cardButtons)) {
-      const handler = interactions.clicks[name]
-      if (!handler) throw new Error(`nothing listens to ${name}`)
-      interactions.clicks[name] =
-        typeof handler === 'function'
-          ? (click) => observed(click.triggerId, () => handler(click), 'served')
-          : {
-              form: (click) => observed(click.triggerId, () => handler.form(click)),
-              allow: (click) => observed(click.triggerId, () => handler.allow(click), 'served'),
-            }
-    }
-  }
-  const handled = async (triggerId: string) => {
-    const tooLate = new Promise<never>((_, reject) =>
-      setTimeout(() => reject(new Error('a click was worked on for more than 10 s')), 10_000).unref(),
-    )
-    return Promise.race([actOf(triggerId).promise, tooLate])
-  }
-  return { observe, handled }
 }

@@ -13,7 +13,6 @@ const root = resolve(import.meta.dirname, '..', '..')
 export const botPrograms = {
   main: join(root, 'src/main.ts'),
   'bot-for-faults': join(root, 'test/faults/bot-for-faults.ts'),
-  'quick-main': join(root, 'test/journeys/quick-main.ts'),
 }
 
 /** Returns the file to run: of `npm test` a bundle, which starts in half the time. */
