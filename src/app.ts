@@ -25,21 +25,16 @@ import type { Directory } from './slack/people.ts'
 import type { Naming } from './slack/text.ts'
 import type { Messenger, OnSlackCall, SetupProbe, SlackIdentity } from './slack/web-api.ts'
 
-/**
- * What every function may use, and takes first. There are two values: `people`, over the connection to Redis that fails within a second, for
- * what a person waits for, and `jobs`, over the one that waits until Redis is back.
- */
+/** Two values: `people`, whose Redis connection fails within a second, and `jobs`, whose connection waits until Redis is back. */
 export interface App {
   config: Config
   timings: Timings
 
   log: Log
-  /** Lines of the log that would repeat. */
   lines: RepeatedLines
   metrics: Metrics
   errors: ErrorReports
 
-  /** The connection of this App. */
   redis: Redis
   keys: Keys
   /** Both connections, and what is known of them. */

@@ -5,10 +5,7 @@ import { createLog, describeError, type Log } from './ops/log.ts'
 import type { Outlets } from './start/apps.ts'
 import { type Bot, createBot } from './start/bot.ts'
 
-/**
- * Runs the bot as a process: starts it from these variables and stops it on a signal. Exits with 1 and a line for each problem if it cannot
- * start.
- */
+/** Runs the bot until a signal. Exits with 1 and a line for each problem if it cannot start. */
 export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timings'> = {}): Promise<void> {
   let isEnding = false
   let bot: Bot | undefined

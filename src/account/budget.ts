@@ -3,16 +3,15 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import { type CallKind, type KeyName, type Lane, mayUseReadKey, type Spender, writesForChanges } from '../domain/lane.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { createScripts, readScripts } from '../redis/scripts.ts'
+import { readScripts, scriptsOf } from '../redis/scripts.ts'
 
-const scripts = readScripts(import.meta.url, ['take-turn'])
+const scripts = scriptsOf(readScripts(import.meta.url, ['take-turn']))
 
 /** The account counts a call when it arrives, up to this much later than here. */
 const travelMs = 2_000
 
-/** Reads a minute that only the lane `execute` may spend, of 60. */
+/** Of 60 reads a minute: those that only `execute` may spend, and those that `background` may spend. */
 const keptForExecute = 10
-/** Reads a minute that the lane `background` may spend, of 60. */
 const mostInBackground = 6
 
 interface AccountBudgetParts {
@@ -28,24 +27,13 @@ interface AccountBudgetParts {
   onShareSpent?: (userId: string, share: number) => void
 }
 
-/** The lanes of each kind of call, as the metrics name them. */
 const lanesOf = { read: ['execute', 'person', 'track', 'background'], write: ['change', 'bundle', 'retract'] } as const
 type NamedLane = (typeof lanesOf)[CallKind][number]
 
-export interface BudgetFigure {
-  kind: CallKind
-  lane: NamedLane
-  used: number
-  waitMs: number
-}
-
-/**
- * Creates the allowances of the account's keys, counted in Redis for all processes, so that no window of 60 s holds more calls than the account
- * allows, whether its own windows are fixed or slide. Times are in ms, by Redis' clock.
- */
+/** Counted in Redis for all processes: no window of 60 s holds more calls than the account allows. Times are in ms, by Redis' clock. */
 export function createAccountBudget(parts: AccountBudgetParts) {
   const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, hasReadKey = false, windowMs = 60_000, onShareSpent } = parts
-  const run = createScripts(redis, scripts)
+  const run = scripts.bind(undefined, redis)
   const window = windowMs + Math.round((travelMs * windowMs) / 60_000)
   const shareOfPerson = Math.max(1, Math.floor((readsPerMinute - share(keptForExecute, readsPerMinute)) / 3))
   const mostWithoutRedis = Math.floor(readsPerMinute / 10)
@@ -54,10 +42,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     'read-key': createReadsWithoutRedis(window, mostWithoutRedis),
   }
 
-  /**
-   * Takes one call out of an allowance. Returns 0 if it may be sent now, or else the time until one may be free. Throws StoreUnavailableError
-   * for a call that cannot be counted: then no write is sent, and few reads.
-   */
+  /** Returns 0, or how long to wait. Throws StoreUnavailableError for a call that cannot be counted: then no write is sent, and few reads. */
   async function take(kind: CallKind, by: Spender, key: KeyName): Promise<number> {
     try {
       const wait = await ask(kind, by, key, randomUUID())
@@ -70,7 +55,6 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     }
   }
 
-  /** Returns how many reads a minute one person may have, if a call has to wait only because this person has had them. */
   async function spentShare(kind: CallKind, { lane, userId }: Spender, key: KeyName): Promise<number | undefined> {
     if (kind === 'write' || lane !== 'person' || userId === undefined) return undefined
     if ((await ask('read', { lane }, key).catch(() => 1)) > 0) return undefined
@@ -125,8 +109,8 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     await guardStore(() => redis.multi().set(name, '1', 'PX', lasts, 'NX').pexpire(name, lasts, 'GT').exec())
   }
 
-  /** Returns the calls of each lane in the last minute, and how long its next one would have to wait, in ms. Throws StoreUnavailableError. */
-  async function figures(): Promise<BudgetFigure[]> {
+  /** How many calls the last minute had, and how long the next would wait, in ms. Throws StoreUnavailableError. */
+  async function figures() {
     const kinds = ['read', 'write'] as const
     const ofKinds = kinds.map(async (kind) => {
       const keyOf = (lane: Lane) => (kind === 'read' && hasReadKey && mayUseReadKey(lane) ? 'read-key' : 'key')

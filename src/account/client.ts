@@ -4,7 +4,6 @@ import * as kind from './objects.ts'
 import { pathTo, readList, readPages } from './resource.ts'
 
 interface ElasticIpFilter extends CallOptions {
-  /** One of an open set of values. `moving` selects the moves in progress. */
   status?: string
   /** Reads at most so many pages of 100 Elastic IPs. Default: the whole list. */
   pages?: number
@@ -14,33 +13,25 @@ interface ElasticIpFilter extends CallOptions {
 
 interface NewApiKey {
   name: string
-  /** If true, the key allows only GET requests. */
   readOnly?: boolean
-  /** IP addresses or CIDR ranges that may use the key. An empty list allows any address. */
+  /** CIDR ranges too. An empty list allows any address. */
   allowedIps?: string[]
 }
 
 interface EventFilter extends CallOptions {
   targetId?: string
-  /** Inclusive. */
   since?: Date
-  /** The number of events to read. 100 by default, because the history of an account is long. */
+  /** 100 by default, because the history of an account is long. */
   limit?: number
 }
 
-/** Who else gets what was read: every complete list, and every Elastic IP of a part of it or that was read by itself. */
-interface ElasticIpReads {
-  onComplete?: (all: kind.ElasticIp[]) => void
-  onOne?: (one: kind.ElasticIp) => void
-}
-
 export interface AccountApiOptions extends HttpOptions {
-  elasticIpReads?: ElasticIpReads
+  /** Who else gets what was read: every complete list, and every Elastic IP of a part of it or that was read by itself. */
+  elasticIpReads?: { onComplete?: (all: kind.ElasticIp[]) => void; onOne?: (one: kind.ElasticIp) => void }
 }
 
 /**
- * Creates the typed client of the account API. Sends a read up to three times and a write exactly once. Every operation throws one of these:
- *
+ * A read is sent up to three times and a write exactly once. Every operation throws one of these:
  * - ApiError: the account API rejected the request. Carries the status and the error codes: 404 for an id that it does not know.
  * - ApiContractError: the account API answered, but the answer does not fit the schema.
  * - ApiUnreachableError: no answer came. `requestSent` says whether the request may have been carried out.
@@ -57,7 +48,7 @@ export type AccountApi = ReturnType<typeof createAccountApi>
  * The operations ("Infrastructure Account Management Service: Interface Specification", interface version 2023-06-01). Those that are marked with a star
  * are only in the vendor's OpenAPI document.
  */
-export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {} }: ElasticIpReads = {}) {
+export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {} }: AccountApiOptions['elasticIpReads'] = {}) {
   return {
     /** ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`. */
     elasticIps: {
@@ -153,14 +144,8 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
       /** "POST /auth/api_keys". Returns the key and its token. Not idempotent: if the answer is lost, find the key by its name. */
       async create({ name, readOnly, allowedIps }: NewApiKey, options: WriteOptions = {}) {
         const body = { data: { type: 'api_keys', attributes: { name, read_only: readOnly, allowed_ips: allowedIps } } }
-        return http.call({
-          operation: 'apiKeys.create',
-          method: 'POST',
-          path: '/auth/api_keys',
-          body,
-          ...options,
-          read: kind.issuedApiKey.one,
-        })
+        const path = '/auth/api_keys'
+        return http.call({ operation: 'apiKeys.create', method: 'POST', path, body, ...options, read: kind.issuedApiKey.one })
       },
 
       /** "PUT /auth/api_keys/{api_key_id}"*: replaces the token. The old one stops working at once, even if the answer is lost. */

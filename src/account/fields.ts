@@ -7,13 +7,12 @@ export const loose = z.unknown().optional()
 export const NamedResponse = z.object({ id: text, name: text, slug: text })
 type WireNamed = z.infer<typeof NamedResponse>
 
-/** Returns a finite number, also from a string such as `"1"`, which some answers contain. Returns undefined for anything else. */
+/** Also from a string such as `"1"`, which some answers contain. Undefined for anything else. */
 export function toNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
-/** Returns a string, number or boolean as text, and undefined for anything else. */
 export function toText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
@@ -50,7 +49,6 @@ function shownOf(wire: unknown): unknown {
   )
 }
 
-/** The same as `shown`, in less time. */
 export function toNamed(wire: WireNamed): Named {
   return { id: wire.id || undefined, name: wire.name || undefined, slug: wire.slug || undefined }
 }

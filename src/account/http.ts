@@ -38,7 +38,6 @@ const maxReadTries = 3
 
 /** The pause after a 429 that names no time. The account names one, so such a 429 is another's. */
 const defaultPauseMs = 5_000
-/** The longest pause after a 429, even if the answer names a longer time. */
 const longestPauseMs = 120_000
 
 /** How long a call waits for its turn. Where nobody waits, the next attempt is soon enough. */
@@ -63,7 +62,7 @@ export interface HttpCall<T> {
 export type CallOptions = Pick<HttpCall<unknown>, 'signal'>
 export type WriteOptions = Pick<HttpCall<unknown>, 'signal' | 'onAnswer'>
 
-/** The outcome of one attempt, counted from 1. `status` is the HTTP status, or why there is none. `ms` is its duration. */
+/** One attempt, counted from 1. `status`: the HTTP status, or why there is none. */
 interface HttpCallReport {
   operation: string
   attempt: number
@@ -73,15 +72,12 @@ interface HttpCallReport {
 
 export interface HttpOptions {
   baseUrl: URL
-  /** Undefined in a process that only reads, which then needs `readKey`. */
   key: Secret | undefined
   timings?: Partial<HttpTimings>
   /** A second key, which can only read. It is used for reads that settle no write, and without `key` for all reads. */
   readKey?: Secret
-  /** The allowances of the account. Default: everything may be sent at once. */
   turns?: Pick<AccountBudget, 'perMinute' | 'take' | 'pause'> & Partial<Pick<AccountBudget, 'spentShare'>>
   onCall?: (report: HttpCallReport) => void
-  /** Called when items of a list did not fit the schema. They were left out, so that the rest could be shown. */
   onSkipped?: (report: { operation: string; count: number }) => void
 }
 
@@ -207,10 +203,7 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     }
   }
 
-  /**
-   * Pauses calls of this kind after a 429. Returns an AccountLimitError if the request was certainly not carried out: a read changes nothing
-   * anyway. Another 429 of a write may come from a proxy that has passed the write on.
-   */
+  /** An AccountLimitError: certainly not carried out. Another 429 of a write may come from a proxy that has passed the write on. */
   async function pauseAfter(error: unknown, { kind, keyName }: Use): Promise<AccountLimitError | undefined> {
     if (!(error instanceof ApiError) || error.status !== 429) return undefined
     const waitMs = Math.min(error.retryAfterMs ?? defaultPauseMs, longestPauseMs)
@@ -226,14 +219,12 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     listMs: times.listMs,
     /** The bytes of the lists that are being read, so that many of them at once do not fill the memory. */
     reading: { bytes: 0 },
-    /** What is known of pages with fewer items than documented, by operation. */
     shortPages: new Map<string, 'last' | 'not-last'>(),
     close: () => pool.close(),
   }
 }
 export type Http = ReturnType<typeof createHttp>
 
-/** Starts the time limit of a call or a list. Its signal is aborted then, or when the caller aborts. */
 export function startDeadline(ms: number, caller: AbortSignal | undefined) {
   const signal = AbortSignal.any([AbortSignal.timeout(ms), ...(caller ? [caller] : [])])
   const endsAt = performance.now() + ms
@@ -250,7 +241,6 @@ export function startDeadline(ms: number, caller: AbortSignal | undefined) {
 }
 type Deadline = ReturnType<typeof startDeadline>
 
-/** Describes why the status or the headers of a 2xx or 3xx answer rule out the requested resource. Returns undefined if they do not. */
 function headProblem({ statusCode, headers }: Dispatcher.ResponseData, isEmpty: boolean): string | undefined {
   if (statusCode >= 300) return 'a redirect, which is not followed'
   if (String(headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return 'an encoded body, which was not requested'
@@ -296,10 +286,7 @@ const ErrorsResponse = z.object({ errors: z.array(ErrorItem.catch({})) })
 
 const maxDetailLength = 200
 
-/**
- * Reads the codes (at most 10), the first message and the wait from an error answer. Cuts the message to 200 characters and removes keys and tokens.
- * Returns no codes and no message for a body in any other shape (HTML, empty, cut short). The wait is in seconds, in the header or in the body.
- */
+/** Leaves codes and message out for a body in another shape (HTML, empty, cut short). The wait is in seconds, in the header or the body. */
 function readErrorAnswer(
   body: string,
   retryAfter: unknown,
@@ -335,7 +322,7 @@ function parseErrors(body: string): z.infer<typeof ErrorItem>[] {
 /** 500 is included: two more reads are cheaper than an error that a person sees because one process of the account API died. */
 const transientStatuses = [429, 500, 502, 503, 504]
 
-/** Returns the milliseconds to wait before a read is sent again, or undefined if another attempt would get the same answer. */
+/** Undefined if another attempt would get the same answer. */
 function retryDelayMs(error: unknown, failedTries: number, { retryBaseMs, retryMaxMs }: HttpTimings): number | undefined {
   const isTransient = error instanceof ApiError ? transientStatuses.includes(error.status) : error instanceof ApiUnreachableError
   if (!isTransient) return undefined
@@ -363,7 +350,7 @@ function wasRequestSent(error: unknown): 'no' | 'unknown' {
   return errors.every(isBefore) ? 'no' : 'unknown'
 }
 
-/** Returns only the code of a transport error (`ECONNRESET`), because its message may quote what was sent or received. */
+/** Only the code (`ECONNRESET`), because the message may quote what was sent or received. */
 function codeOf(error: unknown): string {
   const code = property(error, 'code')
   return /^\w{1,60}$/.test(code) ? code : 'transport error'

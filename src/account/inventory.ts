@@ -7,7 +7,7 @@ import type { Keyring } from '../domain/signing.ts'
 import { withinOr } from '../domain/within.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { claim, createScripts } from '../redis/scripts.ts'
+import { claim, scriptsOf } from '../redis/scripts.ts'
 import { createSignedList } from '../redis/signed-list.ts'
 import type { AccountApi } from './client.ts'
 import { asFarAsRead, noteLeftOut, pageSize, type ReadList } from './resource.ts'
@@ -21,6 +21,8 @@ interface Items {
   apiKeys: ApiKey
 }
 export type ListName = keyof Items
+
+const scripts = scriptsOf()
 
 const slowMs = 1_000
 
@@ -52,11 +54,7 @@ interface InventoryParts {
   minuteMs?: number | undefined
 }
 
-/**
- * Creates the lists of the account that people see and pick from: one copy of each in Redis, for all processes. A read that is under way is shared.
- * Each list throws what the `list` operation of its resource throws, and its ListCutError is kept like a whole list. `asFarAsRead` returns how old a
- * copy is. Nothing in a copy is secret, because the account API lists no tokens.
- */
+/** One copy of each list in Redis, for all processes. `asFarAsRead` says how old it is. It holds no secret, as the account API lists no tokens. */
 export function createInventory({ accountApi, redis, keys, keyring, now = () => performance.now(), minuteMs = 60_000 }: InventoryParts) {
   /** A copy younger than this is returned as it is, because what is about to be written is always read again. */
   const freshMs = minuteMs / 6
@@ -64,7 +62,7 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
   const usableMs = minuteMs
   /** A copy younger than this is returned with its age if the list cannot be read. */
   const keptMs = 5 * minuteMs
-  const run = createScripts(redis)
+  const run = scripts.bind(undefined, redis)
   const ageOf = ({ began }: Copy) => now() - began
   const isFresh = (copy: Copy) => !copy.isOutdated && ageOf(copy) < freshMs
 
@@ -190,13 +188,12 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     plans: copies.plans.list,
     baselines: copies.baselines.list,
     apiKeys: copies.apiKeys.list,
-    /** Reads lists in advance, so that the first keystroke is answered from a copy. */
     async prefetch(...names: ListName[]): Promise<void> {
       await Promise.all(names.map((name) => copies[name].list()))
     },
     /** Whether at most two reads show the whole list, as far as this process knows. */
     isShort: (name: ListName) => copies[name].isShort(),
-    /** Lets the list be read again, because Lockkeeper has changed something in it. Throws StoreUnavailableError. */
+    /** After Lockkeeper has changed something in the list. Throws StoreUnavailableError. */
     forget: (name: ListName) => copies[name].forget(),
   }
 }

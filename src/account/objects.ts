@@ -4,10 +4,7 @@ import { Secret } from '../domain/signing.ts'
 import { loose, NamedResponse, type Sparse, shown, sparse, text, toNamed, toNumber, toProject, toText, toTime } from './fields.ts'
 import { resourceKind } from './resource.ts'
 
-/**
- * The objects of the account, as its API shows them and as Lockkeeper uses them. An undefined member was not shown. Sets of values such as a status
- * are open. Times are ISO 8601 strings.
- */
+/** As its API shows them, and as Lockkeeper uses them. Sets of values such as a status are open. Times are ISO 8601 strings. */
 
 /** An Elastic IP (interface specification, "Elastic IP"), with the members that Lockkeeper uses. */
 export const ElasticIpResponse = z.object({
@@ -133,13 +130,12 @@ export const issuedApiKey = resourceKind(IssuedApiKeyResponse, ({ id, attributes
   token: new Secret(token),
 }))
 
-/** Returns the variable that holds this key. Undefined for a key that Lockkeeper does not use. */
 export function ownVariableOf({ tokenLastSlice }: ApiKey, own: OwnLastSlices): KeyVariable | undefined {
   if (tokenLastSlice === undefined) return undefined
   return (['INFRA_API_KEY', 'INFRA_READ_KEY'] as const).find((variable) => own[variable] === tokenLastSlice)
 }
 
-/** Returns why INFRA_READ_KEY does not fit, or undefined if it does or there is none. What the account API does not show is no problem. */
+/** What the account API does not show is no problem. */
 export function readKeyProblem(keys: ApiKey[], own: OwnLastSlices): ReadKeyProblem | undefined {
   if (own.INFRA_READ_KEY === undefined) return undefined
   const holding = (variable: KeyVariable) => keys.find((each) => ownVariableOf(each, own) === variable)
@@ -152,7 +148,7 @@ export function readKeyProblem(keys: ApiKey[], own: OwnLastSlices): ReadKeyProbl
 
 const dayMs = 24 * 3_600_000
 
-/** Lists in words what may be a risk about a key. `now` is in ms since 1970. `isOwn`: Lockkeeper itself uses it, whatever the account shows. */
+/** Risks of a key, in words. `isOwn`: Lockkeeper itself uses it, whatever the account shows. */
 export function remarksOn(key: ApiKey, now: number, { isOwn = false } = {}): string[] {
   const remarks: string[] = []
   const unusedDays = key.lastUsedAt === undefined ? undefined : Math.floor((now - Date.parse(key.lastUsedAt)) / dayMs)
@@ -179,10 +175,7 @@ const DiskGroupResponse = z.object({
   mount_point: text,
 })
 
-/**
- * The configuration that servers are expected to be delivered with (interface specification, "Baseline"). Accepts both shapes of this preview: that
- * of the specification, and that of newer SDKs, which have `plan` and no `target_type`, `operating_system` and `platforms`.
- */
+/** Both shapes of this preview: the specification's, and that of newer SDKs with `plan` and without `target_type` and `platforms`. */
 export const BaselineResponse = z.object({
   id: z.string(),
   attributes: z.object({

@@ -14,11 +14,7 @@ import { nobodyWaits } from '../domain/lane.ts'
 import { loose, toNumber } from './fields.ts'
 import { type Http, type HttpCall, startDeadline } from './http.ts'
 
-/**
- * Builds a path such as `/elastic_ips/eip_1`. Ids are opaque, and people can type them. The id `..` would reach another operation with
- * Lockkeeper's key. So would an encoded slash, if a proxy decodes it before it routes the request. The account API has no such ids, so this
- * throws UserError instead of encoding them.
- */
+/** Refuses what no id of the account has and people can type: `..`, or an encoded slash, would reach another operation with the key. */
 export function pathTo(collection: `/${string}`, id: string): string {
   if (id === '' || id === '.' || id === '..' || /[/\\\p{Cc}]/u.test(id) || !id.isWellFormed()) {
     throw new UserError("Not a valid id. An id isn't empty and has no slashes, backslashes or control characters.")
@@ -56,11 +52,7 @@ interface ResourceKind<Item> {
 
 const ListResponse = z.object({ data: z.array(z.unknown()) })
 
-/**
- * Creates the readers of one kind of resource. `one` throws if the resource does not fit the schema. `list` leaves such a resource out, so
- * that the others are still listed, and parses at most `most` of them. `toItem` returns undefined for a resource that is not ready yet (an
- * Elastic IP without an id). Create each kind once per process, because building a schema is slow.
- */
+/** `list` leaves out what does not fit the schema. `toItem`: undefined for one that is not ready. Once per process: a schema is slow to build. */
 export function resourceKind<Wire, Item>(schema: z.ZodType<Wire>, toItem: (wire: Wire) => Item | undefined): ResourceKind<Item> {
   const One = z.object({ data: schema })
   const All = z.array(schema)
@@ -191,7 +183,6 @@ export async function readPages<Item extends { id: string }>(
     return false
   }
 
-  /** Returns the limit that ended the list, because the items that were read before it are still shown. Throws every other error. */
   function limitOf(error: unknown): ListLimit {
     if (error instanceof AnswerTooLongError) return 'size'
     const isLate = deadline.signal.aborted && !signal?.aborted
@@ -216,7 +207,6 @@ export interface ReadList<Item> extends Missing {
   items: Item[]
 }
 
-/** Returns as much of a list as could be read, for lists that are only shown. Throws every error of the list except ListCutError. */
 export async function asFarAsRead<Item>(list: Promise<Item[]>): Promise<ReadList<Item>> {
   try {
     const items = await list
@@ -247,13 +237,13 @@ export function throwIfOld({ old }: Missing): void {
   throw old.because ?? new ApiUnreachableError({ operation: 'list', requestSent: 'unknown', problem: 'not finished within 1 s' })
 }
 
-/** Returns a shared list if it is no earlier copy, and reads the list otherwise. `share`: absent before a write, which must not rely on a copy. */
+/** `share`: absent before a write, which must not rely on a copy. */
 export async function listNow<Item>(share: (() => Promise<Item[]>) | undefined, read: () => Promise<Item[]>): Promise<Item[]> {
   const items = await share?.()
   return items && !leftOutOf(items).old ? items : read()
 }
 
-/** For a preflight check: returns undefined if the account API gives no answer, and calls `refuse` if the resource does not exist. */
+/** Undefined if the account API gives no answer. */
 export async function readOrRefuse<T>(read: () => Promise<T>, refuse: () => never): Promise<T | undefined> {
   try {
     return await read()
@@ -269,7 +259,6 @@ export function staysUnchecked(error: unknown): boolean {
   return isUnanswered(error) && !(error instanceof AccountLimitError)
 }
 
-/** Handles a failed read in `.catch`: returns undefined if the resource does not exist (404), and throws every other error again. */
 export function nothingIfAbsent(error: unknown): undefined {
   if (error instanceof ApiError && error.status === 404) return undefined
   throw error
@@ -278,7 +267,6 @@ export function nothingIfAbsent(error: unknown): undefined {
 /** Kept beside the lists, because nearly all code that reads one needs only its items. */
 const known = new WeakMap<readonly unknown[], Omit<Missing, 'cut'>>()
 
-/** Notes how many items of an answer are not in the list, and how old the list is if it is a copy. */
 export function noteLeftOut<Item>(items: Item[], leftOut: Omit<Missing, 'cut'>): Item[] {
   known.set(items, leftOut)
   return items

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Keyring } from '../domain/signing.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { createScripts, readScripts } from '../redis/scripts.ts'
+import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import {
   type AuditNote,
   chain,
@@ -38,7 +38,7 @@ const batchSize = 200
 /** A process that has not printed its entries after this time is considered dead. */
 const printedWithinMs = 30_000
 
-export const auditScripts = readScripts(import.meta.url, ['note', 'count', 'end-count', 'append'])
+export const auditScripts = scriptsOf(readScripts(import.meta.url, ['note', 'count', 'end-count', 'append']))
 
 export interface IntakeOptions {
   redis: Redis
@@ -70,7 +70,7 @@ export function createIntake({
   onNotGenuine = () => {},
   onDamaged = async () => {},
 }: IntakeOptions) {
-  const run = createScripts(redis, auditScripts)
+  const run = auditScripts.bind(undefined, redis)
   let chaining: Promise<void> | undefined
   let hasNewNotes = false
   let failure: unknown

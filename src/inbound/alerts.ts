@@ -12,7 +12,7 @@ import { notifyOperators, oweText } from '../outbox/notices.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
-import { scriptsOf } from '../redis/scripts.ts'
+import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { Denied } from '../requests/access.ts'
 import { stepOf } from '../requests/steps.ts'
 import { requestIdFor } from '../requests/submit.ts'
@@ -22,7 +22,7 @@ import { type Alert, nameIn, reasonOf, routeFor, sourceOf } from './alert-payloa
 import { type EvacuationServers, findAlerted } from './alert-servers.ts'
 import { forgedProposal, type NotRequested, nothingRequested, type RefusalReason } from './alert-words.ts'
 
-const run = scriptsOf(import.meta.url, ['join-server', 'leave-server'])
+const run = scriptsOf(readScripts(import.meta.url, ['join-server', 'leave-server']))
 
 /**
  * What became of one alert. `received` counts each alert that arrived; `unmatched`: no entry of the policy is for it; `duplicate`: it was handled

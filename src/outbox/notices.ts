@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
 import { guardStore } from '../redis/connect.ts'
-import { scriptsOf } from '../redis/scripts.ts'
+import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { notice } from '../slack/blocks.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import {
@@ -23,7 +23,7 @@ import {
   type TextName,
 } from './once.ts'
 
-const run = scriptsOf(import.meta.url, ['owe'])
+const run = scriptsOf(readScripts(import.meta.url, ['owe']))
 
 interface OwedText extends Owed {
   name: TextName

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from '../app.ts'
 import { asRepeat } from '../messages/reports.ts'
-import { scriptsOf } from '../redis/scripts.ts'
+import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { type ReportName, reportNames } from '../requests/steps.ts'
 import { type Answerable, sendWithTable } from '../slack/interactions.ts'
 import { longestCallMs, type Posted, rejectedTokenErrors, type SearchResult, type SlackFailure, type Where } from '../slack/web-api.ts'
@@ -10,7 +10,7 @@ import { longestCallMs, type Posted, rejectedTokenErrors, type SearchResult, typ
  * Everything that is posted by itself goes through here, each message once: one process at a time leases it, searches Slack for it if an earlier
  * try may have posted it, posts it, and settles it. A process that dies in between leaves the lease, and the next one searches.
  */
-const run = scriptsOf(import.meta.url, ['lease', 'settle'])
+const run = scriptsOf(readScripts(import.meta.url, ['lease', 'settle']))
 
 /** The message and the reports of a request are rendered when they are sent. The others are stored in their final words. */
 export type OutboxName = 'card' | ReportName | TextName

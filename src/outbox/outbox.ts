@@ -91,7 +91,7 @@ export async function show(app: App, id: string): Promise<void> {
   for (const [index, name] of reportNames.entries()) if (owed[index] !== null && (await deliver(app, id, name)).is === 'later') return
 }
 
-const run = scriptsOf(import.meta.url, [])
+const run = scriptsOf()
 
 /** How many requests have their messages sent at the same time. */
 const parallel = 16

@@ -3,10 +3,10 @@ import { Assignment, longestSeenMs, type SeenAssignment } from '../domain/accoun
 import type { Keyring } from '../domain/signing.ts'
 import { guardStore, type Redis } from './connect.ts'
 import type { Keys } from './key-names.ts'
-import { createScripts, readScripts } from './scripts.ts'
+import { readScripts, scriptsOf } from './scripts.ts'
 import { createSignedList } from './signed-list.ts'
 
-const scripts = readScripts(import.meta.url, ['replace-assignments'])
+const scripts = scriptsOf(readScripts(import.meta.url, ['replace-assignments']))
 
 /** A list that disappears so shortly before its end has not been removed by anybody. */
 const endOffMs = 60_000
@@ -57,7 +57,7 @@ export function createAssignments({
   keyring: Keyring
   onRefused: (problem: ListProblem) => Promise<void> | void
 }): Assignments {
-  const run = createScripts(redis, scripts)
+  const run = scripts.bind(undefined, redis)
   const list = createSignedList({ keyring, name: 'assignments', schema: z.array(Assignment) })
   /** The time of the newest list that this process has read or written. An older one was put back. */
   let newest = 0

@@ -13,9 +13,9 @@ import {
 } from '../domain/request.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { scriptsOf } from '../redis/scripts.ts'
+import { readScripts, scriptsOf } from '../redis/scripts.ts'
 
-const run = scriptsOf(import.meta.url, ['create-children'])
+const run = scriptsOf(readScripts(import.meta.url, ['create-children']))
 
 /** What a child does. It follows from what was requested and signed, so it is the same whoever creates the child again. */
 function contentOf({ id, origin }: Request, { change }: Items<unknown, unknown>, { input, facts }: Item) {

@@ -3,9 +3,9 @@ import type { ChangeKind } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { claim, createScripts, readScripts } from '../redis/scripts.ts'
+import { claim, readScripts, scriptsOf } from '../redis/scripts.ts'
 
-const scripts = readScripts(import.meta.url, ['create', 'discard', 'take-step', 'forget-lost', 'postpone'])
+const scripts = scriptsOf(readScripts(import.meta.url, ['create', 'discard', 'take-step', 'forget-lost', 'postpone']))
 
 /** One connection to Redis, with the scripts of requests. */
 export interface Database {
@@ -15,7 +15,7 @@ export interface Database {
 }
 
 export function withScripts(redis: Redis) {
-  return createScripts(redis, scripts)
+  return scripts.bind(undefined, redis)
 }
 
 /** Redis' clock in ms since 1970. All times of a record come from it. */

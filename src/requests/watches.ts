@@ -13,11 +13,11 @@ import { show } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { RedisFault } from '../redis/connections.ts'
 import { horizonMs } from '../redis/queues.ts'
-import { scriptsOf } from '../redis/scripts.ts'
+import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { notice } from '../slack/blocks.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
-const run = scriptsOf(import.meta.url, ['data-loss-mark', 'replace-faults'])
+const run = scriptsOf(readScripts(import.meta.url, ['data-loss-mark', 'replace-faults']))
 
 export interface Watch {
   check(): Promise<void>

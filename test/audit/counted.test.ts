@@ -4,7 +4,6 @@ import { type AuditNote, parseEntry } from '../../src/audit/chain.ts'
 import { findEntries } from '../../src/audit/find.ts'
 import { auditScripts } from '../../src/audit/intake.ts'
 import { checkAudit } from '../../src/audit/verification.ts'
-import { createScripts } from '../../src/redis/scripts.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
@@ -159,7 +158,7 @@ test('refused attempts do not make the search longer that a write needs before i
 
 test('a command whose answer was lost, and that is sent again, notes a refusal and its repeats once', async () => {
   const { redis, keys } = startTwo()
-  const run = createScripts(redis, auditScripts)
+  const run = auditScripts.bind(undefined, redis)
   const markedWith = (mark: string) => [keys.auditIntake, keys.auditCounts, keys.auditSent(mark)]
   const refuse = (mark: string, note: string) => run('count', markedWith(mark), ['key', '', note, '1000'])
   const note = '{"act":"refused"}'

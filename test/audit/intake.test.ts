@@ -4,7 +4,6 @@ import { type Audit, createAudit } from '../../src/audit/audit.ts'
 import { AuditEntry, createVerifier, hashOf, readPrintedLine } from '../../src/audit/chain.ts'
 import { findEntries } from '../../src/audit/find.ts'
 import { auditScripts } from '../../src/audit/intake.ts'
-import { createScripts } from '../../src/redis/scripts.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
@@ -110,7 +109,7 @@ async function letHalfAMinutePass({ redis, keys }: TestRedis): Promise<void> {
 
 test('a command that is sent twice stores a note once, and chains it once', async () => {
   const { redis, keys } = connectTestRedis()
-  const run = createScripts(redis, auditScripts)
+  const run = auditScripts.bind(undefined, redis)
   const note = () => run('note', [keys.auditIntake, keys.auditSent('a-token')], ['{"act":"request","at":1}'])
   expect([await note(), await note()]).toEqual([['noted'], ['noted']])
   const [[id = ''] = [], ...others] = await redis.xrange(keys.auditIntake, '-', '+')

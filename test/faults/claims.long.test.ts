@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AuditNote } from '../../src/audit/chain.ts'
-import { createScripts, readScripts } from '../../src/redis/scripts.ts'
+import { readScripts } from '../../src/redis/scripts.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { connectLossyRedis, connectTestRedis } from '../requests/redis-for-test.ts'
@@ -34,8 +34,9 @@ async function contest({ trials, replicas, lanes = 1, step, lost, ablation }: Co
     const store = createStore({ redis, keys, audit, signatures: trusting })
     if (ablation) {
       const read = ablated(ablation, { readScripts }) as typeof readScripts
-      // The definition that comes last counts.
-      createScripts(redis, read(new URL('../../src/requests/store.ts', import.meta.url).href, ['take-step']))
+      // A script that is defined is not defined again.
+      const scripts = read(new URL('../../src/requests/store.ts', import.meta.url).href, ['take-step'])
+      for (const [name, lua] of scripts) redis.defineCommand(`lockkeeper:${name}`, { lua })
     }
     proxy.loseRepliesIf(() => {
       const isLost = random() < lost
