@@ -9,11 +9,7 @@ import { type AuditApp, createIntake, type IntakeOptions, note } from './intake.
 /** What may be noted with a count, and for how long its repeats are counted. */
 const countedMs: Record<string, number> = { refused: 10 * 60_000, distrust: 24 * 3_600_000 }
 
-/**
- * Notes what can be repeated without end: a refusal, or that a request cannot be trusted. The first one is noted at once. Its repeats are counted in
- * Redis, and then noted once, with their number. So nobody can fill Redis, or slow the search of the audit. A process that dies leaves the count to
- * the next one.
- */
+/** Notes the first of what can be repeated without end, and later the number of its repeats, so that nobody can fill Redis. */
 async function noteCounted(app: AuditApp, what: AuditNote): Promise<void> {
   const { audit } = app
   const about = what.requestId ?? what.text ?? ''
@@ -33,7 +29,6 @@ function countKeyOf({ act, by, attempted, kind, requestId, causes = [] }: AuditN
   return JSON.stringify([act, by, attempted, kind, act === 'refused' ? undefined : requestId, ...causes.map(({ code }) => code)])
 }
 
-/** Notes the repeats whose time is over. Throws StoreUnavailableError. */
 async function noteCounts({ audit }: AuditApp): Promise<void> {
   const { redis, keys } = audit
   const counts = Object.entries(await guardStore(() => redis.hgetall(keys.auditCounts)))
@@ -83,10 +78,7 @@ const keepMs = 400 * dayMs
 /** How far the clock of a process may be ahead of Redis' clock. */
 const clockOffMs = 3_600_000
 
-/**
- * Removes entries older than 400 days, once a day in one of all processes. A signed note names the last of them before they are removed, so nobody
- * else can remove entries from the beginning of the chain without being noticed.
- */
+/** Once a day in one process. A signed note names the last entry before they are removed, so nobody else can remove entries unnoticed. */
 async function trim(app: AuditApp): Promise<void> {
   const { redis, keys } = app.audit
   const [[oldest], [seconds]] = await guardStore(() => Promise.all([redis.xrange(keys.audit, '-', '+', 'COUNT', 1), redis.time()]))
@@ -149,7 +141,6 @@ async function findRemovable(app: AuditApp, time: number): Promise<{ last?: OldE
   return { last: fault === undefined ? last : lastGenuine, fault }
 }
 
-/** Creates an intake, with the functions of the audit for it. */
 export function createAudit(options: IntakeOptions) {
   const audit = createIntake(options)
   const app = { audit }

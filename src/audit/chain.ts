@@ -97,7 +97,7 @@ export interface Head {
   hash: string
 }
 
-/** Creates the check of a chain, entry by entry. `next` returns a sentence about a fault, or undefined for a correct entry. */
+/** `next` returns a sentence about a fault, or undefined for a correct entry. */
 export function createVerifier() {
   /** Without a hash, the entry could not be read. */
   let last: { seq: number; hash?: string } | undefined
@@ -125,7 +125,6 @@ export function createVerifier() {
 /** Matches what JSON leaves as it is, and what readers of a log take for the end of a line, or for an order to reverse or to hide text. */
 const unprinted = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu
 
-/** Makes the line of an entry for the log: its fields in their order, and its hash. */
 export function printedLine(entry: string): string {
   return JSON.stringify({ stream: 'audit', ...JSON.parse(entry), hash: hashOf(entry) }).replace(unprinted, (found) =>
     found
@@ -175,7 +174,6 @@ export function createNoteSigner(keyring: Pick<Keyring, 'sign'>, process = proce
   let voids: number[] = []
   let uncertain: number[] = []
 
-  /** Call `settle` once, when the outcome is known. */
   function sign(what: object): { note: object; settle: (outcome: NoteOutcome) => void } {
     lastNumber += 1
     const number = lastNumber
@@ -208,13 +206,12 @@ export function startOfProcess(process: string): number {
   return Date.parse(process.split('/')[0] ?? '')
 }
 
-/** Verifies the fields of a note or an entry. Those that Redis, the chain and `decodeNote` add are not signed. */
+/** What Redis, the chain and `decodeNote` add is not signed. */
 export function verifyNote(keyring: Pick<Keyring, 'verify'>, fields: Record<string, unknown>): Verdict {
   const { seq, at, to, prev, unverified, signature, ...signed } = fields
   return keyring.verify(signed, signature)
 }
 
-/** A longer text is cut, with a mark at its end. */
 const maxTextLength = 1_000
 
 /** Notes have fewer levels. One with thousands could be read, but not written again. */
@@ -223,15 +220,11 @@ const mostLevels = 50
 /** A note in the intake. The Lua scripts store `at` and `to` in fields next to its text. */
 const StampedNote = AuditEntry.omit({ seq: true, prev: true })
 
-/** Prepares the content of a note for the intake: plain JSON without secrets. */
 export function cleanNote(note: AuditNote): object {
   return JSON.parse(JSON.stringify(note, (_, value) => (typeof value === 'string' ? shorten(scrub(value)) : value)))
 }
 
-/**
- * Decodes an item of the intake stream. An item that is not a note of Lockkeeper becomes an entry with its text, so that it does not block
- * the notes after it. A note that cannot be verified says so in `unverified`.
- */
+/** An item that is no note of Lockkeeper becomes an entry with its text, so that it does not block the notes after it. */
 export function decodeNote(keyring: Pick<Keyring, 'verify'>, id: string, flat: string[]): { unverified?: string } {
   const pairs = Array.from({ length: flat.length / 2 }, (_, index) => flat.slice(index * 2, index * 2 + 2))
   const { note = flat.join(' '), at, to }: Record<string, string | undefined> = Object.fromEntries(pairs)

@@ -10,19 +10,14 @@ export interface FoundEntry extends AuditEntry {
 }
 
 interface Search {
-  /** How many entries are returned at most. Default: all. */
   limit?: number
-  /** No entry that was chained before this time is searched, in ms since 1970 by Redis' clock. */
+  /** In ms since 1970 by Redis' clock: when the entry was chained. */
   since?: number
   requestId?: string
-  /** How many entries are searched at most. Default: all. */
   searched?: number
 }
 
-/**
- * Finds the newest entries that fit, newest first, with the notes that this process has just added. Throws StoreUnavailableError if Redis does not
- * answer, or if notes could not be chained, because the search would miss them.
- */
+/** Newest first, with the notes just added. Throws StoreUnavailableError, also if notes could not be chained, which it would miss. */
 export async function findEntries(
   app: AuditApp,
   fits: (entry: AuditEntry) => boolean,
@@ -54,7 +49,6 @@ const pageSize = 1_000
 /** How many entries are read before other work gets a turn. Parsing and comparing one takes up to 0.1 ms. */
 const entriesPerTurn = 50
 
-/** Reads the chain from its start (`xrange`) or from its end (`xrevrange`): the text of each entry, and its id in the stream. */
 export async function* entries({ audit: { redis, keys } }: AuditApp, order: 'xrange' | 'xrevrange') {
   const [start, end] = order === 'xrange' ? ['-', '+'] : ['+', '-']
   let from = start

@@ -20,7 +20,6 @@ export interface AuditApp {
   audit: Intake
 }
 
-/** Adds a note to the intake. Throws StoreUnavailableError if Redis does not answer. */
 export async function note({ audit }: AuditApp, what: AuditNote): Promise<void> {
   const sent = audit.keys.auditSent(randomUUID())
   await audit.noteWith(
@@ -49,16 +48,12 @@ export interface IntakeOptions {
   keyring: Pick<Keyring, 'verify'>
   newestHead?: NewestHead
   onError: (error: unknown) => void
-  /** Called for each note that joined the chain and is not genuine. */
   onNotGenuine?: () => void
   /** Receives a sentence on old entries that are damaged. `areRemoved`: nevertheless, they were removed because of their age. */
   onDamaged?: (fault: string, areRemoved: boolean) => Promise<void>
 }
 
-/**
- * Creates what one process does with its notes. A note first goes to an intake, in the same step that changes a request, so that nothing happens
- * without a note. From there it joins the chain, in which every entry has the hash of the one before.
- */
+/** A note first goes to an intake, in the step that changes a request: nothing happens without one. From there it joins the chain. */
 export function createIntake({
   redis,
   keys,
@@ -75,10 +70,7 @@ export function createIntake({
   let hasNewNotes = false
   let failure: unknown
 
-  /**
-   * Runs a command that adds a note to the intake in the same step in which it changes something else. `command` gets the text of the note.
-   * `outcomeOf` says from its answer whether the note was written. Throws what the command throws.
-   */
+  /** `command` adds the text of the note in the same step in which it changes something else. Throws what it throws. */
   async function noteWith<T>(what: AuditNote, command: (text: string) => Promise<T>, outcomeOf: (answer: T) => NoteOutcome): Promise<T> {
     const { note, settle } = signer.sign(cleanNote(what))
     let outcome: NoteOutcome = 'unknown'
@@ -92,7 +84,7 @@ export function createIntake({
     }
   }
 
-  /** Starts to chain the notes in the intake. Never throws, because the next call chains the notes that were left. */
+  /** Never throws: the next call chains the notes that were left. */
   function kick(): void {
     hasNewNotes = true
     chaining ??= chainAll()
@@ -120,7 +112,6 @@ export function createIntake({
     }
   }
 
-  /** Moves one batch to the chain and prints it. Returns false if the intake is empty. */
   async function appendBatch(): Promise<boolean> {
     const [notes, head] = await Promise.all([guardStore(() => redis.xrange(keys.auditIntake, '-', '+', 'COUNT', batchSize)), readHead()])
     if (notes.length === 0) return false
@@ -188,18 +179,12 @@ export function createIntake({
 }
 type Intake = ReturnType<typeof createIntake>
 
-/**
- * Keeps the newest end of the audit chain that this process has read. The chain only grows at its end. So a chain that ends earlier, or with
- * another hash, is an older state of Redis: a restored copy, or a replica that lagged and was promoted.
- */
+/** The chain only grows. One that ends earlier, or otherwise, is an older Redis: a restored copy, or a replica that lagged and was promoted. */
 export function createNewestHead() {
   let newest: Head = { seq: 0, hash: '' }
   let hasFoundOlder = false
 
-  /**
-   * Starts a comparison. Call it before a command is sent, and its result with the end of the chain before (`found`) and after (`now`) that
-   * command. An end that this process reads while the command is on its way is not compared.
-   */
+  /** Call it before a command, and its result after. An end that is read while the command is on its way is not compared. */
   function startComparison(): (found: Head, now?: Head) => void {
     const before = newest
     return (found, now = found) => {
@@ -209,7 +194,7 @@ export function createNewestHead() {
     }
   }
 
-  /** Returns whether an older state was found since the last call. The comparisons go on from the present state. */
+  /** Whether an older state was found since the last call. */
   function takeOlderState(): boolean {
     const result = hasFoundOlder
     hasFoundOlder = false

@@ -96,13 +96,13 @@ function utc(at: number): string {
 /** An entry that was chained within this time before the log was read may not be in the log yet. */
 const printedWithinMs = 60_000
 
-/** `hashes`: of each line, by the number of its entry. */
 interface PrintedLog {
+  /** Of each line, by the number of its entry. */
   hashes: Map<number, string>
   breaks: string[]
 }
 
-/** Reads the audit's lines from files that together are one log. Throws StartError if a file cannot be read. */
+/** The files together are one log. Throws StartError if one cannot be read. */
 export async function readLogs(paths: string[]): Promise<PrintedLog> {
   const log: PrintedLog = { hashes: new Map(), breaks: [] }
   for (const path of paths) {
@@ -169,13 +169,11 @@ const clockOffMs = 3_600_000
 /** Concurrent notes of a process join the chain in any order. So around the place of a removal, some of them are kept and others are not. */
 const mayBeMixed = 100
 
-/** The entries by the numbers of their notes, and the numbers that need no note. */
 interface NotesOfProcess {
   entries: Map<number, number>
   excused: Set<number>
 }
 
-/** Creates the check of the notes' signatures and numbers. Call `onEntry` for each entry of a chain, and then `breaks`. */
 function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   const notGenuine: Record<Exclude<Verdict, 'genuine'>, number[]> = { unsigned: [], forged: [], 'unknown-key': [] }
   const copies: { seq: number; of: number }[] = []
@@ -246,7 +244,7 @@ const answerMs = 5_000
 
 const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
 
-/** Says that the chain has no fault. `compared` is the number of entries in the log. `uncertain`: undefined if signatures were not checked. */
+/** `uncertain`: undefined if signatures were not checked. */
 function wholeSentence({ first, last, count }: Walk, compared: number, uncertain: number | undefined): string {
   if (!first || !last) return 'The chain is empty: it has no entries yet.'
   const grouped = (number: number) => number.toLocaleString('en-US')
@@ -260,7 +258,6 @@ function wholeSentence({ first, last, count }: Walk, compared: number, uncertain
   ].join(' ')
 }
 
-/** Returns a sentence for each fault, and the sentence for a chain without any. Throws StartError if Redis or a log cannot be read. */
 async function verify(env: Environment, paths: string[]): Promise<{ breaks: string[]; whole: string }> {
   const { url, prefix, signingSecrets } = readAuditConfig(env)
   const trusted = signingSecrets && createSignatureCheck(createKeyring(signingSecrets, { purpose: 'audit', prefix }))
@@ -300,10 +297,7 @@ async function runCommand<T>(command: () => Promise<T>): Promise<T> {
   throw new StoreUnavailableError('Redis: no answer')
 }
 
-/**
- * Verifies the audit chain, its signatures if the environment has the key, and compares it with logs. `exitCode` 0: the chain has no fault.
- * 1: it has faults, and `output` has a line for each. 2: it could not be read.
- */
+/** `exitCode` 0: the chain has no fault. 1: `output` has a line for each fault. 2: it could not be read. */
 export async function checkAudit(env: Environment, paths: string[]): Promise<{ exitCode: 0 | 1 | 2; output: string }> {
   try {
     const { breaks, whole } = await verify(env, paths)

@@ -36,7 +36,6 @@ interface Given {
   problems: Map<string, string>
 }
 
-/** Trims the given variables, and reads those of `secrets` for which the environment names a file. Never throws. */
 function givenVariables(env: Environment, secrets: readonly SecretVariable[], readFile: ReadFile): Given {
   const values: Environment = Object.fromEntries(variableNames.map((name) => [name, env[name]?.trim() || undefined]))
   const problems = new Map<string, string>()
@@ -92,10 +91,8 @@ function linesAcross({ values, problems }: Given): string[] {
 /** When a process with ROLE=web can do without INFRA_API_KEY. The policy and the kinds of change are known only later. */
 export const ifNoKeyIsMinted = 'if the policy allows no change whose button creates a token'
 
-/** Variables that describe a simple policy. A policy file replaces all of them. */
 const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
 
-/** Warns of variables that a policy file replaces, and of alerts that lead to nothing because one of two settings is missing. */
 function warningsOf(values: Environment, { alerts, role }: ReturnType<typeof nameParts>, policy: Policy): string[] {
   const unused = policyVariables.filter((name) => values.POLICY_FILE && values[name])
   const warnings = unused.map((name) => `${name} has no effect: POLICY_FILE is the whole policy`)
@@ -105,7 +102,7 @@ function warningsOf(values: Environment, { alerts, role }: ReturnType<typeof nam
   return warnings
 }
 
-/** Returns a warning if the file holds a secret and other users of this machine can read or change it. Windows has no such modes. */
+/** Windows has no such modes. */
 function openEnvFileWarning(path: string): string | undefined {
   if (process.platform === 'win32') return undefined
   try {
@@ -136,11 +133,7 @@ interface ReadOptions {
   readFile?: ReadFile
 }
 
-/**
- * Reads the configuration from a record of variables, the files that hold secrets, and the policy file if POLICY_FILE names one. An empty
- * value counts as missing, and unknown variables are ignored.
- * Throws ConfigError with a line for every bad or missing variable and for every error of the file.
- */
+/** Reads variables, the files of secrets, and the policy file. Throws ConfigError with a line for every error of all of them. */
 export function readConfig(env: Environment, { kinds, bundles, readFile = readFromDisk }: ReadOptions) {
   const given = givenVariables(env, secretVariables, readFile)
   const { POLICY_FILE: policyFile, APPROVAL_TTL: approvalTtl } = given.values
@@ -157,11 +150,7 @@ export function readConfig(env: Environment, { kinds, bundles, readFile = readFr
 }
 export type Config = ReturnType<typeof readConfig>
 
-/**
- * Reads the configuration of this process, with a warning about an open file .env in the working directory. Removes the secrets from the
- * environment, even if the configuration is bad, so that no child process and no crash report can contain them.
- * Throws ConfigError as `readConfig` does.
- */
+/** Removes the secrets from the environment, even after a ConfigError, so that no child process and no crash report contains them. */
 export function takeConfig(env: NodeJS.ProcessEnv, options: ReadOptions): Config {
   try {
     const config = readConfig(env, options)
@@ -172,10 +161,7 @@ export function takeConfig(env: NodeJS.ProcessEnv, options: ReadOptions): Config
   }
 }
 
-/**
- * Reads what the verification of the audit needs: where Redis is, and the keys of the signatures if the environment has them.
- * Throws ConfigError as `readConfig` does, for these variables.
- */
+/** For the verification of the audit. Throws ConfigError. */
 export function readAuditConfig(env: Environment, readFile: ReadFile = readFromDisk) {
   const given = givenVariables(env, ['REDIS_URL', 'STATE_KEY', 'INFRA_API_KEY'], readFile)
   const { REDIS_URL, REDIS_PREFIX, STATE_KEY, INFRA_API_KEY } = Variables.shape

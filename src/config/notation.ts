@@ -11,7 +11,6 @@ const longestMs = 24 * 86_400_000
 
 export const durationWords = 'a duration such as 500ms, 5s, 15m or 4h, at most 24d'
 
-/** Parses a duration to milliseconds. Returns undefined for anything else, and for more than 24 days. */
 export function readDuration(text: string): number | undefined {
   const ms = parseDuration(text)
   return ms !== undefined && ms <= longestMs ? ms : undefined
@@ -22,7 +21,6 @@ export function quote(text: string, longest = 40): string {
   return /^x(ox|app)|\bx(ox\w|app)-|:\/\//.test(text) ? 'the value that it has' : JSON.stringify(text.slice(0, longest))
 }
 
-/** Returns the text of a file. The path may be relative to the working directory. */
 export type ReadFile = (path: string) => string
 
 export const readFromDisk: ReadFile = (path) => readFileSync(path, 'utf8')

@@ -10,17 +10,13 @@ const maxLength = 64 * 1024
 
 type PolicyReading = { policy: Policy } | { lines: string[] }
 
-/** Reads the policy file at a path, as `readPolicy` does. Returns one line if the file cannot be read. */
 export function readPolicyFile(path: string, readFile: ReadFile, options: PolicyOptions): PolicyReading {
   const read = readText(path, readFile)
   if ('why' in read) return { lines: [`POLICY_FILE ${quote(path, 200)} ${read.why}`] }
   return readPolicy(read.text, path, options)
 }
 
-/**
- * Reads a policy from the YAML text of a file (see docs/policy.example.yml). Returns the policy, or one line for each error, in the order
- * of the lines of the file. The lines name the file `file`. Never throws.
- */
+/** Returns the policy, or a line for each error, in the order of the lines of the file. Never throws. */
 export function readPolicy(text: string, file: string, options: PolicyOptions): PolicyReading {
   if (text.length > maxLength) return { lines: [`POLICY_FILE ${file} is larger than 64 kB: is it the right file?`] }
   const { content, faults, lineOf } = readYaml(text)
@@ -51,10 +47,7 @@ function problemsIn(issue: z.core.$ZodIssue): Problem[] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ path: [...issue.path, key], message: 'unknown key' })) : [issue]
 }
 
-/**
- * Finds texts that can look like others: a rule with such an id or name may not apply where its reader thinks, and a laxer one decides then. `seen`: what
- * an alias has led to before.
- */
+/** A rule with an id or name that looks like another may not apply where its reader thinks. `seen`: what an alias has led to before. */
 function misleadingTexts(value: unknown, path: PropertyKey[] = [], seen = new Set<unknown>()): Problem[] {
   const problem = (text: string, at: PropertyKey[]) => {
     const part = misleadingPart(text)
@@ -85,7 +78,6 @@ function nameOf(path: readonly PropertyKey[]): string {
   return keys.map((key) => (/^[\w. ]+$/.test(key) ? quote(key, 60).slice(1, -1) : quote(withoutInvisible(key), 60))).join('.')
 }
 
-/** Finds what no single value shows: rules that contradict themselves, never apply, or have a name twice, and the same of entries of `alerts`. */
 function conflictsIn(policy: Policy): Problem[] {
   const { rules, alerts = [] } = policy
   const at = (place: string, index: number) => (conflict: Problem | undefined) =>
@@ -123,7 +115,7 @@ function nameTaken({ name }: { name: string }, above: { name: string }[]): Probl
   return { path: ['name'], message: `must be unique, and ${quote(name, 60)} stands above` }
 }
 
-/** Finds a rule that can never match, because the rules above it cover every combination of its kinds, channels and projects. */
+/** The rules above cover every combination of its kinds, channels and projects. */
 function neverMatches(rule: PolicyRule, above: PolicyRule[]): Problem | undefined {
   const covering = new Set<string>()
   for (const kind of rule.changes) {
@@ -145,7 +137,7 @@ function projectsOf({ projects }: PolicyRule): string[] | undefined {
   return projects && [...projects.ids, ...projects.names.map((name) => `name: ${name}`)]
 }
 
-/** Checks whether a list covers an item. An undefined item stands for every item; only a rule without a list covers that. */
+/** An undefined item stands for every item; only a rule without a list covers that. */
 function covers(listed: string[] | undefined, one: string | undefined): boolean {
   return listed === undefined || (one !== undefined && listed.includes(one))
 }
@@ -162,10 +154,7 @@ function neverAllowed({ channelId }: AlertRoute, policy: Policy): Problem | unde
   return { path: ['channel'], message: `must be one where a rule lets alerts request ${kinds.join(' or ')}: add alerts to its request` }
 }
 
-/**
- * Builds a policy from the variables: one rule for the kinds of change that need no approval, then one for all other kinds. Neither names a
- * bundle, so bundles need what their parts need.
- */
+/** A rule for kinds without approval, and one for the others. Neither names a bundle: bundles need what their parts need. */
 export function simplePolicy(v: Variables, { kinds, bundles }: Omit<PolicyOptions, 'expiresMs'>): Policy {
   const noApproval = v.NO_APPROVAL ?? []
   const needApproval = kinds.filter((kind) => !noApproval.includes(kind) && !bundles.has(kind))

@@ -133,7 +133,6 @@ const Approvers = listOf(personOrGroup).transform((ids): ApproveTerms | undefine
 const Nobody = z.literal('none').transform((): ApproveTerms | undefined => undefined)
 
 export interface PolicyOptions {
-  /** The kinds of change that rules can be for. */
   kinds: ChangeKind[]
   bundles: Bundles
   /** What a rule without `expires` gets, in milliseconds. */

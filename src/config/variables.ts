@@ -5,10 +5,7 @@ import { parseRedisAddress } from '../domain/redis-address.ts'
 import { Secret } from '../domain/signing.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
-/**
- * Parses a value with `parse`, which returns undefined for a bad one, or reports what the value must be. With `show: false`, the error does
- * not contain the value.
- */
+/** `parse` returns undefined for a bad value. With `show: false`, the error does not contain it. */
 function value<T>(parse: (text: string) => T | undefined, expected: string, { show = true } = {}) {
   return z.string({ error: `is missing: it must be ${expected}` }).transform((text, context) => {
     const parsed = parse(text)
@@ -86,13 +83,9 @@ const address = (name: string) =>
     { show: false },
   )
 
-/** The account's limit for one key. */
 const perMinute = (what: string, fewest: number) => wholeNumber(`how many ${what} a minute the account allows one key`, fewest, 999_999)
 
-/**
- * Parses each variable by itself: its format, its default and its error. `linesAcross` checks how the variables fit together. Kinds of change
- * may be any words here. `variablesFor` accepts only the existing kinds.
- */
+/** `linesAcross` checks how they fit together. `variablesFor` accepts only the existing kinds of change. */
 export const Variables = z.object({
   SLACK_BOT_TOKEN: secret(/^xoxb-[\x21-\x7e]+$/, "the bot's token, which begins with xoxb-"),
   SLACK_SIGNING_SECRET: secret(/^\S{8,}$/, "the signing secret of the app's Basic Information, in one word").optional(),

@@ -10,7 +10,7 @@ export interface Yaml {
   /** Undefined if the text could not be parsed. Then `faults` says why. */
   content: { value: unknown } | undefined
   faults: Fault[]
-  /** Returns the line of the value at a path, counted from 1. For a missing path, this is the line of its last existing part. */
+  /** Counted from 1. For a missing path, the line of its last existing part. */
   lineOf: (path: readonly PropertyKey[]) => number
 }
 

@@ -12,9 +12,7 @@ export const mostAlerts = 1_000
 /** Untrusted texts by name. */
 export type Labels = ReadonlyMap<string, string>
 
-/**
- * Labels and annotations. Leaves out values that are not text: Grafana documents only texts, and one wrong value must not hide an alert.
- */
+/** Leaves out values that are not text: one wrong value must not hide an alert. */
 const Texts = z
   .record(z.string(), z.unknown())
   .catch({})
@@ -25,10 +23,7 @@ const longestText = 2_000
 
 const textOrAbsent = z.string().min(1).max(longestText).optional().catch(undefined)
 
-/**
- * One alert, with the members that Lockkeeper uses (prometheus.io/docs, "webhook_config"; grafana.com/docs, "Configure webhook notifications").
- * Alertmanager has `generatorURL`; Grafana also has the addresses of a dashboard and a panel.
- */
+/** prometheus.io/docs, "webhook_config"; grafana.com/docs, "Configure webhook notifications". Only Grafana has dashboards and panels. */
 const WireAlert = z.object({
   status: z.string(),
   labels: Texts,
@@ -57,20 +52,14 @@ export interface Alert {
   startsAt: string | undefined
 }
 
-type PayloadReading =
-  | { is: 'read'; alerts: Alert[]; truncated: number; unreadable: number }
-  /** Too many alerts. */
-  | { is: 'too-many' }
-  | { is: 'unreadable' }
-
 /** Reads the body of a delivery. Never throws. */
-export function readPayload(body: string): PayloadReading {
+export function readPayload(body: string) {
   const parsed = Payload.safeParse(parseJson(body))
-  if (!parsed.success) return { is: 'unreadable' }
+  if (!parsed.success) return { is: 'unreadable' as const }
   const { alerts, truncatedAlerts } = parsed.data
-  if (alerts.length > mostAlerts) return { is: 'too-many' }
+  if (alerts.length > mostAlerts) return { is: 'too-many' as const }
   const read = alerts.map(readAlert).filter((alert) => alert !== undefined)
-  return { is: 'read', alerts: read, truncated: Math.max(0, truncatedAlerts), unreadable: alerts.length - read.length }
+  return { is: 'read' as const, alerts: read, truncated: Math.max(0, truncatedAlerts), unreadable: alerts.length - read.length }
 }
 
 /** Undefined for an alert that is neither firing nor resolved. */
@@ -97,12 +86,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Finds the first route whose labels an alert has, with exactly these values. */
 export function routeFor(routes: AlertRoute[], labels: Labels): AlertRoute | undefined {
   return routes.find(({ match }) => [...match].every(([label, value]) => labels.get(label) === value))
 }
 
-/** Returns the name of the server in an alert. `web-1:9100` names `web-1`: Prometheus adds the port of what it scrapes. */
+/** `web-1:9100` names `web-1`: Prometheus adds the port of what it scrapes. */
 export function nameIn(route: AlertRoute, labels: Labels): string | undefined {
   const name = (labels.get(route.server) ?? '').trim().replace(/:\d{1,5}$/, '')
   return name === '' ? undefined : name

@@ -1,9 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { App } from '../app.ts'
+import type { Config } from '../config/config.ts'
 import { whyNotListening } from '../domain/listening.ts'
-import type { Secret } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
 import { notifyOperators } from '../outbox/notices.ts'
 import { createBodyReader, createRefusalLog, maxBodyBytes, mustEnd, serverLimits } from '../slack/http-receiver.ts'
@@ -27,12 +27,6 @@ const retryAfterSeconds = 5
 /** How long a stop waits for running deliveries. A delivery that is cut off got no 200, so its sender repeats it. */
 const stopWithinMs = 5_000
 
-interface AlertPort {
-  host: string
-  port: number
-  tokens: readonly Secret[]
-}
-
 /** Handles the alerts of a delivery. `later`: the sender has to repeat it. The code that fails has reported its error. */
 type Take = (alerts: Alert[], signal: AbortSignal) => Promise<'accepted' | 'later'>
 
@@ -41,11 +35,8 @@ interface Answer {
   reason?: RefusalReason
 }
 
-/**
- * Creates the server that takes alerts. The token is checked before the body is read. 200 means that every alert is recorded. The sender
- * soon repeats a delivery that got 503. After a 4xx it sends the group again only after its group interval.
- */
-export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort, take: Take) {
+/** The token is checked before the body is read. 200: every alert is recorded. After 503 the sender soon repeats, after 4xx much later. */
+export function createAlertReceiver(app: App, { host, port, tokens }: NonNullable<Config['alerts']>, take: Take) {
   const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxOpen: maxOpenBytes })
   const valid = tokens.map((token) => digest(token.reveal()))
   const refusals = createRefusalLog<RefusalReason>(
@@ -120,7 +111,6 @@ export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort,
     void notifyOperators(app, 'alerts-unread', unread(about, count), { about, level: 'warn' })
   }
 
-  /** Returns the port. Throws StartError if Lockkeeper cannot listen there. */
   async function start(): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       const onError = (error: Error) =>
@@ -131,7 +121,6 @@ export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort,
     return (server.address() as { port: number }).port
   }
 
-  /** Stops taking deliveries: new ones get 503. Waits for the running ones. */
   async function stop(): Promise<void> {
     refusals.flush()
     stopping.abort(new TryLater('Lockkeeper stops'))
@@ -145,25 +134,16 @@ export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort,
   return { start, stop }
 }
 
-/**
- * Checks an `Authorization` header. It compares hashes of one length with all tokens, so its time says nothing about them. Several tokens are
- * valid at once, so that a token can be replaced without losing an alert.
- */
+/** Compares hashes of one length with all tokens, so its time says nothing. Several are valid, so that one can be replaced. */
 function isAuthorized(valid: Buffer[], header = ''): boolean {
   const [, token = ''] = /^Bearer +([\x21-\x7e]{1,1000}) *$/i.exec(header) ?? []
   const sent = digest(token)
   return valid.map((each) => timingSafeEqual(each, sent)).includes(true)
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
+const digest = (text: string) => hash('sha256', text, 'buffer')
 
-/**
- * Ends the oldest connection without a valid token while there are more than `most`. Otherwise somebody without a token could hold all connections
- * that a port takes, and keep every alert out. A sender with the token sends it at once, and its connection then counts no more. Returns the function
- * that says so.
- */
+/** Otherwise connections without a valid token could keep every alert out. The returned function says that a connection sent one. */
 function limitStrangers(server: Server, most: number): (known: Socket) => void {
   const strangers = new Set<Socket>()
 

@@ -30,24 +30,14 @@ interface Problem {
 
 const problem = (why: Mrkdwn, server?: FoundServer): Problem => ({ is: 'problem', why, server: server?.name })
 
-/**
- * Grafana fires these with the labels of a rule that has no data, or that it can't evaluate (grafana.com/docs, "No Data and Error states"). When
- * Prometheus is away, all rules fire them at once.
- */
-const unevaluated = new Map([
-  ['DatasourceNoData', 'has no data for the rule'],
-  ['DatasourceError', "couldn't evaluate the rule"],
-])
+/** With the labels of the rule (grafana.com/docs, "No Data and Error states"). When Prometheus is away, all rules fire them at once. */
+const unevaluated = ['DatasourceNoData', 'DatasourceError']
 
-/**
- * Finds the server that an alert names, and the one that takes over. Names are compared exactly, with the hostname, the id and the primary IPv4
- * address. A server that the account no longer shows is found if Lockkeeper saw it before. Throws as the reads do.
- */
+/** Compares names exactly: hostname, id, primary IPv4 address. Finds a server that the account no longer shows if it was seen before. */
 export async function findAlerted(app: App, route: AlertRoute, labels: Labels): Promise<({ is: 'found' } & EvacuationServers) | Problem> {
   const [alertname = '', rulename] = [labels.get('alertname'), labels.get('rulename')]
-  const ofRule = route.match.get('alertname') === alertname ? undefined : unevaluated.get(alertname)
-  if (ofRule && rulename !== undefined)
-    return problem(mrkdwn`Grafana ${ofRule} ${nameOf(rulename)}, so it doesn't know whether a server is down.`)
+  if (rulename !== undefined && unevaluated.includes(alertname) && route.match.get('alertname') !== alertname)
+    return problem(mrkdwn`Grafana got no result for the rule ${nameOf(rulename)}, so it doesn't know whether a server is down.`)
   const named = nameIn(route, labels)
   if (named === undefined) return problem(mrkdwn`The alert has no label ${code(route.server)}, which names the server.`)
   const [shown, ...namesakes] = await serversNamed(app, named)
@@ -90,7 +80,6 @@ async function serversNamed({ account, lists }: App, named: string): Promise<Ser
   }
 }
 
-/** Finds a server that the account no longer shows, by what Lockkeeper saw. */
 async function seenServers({ assignments }: App, named: string): Promise<FoundServer[]> {
   const found = await assignments.find(({ serverId, serverName }) => serverId === named || serverName.toLowerCase() === named.toLowerCase())
   return [...new Map(found.map(({ serverId, serverName }) => [serverId, serverName]))].map(([id, name]) => ({ id, name }))

@@ -24,14 +24,10 @@ import { forgedProposal, type NotRequested, nothingRequested, type RefusalReason
 
 const run = scriptsOf(readScripts(import.meta.url, ['join-server', 'leave-server']))
 
-/**
- * What became of one alert. `received` counts each alert that arrived; `unmatched`: no entry of the policy is for it; `duplicate`: it was handled
- * before; `delayed`: it could not be handled now, and its sender repeats it.
- */
+/** `unmatched`: no entry of the policy is for it. `duplicate`: handled before. `delayed`: its sender repeats it. */
 export const alertOutcomes = ['received', 'proposed', 'duplicate', 'resolved', 'unmatched', 'refused', 'delayed'] as const
 type Outcome = 'proposed' | 'duplicate' | 'resolved' | 'unmatched'
 
-/** An alert could not be handled now. Its sender repeats it. */
 export class TryLater extends Error {
   override name = 'TryLater'
 }
@@ -44,12 +40,7 @@ interface Firing {
 type Refused = Omit<NotRequested, 'source'> & { is: 'refused'; reason: RefusalReason }
 type ToList = Firing & { refused: Refused }
 
-/**
- * Handles the alerts of one delivery: requests evacuations, ends the requests of resolved alerts, and owes one list of what was not requested.
- * Safe to repeat, also in another process at the same time: the id of a request comes from its server and the alert that began, and the lock of the
- * request is the only claim. `later`: the sender has to repeat the delivery; what was handled is a duplicate then. `stopping` aborts when the process
- * stops. After `takeMs` no further alert is taken, so that the sender gets an answer.
- */
+/** Safe to repeat, also in another process: the lock of the request is the only claim. `later`: the sender has to repeat the delivery. */
 export async function takeDelivery(app: App, alerts: Alert[], stopping: AbortSignal, takeMs = 20_000): Promise<'accepted' | 'later'> {
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(takeMs)])
   const toList: ToList[] = []
@@ -124,7 +115,7 @@ async function takeFiring(app: App, { alert, route }: Firing, signal: AbortSigna
   throw new TryLater('the request does not stand')
 }
 
-/** Submits the request of an alert. Returns undefined once it is recorded, and otherwise why nothing was requested. */
+/** Returns undefined once it is recorded, and otherwise why nothing was requested. */
 async function requestEvacuation(
   app: App,
   { alert, route: { channelId } }: Firing,
@@ -160,10 +151,7 @@ async function requestEvacuation(
   }
 }
 
-/**
- * Owes the list of alerts in a channel that led to no request, and sends it. Its id comes from the alerts, so that a repeat of the delivery owes the
- * same one until each alert has its mark.
- */
+/** Its id comes from the alerts, so that a repeat of the delivery owes the same one until each alert has its mark. */
 async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
   const id = hash('sha256', all.map(({ alert }) => `${alert.key}@${alert.startsAt ?? ''}`).join()).slice(0, 32)
   const marks = all.map(({ alert }) => app.keys.alert(alert.key))
@@ -231,10 +219,7 @@ function hasEnded({ ended }: AlertRecord, { startsAt }: Alert): boolean {
 /** How often the request of a server is found to stand no longer, or to be forged, before the sender has to repeat the alert. */
 const mostEpisodes = 10
 
-/**
- * Adds a firing alert to those of its server, and finds the episode of the server that has no request yet. Undefined if an alert's request stands.
- * The id of the request comes from the server and from the alert that began the episode, so all attempts in all processes make the same request.
- */
+/** Finds the episode that has no request yet. Undefined if a request stands. All attempts in all processes make the same request. */
 async function openEpisode(app: App, { key, startsAt }: Alert, serverId: string): Promise<string | undefined> {
   const { redis, keys } = app
   // With the alert, because one may begin while another that began with it ends.
@@ -265,7 +250,6 @@ async function skipForged(app: App, serverId: string, requestId: string): Promis
   return nextEpisode(app, serverId, requestId)
 }
 
-/** Whether a request prevents another one while the alert fires: it is open, or was decided. An expired or withdrawn one was not. */
 function stands({ state }: Request): boolean {
   return state !== 'expired' && state !== 'withdrawn'
 }
@@ -281,7 +265,6 @@ function resourceOf(app: App, serverId: string): string {
   return change.resource(change.inputOfAlert?.({ serverId, targetId: '' }))
 }
 
-/** Returns the change that alerts request. Without one, the port of alerts is not opened. */
 function changeOf({ catalog }: App): Change {
   const change = catalog.changeOfAlerts()
   if (!change) throw new Error('no change is for alerts')
@@ -291,10 +274,7 @@ function changeOf({ catalog }: App): Change {
 const deliveryKeyOf = (episode: string) => `alert:${episode}`
 const requestIdOf = (episode: string) => requestIdFor(deliveryKeyOf(episode))
 
-/**
- * Takes a resolved alert from its server, and ends the request of the server if no other alert about it fires. `requested`: the episode of the
- * request that was made for the alert after it had left.
- */
+/** `requested`: the episode of the request that was made for the alert after it had left. */
 async function leave(app: App, alert: Alert, serverId: string, requested = ''): Promise<void> {
   const names = [app.keys.alert(alert.key), app.keys.alertedServer(serverId)]
   const [episode] = await run(app.redis, 'leave-server', names, [`alert:${alert.key}`, alert.startsAt ?? '', requested])
@@ -302,7 +282,6 @@ async function leave(app: App, alert: Alert, serverId: string, requested = ''): 
   await end(app, alert)
 }
 
-/** Forgets all of a resolved alert but that it has ended. */
 async function end({ redis, keys }: App, { key, startsAt = '' }: Alert): Promise<void> {
   const name = keys.alert(key)
   await guardStore(() => redis.multi().del(name).hset(name, 'ended', startsAt).pexpire(name, endedMs).exec())
@@ -311,11 +290,7 @@ async function end({ redis, keys }: App, { key, startsAt = '' }: Alert): Promise
 /** Moves of a request take steps at the same moment, a few a second. Each time another step was first, the record is read again. */
 const mostTries = 20
 
-/**
- * Ends the request of a server that is well again. One that waits for approval is withdrawn. The thread of one that was approved says so, and the
- * change goes on, or stays as it ended. Nothing happens to one that was never approved. `token`: the same for all tries of one end, so that the
- * thread says it once. Throws if the record keeps changing.
- */
+/** Withdraws one that waits; the thread of an approved one says so. `token`: the same for all tries, so that the thread says it once. */
 async function resolveRequest(app: App, requestId: string, token: string): Promise<void> {
   for (let attempt = 0; attempt < mostTries; attempt += 1) {
     const request = await app.store.find(requestId)

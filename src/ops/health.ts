@@ -5,7 +5,7 @@ import { withinOr } from '../domain/within.ts'
 import { describeError, type Log, likenessOf, type RepeatedLines, scrub } from './log.ts'
 import { createInstruments } from './metrics.ts'
 
-/** Runs at most once per `ms` milliseconds and reuses the result, unless it failed. Probes and scrapes come every few seconds from several sides. */
+/** Reuses the result unless it failed. Probes and scrapes come every few seconds from several sides. */
 export function atMostEvery<T>(ms: number, run: () => Promise<T>): () => Promise<T> {
   let last: { at: number; result: T } | undefined
   return shareRuns(async () => {
@@ -14,7 +14,7 @@ export function atMostEvery<T>(ms: number, run: () => Promise<T>): () => Promise
   })
 }
 
-/** Shares one run between all calls that arrive during it, so that calls do not pile up behind a dependency that hangs. */
+/** Calls do not pile up behind a dependency that hangs. */
 export function shareRuns<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined
   return () => {
@@ -41,11 +41,7 @@ interface HealthParts {
   pages?: Record<string, () => Promise<Page>>
 }
 
-/**
- * Opens the operations port, which is never the public port. Serves `/healthz` (200: the process is alive), `/readyz` (200, or 503 with the
- * reason) and the given pages.
- * Throws StartError if another program uses the port, or the address is not one of this machine.
- */
+/** Never the public port. `/healthz`: 200 while the process is alive. `/readyz`: 200, or 503 with the reason. Throws StartError. */
 export async function startHealth({ host = '127.0.0.1', port, whyNotReady, lines, pages = {} }: HealthParts) {
   const known: Record<string, () => Promise<Page>> = {
     '/healthz': async () => json(200, { alive: true }),
@@ -94,23 +90,16 @@ function answer(response: ServerResponse, { status, type, body }: Page): void {
   response.end(body)
 }
 
-/**
- * Checks one dependency. Throws an Error whose message is a sentence for operators if the dependency has a problem. May return a note for
- * them although it has none.
- */
+/** Throws an Error with a sentence for operators if the dependency has a problem. May return a note although it has none. */
 // biome-ignore lint/suspicious/noConfusingVoidType: most checks return nothing.
 export type Check = () => Promise<string | undefined | void>
 
-/** The result of a check. `since` is the time when this process first saw the problem, in ISO 8601. */
+/** `since`: when this process first saw the problem, in ISO 8601. */
 type CheckResult = { ok: true; note?: string } | { ok: false; problem: string; since: string }
 
-/** How long a check may take. After that the page reports that it got no answer. */
 const checkDeadlineMs = 2_000
 
-/**
- * Creates the page that shows the state of each dependency to people and monitors. It never starts or stops anything. A problem keeps its
- * `since` until a check passes. The log gets one line when a problem begins and one when it ends.
- */
+/** A problem keeps its `since` until a check passes. The log gets one line when it begins and one when it ends. */
 export function createStatus<Name extends string>(
   checks: Record<Name, Check>,
   log: Pick<Log, 'info' | 'warn'>,
@@ -151,7 +140,7 @@ async function runCheck(check: Check): Promise<{ problem?: string; note?: string
   return withinOr(checkDeadlineMs, outcome, { problem: `No answer within ${checkDeadlineMs / 1000} s` })
 }
 
-/** The figures that all replicas share. They are read from Redis for a scrape instead of being counted here. */
+/** What all replicas share, read from Redis for a scrape. */
 export interface Snapshot {
   open: { state: string; kind: string; count: number }[]
   movesInFlight: number
@@ -159,15 +148,10 @@ export interface Snapshot {
   jobs: { queue: string; state: string; count: number }[]
   /** Undefined if there was no tick yet. */
   lastTickAgeMs: number | undefined
-  /** Calls to the account API in the last minute, and how long the next one would have to wait. */
   budget: { kind: string; lane: string; used: number; waitMs: number }[]
 }
 
-/**
- * Creates the metrics page in the format of Prometheus: the metrics of this process in `registry`, and the figures that all replicas share, which are
- * reused for `keepMs`. The page waits `waitMs` for them, which is shorter than scrapers wait. Those that are unknown get no value: an old one would
- * hide an outage, and 0 would look healthy.
- */
+/** Unknown figures get no value: an old one would hide an outage, and 0 would look healthy. Scrapers wait longer than `waitMs`. */
 export function createMetricsPage(registry: Registry, snapshot: () => Promise<Snapshot>, { keepMs = 1_000, waitMs = 3_000 } = {}) {
   const { gauge } = createInstruments(registry)
   const up = gauge('lockkeeper_redis_up', '1 if Redis answered this scrape, otherwise 0.')

@@ -32,11 +32,7 @@ interface ErrorDescription {
 /** Lockkeeper's own errors. Their messages say where they occurred, so they need no stack. */
 const ownErrors = [UserError, ApiError, ApiContractError, ApiUnreachableError, StoreUnavailableError]
 
-/**
- * Returns the parts of a thrown value that may be logged: name, code, message, the safe fields of Lockkeeper's own errors, and the stack of
- * all others. Drops every other property, because the errors of libraries carry commands, bodies and headers, and with them passwords and
- * tokens.
- */
+/** What may be logged. Drops other properties: errors of libraries carry commands, bodies and headers, and with them secrets. */
 export function describeError(thrown: unknown, depth = 0): ErrorDescription {
   if (!(thrown instanceof Error)) return { name: 'Thrown', message: typeof thrown === 'string' ? thrown.slice(0, 200) : typeof thrown }
   const { code, operation, status, codes } = thrown as { code?: unknown; operation?: unknown; status?: unknown; codes?: unknown }
@@ -70,7 +66,7 @@ function messageOf(error: Error): string {
   )
 }
 
-/** Returns only the frames of a stack, because its first line repeats the uncut message. */
+/** Without the first line of the stack, which repeats the uncut message. */
 function framesOf(error: Error): string[] {
   return (error.stack ?? '')
     .split('\n')
@@ -78,7 +74,7 @@ function framesOf(error: Error): string[] {
     .slice(0, 8)
 }
 
-/** Converts any value for the log: describes errors, hides secrets, and replaces instances of other classes with the name of the class. */
+/** Describes errors, hides secrets, and replaces instances of other classes with the name of the class. */
 function safeValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return value
@@ -93,7 +89,7 @@ function safeValue(value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, safeValue(part, depth + 1)]))
 }
 
-/** Returns an address without user, password, path and query. Each can be a secret: in Slack's response addresses, the path is one. */
+/** Each left out part can be a secret: in Slack's response addresses, the path is one. */
 export function redactUrl(address: string | URL): string {
   const url = typeof address === 'string' ? URL.parse(address) : address
   return url === null ? '[not an address]' : `${url.protocol}//${url.host}${url.pathname.length > 1 ? '/…' : ''}`
@@ -108,10 +104,7 @@ export function scrub(line: string): string {
 const ofConnection =
   /\b(ECONN(REFUSED|RESET|ABORTED)|E(TIMEDOUT|PIPE|AI_AGAIN|NOTFOUND|HOSTUNREACH|NETUNREACH))\b|Connection is closed|Connection closed|Command aborted|isn't writeable|timed out|Socket timeout|max retries per request|enableOfflineQueue|\b(LOADING|READONLY|MASTERDOWN|UNBLOCKED|CLUSTERDOWN|NOREPLICAS)\b/i
 
-/**
- * Returns a name that like errors share. An outage of Redis shows in many words, which all are like each other. Of all other errors, two are
- * alike if they differ at most in numbers and ids.
- */
+/** An outage of Redis shows in many words. Other errors are alike if they differ at most in numbers and ids. */
 export function likenessOf(error: unknown): string {
   const { name, message = '', code = '', operation = '', status = '', codes = [] } = describeError(error)
   const isAway = (error instanceof StoreUnavailableError && code === '') || ofConnection.test(`${code} ${message}`)
@@ -128,7 +121,6 @@ type Fields = Record<string, unknown>
 
 type Write<Needed> = (fields: Fields & Needed, text: string) => void
 
-/** The log as the rest of the code sees it: a code with each warning and error. */
 export interface Log {
   debug: Write<unknown>
   info: Write<unknown>
@@ -137,10 +129,7 @@ export interface Log {
   fatal: Write<{ code: ErrorCode }>
 }
 
-/**
- * Creates the log, which writes JSON lines to standard output. Every field passes through `safeValue`. So no command, body, header or
- * secret is written, whatever its name and level.
- */
+/** JSON lines on standard output. Every field passes through `safeValue`, so no command, body, header or secret is written. */
 export function createLog({ level, destination = pino.destination(1) }: { level: pino.Level; destination?: DestinationStream }) {
   return pino(
     {
@@ -152,8 +141,7 @@ export function createLog({ level, destination = pino.destination(1) }: { level:
         log: (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, safeValue(value)])),
       },
       hooks: {
-        // pino would print further arguments into the message as they are, so they are dropped. It would also print the whole message of a
-        // bare error, so the error becomes a field.
+        // pino would print further arguments, and the whole message of a bare error, into the line as they are.
         logMethod([first, message]: unknown[], method) {
           if (first instanceof Error) method.call(this, { error: first }, String(message ?? 'error'))
           else if (typeof first === 'string') method.call(this, first)
@@ -175,10 +163,7 @@ interface RepeatedLine {
   onWritten?: () => void
 }
 
-/**
- * Creates the lines that can recur at every attempt while a service is away, and are written at most once a minute. No error is swallowed: the next
- * line has the number of its repeats.
- */
+/** Lines that can recur at every attempt are written at most once a minute. The next line has the number of its repeats. */
 export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
   const repeats = createRepeats()
   const nameOf = (code: ErrorCode, about: string) => `${code} ${about}`
@@ -199,7 +184,6 @@ export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
     write,
     /** Writes that this is over, for a caller who knows. Without a call it is over after a minute without a repeat. */
     end: (code: ErrorCode, about = '') => repeats.end(nameOf(code, about)),
-    /** Writes the repeats that no line has counted yet. */
     flush: repeats.flush,
   }
 }
@@ -208,10 +192,7 @@ export type RepeatedLines = ReturnType<typeof createRepeatedLines>
 /** How long a full pipe may block a write. After that the write fails, and the caller writes the line again later. */
 const maxBlockedMs = 1_000
 
-/**
- * Creates the function that writes lines of the audit. It returns after the whole line is written, so that a crash right after it loses
- * nothing. It throws if the line could not be written. `destination` is a file descriptor, by default standard output.
- */
+/** Returns after the whole line is written, so that a crash right after it loses nothing. Throws if it could not be written. */
 export function createAuditLog({ destination = 1 }: { destination?: number } = {}) {
   /** Whether the previous write failed in the middle of a line. The next line then begins with a line break. */
   let isCutOff = false
@@ -238,18 +219,14 @@ export function createAuditLog({ destination = 1 }: { destination?: number } = {
   }
 }
 
-/**
- * A Slack payload that no listener handled. `kind` has the form of Slack's types and `members` are names from Lockkeeper's own schemas, so
- * both may be logged. `no-listener`: no listener exists for this kind. `unreadable`: required members are missing. `listener-failed`: the
- * listener failed before it acknowledged the payload.
- */
+/** `kind` has the form of Slack's types and `members` are names from our own schemas, so both may be logged. */
 export interface LoggedPayload {
   kind: string
   why: 'no-listener' | 'unreadable' | 'listener-failed'
   members?: string[]
 }
 
-/** Creates the functions that count and log errors. Each error is counted, even if the log has one line for many. */
+/** Each error is counted, even if the log has one line for many. */
 export function createErrorReports(log: Pick<Log, 'info' | 'warn'>, lines: Pick<RepeatedLines, 'write'>, count: (place: Place) => void) {
   return {
     of:
@@ -259,7 +236,6 @@ export function createErrorReports(log: Pick<Log, 'info' | 'warn'>, lines: Pick<
         const { code, text } = atPlace[place]
         lines.write({ level: 'error', fields: { code, error, requestId }, text, about: likenessOf(error) })
       },
-    /** Logs a payload that was acknowledged but not handled. A kind without a listener is not counted as an error. */
     unhandled({ kind, why, members }: LoggedPayload): void {
       if (why !== 'no-listener') count('slack')
       const { code, text } = unhandled[why]
@@ -297,11 +273,7 @@ const unhandled: Record<LoggedPayload['why'], { code: ErrorCode; text: string }>
   'listener-failed': { code: 'slack-listener-failed', text: 'A listener failed before it acknowledged a Slack payload' },
 }
 
-/**
- * Creates a logger for Slack's libraries. It drops their debug lines at every level, because those contain whole bodies. Of all other lines
- * it keeps the texts, the errors and Lockkeeper's own code, and drops everything else that is passed along. While Slack is away, they repeat
- * theirs at every attempt to connect; Lockkeeper's own lines in this log count their repeats themselves.
- */
+/** For Slack's libraries, whose debug lines have whole bodies. Keeps texts, errors and Lockkeeper's own codes of all other lines. */
 export function slackLogger(log: Pick<Log, 'info' | 'warn' | 'error'>, lines: Pick<RepeatedLines, 'write'>) {
   const write =
     (level: 'info' | 'warn' | 'error') =>

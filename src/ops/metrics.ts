@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Creates the functions that make a metric in this registry, each from its name and the text that explains it. */
+/** Each makes a metric from its name and the text that explains it. */
 export function createInstruments(registry: Registry) {
   const registers = [registry]
   return {
@@ -15,11 +15,9 @@ export function createInstruments(registry: Registry) {
 }
 /** The kinds of payload that are acknowledged: the values of the label `payload`. */
 const acknowledgedPayloads = ['command', 'click', 'form', 'shortcut', 'options', 'home', 'other'] as const
-type AcknowledgedPayload = (typeof acknowledgedPayloads)[number]
 
 /** How Redis can lose a request: the values of the label `how`. */
 export const losses = ['all-data', 'set-back', 'one-record'] as const
-type Loss = (typeof losses)[number]
 
 /** Why a record or a note is not genuine: the values of the label `problem`. */
 export const forgeries = ['record-changed', 'approvals-not-genuine', 'already-sent', 'already-ended', 'audit-note'] as const
@@ -40,17 +38,10 @@ const buckets = {
   call: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
 }
 
-/**
- * Gauges of prom-client whose names end like those of counters, which `promtool check metrics` reports. They only repeat the sums of other
- * gauges, such as `nodejs_active_handles`.
- */
+/** Their names end like those of counters, which `promtool check metrics` reports. They only repeat the sums of other gauges. */
 const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
-/**
- * Creates the metrics of this process: those of the service level objectives and of what must never occur (docs/alerts-and-errors.md explains both),
- * and all others. Names follow prometheus.io/docs/practices/naming: base units, and `_total` for counters. The values of labels come from small
- * fixed sets, and never from ids, names or texts from outside.
- */
+/** docs/alerts-and-errors.md explains them. Values of labels come from small fixed sets, never from ids, names or texts from outside. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -157,10 +148,10 @@ export function createMetrics() {
     expectKinds(kinds: string[]): void {
       for (const delays of [writeDelays, reportDelays]) for (const kind of kinds) delays.zero({ kind })
     },
-    acknowledged: (payload: AcknowledgedPayload, ms: number) => acknowledgements.observe({ payload }, ms / 1_000),
+    acknowledged: (payload: (typeof acknowledgedPayloads)[number], ms: number) => acknowledgements.observe({ payload }, ms / 1_000),
     writeSent: (kind: string, sinceApprovalMs: number) => writeDelays.observe({ kind }, seconds(sinceApprovalMs)),
     reported: (kind: string, sinceEndMs: number) => reportDelays.observe({ kind }, seconds(sinceEndMs)),
-    requestsLost: (how: Loss) => lost.inc({ how }),
+    requestsLost: (how: (typeof losses)[number]) => lost.inc({ how }),
     notGenuine: (problem: Forgery) => forged.inc({ problem }),
     transition: (kind: string, state: string) => transitions.inc({ kind, state }),
     decision: (kind: string, decision: string) => decisions.inc({ kind, decision }),

@@ -34,18 +34,7 @@ interface Found {
   entries: Assignment[]
 }
 
-export interface Assignments {
-  /** Finds assignments of the last 24 hours. Throws StoreUnavailableError if Redis does not answer. */
-  find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]>
-  note(listed: ElasticIp[]): Promise<void>
-  noteOne(elasticIp: ElasticIp): Promise<void>
-}
-
-/**
- * Creates the list of servers that the Elastic IPs were last seen on. The account shows no server for the addresses of a server that is not
- * active, which is when they have to be moved. The whole list is signed, so that nobody who writes to Redis offers addresses of other servers.
- * Times are in ms since 1970, by Redis' clock. `onRefused` receives why a list in Redis is not used.
- */
+/** The account shows no server for addresses of one that is not active. The list is signed, so that nobody offers others. Redis' clock. */
 export function createAssignments({
   redis,
   keys,
@@ -56,7 +45,7 @@ export function createAssignments({
   keys: Keys
   keyring: Keyring
   onRefused: (problem: ListProblem) => Promise<void> | void
-}): Assignments {
+}) {
   const run = scripts.bind(undefined, redis)
   const list = createSignedList({ keyring, name: 'assignments', schema: z.array(Assignment) })
   /** The time of the newest list that this process has read or written. An older one was put back. */
@@ -104,6 +93,7 @@ export function createAssignments({
     throw new Error('the list of assignments kept changing while it was written')
   }
 
+  /** Assignments of the last 24 hours. Throws StoreUnavailableError. */
   async function find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]> {
     await noting
     const now = await readClock()
@@ -116,7 +106,7 @@ export function createAssignments({
     return Number(ms)
   }
 
-  /** Reads the list. One that somebody changed, or put back, has no entries. */
+  /** A list that somebody changed, or put back, has no entries. */
   async function read(now: number): Promise<Found> {
     // A list that this process reads or writes while the answer is on its way is not compared.
     const known = newest
@@ -134,6 +124,7 @@ export function createAssignments({
 
   return { note, noteOne, find }
 }
+export type Assignments = ReturnType<typeof createAssignments>
 
 function isUsed({ at }: Assignment, now: number): boolean {
   return now - at <= longestSeenMs

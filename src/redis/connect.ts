@@ -42,19 +42,13 @@ export function connectRedis(url: Secret, patience: Patience, onError: (problem:
   return redis
 }
 
-/**
- * Returns the code of a connection problem: that of Node (ECONNREFUSED), or the first word of an error from Redis (WRONGPASS). The rest of
- * the message may quote what was sent. Cluster and Sentinel wrap the error of the server.
- */
+/** Node's (ECONNREFUSED), or the first word of Redis' (WRONGPASS): the rest may quote what was sent. Cluster and Sentinel wrap it. */
 function problemOf({ code, message, lastNodeError }: Error & { code?: string; lastNodeError?: Error }): string {
   const serverMessage = lastNodeError?.message ?? /Last error: (.*)/s.exec(message)?.[1] ?? message
   return code ?? /^[A-Z]{2,}/.exec(serverMessage)?.[0] ?? 'no answer'
 }
 
-/**
- * Rejects all commands that read or write until the returned function is called, because a Redis that has not been checked could lose requests.
- * `refusal` returns the code with which Redis refused the last check, such as `OOM`. Without one, commands fail as if it did not answer.
- */
+/** A Redis that has not been checked could lose requests. `refusal`: the code with which it refused the last check, such as `OOM`. */
 export function holdCommands(redis: Redis, refusal: () => string | undefined = () => undefined): () => void {
   const send = redis.sendCommand.bind(redis)
   redis.sendCommand = (command, stream) => {
@@ -105,7 +99,6 @@ function pingRegularly(redis: Redis): void {
   timer.unref()
 }
 
-/** Closes a connection: with QUIT if Redis answers within 1 s, and otherwise at once. */
 export async function closeRedis(redis: Redis): Promise<void> {
   if (redis.status === 'ready') await settleWithin(1_000, [redis.quit()])
   redis.disconnect()

@@ -60,7 +60,6 @@ export function createRedisConnections(
     warn: (fault) => log.warn({ code: 'redis-unsafe' }, fault),
   })
 
-  /** Checks that this Redis keeps requests safe, and then lets the commands of people through. Throws as the check does. */
   async function reach(): Promise<void> {
     await check().catch((error: unknown) => {
       refusal = error instanceof WritesRefused ? error.refusal : undefined
@@ -70,15 +69,11 @@ export function createRedisConnections(
     releaseCommands()
   }
 
-  /** Returns the settings with which this Redis could lose requests. Throws StoreUnavailableError if it does not answer. */
   async function faults(): Promise<RedisFault[]> {
     return findRedisFaults(await guardStore(() => readInfos(prompt)))
   }
 
-  /**
-   * Returns what a worker reports to the operators. With ALLOW_VOLATILE_REDIS they accepted the settings, and the log warned about them at the
-   * start. Nobody can accept that Redis refuses writes. Throws StoreUnavailableError if it does not answer.
-   */
+  /** With ALLOW_VOLATILE_REDIS operators accepted the settings. Nobody can accept that Redis refuses writes. Throws StoreUnavailableError. */
   async function faultsToReport(): Promise<RedisFault[]> {
     const settings = allowVolatile ? [] : await faults()
     const refusal = await probe()
@@ -104,11 +99,7 @@ export function createRedisConnections(
 }
 export type RedisConnections = ReturnType<typeof createRedisConnections>
 
-/**
- * Asks Redis for a write. Returns why Redis refuses writes, and undefined if it takes them. INFO is not enough: it leaves out whether a failed
- * save stops writes, and a Cluster has several answers. No key has the name of the probe, and `XX` sets only a key that exists, so nothing is
- * ever written. Throws StoreUnavailableError if Redis does not answer, or refuses for another reason.
- */
+/** INFO does not say whether a failed save stops writes. `XX` sets only a key that exists, and none has this name. */
 export async function probeWrites(redis: Redis, keys: Keys): Promise<WriteRefusal | undefined> {
   try {
     await guardStore(() => redis.set(keys.writeProbe, '', 'XX'))
@@ -124,12 +115,10 @@ export async function probeWrites(redis: Redis, keys: Keys): Promise<WriteRefusa
 const rejection = /\b(WRONGPASS|NOAUTH|NOPERM)\b/
 
 interface CheckParts {
-  /** The patient connection, which reconnects and sends commands again by itself. */
   redis: RedisFromIoredis
   probe: () => Promise<WriteRefusal | undefined>
   allowVolatile: boolean
   prefix: string
-  /** Returns the latest problem of the connection as a code: `ECONNREFUSED`. */
   problem: () => string | undefined
   warn: (fault: string) => void
   attemptMs?: number
@@ -170,7 +159,7 @@ export class WritesRefused extends AwayError {
   }
 }
 
-/** Returns the error with which the start waits or ends after a command has failed. `problem`: the latest one of the connection. */
+/** `problem`: the latest one of the connection. */
 export function startProblem(error: unknown, { problem, prefix }: { problem?: string | undefined; prefix: string }): Error {
   const message = error instanceof Error ? error.message : ''
   const code = error instanceof StoreUnavailableError && error.code ? error.code : rejection.exec(message)?.[1]
@@ -189,10 +178,7 @@ function problemError(problem = 'no answer'): Error {
   return new AwayError(unreachableRedis(problem))
 }
 
-/**
- * Reads the answers to INFO: one, or that of each primary of a Cluster, because the settings of one say nothing about the others. Throws if
- * Redis does not answer. A single primary that does not answer is left out, because a replica replaces it.
- */
+/** One, or that of each primary of a Cluster but those that do not answer, which a replica replaces. */
 export async function readInfos(redis: RedisFromIoredis | Cluster): Promise<string[]> {
   const first = await redis.info()
   if (!(redis instanceof Cluster)) return [first]
@@ -245,7 +231,7 @@ export type RedisHealth =
   | { is: 'lacks-right'; right: MissingRight }
   | { is: 'silent' }
 
-/** Reads whether Redis keeps requests safe, takes writes, and runs scripts, as every step needs. Throws every other error. */
+/** Every step needs to write and to run scripts. Throws other errors. */
 export async function readRedisHealth({ connections, store, config }: App): Promise<RedisHealth> {
   try {
     const faults = await connections.faults()

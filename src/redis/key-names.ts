@@ -1,7 +1,4 @@
-/**
- * Builds the names of all keys in Redis. They share one hash tag, so that a script may use several keys on a Redis Cluster. Bots with
- * different prefixes can share one Redis.
- */
+/** One hash tag, so that a script may use several keys on a Redis Cluster. */
 export function createKeys(prefix: string) {
   const tag = `{${prefix}}`
   return {

@@ -24,7 +24,7 @@ const schedulerId = 'tick'
 /** The scheduler is considered dead when its next tick is overdue by three intervals and this time. */
 const overdueMs = 2_000
 
-/** Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes `redis`. */
+/** Processes that answer people wake requests up, and workers run jobs. The caller closes `redis`. */
 export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesParts) {
   const options = {
     connection: redis as ConnectionOptions,
@@ -36,7 +36,7 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
   const ticks = new Queue('ticks', options)
   for (const queue of [wakeUps, ticks]) queue.on('error', onError)
 
-  /** Adds a wake-up. Reports errors, and never throws. The watchdog of the worker restarts ticks that stopped. */
+  /** Never throws. The watchdog of the worker restarts ticks that stopped. */
   async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
     try {
       await wakeUps.add(kind, { version: 1, id, kind, resource } satisfies z.infer<typeof WakeUp>, { delay: delayMs })
@@ -46,7 +46,6 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
     }
   }
 
-  /** Starts the scheduler that adds a tick to the queue at every interval, unless one is already running. All replicas share it. */
   async function startTicking(): Promise<void> {
     const scheduler = await ticks.getJobScheduler(schedulerId)
     // A scheduler can lose its next tick, for example when it is removed and created again at the same moment. Then replace it.

@@ -29,11 +29,7 @@ export function scriptsOf<Name extends string = never>(own?: ReadonlyMap<Name, s
   }
 }
 
-/**
- * Claims a key for `lastsMs`. Returns undefined if the claim succeeded, and otherwise the value that the key holds. Throws StoreUnavailableError.
- * `SET NX GET`, because the client sends a command again when its connection breaks: the second one then finds its own token, which is new for
- * each claim.
- */
+/** Returns undefined, or who holds the key. `GET` returns the own token, new for each claim, if the client sends the command twice. */
 export async function claim(
   redis: Redis,
   key: string,

@@ -31,13 +31,13 @@ export function createSignedList<List>({ keyring, name, schema }: { keyring: Key
 
   function encode(list: List, at: number): StoredList {
     const text = JSON.stringify(list)
-    const signed = { at, digest: digestOf(text) }
+    const signed = { at, digest: hash('sha256', text) }
     return { head: JSON.stringify({ ...signed, signature: keyring.sign(contentOf(signed)) }), text }
   }
 
   function decode({ head, text }: StoredList): ReadList<List> {
     if (head === '') return { is: 'none' }
-    const digest = digestOf(text)
+    const digest = hash('sha256', text)
     if (head === last?.head && digest === last.digest) return last.list
     const read = parseHead(head)
     const verdict = read ? keyring.verify(contentOf(read), read.signature) : 'forged'
@@ -61,14 +61,7 @@ function parseHead(text: string): z.infer<typeof Head> | undefined {
   }
 }
 
-function digestOf(text: string): string {
-  return hash('sha256', text)
-}
-
-/**
- * Marks with which key this process signs. Returns whether the process that started last signs with a key that this one does not have: it then
- * trusts no request of the other process. Throws StoreUnavailableError if Redis does not answer.
- */
+/** Whether the process that started last signs with a key that this one lacks: it then trusts no request of the other. */
 export async function markSigningKey(redis: Redis, keys: Keys, { keyId, knows }: Pick<Keyring, 'keyId' | 'knows'>): Promise<boolean> {
   const before = await guardStore(() => redis.set(keys.signingKeyMark, keyId, 'GET'))
   return before !== null && !knows(before)

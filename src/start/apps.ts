@@ -48,7 +48,7 @@ export interface Outlets {
   timings?: Timings
 }
 
-/** Builds the two values of App. It sends nothing yet, and waits for nothing. */
+/** It sends nothing yet, and waits for nothing. */
 export function buildApps(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
   const metrics = createMetrics()
   const lines = createRepeatedLines(log)
@@ -117,7 +117,6 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const signer = createNoteSigner(keyring)
   const newestHead = createNewestHead()
 
-  /** The members of App that use the connection of one. */
   function over(redis: Redis) {
     const audit = createAudit({
       redis,

@@ -29,7 +29,6 @@ import { buildApps, disconnect, type Outlets } from './apps.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { statusChecks } from './status.ts'
 
-/** Creates the whole bot from its configuration. */
 export function createBot(config: Config, outlets: Outlets) {
   const { people, jobs, newestHead } = buildApps(config, outlets)
   const dataLossMark = createDataLossMark(jobs, newestHead)

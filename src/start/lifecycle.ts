@@ -35,14 +35,11 @@ interface LifecycleParts<Identity> {
   createListener: (identity: Identity) => Part<number | undefined>
   alerts?: Part<number>
   worker: Part
-  /** Returns the problem of the worker as a sentence, or undefined if it has none. */
   workerProblem: () => Promise<string | undefined>
-  /** Called after the listener and the worker have stopped. */
   disconnect: () => Promise<void>
   firstPauseMs?: number
 }
 
-/** Creates the start and the stop of a process, each with its order. */
 export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
   const { role, about, log, lines, worker, alerts, firstPauseMs = 1_000 } = parts
   const stopping = new AbortController()
@@ -52,11 +49,7 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
   let operations: Pick<Health, 'port' | 'close'> | undefined
   let isServing = false
 
-  /**
-   * Opens the operations port first, and then each side as soon as it is useful: people get answers while Redis is away, and moves are
-   * tracked while Slack is away. Resolves with the ports once both sides run. Throws StartError with what to do if it cannot start, and if
-   * `stop` interrupts it.
-   */
+  /** Each side starts as soon as it is useful: people get answers while Redis is away, and moves are tracked while Slack is away. */
   async function start(): Promise<{ opsPort: number; slackPort: number | undefined; alertsPort?: number }> {
     operations = await parts.openOperations(whyNotReady)
     if (signal.aborted) await operations.close()
@@ -76,7 +69,7 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
     return { opsPort, slackPort: undefined, ...(await listening) }
   }
 
-  /** Tries until the dependency answers or the process stops. The pauses double, and are at least as long as the error says. */
+  /** The pauses double, and are at least as long as the error says. */
   async function reach<T>({ name, reach: attempt, longestPauseMs }: Dependency<T>): Promise<T> {
     const code = 'dependency-away'
     const problems = new Set<string>()
@@ -120,17 +113,14 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
     return unlessAborted(signal, part.start())
   }
 
-  /**
-   * Returns the reason for orchestrators, or undefined if this process is ready. After the start, an outage of Slack, Redis or the account API
-   * is no reason: it would take all replicas out of service together, and nobody would get an answer.
-   */
+  /** After the start, no outage is a reason: it would take all replicas out of service together, and nobody would get an answer. */
   async function whyNotReady(): Promise<string | undefined> {
     if (signal.aborted) return 'stopping'
     if (!isServing) return missing.size > 0 ? `starting: waiting for ${[...missing].join(' and ')}` : 'starting'
     return role === 'worker' ? parts.workerProblem() : undefined
   }
 
-  /** Stops accepting work, waits for running work, and closes everything. The next process resumes the rest. Interrupts a start. */
+  /** The next process resumes the rest. Interrupts a start. */
   async function stop(): Promise<void> {
     stopping.abort(new StartError('Stopped during the start.'))
     await settleWithin(

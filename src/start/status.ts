@@ -9,9 +9,7 @@ import { checkProgress } from '../requests/worker.ts'
 const slackEveryMs = 30_000
 const accountEveryMs = 60_000
 
-/**
- * The checks of `/status`: the same readings, each as a sentence for operators, without details of a failed call, which can be secret.
- */
+/** Sentences for operators, without details of a failed call, which can be secret. */
 export function statusChecks(app: App) {
   const { connections, slack, config } = app
   const health = shareRuns(() => readRedisHealth(app))

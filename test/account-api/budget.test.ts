@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { createAccountBudget } from '../../src/account/budget.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { CallKind, Lane } from '../../src/domain/lane.ts'
+import { readScripts } from '../../src/redis/scripts.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 function setUp(
@@ -192,6 +193,8 @@ test('figures of people, tracking and the background are those of the read-only 
 describe('without Redis', () => {
   function setUpAway() {
     const { redis, budget, ...others } = setUp({ windowMs: 1_500, readsPerMinute: 20 })
+    const scripts = readScripts(new URL('../../src/account/budget.ts', import.meta.url).href, ['take-turn'])
+    for (const [name, lua] of scripts) redis.defineCommand(`lockkeeper:${name}`, { lua })
     const commands = redis as unknown as { 'lockkeeper:take-turn': () => Promise<unknown> }
     const spy = vi.spyOn(commands, 'lockkeeper:take-turn')
     const away = () => spy.mockImplementation(() => Promise.reject(new StoreUnavailableError('away')))

@@ -61,11 +61,15 @@ describe('what Grafana really sent', () => {
 
   test.each([
     ['without the label of the server', 'image', 'The alert has no label `instance`, which names the server.'],
-    ['about a rule without data', 'no-data', "Grafana has no data for the rule `Node down`, so it doesn't know whether a server is down."],
+    [
+      'about a rule without data',
+      'no-data',
+      "Grafana got no result for the rule `Node down`, so it doesn't know whether a server is down.",
+    ],
     [
       'about a rule that cannot be evaluated',
       'error',
-      "Grafana couldn't evaluate the rule `web_1_down`, so it doesn't know whether a server is down.",
+      "Grafana got no result for the rule `web_1_down`, so it doesn't know whether a server is down.",
     ],
   ])('%s is posted once, and proposes nothing', async (_, file, words) => {
     const folderOf = { image: 'device', 'no-data': 'GrafanaCloud', error: 'nodes' }[file] ?? ''
@@ -87,7 +91,7 @@ describe('what Grafana really sent', () => {
     for (const { take } of [bySeverity, byName]) expect(await take([down('web-1', labels)])).toBe('accepted')
 
     expect(bySeverity.submitted).toEqual([])
-    expect(bySeverity.posts.map(({ text }) => text)).toEqual([expect.stringContaining('Grafana has no data for the rule `NodeDown`')])
+    expect(bySeverity.posts.map(({ text }) => text)).toEqual([expect.stringContaining('Grafana got no result for the rule `NodeDown`')])
     expect(byName.submitted).toMatchObject([{ input: { serverId: 'sv_web-1' } }])
   })
 
