@@ -2,7 +2,6 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { App } from '../app.ts'
-import type { Config } from '../config/config.ts'
 import { whyNotListening } from '../domain/listening.ts'
 import { settleWithin } from '../domain/within.ts'
 import { notifyOperators } from '../outbox/notices.ts'
@@ -36,7 +35,7 @@ interface Answer {
 }
 
 /** The token is checked before the body is read. 200: every alert is recorded. After 503 the sender soon repeats, after 4xx much later. */
-export function createAlertReceiver(app: App, { host, port, tokens }: NonNullable<Config['alerts']>, take: Take) {
+export function createAlertReceiver(app: App, { host, port, tokens }: NonNullable<App['config']['alerts']>, take: Take) {
   const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxOpen: maxOpenBytes })
   const valid = tokens.map((token) => digest(token.reveal()))
   const refusals = createRefusalLog<RefusalReason>(
