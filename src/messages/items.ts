@@ -51,7 +51,6 @@ export function movedCount(items: Pick<ItemView, 'state'>[]): string {
   return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
 }
 
-/** Says the state of a request, and how many of its items are done where others are not: `moving, 12 of 14 moved`. */
 export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {
   const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
   return items.length === 0 || state === 'done' ? words : `${words}, ${movedCount(items)}`
@@ -70,7 +69,6 @@ export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
   return done > 0 && done < items.length
 }
 
-/** Lists items: for approvers with their ids, and with their states once the first may have been sent. */
 export function itemBlocks(items: ItemView[], request: Pick<Request, 'state' | 'items' | 'unansweredSince'>): KnownBlock[] {
   if (items.length === 0) return []
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
@@ -107,7 +105,6 @@ const columns: Columns<ItemView> = [
   { header: 'Why', cell: whyNotDone, ifAny: true },
 ]
 
-/** Shows the outcome of every item as a table, those that are not done first. Undefined if the table exceeds a limit of Slack. */
 export function outcomeTable(items: ItemView[]): KnownBlock | undefined {
   const { table } = itemRows(worstFirst(items), { columns })
   return table && dataTable('What became of each address', table)
@@ -121,7 +118,6 @@ export function outcomeBlocks(items: ItemView[]): KnownBlock[] {
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn(lines, '\n'))
 }
 
-/** Says once what people should know of the items that are done. */
 export function notesOnDone(items: ItemView[]): Mrkdwn {
   const notes = items.filter(({ state }) => state === 'done').map(({ ending }) => endingWords(ending))
   const distinct = new Map(notes.filter(({ text }) => text !== '').map((note) => [note.text, note]))

@@ -24,7 +24,6 @@ import {
   refuseMove,
 } from './move.ts'
 
-/** What a move needs of App. */
 interface MoveNeeds extends ServerNeeds {
   account: Pick<AccountApi, 'elasticIps' | 'servers'>
 }
