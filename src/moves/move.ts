@@ -191,10 +191,7 @@ export function needsAssignedServer({ elasticIp, target }: Pick<MoveReads, 'elas
   return sameSite({ location: elasticIp.site, assigned: undefined, target: target.site }) !== true
 }
 
-/**
- * Checks whether the move can be requested. Throws CheckFailed if it cannot. Lists what was not read or cannot be compared, and does not
- * refuse it.
- */
+/** Throws CheckFailed if the move cannot be requested. Lists what was not read or cannot be compared, and does not refuse it. */
 export function checkMove(typed: MoveInput, reads: MoveReads): Preflight<MoveFacts, MoveInput> {
   const { elasticIp, target } = reads
   const input = { elasticIpId: elasticIp?.id ?? typed.elasticIpId, serverId: target?.id ?? typed.serverId }
