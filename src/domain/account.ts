@@ -36,7 +36,6 @@ export function keyPhrase(name: string): Phrase {
   return requester === undefined ? phrase`${name}` : phrase`${labelOf(name)}${owner(requester)}`
 }
 
-/** Returns the Slack user id of the requester from the name of a key. Returns undefined for a key that Lockkeeper did not create. */
 export function requesterOfKey(key: { name?: string }): string | undefined {
   return / \[([UW][A-Z0-9]{2,}) [0-9a-f]{12}\]$/.exec(key.name ?? '')?.[1]
 }

@@ -52,7 +52,6 @@ export const Denial = z.discriminatedUnion('code', [whoOrWhere, ...byPolicy, But
 export type Denial = z.infer<typeof Denial>
 export type DenialCode = Denial['code']
 
-/** Whether the reason is that Slack did not answer, and not a rule. */
 export function isForLackOfAnswer({ code }: Denial): boolean {
   return code === 'person-unknown' || code === 'channel-unknown' || code === 'group-unknown'
 }
@@ -181,7 +180,6 @@ export function breakGlassRuling({ person, place, requesterId, rule, membership 
   return ruling.allowed || ruling.denial.code !== 'not-an-approver' ? ruling : deny({ code: 'own-request' })
 }
 
-/** Whether a person is the requester, who alone may take a new secret, and withdraw what is not approved yet. */
 export function ownerRuling({ person, place, requesterId }: Actor, wants: 'issue' | 'withdraw'): Ruling {
   const reader = readerRuling(person, place)
   if (!reader.allowed) return reader

@@ -189,7 +189,6 @@ export function certainlyNotApplied(error: unknown): error is ApiError | ApiUnre
   return false
 }
 
-/** Whether the code of a connection problem says that the certificate of the server is not trusted. */
 export function isCertificateError(code: string): boolean {
   return /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code)
 }

@@ -43,7 +43,6 @@ export function childIdOf(parentId: string, resource: string): string {
   return hash('sha256', `child:${parentId}/${resource}`).slice(0, 32)
 }
 
-/** Returns the account's id of a resource: `eip_1` of `elastic_ip:eip_1`. */
 export function idOfResource(resource: string): string {
   return resource.slice(resource.indexOf(':') + 1)
 }

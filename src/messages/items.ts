@@ -56,7 +56,6 @@ export function stateWithCount({ state, items = [] }: WithItems, underway?: stri
   return items.length === 0 || state === 'done' ? words : `${words}, ${movedCount(items)}`
 }
 
-/** Says how many items were not sent when the tracking was stopped, and that the others may finish. Undefined if all were sent. */
 export function unsentWords(items: Pick<ItemView, 'state'>[]): string | undefined {
   const unsent = items.filter(({ state }) => state === 'waiting').length
   if (unsent === 0) return undefined
@@ -128,7 +127,6 @@ function worstFirst(items: ItemView[]): ItemView[] {
   return items.toSorted((a, b) => Number(a.state === 'done') - Number(b.state === 'done'))
 }
 
-/** Says how long an item took that was sent and has ended. Less than a second says nothing. */
 function timeTaken({ sentAt, endedAt }: ItemView): string | undefined {
   return sentAt === undefined || endedAt === undefined || endedAt - sentAt < 1_000 ? undefined : span(endedAt - sentAt)
 }

@@ -11,7 +11,6 @@ export function outdated({ id, state }: Request, error: string): Mrkdwn {
   return mrkdwn`:warning: Slack refused to update the message of request ${id} (${state}): ${error}. The message shows an older state, with its buttons. Its thread says so.`
 }
 
-/** Says that a channel does not get the message about an emergency approval. Its requester is not notified of it. */
 export function unannounced({ id, origin }: Request, error: string, command: string, profile: string | undefined): Mrkdwn {
   return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${profileLink(origin.userId, profile, 'The requester')} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
 }

@@ -245,7 +245,6 @@ function sourceBlocks({ fromMessage, request: { alert } }: CardView): KnownBlock
   return words.length > 0 ? context(words) : []
 }
 
-/** Shows the change as a heading. One that is too long for a heading is shown whole below it. */
 function titleBlocks({ description, environment }: CardView): KnownBlock[] {
   const title = `${prefixOf(environment)}${phraseText(description.title)}`
   return [header(title), ...(title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]

@@ -75,7 +75,6 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
   return { status: 'dropped', refused: posted.error }
 }
 
-/** Returns undefined for what Lockkeeper did not write. */
 function parseFacts(facts: string): Facts | undefined {
   try {
     return Facts.parse(JSON.parse(facts))
