@@ -13,10 +13,7 @@ export interface Opened {
   latest: unknown
 }
 
-/**
- * Creates the catalog of changes by kind. A record in Redis names its kind only. Features create the changes from parts that need the
- * catalog, so the catalog is created empty, and the changes are registered before anything uses it.
- */
+/** The changes by kind. Features create them from parts that need the catalog, so it is created empty, and they are registered later. */
 export function createCatalog(changes: Change[] = []) {
   const byKind = new Map(changes.map((change) => [change.kind, change]))
   const changeIfKnown = (kind: string) => byKind.get(kind)

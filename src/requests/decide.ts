@@ -55,10 +55,7 @@ function peopleOf(approvals: Approval[]): string[] {
   return approvals.map(({ by }) => by)
 }
 
-/**
- * Builds the data of a step that approves a request. A change that a worker executes is due at once. A change that is handed over waits for its
- * requester, who is reminded, for as long as the rule gives for an approval. The thread calls them, because an update of the card notifies nobody.
- */
+/** A worker executes a change at once. One that is handed over waits for its requester as long as it could wait for approval. */
 export function approvalData({ handover }: Change, { ttlMs }: Request, decision: Decision): StepData {
   const { by, rule, via, reason } = decision
   const audit = { by, rule, via, reason }
@@ -111,9 +108,6 @@ export async function stopTracking(app: App, request: Request, origin: Origin, o
   await takeStep(app, { request, userId, name: 'stop-tracking', data, onTaken })
 }
 
-/** The most pauses that a record keeps. The audit has them all. */
-const mostPauses = 20
-
 /**
  * Starts the tracking again. Refuses if a newer request has changed the same resource, or may: only one request tracks a resource. The secret of a
  * request may be in use by now, and looking for it deletes it, so that such a request is never tracked again.
@@ -127,10 +121,8 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
   const holders = await Promise.all(resources.map(store.holderOf))
   if ([...changes.map(({ id }) => id), ...holders].some((id) => id !== undefined && id !== request.id)) throw new Refusal(takenOver)
-  const { untrackedMs = 0, endedAt: stoppedAt = 0, stoppedBy, pauses } = request
-  const resumedAt = await store.now()
-  const pause = { stoppedBy, stoppedAt, resumedBy: userId, resumedAt }
-  const set = { untrackedMs: untrackedMs + resumedAt - stoppedAt, pauses: [...pauses, pause].slice(-mostPauses) }
+  const { untrackedMs = 0, endedAt: stoppedAt = 0 } = request
+  const set = { untrackedMs: untrackedMs + (await store.now()) - stoppedAt }
   // Another request can have been made since the reads above.
   const data: StepData = { set, dueInMs: 0, unlessHeld: true, audit: { by: userId, ...grant } }
   await takeStep(app, { request, userId, name: 'track-again', data, onTaken })

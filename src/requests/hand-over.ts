@@ -110,10 +110,7 @@ async function expire(app: App, request: Request, click: Click): Promise<never> 
   throw new Refusal(tooLate({ ...request, ...set, state: 'expired' }, click.origin.userId))
 }
 
-/**
- * Sends the write and shows the secret once. If the requester may not have seen the secret, it is made worthless: here, or by the worker that next
- * observes the request.
- */
+/** If the requester may not have seen the secret, it is made worthless: here, or by the worker that next observes the request. */
 async function issueAndShow(app: App, claimed: Claimed, click: Click): Promise<void> {
   const { request, opened, handover, facts } = claimed
   const answers: ApiAnswer[] = []

@@ -42,10 +42,7 @@ export interface Earlier {
   repeated?: Request | undefined
 }
 
-/**
- * Reads the requests that a new one undoes or repeats, as its form was opened for them. Finds none if the new one does something else: the person
- * can change every field of the form. A request for only some of the items still counts.
- */
+/** Finds none if the new one does something else: the person can change every field. A request for some of the items still counts. */
 export async function findEarlier(
   app: App,
   { undoes, repeats }: Pick<RequestedChange, 'undoes' | 'repeats'>,

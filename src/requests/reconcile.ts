@@ -71,10 +71,7 @@ async function noteLost(app: App, id: string): Promise<void> {
 const cardRetryMs = 2_000
 const refusedCardRetryMs = 60_000
 
-/**
- * Posts the card of a request that waits for approval, and sends its reminders, until its deadline. Returns `exempt` if it was approved
- * because its rule needs no approval.
- */
+/** Posts the card and sends reminders, until the deadline. `exempt`: it was approved because its rule needs no approval. */
 async function waitForApproval(app: App, request: Request): Promise<'exempt' | undefined> {
   const { store } = app
   const now = await store.now()
@@ -96,10 +93,7 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
   return approved.outcome === 'won' ? 'exempt' : undefined
 }
 
-/**
- * Discards a request whose card Slack refuses, once the requester, or the operators for a machine, got the news as far as Slack takes it. `error`:
- * Slack's code.
- */
+/** Discards it once the requester, or the operators for a machine, got the news as far as Slack takes it. `error`: Slack's code. */
 async function discardUnposted(app: App, request: Request, error: string): Promise<void> {
   if (isMachine(request.origin)) await onUndeliverable(app, request, error)
   else {
@@ -126,10 +120,7 @@ const reminders = [
 
 type Reminder = (typeof reminders)[number]['waiting' | 'approved']
 
-/**
- * Returns the reminder that is due for a request that waits for people, the number of reminders whose time has passed, and when the next one
- * is due, in ms since 1970. If several are due because no worker was running, only the last one is returned.
- */
+/** `passed`: how many reminders are over. If several are due because no worker was running, only the last one is sent. */
 export function remindersOf(request: Request, now: number): { due: Reminder | undefined; passed: number; nextAt: number } {
   const { state, expiresAt, ttlMs, createdAt, reminded } = request
   const isFor = state === 'approved' ? 'approved' : 'waiting'

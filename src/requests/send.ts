@@ -26,10 +26,7 @@ import { noteOf, type StepData } from './store.ts'
 /** How long the result of a preflight check allows a write. Redis may not answer between the two, and the account may change meanwhile. */
 export const preflightValidMs = 20_000
 
-/**
- * The time from a write to the first read of its outcome, in case the process that sent it ends. The read does no harm while the answer is
- * still on its way, and it reports nothing as not started until the change is settled.
- */
+/** When the outcome is first read if the process that sent the write ends. Nothing counts as not started before it is settled. */
 const firstObservationMs = 2_000
 
 /** What sends a child: its parent reads the account for all of them, and lets only a few go at a time. */
@@ -224,10 +221,7 @@ export type PreflightResult =
   | { is: 'limited'; waitMs: number }
   | { is: 'unread'; cause: CommonFinding }
 
-/**
- * Repeats the preflight check of an approved request right before its write, and compares the account with what was approved. Throws
- * unexpected errors.
- */
+/** Repeats the preflight check right before the write, and compares the account with what was approved. Throws unexpected errors. */
 export async function repeatPreflight(app: App, { change, input, facts }: Opened): Promise<PreflightResult> {
   const now = await readAgain(app, { change, input })
   if (now.is !== 'unchanged') return now

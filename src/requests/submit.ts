@@ -20,10 +20,7 @@ import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
 
-/**
- * Submits a request: preflight check, rule, record, card. Throws a UserError for every refusal, and then leaves no record. A card that Slack has
- * not confirmed stays in the outbox.
- */
+/** Throws a UserError for every refusal, and then leaves no record. A card that Slack has not confirmed stays in the outbox. */
 export async function submit(app: App, requested: RequestedChange): Promise<SubmitOutcome> {
   const { request, facts, rule } = await check(app, requested)
   if (!fitsOnCard(viewOf(app, asRecorded(request))))

@@ -161,10 +161,7 @@ const rememberedMs = 120_000
 /** While more requests than this are under way, their messages stay as they are: so many updates would delay the reports of their ends. */
 const mostShown = 100
 
-/**
- * Notes since when the account API has answered no look. Messages of requests under way say so then: otherwise they would say that a change is still
- * under way though nobody can see it. `now`: when the tick began, in ms by Redis' clock.
- */
+/** Notes since when no look was answered. Messages say so then: otherwise a change would seem under way though nobody can see it. */
 async function noteSilence(app: App, results: Observed[], now: number): Promise<void> {
   const { redis, keys } = app
   if (results.includes('read')) {

@@ -176,41 +176,60 @@ function refusesWrites({ code }: RedisFault): boolean {
   return code === 'refuses-writes'
 }
 
-/**
- * Watches over a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records that the worker
- * is running, and checks the data set, the audit and the settings of Redis.
- */
+/** Repeats work, one run at a time: while Redis is away, one run waits for it, and more would only pile up. `stop` waits for the last one. */
+export function createTimer(work: () => Promise<unknown>, everyMs: number, onError: (error: unknown) => void) {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<unknown> | undefined
+
+  function begin(): Promise<unknown> {
+    running ??= work()
+      .catch(onError)
+      .finally(() => {
+        running = undefined
+      })
+    return running
+  }
+
+  function start(): void {
+    timer = setInterval(begin, everyMs).unref()
+  }
+
+  async function stop(): Promise<void> {
+    clearInterval(timer)
+    await running
+  }
+
+  return { begin, start, stop }
+}
+
+/** Notes that the worker runs, restarts ticks that are needed and do not run, and checks the data set, the audit and Redis' settings. */
 export function createWatchdog(
   { queues, store, audit, errors }: App,
   { dataLossMark, redisWatch, intervalMs }: { dataLossMark: Watch; redisWatch: Watch; intervalMs: number },
 ) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const onError = errors.of('jobs')
-  let timer: NodeJS.Timeout | undefined
-  let isChecking = false
+  const checks = createTimer(check, intervalMs, onError)
   let wasBusy = false
   let isStopped = false
 
   /** Resolves after its first check, when other processes can see this worker. */
   async function start(): Promise<void> {
     // Set the timer before the first check, which can take long. `stop` clears it even during that check.
-    timer = setInterval(() => void check(), intervalMs)
-    await check()
+    checks.start()
+    await checks.begin()
   }
 
+  /** Does not wait for a running check: while Redis is away, that waits for it. */
   function stop(): void {
     isStopped = true
-    clearInterval(timer)
+    void checks.stop()
   }
 
   async function check(): Promise<void> {
-    // While Redis is away, one check waits for it. Further checks would only pile up behind it.
-    if (isChecking) return
-    isChecking = true
     await checkWork().catch(onError)
     // Even if the other checks have failed, because they fail while Redis refuses writes.
-    await redisWatch.check().catch(onError)
-    isChecking = false
+    await redisWatch.check()
   }
 
   async function checkWork(): Promise<void> {
@@ -237,14 +256,9 @@ const checksInARow = 3
 
 const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* Approved changes don't start, and moves under way aren't tracked. Start a process with \`ROLE=worker\` or \`ROLE=all\`. Approved changes start then, up to 30 minutes after their approval.`
 
-/**
- * Watches in a process that answers people. While no worker is running, nothing else would say why approved changes do not start: their messages
- * say it, and the operators are told once.
- */
+/** While no worker is running, nothing else would say why approved changes do not start: their messages and the operators are told. */
 export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: number | undefined } = {}) {
   const { store } = app
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | undefined
   let unseen = 0
 
   async function check(): Promise<void> {
@@ -266,22 +280,5 @@ export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: nu
     if (outcome === 'won') await show(app, request.id)
   }
 
-  function begin(): void {
-    running ??= check()
-      .catch(app.errors.of('jobs'))
-      .finally(() => {
-        running = undefined
-      })
-  }
-
-  function start(): void {
-    timer = setInterval(begin, checkMs).unref()
-  }
-
-  async function stop(): Promise<void> {
-    clearInterval(timer)
-    await running
-  }
-
-  return { start, stop }
+  return createTimer(check, checkMs, app.errors.of('jobs'))
 }
