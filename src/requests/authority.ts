@@ -115,10 +115,7 @@ function pastOf(earlier: FoundEntry[]): AuthorityProblem | undefined {
   return earlier.some(({ act }) => !isSend(act) && !isUnsend(act)) ? { code: 'already-ended' } : undefined
 }
 
-/**
- * Whether these approvals are as many as each rule needs now, and from the people whom it requires. Under several rules, and for a group that is
- * required, what was counted at the last approval decides, because members of groups are not read again.
- */
+/** Under several rules, and for a group that is required, what was counted at the last approval decides: groups are not read again. */
 function areEnough({ approvals, approvalsNeeded: atRequest }: Request, decision: Decision | undefined, { approve }: PolicyRule): boolean {
   const people = new Set(approvals.map(({ by }) => by))
   if (!approve) return people.size >= atRequest
@@ -135,16 +132,11 @@ function isInTime({ createdAt, ttlMs }: Request, { at }: Pick<Approval, 'at'>): 
   return at >= createdAt - clockMarginMs && at <= createdAt + ttlMs + clockMarginMs
 }
 
-/** Checks a record before a step that follows from it: its signed parts are genuine. */
 export function checkRecord({ signatures }: Pick<App, 'signatures'>, request: Request): AuthorityProblem | undefined {
   return problemOf(signatures.verifyRecord(request))
 }
 
-/**
- * Checks that a request with a secret may be observed, because the observation retracts a secret that nobody has seen. The signatures must
- * be genuine, and the state must be the one in the audit. Otherwise somebody could put an ended request back to an earlier state, and a key
- * that is in use would be deleted.
- */
+/** Observing deletes a secret that nobody has seen: a request that somebody put back to an earlier state would lose a key in use. */
 export async function checkRetraction(app: App, request: Request): Promise<AuthorityProblem | undefined> {
   const entries = await findEntries(app, ({ act }) => stateOfAct(act) !== undefined, { since: request.createdAt, requestId: request.id })
   return retractionProblem(app, request, entries)
@@ -167,10 +159,7 @@ const unfitMs = 10 * 60_000
 /** When a request is read again that changed at the same moment. */
 const changedMs = 500
 
-/**
- * Handles a request under way whose record cannot be trusted: no step follows from such a record. Its tracking ends, its resources are free, and
- * the thread, the operators and the audit say so once. One that was signed with an unknown key stays, because a deployment may bring the key.
- */
+/** No step follows from such a record: its tracking ends, and that is said once. It stays if a deployment may bring its key. */
 export async function distrust(app: App, request: Request, problem: AuthorityProblem): Promise<void> {
   const { store } = app
   // Another process may have taken a step since the request was read, so that the audit shows a newer state.

@@ -9,7 +9,6 @@ import type { Opened } from './catalog.ts'
 import { createChildren } from './children.ts'
 import { execute, type ForChild, type PreflightResult, preflightValidMs, readAgain, repeatPreflight } from './send.ts'
 
-/** The writes of one parent that are under way at once. */
 const parallelWrites = 5
 
 /** How often a child tries to be sent while as many others are being sent as may be. Then the next pass goes on. */
@@ -102,7 +101,6 @@ async function isFull({ redis, keys, store }: App, siblings: string[]): Promise<
   return sent.length >= parallelWrites
 }
 
-/** A read that began within this time is not repeated for the next child. */
 const freshMs = 10_000
 
 interface Reading {

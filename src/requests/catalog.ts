@@ -53,9 +53,7 @@ export function createCatalog(changes: Change[] = []) {
     open,
     openIfFit,
     kinds: (): ChangeKind[] => [...byKind.keys()],
-    /** The change that alerts may request. */
     changeOfAlerts: (): Change | undefined => all().find(({ inputOfAlert }) => inputOfAlert !== undefined),
-    /** Whether the resources of this kind belong to projects. */
     hasProject: (kind: string): boolean => byKind.get(kind)?.project !== undefined,
     labelOf,
     /** What can list the changes under way on the account. */
@@ -73,7 +71,6 @@ export function createCatalog(changes: Change[] = []) {
       const opened = openIfFit(request)
       return opened ? projectOfChange(opened.change, opened.facts) : 'unknown'
     },
-    /** The buttons that change a thing of this kind. */
     offersFor: (kind: ThingKind): Offer[] => all().flatMap(({ offer }) => (offer?.of === kind ? offer : [])),
   }
 }

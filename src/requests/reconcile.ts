@@ -49,10 +49,7 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
   if (!parent) await show(app, id)
 }
 
-/**
- * Tells the operators once. It is no longer due: nobody knows what its record says, so only a person can decide that its change is over, and free
- * its lock by deleting the record.
- */
+/** Tells the operators once. Only a person can decide that its change is over, and free its lock by deleting the record. */
 async function reportUnreadable(app: App, requestId: string, error: unknown): Promise<'unreadable'> {
   if (!(error instanceof UnreadableRecordError) || error.isOfLaterVersion) throw error
   await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })

@@ -42,10 +42,7 @@ export interface ForChild {
 /** `begun`: its children are sent now. `waits`: it is due again later. `full`: other children go before this one. Undefined: it needs nothing more. */
 type Executed = 'begun' | 'waits' | 'full' | undefined
 
-/**
- * Carries out an approved request: repeats the preflight check, and sends the write at most once. Only the process that takes the step `send` sends the
- * write. All others, and every process after a crash, only observe the outcome.
- */
+/** Sends the write at most once: only the process that takes the step `send`. All others, also after a crash, observe the outcome. */
 export async function execute(app: App, request: Request, child?: ForChild): Promise<Executed> {
   const { store } = app
   const lane = child ? 'bundle' : 'execute'

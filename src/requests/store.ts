@@ -56,10 +56,7 @@ export function decodeRecord(id: string, hash: RecordHash): Request {
   }
 }
 
-/**
- * Builds the audit note of an act on a request that this process made, or that it has verified. Only the notes of the request itself and of a write
- * say what is changed, and that of a child that is never sent. The others name the request, by which it is found.
- */
+/** Only the notes of the request, of a write, and of a child that is never sent say what is changed. The others name the request. */
 export function noteOfVerified(
   request: Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash' | 'parent'>,
   act: string,
@@ -151,10 +148,7 @@ async function ended(records: Records, limit: number, fits: (request: Request) =
 
 const homeOrderMs = 24 * 3_600_000
 
-/**
- * The order in which a person's Home tab shows requests for their approval, in all processes: those that it has shown since it was opened, then the
- * others. `isNew`: it is opened, and the order begins with these ids.
- */
+/** What was shown since the tab was opened, then the others, the same in all processes. `isNew`: it is opened, and begins with these. */
 async function orderOnHome({ redis, keys }: Records, userId: string, ids: string[], { isNew }: { isNew: boolean }): Promise<string[]> {
   const key = keys.homeOrder(userId)
   const shown = isNew ? [] : await guardStore(() => redis.lrange(key, 0, -1))
@@ -198,10 +192,7 @@ export function mostLately(mostUndecided: number): number {
 export type NewRequest = Omit<z.input<typeof Request>, 'version' | 'state' | 'revision' | 'expiresAt' | 'cardTs'> & { signature: string }
 
 export interface Created {
-  /**
-   * `exists`: a repeated delivery of the same request. `busy`: other open requests hold resources of it. `too-many`: the requester has as many
-   * undecided requests as a person may have. `too-often`: the requester made `mostLately` requests in the last 10 minutes.
-   */
+  /** `exists`: a repeated delivery. `busy`: others hold its resources. `too-many`: undecided ones. `too-often`: in the last 10 minutes. */
   outcome: 'created' | 'exists' | 'busy' | 'too-many' | 'too-often'
   id: string
   /** The resources that are held, and the id of the request that holds each. Empty unless `busy`. */
@@ -289,10 +280,7 @@ export interface StepResult {
   state: RequestState | undefined
 }
 
-/**
- * A step that this process took, for the metrics and the log. For a child, `requestId` and `requestKind` are of its parent, and `item` is its resource.
- * `sinceApprovalMs`: from the last approval to the write. `tookMs`: from the write to the end, without the time that nobody tracked it.
- */
+/** For a child, `requestId` and `requestKind` are of its parent. `tookMs`: from the write to the end, without the time untracked. */
 export interface TakenStep {
   step: StepName | 'request'
   requestId: string

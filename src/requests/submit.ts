@@ -47,7 +47,6 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
 
 export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
 
-/** Makes the preflight check, checks the change by the rule of its project, and builds the record. */
 async function check(app: App, requested: RequestedChange): Promise<{ request: NewRequest; facts: unknown; rule: PolicyRule }> {
   const { change, origin, fromMessage, alert, deliveryKey } = requested
   const { kind } = change

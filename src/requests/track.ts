@@ -19,10 +19,7 @@ const parallelReads = 10
 /** How long the reads of one tick may take, so that a tick ends even if the account API hangs. */
 const readsMs = 10_000
 
-/**
- * Tracks writes that were sent. It ends a request only by what the account shows. A failed read ends nothing, and neither does the absence from a list.
- * One list shows most of the requests, whatever their number up to a page; those that it does not show are read alone.
- */
+/** Ends a request only by what the account shows: a failed read ends nothing, and neither does the absence from a list. */
 export async function track(app: App, requests: Request[]): Promise<void> {
   const now = await app.store.now()
   const due = await ofTrackedParents(app, requests)

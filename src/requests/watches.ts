@@ -116,11 +116,7 @@ async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich
 /** Redis must take writes for this long before that is reported: at its memory limit it takes some and refuses others. */
 const usualCalmMs = 60_000
 
-/**
- * Watches Redis: its settings, which a person can change or a replica with other ones that takes over, and whether it takes writes. The operators
- * get one notice from all processes when a fault begins, and one when the last fault is corrected. While Redis refuses writes, no process can
- * record its notice, so each one posts it. `calmMs`: shorter in tests.
- */
+/** One notice from all processes when a fault begins, one when the last ends. While Redis refuses writes, each process posts its own. */
 export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch {
   const { redis, keys } = app
   let known: string | undefined
@@ -248,8 +244,8 @@ export function createWatchdog(
   return { start, stop }
 }
 
-/** No worker has reported for this long. Workers report every few seconds. */
-const silenceMs = 30_000
+/** A worker that has not reported for this long counts as stopped. Workers report every few seconds. */
+export const workerSilenceMs = 30_000
 
 /** So many checks in a row must see no worker: workers may start later than this process, or come back later after an outage of Redis. */
 const checksInARow = 3
@@ -266,7 +262,7 @@ export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: nu
     unseen = 0
     // Read first: a worker that starts meanwhile must not make it look like another absence.
     const lastAt = await store.lastWorkerAt()
-    if ((await store.workersSeen(silenceMs)) > 0) return
+    if ((await store.workersSeen(workerSilenceMs)) > 0) return
     unseen = before + 1
     if (unseen < checksInARow) return
     // The same for all processes, and another one at the next time that no worker is running.

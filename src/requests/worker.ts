@@ -7,7 +7,7 @@ import { inLane } from '../domain/lane.ts'
 import { isItemUnderway, type Request } from '../domain/request.ts'
 import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
-import { createTimer, createWatchdog, type Watch } from './watches.ts'
+import { createTimer, createWatchdog, type Watch, workerSilenceMs } from './watches.ts'
 
 interface WorkerOptions {
   reconcile: (id: string) => Promise<void>
@@ -117,7 +117,6 @@ export function createWorker(
   return { start, stop }
 }
 
-/** Work that one process at a time repeats. */
 export interface Work {
   name: string
   everyMs: number
@@ -149,9 +148,6 @@ export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], 
   return { start: timer.start, stop }
 }
 
-/** A worker that has not reported for this long counts as stopped. Workers report every few seconds. */
-const workerSilenceMs = 30_000
-
 /** Throws an Error with a sentence for operators. Decides by due times, because a worker that hangs may still report that it is running. */
 export async function checkProgress({ store, queues }: App): Promise<void> {
   const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
@@ -167,7 +163,6 @@ export async function checkProgress({ store, queues }: App): Promise<void> {
   throw new Error(`Something is due, and ${lastTick}`)
 }
 
-/** The figures for the metrics page. */
 export async function progressFigures(app: App) {
   const { store } = app
   const [{ requests }, unsent, jobs, lastTickAgeMs] = await Promise.all([
