@@ -350,7 +350,11 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
     label: index === 0 ? 'Addresses to move' : 'More addresses',
     // Slack would ask for at least one address of each group.
     optional: isOneOfSeveral,
-    element: checkboxes({ actionId: 'elasticIpIds', options, ticked: options.filter((_, at) => group[at]?.isTicked) }),
+    element: checkboxes(
+      'elasticIpIds',
+      options,
+      options.filter((_, at) => group[at]?.isTicked),
+    ),
   })
 }
 

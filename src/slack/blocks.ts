@@ -166,10 +166,7 @@ export function option({ text, value, description }: { text: string; value: stri
 
 const longestMessageText = 4_000
 
-/**
- * Makes a message of these blocks. Its text says the same in words, because notifications and screen readers use it instead of the blocks.
- * `early`: blocks whose words come right after the first one, because a phone shows only the beginning.
- */
+/** Notifications and screen readers use the text. `early`: blocks whose words come second, as a phone shows only the beginning. */
 export function message(blocks: KnownBlock[], early: KnownBlock[] = []): Message {
   const [first, ...others] = blocks
   const lines = new Set([...(first ? [first] : []), ...early, ...others].map(wordsIn).filter((words) => words !== ''))
@@ -232,10 +229,6 @@ export function modal({ title, blocks, submit, close = submit ? 'Cancel' : 'Clos
 
 export function notice(words: Mrkdwn): Message {
   return message(wholeSection(words))
-}
-
-export function withSubject(subject: Mrkdwn, { blocks }: Message): Message {
-  return message([...wholeSection(subject), ...blocks])
 }
 
 export function noticeView(words: Mrkdwn, title = 'Lockkeeper'): ModalView {

@@ -60,10 +60,7 @@ export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined
   return sentence === undefined ? undefined : escapeMrkdwn(sentence)
 }
 
-/**
- * Explains an error in plain text: what happened and what to do. `effect`: what it means for a write, as a sentence. Text from outside in it is
- * not escaped yet. Undefined for an unexpected error: the caller logs it under a reference, and gives the person that reference.
- */
+/** `effect`: what it means for a write. Text from outside is not escaped yet. Undefined for an unexpected error. */
 export function toUserMessage(error: unknown, effect?: string): string | undefined {
   if (error instanceof CheckFailed) {
     const isSaid = /nothing was requested/i.test(error.message)

@@ -38,10 +38,7 @@ export function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
   }
 }
 
-/**
- * Schemas of Slack's payloads (docs.slack.dev, "Interaction payloads"), with the members that Lockkeeper uses. All others are dropped. A
- * member is required only if nothing can be done without it. Any other counts as absent if it is missing, null or of another type.
- */
+/** docs.slack.dev, "Interaction payloads". A member is required only if nothing can be done without it. Any other one that is wrong is absent. */
 const orAbsent = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined)
 const textOrEmpty = z.string().catch('')
 const textOrAbsent = orAbsent(z.string())

@@ -3,9 +3,7 @@ import type { ChannelStanding, Membership, Person } from '../domain/approval.ts'
 import { isUserGroup } from '../domain/policy.ts'
 import { classifySlackFailure } from './web-api.ts'
 
-/**
- * How old what is known of a person, a channel or the names of groups may be, in ms. A person who requests or decides is read again after 10 s.
- */
+/** How old what is known may be, in ms. A person who requests or decides is read again after 10 s. */
 const maxAgeMs = { person: 60_000, freshPerson: 10_000, channel: 60_000, handles: 600_000 }
 
 /**
@@ -97,10 +95,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     }
   }
 
-  /**
-   * Returns whether Lockkeeper is a member of the channel. *Not a member* is never cached, because people invite Lockkeeper and try again
-   * at once. Slack hides a private channel from apps that are not in it.
-   */
+  /** *Not a member* is never cached: people invite Lockkeeper and try again at once. Slack hides private channels from apps outside. */
   async function hasBot(channelId: string): Promise<boolean | 'unknown'> {
     try {
       const known = channels.known(channelId, maxAgeMs.channel)
@@ -112,10 +107,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     }
   }
 
-  /**
-   * Returns whether a person could have typed a command in this channel: everybody can join a public channel, and only members see a private
-   * one. Returns `unknown` if Slack gave no answer, or the channel has more members than are read.
-   */
+  /** Everybody can join a public channel; only members see a private one. `unknown` without an answer, or with more members than are read. */
   async function isOpenTo(channelId: string, userId: string): Promise<boolean | 'unknown'> {
     try {
       const { is_private: isPrivate } = await channels.find(channelId, maxAgeMs.channel)
@@ -175,10 +167,7 @@ interface Read<Found> {
   found: Found
 }
 
-/**
- * Caches what `read` returns. Concurrent callers share one read. The age of an answer counts from when its read began, because the data may
- * have changed since then. What `read` throws is thrown, and not cached.
- */
+/** Concurrent callers share a read. Its age counts from its beginning: the data may have changed since. Errors are thrown, not cached. */
 function createLookup<Found>(read: (id: string) => Promise<Found>, now: () => number) {
   const cached = new Map<string, Read<Found>>()
   const underway = new Map<string, Read<Promise<Found>>>()
