@@ -134,10 +134,7 @@ type UnreadRefusal = { status: 401 | 404 | 413 | 415; reason: RefusalReason | un
 /** Node discards a body of this size after the answer. That takes memory for a moment, so the connection of a longer one is ended instead. */
 const maxDiscardedBytes = 65_536
 
-/**
- * Refuses by the request line and the headers, so that an unsigned request costs no memory. Bolt's check of signatures accepts time stamps of
- * the future, so a replay could be kept for later; this refuses them.
- */
+/** Before the body is read: an unsigned request costs no memory. Bolt accepts time stamps of the future, so a replay could be kept for later. */
 function refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>, nowMs: number): UnreadRefusal | undefined {
   const { method, url = '', headers } = request
   const isForEndpoint = url === endpoint || URL.parse(url, 'http://localhost')?.pathname === endpoint

@@ -6,10 +6,7 @@ import { classifySlackFailure } from './web-api.ts'
 /** How old what is known may be, in ms. A person who requests or decides is read again after 10 s. */
 const maxAgeMs = { person: 60_000, freshPerson: 10_000, channel: 60_000, handles: 600_000 }
 
-/**
- * How old the members of a group may be, by what rests on them, in ms. Refusals and lists take what is known, so that people without rights cost
- * no reads. A person who was removed from a group can still request for 15 s. A decision reads the group again.
- */
+/** By what rests on them, in ms. People without rights cost no reads. Who was removed can request for 15 s. A decision reads again. */
 const membersMaxAgeMs = { decision: 0, request: 15_000, refusal: 60_000 }
 export type MembersFor = keyof typeof membersMaxAgeMs
 
