@@ -12,7 +12,6 @@ interface AnswerPlace {
   responseUrl: string | undefined
   /** Opens a modal with the answer on the Home tab, which has no channel. */
   triggerId?: string
-  /** Whether the response URL belongs to a message that was clicked. */
   isClick?: boolean
   /** Whether that message is not for one person alone. It is then never replaced: a modified client can send any button with it. */
   isShared?: boolean

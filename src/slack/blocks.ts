@@ -35,7 +35,6 @@ export function header(text: string): KnownBlock {
   return { type: 'header', text: plain(text) }
 }
 
-/** Shows a text whole, over several sections if one cannot hold it. */
 export function wholeSection(text: Mrkdwn): KnownBlock[] {
   return divided({ type: 'section', text: verbatim(text) })
 }
@@ -89,7 +88,6 @@ export function actionsFor(command: string, part: string, elements: (Button | St
   return actions(elements, commandInBlockId.test(blockId) ? blockId : undefined)
 }
 
-/** Returns the name of the slash command that `actionsFor` put into a block id, or an empty text. */
 export function commandOf(blockId: string): string {
   return commandInBlockId.exec(blockId)?.[1] ?? ''
 }

@@ -39,7 +39,6 @@ export interface Command {
 
 export interface GivenWords {
   args: string[]
-  /** The slash command's name, which answers quote. */
   command: string
 }
 
@@ -48,7 +47,6 @@ export interface CommandCall {
   args: string[]
   /** The result of the gate. Undefined if the command only reads. */
   requester?: Requester | undefined
-  /** Shows a page of a list. The buttons for the other pages run the command again. */
   list(listing: Listing): Promise<void>
   say(words: Mrkdwn): Promise<void>
 }

@@ -53,7 +53,6 @@ export function explain(app: Pick<App, 'errors'>, thrown: unknown, at: string): 
   return words ?? mrkdwn`Something went wrong. Tell the people who run Lockkeeper, with the reference ${code(reference ?? '')}.`
 }
 
-/** Explains an error in mrkdwn for a message. Undefined for an unexpected error. */
 export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined {
   if (error instanceof Refusal) return error.words
   const sentence = toUserMessage(error, effect)
@@ -104,7 +103,6 @@ function accountWords(error: unknown): Words | undefined {
 
 export type AccountLimit = Pick<AccountLimitError, 'kind' | 'perMinute' | 'waitMs'> & { share?: number | undefined }
 
-/** Says that the account allows only so many requests a minute, and when the next one may be sent. */
 export function limitWords(limit: AccountLimit): Words {
   return { why: limitReason(limit), next: `Try again in ${formatDuration(Math.max(1_000, limit.waitMs))}.` }
 }

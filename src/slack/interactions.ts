@@ -88,7 +88,6 @@ export interface Click extends Delivery {
   view: ClickedView | undefined
 }
 
-/** The modal with the button, as it was filled in at the click. */
 export interface ClickedView extends Entered {
   id: string
   metadata: string
@@ -96,7 +95,6 @@ export interface ClickedView extends Entered {
   update(view: ModalView): Promise<void>
 }
 
-/** What a form holds, by block id. */
 export interface Entered {
   values: Record<string, string | undefined>
   /** The chosen options, with the text that the person saw. */

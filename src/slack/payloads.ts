@@ -155,7 +155,6 @@ export function readOrigin(
   }
 }
 
-/** Returns what a form holds: texts and values, the chosen options, and the ticked checkboxes of the blocks that have some to tick. */
 export function enteredIn(state: z.infer<typeof State> | undefined): Entered {
   const entered: Entered = { values: {}, chosen: {}, ticked: {} }
   for (const [blockId, elements] of Object.entries(state?.values ?? {})) {
@@ -168,7 +167,6 @@ export function enteredIn(state: z.infer<typeof State> | undefined): Entered {
   return entered
 }
 
-/** The payloads that have listeners, by Slack's names for them. */
 export const schemas = {
   command: CommandPayload,
   block_actions: ClickPayload,

@@ -18,7 +18,6 @@ const readsBeforeReserve = 12
 
 const membersPerPage = 999
 
-/** The most pages of members that are read while a person waits. */
 const mostPages = 5
 
 type SlackUser = NonNullable<UsersInfoResponse['user']>

@@ -108,7 +108,6 @@ export function externalSelect({ actionId, placeholder, initialOption }: Picker 
   return { type: 'external_select', action_id: actionId, min_query_length: 0, ...initial, placeholder: plain(placeholder) }
 }
 
-/** Makes a picker whose options are part of the message. Only the first 100 are offered. */
 export function staticSelect({ actionId, placeholder, options }: Picker & { options: PlainTextOption[] }): StaticSelect {
   return { type: 'static_select', action_id: actionId, options, placeholder: plain(placeholder) }
 }

@@ -21,7 +21,6 @@ export function commandNamed(commands: Command[], words: string[]): { name: stri
   return { name: command?.words ?? 'unknown', takesReason: command !== undefined && command.need !== 'read' }
 }
 
-/** Finds what handles the words after the slash command's name: the form or the run of a command, the help, or a suggestion. */
 export function handlerFor(app: App, commands: Command[], words: string[]): Handler<SlashCommand> | FormHandler<SlashCommand> {
   const help = (topic: string[]): Handler<SlashCommand> => {
     return async ({ origin, answer }) => answer.ephemeral(await showHelp(app, commands, topic, origin))
@@ -55,7 +54,6 @@ function asksForHelp(args: string[], command: Command | undefined): boolean {
   return [args.at(0), args.at(-1)].some((word) => word !== undefined && word.toLowerCase() !== 'help' && isHelpWord(word))
 }
 
-/** How a list is shown: as the answer to a command, or in place of the page that was clicked. */
 interface ListView {
   list(listing: Listing, at: Omit<ListPlace, 'page'>): Promise<void>
   say(message: Message): Promise<void>
@@ -227,7 +225,6 @@ export interface NameSource {
 /** The longest wait for suggestions. The answer is right without them. */
 const suggestWithinMs = 2_000
 
-/** Says that nothing has this name, and suggests names that were probably meant. */
 function unknownName({ what, typed }: UnknownName, names: (string | undefined)[], list: string): Mrkdwn {
   const known = names.filter((name) => name !== undefined)
   const near = suggestNames(known, typed).map(code)

@@ -46,7 +46,6 @@ function cellWords(cell: Cell): Mrkdwn | undefined {
   return words.text.trim() === '' ? undefined : words
 }
 
-/** Makes a cell of a table. Slack refuses empty ones, so they hold a dash. */
 export function tableCell(cell: Cell): TableCell {
   const words = cellWords(cell)
   if (words === undefined) return { type: 'raw_text', text: emptyText }
