@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import type { Requester } from '../domain/approval.ts'
 import type { ChangeKind } from '../domain/policy.ts'
+import { countMistakes } from '../domain/text.ts'
 import { Refusal } from './errors.ts'
 import type { SlashCommand } from './interactions.ts'
 import type { Listing } from './listing.ts'
@@ -55,6 +56,13 @@ export function findCommand(commands: Command[], words: string[]): { command: Co
   const fits = (command: Command) => command.words.split(' ').every((word, index) => words[index]?.toLowerCase() === word)
   const [longest] = commands.filter(fits).sort((a, b) => b.words.length - a.words.length)
   return longest && { command: longest, args: words.slice(longest.words.split(' ').length) }
+}
+
+/** Whether words such as `keys rotat` were meant as a command, which another command would take as its arguments. */
+export function isMistyped(commands: Command[], words: string[]): boolean {
+  const typed = words.slice(0, 2).join(' ').toLowerCase()
+  const [group = ''] = typed.split(' ')
+  return commands.some((command) => command.words.startsWith(`${group} `) && countMistakes(typed, command.words) === 1)
 }
 
 /** Slack's own clients send less. If a text has many quotes, the time to split it into words grows with the square of its length. */

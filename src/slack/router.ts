@@ -4,7 +4,7 @@ import { UnknownName } from '../domain/errors.ts'
 import { suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { actionsFor, message, notice, wholeSection } from './blocks.ts'
-import { type Command, findCommand, groups, limitWords, type Need } from './commands.ts'
+import { type Command, findCommand, groups, isMistyped, limitWords, type Need } from './commands.ts'
 import { nothingRequested, outdatedButton, Refusal } from './errors.ts'
 import { formButtons, formOf } from './forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './interactions.ts'
@@ -29,7 +29,8 @@ export function handlerFor(app: App, commands: Command[], words: string[]): Hand
   if (first === undefined || isHelpWord(first)) return help(others)
   const found = findCommand(commands, words)
   if (asksForHelp(found ? found.args : words, found?.command)) return help(found ? found.command.words.split(' ') : words.slice(0, -1))
-  if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
+  if (!found || isMistyped(commands, words))
+    return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
   const { command } = found
   if (found.args.length > 0 && command.usage === '') {
     return async ({ origin }) => {

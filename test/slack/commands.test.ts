@@ -137,6 +137,7 @@ test('what people read who ask for help or mistype a command is in commands.answ
     'hlep ip move',
     'vn',
     'IP',
+    'keys creat',
     'approve 3408167d',
     'weather',
     'how are you',
