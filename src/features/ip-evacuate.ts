@@ -345,12 +345,13 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
     const description = seenAgoMs === undefined ? undefined : `No server shown. Seen here ${formatDuration(seenAgoMs)} ago.`
     return option({ text: address, value: elasticIpId, description })
   })
+  const ticked = options.filter((_, at) => group[at]?.isTicked)
   return input({
     blockId,
     label: index === 0 ? 'Addresses to move' : 'More addresses',
     // Slack would ask for at least one address of each group.
     optional: isOneOfSeveral,
-    element: checkboxes({ actionId: 'elasticIpIds', options, ticked: options.filter((_, at) => group[at]?.isTicked) }),
+    element: checkboxes('elasticIpIds', options, ticked),
   })
 }
 

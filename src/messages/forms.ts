@@ -64,11 +64,7 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
       input({
         blockId: 'confirmed',
         label: 'Confirm',
-        element: checkboxes({
-          actionId: 'confirmed',
-          options: [option({ text: 'I approve my own request', value: 'yes' })],
-          ticked: [],
-        }),
+        element: checkboxes('confirmed', [option({ text: 'I approve my own request', value: 'yes' })], []),
       }),
     ],
   })

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Secret } from '../domain/signing.ts'
-import { context, modal, wholeSection, withSubject } from './blocks.ts'
+import { context, message, modal, wholeSection } from './blocks.ts'
 import { type Answerable, type ClickAnswer, hasTable, inEachLayout, sendWithTable } from './interactions.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
 import { classifyRefusal, type Done, type Message } from './web-api.ts'
@@ -12,7 +12,6 @@ interface AnswerPlace {
   responseUrl: string | undefined
   /** Opens a modal with the answer on the Home tab, which has no channel. */
   triggerId?: string
-  /** Whether the response URL belongs to a message that was clicked. */
   isClick?: boolean
   /** Whether that message is not for one person alone. It is then never replaced: a modified client can send any button with it. */
   isShared?: boolean
@@ -24,10 +23,7 @@ export interface TrackedAnswer extends ClickAnswer {
   interim: (message: Message) => Promise<void>
 }
 
-/**
- * Answers a person in the first way that works: through the response URL, as an ephemeral message in the channel, in a modal (on the Home
- * tab only), or as a direct message. Where Slack refuses a table, the same way is tried without it.
- */
+/** The first way that works: the response URL, an ephemeral message, a modal (Home tab only), a direct message. Each also without a table. */
 export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace): TrackedAnswer {
   const { origin, responseUrl, triggerId, isClick = false, isShared = false } = place
   const { messenger, respond } = app.slack
@@ -59,9 +55,9 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
   return {
     ephemeral(answer, { isWhole = false } = {}) {
       const about = isWhole ? undefined : subject
-      return give(about ? inEachLayout(answer, (message) => withSubject(about, message)) : answer, false)
+      return give(about ? inEachLayout(answer, ({ blocks }) => message([...wholeSection(about), ...blocks])) : answer, false)
     },
-    replace: (message) => give(message, !isShared),
+    replace: (page) => give(page, !isShared),
     about: (words) => {
       subject = words
     },
@@ -69,8 +65,8 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
       isGiven = true
     },
     given: () => isGiven,
-    interim: async (message) => {
-      interim = say(message, false)
+    interim: async (words) => {
+      interim = say(words, false)
       await interim
     },
   }
@@ -92,10 +88,7 @@ interface ResponderParts {
   fetch?: typeof globalThis.fetch
 }
 
-/**
- * Creates the function that answers through a `response_url`. Slack takes five answers within 30 minutes, also in channels where the bot is
- * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused.
- */
+/** Five answers within 30 minutes, also where the bot is no member (docs.slack.dev, "Handling user interaction"). Other origins are refused. */
 export function createResponder({ allowedOrigins, named = (sent) => sent, fetch = globalThis.fetch }: ResponderParts) {
   return async (url: string, message: Message, { replaceOriginal = false } = {}): Promise<Done> => {
     if (!URL.canParse(url) || !allowedOrigins.includes(new URL(url).origin)) return { is: 'refused', error: 'foreign_response_url' }
@@ -121,10 +114,7 @@ export function createResponder({ allowedOrigins, named = (sent) => sent, fetch 
 }
 export type Respond = ReturnType<typeof createResponder>
 
-/**
- * Reads the result of an answer. Slack documents no codes for it: errors came with the statuses 200, 400, 404 and 500, and the code as text or
- * in JSON (bolt-js, issue 377; node-slack-sdk, issue 1627).
- */
+/** Undocumented: the statuses 200, 400, 404 and 500, with the code as text or JSON (bolt-js, issue 377; node-slack-sdk, issue 1627). */
 function resultOf(status: number, body: string): Done {
   const code = errorCodeIn(body)
   if (code !== undefined && status !== 429) {
@@ -143,23 +133,16 @@ function errorCodeIn(body: string): string | undefined {
   return error
 }
 
-interface SecretPlace {
-  responseUrl: string | undefined
-  channelId: string
-  userId: string
-}
-
 /** A repeated ephemeral message does no harm: only the same person sees it. */
 const maxAttempts = 3
 
 /**
- * Shows a secret to one person, once, in answer to their click. No other function sends a token out of this process. The message has no
- * buttons, because a click would send the message, and with it the secret, back. `undelivered`: they may have seen it, but it counts as
- * not seen.
+ * Shows a secret once, in answer to a click. No other function sends a token out of this process. The message has no buttons, because a click
+ * would send it, and with it the secret, back. `undelivered`: they may have seen it, but it counts as not seen.
  */
 export async function showSecret(
   app: App,
-  place: SecretPlace,
+  place: { responseUrl: string | undefined; channelId: string; userId: string },
   words: { heading: Mrkdwn; note: Mrkdwn },
   secret: Secret,
 ): Promise<'shown' | 'undelivered'> {

@@ -19,10 +19,7 @@ import { membersOf, readMetadata, readPayload } from './payloads.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
 import { type Identity, longestCallMs, measuredFetch, type OnSlackCall } from './web-api.ts'
 
-/**
- * Returns the options of every Web API client: one attempt, which takes at most `longestCallMs`. The client's own retries would post a
- * message twice if an answer is lost, and one 429 would hold up all other calls.
- */
+/** One attempt: a retry would post a message twice if an answer is lost, and one 429 would hold up all other calls. */
 export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCall = () => {}): WebClientOptions {
   return {
     slackApiUrl: apiUrl.href.endsWith('/') ? apiUrl.href : `${apiUrl.href}/`,
@@ -64,10 +61,7 @@ export function createBolt(app: App, { botId, botUserId }: Identity) {
     deferInitialization: true,
   })
 
-  /**
-   * Starts to receive payloads. Returns the port in HTTP mode. In Socket Mode it waits until Slack can be reached. Throws a StartError that
-   * says what to do if the port is taken or Slack refuses Socket Mode. Slack's client would often keep trying after such a refusal.
-   */
+  /** Returns the port in HTTP mode. Throws a StartError if it is taken or Slack refuses Socket Mode: its client would keep trying. */
   async function start(): Promise<number | undefined> {
     await bolt.init()
     const started = bolt.start({ host, port }).catch((error: Error) => {
@@ -104,10 +98,8 @@ const payloadNames = new Map<string, Parameters<App['metrics']['acknowledged']>[
 ])
 
 /**
- * Stands between a receiver, which has checked where a payload comes from, and Bolt. Bolt 5.1 reads members of members before any listener
- * does: if one of them is null, it throws and answers 500. If nothing listens, it answers nothing for 3 s and then 404. So Bolt gets only what a
- * listener can read, without all other members, and whatever is not acknowledged in the end is acknowledged here. Listeners find the payload
- * as `context.received`.
+ * Bolt 5.1 reads members of members before any listener does: a null there makes it answer 500, and without a listener it answers 404 after
+ * 3 s. So it gets only what a listener can read, as `context.received`, and what is not acknowledged in the end is acknowledged here.
  */
 export function guarded(receiver: Receiver, app: App): Receiver {
   async function receive(bolt: Bolt, event: ReceiverEvent): Promise<void> {
@@ -145,10 +137,7 @@ async function acknowledgeUnhandled(app: App, unhandled: LoggedPayload, { body, 
   if (responseUrl !== undefined) await app.slack.respond(responseUrl, notice(problemWith('click', unhandled)))
 }
 
-/**
- * Makes the acknowledgement of a payload that no listener handled (docs.slack.dev, "Handling user interaction"). A form stays open with an
- * error, a picker gets an empty list, and a command gets a sentence. Slack shows no content of any other acknowledgement.
- */
+/** docs.slack.dev, "Handling user interaction": a form stays open, a picker is empty, a command gets a sentence. Others show no content. */
 function acknowledgementFor(unhandled: LoggedPayload, body: unknown): unknown {
   if (unhandled.kind === 'view_submission') return keepForm(membersOf(body).view, problemWith('form', unhandled))
   if (unhandled.kind === 'command') return { response_type: 'ephemeral', text: problemWith('command', unhandled).text }
@@ -170,9 +159,8 @@ function problemWith(what: 'form' | 'command' | 'click', { why }: LoggedPayload)
 }
 
 /**
- * Answers a submission with an error and keeps the form open with everything that was entered. The error is shown at the first input: Slack
- * accepts errors for input blocks only. If the form's blocks cannot be read, the error is pushed as a view on top: closing it brings the form
- * back, because a view stack keeps the state of its views (docs.slack.dev, "Modals").
+ * Keeps the form open with what was entered. Slack accepts errors for inputs only. If none can be read, the error is a view on top: closing it
+ * brings the form back, because a view stack keeps the state of its views (docs.slack.dev, "Modals").
  */
 export function keepForm(view: unknown, words: Mrkdwn): ViewResponseAction {
   const { blocks } = membersOf(view)
@@ -183,9 +171,8 @@ export function keepForm(view: unknown, words: Mrkdwn): ViewResponseAction {
 }
 
 /**
- * Makes a Socket Mode client accept every envelope. The client of @slack/socket-mode 3.1 expects an event in each envelope of the Events
- * API. It throws if there is none, as in `app_rate_limited`, and the unhandled rejection ends the process. Such an envelope is handed to
- * the client again under another type: it then accepts and acknowledges it.
+ * The client of @slack/socket-mode 3.1 throws at an envelope of the Events API without an event, as in `app_rate_limited`, and the unhandled
+ * rejection ends the process. Given again under another type, it is accepted and acknowledged.
  */
 export function readEveryEnvelope({ client }: SocketModeReceiver): void {
   const [accept] = client.listeners('ws_message') as ((data: string | ArrayBuffer, isBinary: boolean) => Promise<void>)[]

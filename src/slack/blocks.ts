@@ -35,7 +35,6 @@ export function header(text: string): KnownBlock {
   return { type: 'header', text: plain(text) }
 }
 
-/** Shows a text whole, over several sections if one cannot hold it. */
 export function wholeSection(text: Mrkdwn): KnownBlock[] {
   return divided({ type: 'section', text: verbatim(text) })
 }
@@ -89,7 +88,6 @@ export function actionsFor(command: string, part: string, elements: (Button | St
   return actions(elements, commandInBlockId.test(blockId) ? blockId : undefined)
 }
 
-/** Returns the name of the slash command that `actionsFor` put into a block id, or an empty text. */
 export function commandOf(blockId: string): string {
   return commandInBlockId.exec(blockId)?.[1] ?? ''
 }
@@ -166,10 +164,7 @@ export function option({ text, value, description }: { text: string; value: stri
 
 const longestMessageText = 4_000
 
-/**
- * Makes a message of these blocks. Its text says the same in words, because notifications and screen readers use it instead of the blocks.
- * `early`: blocks whose words come right after the first one, because a phone shows only the beginning.
- */
+/** Notifications and screen readers use the text. `early`: blocks whose words come second, as a phone shows only the beginning. */
 export function message(blocks: KnownBlock[], early: KnownBlock[] = []): Message {
   const [first, ...others] = blocks
   const lines = new Set([...(first ? [first] : []), ...early, ...others].map(wordsIn).filter((words) => words !== ''))
@@ -232,10 +227,6 @@ export function modal({ title, blocks, submit, close = submit ? 'Cancel' : 'Clos
 
 export function notice(words: Mrkdwn): Message {
   return message(wholeSection(words))
-}
-
-export function withSubject(subject: Mrkdwn, { blocks }: Message): Message {
-  return message([...wholeSection(subject), ...blocks])
 }
 
 export function noticeView(words: Mrkdwn, title = 'Lockkeeper'): ModalView {

@@ -40,7 +40,6 @@ export interface Command {
 
 export interface GivenWords {
   args: string[]
-  /** The slash command's name, which answers quote. */
   command: string
 }
 
@@ -49,7 +48,6 @@ export interface CommandCall {
   args: string[]
   /** The result of the gate. Undefined if the command only reads. */
   requester?: Requester | undefined
-  /** Shows a page of a list. The buttons for the other pages run the command again. */
   list(listing: Listing): Promise<void>
   say(words: Mrkdwn): Promise<void>
 }
@@ -60,11 +58,11 @@ export function findCommand(commands: Command[], words: string[]): { command: Co
   return longest && { command: longest, args: words.slice(longest.words.split(' ').length) }
 }
 
-/** Finds the command that a person meant with words such as `keys rotat`, which another command would take as its arguments. */
-export function findMeant(commands: Command[], words: string[]): Command | undefined {
+/** Whether words such as `keys rotat` were meant as a command, which another command would take as its arguments. */
+export function isMistyped(commands: Command[], words: string[]): boolean {
   const typed = words.slice(0, 2).join(' ').toLowerCase()
   const [group = ''] = typed.split(' ')
-  return commands.find((command) => command.words.startsWith(`${group} `) && countMistakes(typed, command.words) === 1)
+  return commands.some((command) => command.words.startsWith(`${group} `) && countMistakes(typed, command.words) === 1)
 }
 
 /** Slack's own clients send less. If a text has many quotes, the time to split it into words grows with the square of its length. */

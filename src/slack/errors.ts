@@ -53,17 +53,13 @@ export function explain(app: Pick<App, 'errors'>, thrown: unknown, at: string): 
   return words ?? mrkdwn`Something went wrong. Tell the people who run Lockkeeper, with the reference ${code(reference ?? '')}.`
 }
 
-/** Explains an error in mrkdwn for a message. Undefined for an unexpected error. */
 export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined {
   if (error instanceof Refusal) return error.words
   const sentence = toUserMessage(error, effect)
   return sentence === undefined ? undefined : escapeMrkdwn(sentence)
 }
 
-/**
- * Explains an error in plain text: what happened and what to do. `effect`: what it means for a write, as a sentence. Text from outside in it is
- * not escaped yet. Undefined for an unexpected error: the caller logs it under a reference, and gives the person that reference.
- */
+/** `effect`: what it means for a write. Text from outside is not escaped yet. Undefined for an unexpected error. */
 export function toUserMessage(error: unknown, effect?: string): string | undefined {
   if (error instanceof CheckFailed) {
     const isSaid = /nothing was requested/i.test(error.message)
@@ -107,7 +103,6 @@ function accountWords(error: unknown): Words | undefined {
 
 export type AccountLimit = Pick<AccountLimitError, 'kind' | 'perMinute' | 'waitMs'> & { share?: number | undefined }
 
-/** Says that the account allows only so many requests a minute, and when the next one may be sent. */
 export function limitWords(limit: AccountLimit): Words {
   return { why: limitReason(limit), next: `Try again in ${formatDuration(Math.max(1_000, limit.waitMs))}.` }
 }

@@ -10,10 +10,7 @@ export const longestOptionValue = 74
 export const longestButtonValue = 2_000
 export const longestInput = 3_000
 
-/**
- * The longest texts that Slack takes, in characters, by the part of a message or a view that they stand in (docs.slack.dev, "Blocks", "Block
- * elements", "Modal views" and "Option object"). A longer text is cut, and the cut is marked.
- */
+/** In characters (docs.slack.dev, "Blocks", "Block elements", "Modal views", "Option object"). A longer text is cut, and the cut is marked. */
 const longest: Record<string, Record<string, number>> = {
   modal: { title: 24, submit: 24, close: 24 },
   header: { text: longestHeader },
@@ -37,10 +34,7 @@ const untyped: Record<string, string> = { options: 'option', initial_option: 'op
 
 type Part = Record<string, unknown>
 
-/**
- * Walks what is about to be sent, and cuts the texts that are longer than Slack takes. Throws a RangeError if an id or a value is too long or
- * empty. Rich texts and tables keep their limits themselves.
- */
+/** Cuts long texts. Throws a RangeError if an id or a value is too long or empty. Rich texts and tables keep their limits themselves. */
 export function fit<T>(sent: T): T {
   return fitted(sent, '', longestPlaceholder) as T
 }
@@ -99,10 +93,7 @@ function firstWithin(blocks: KnownBlock[], characters: number): KnownBlock[] {
   return end === -1 ? blocks : blocks.slice(0, end)
 }
 
-/**
- * Divides a block with too many elements into several, and a section with a long text, too: facts that people decide by must not be cut. Nothing
- * is left of a block without elements.
- */
+/** Facts that people decide by must not be cut, so what is too long for one block becomes several. Without elements nothing is left. */
 export function divided(block: KnownBlock): KnownBlock[] {
   switch (block.type) {
     case 'section': {

@@ -146,10 +146,7 @@ export async function fillForm<Filled>(
   }
 }
 
-/**
- * Opens a form, then checks whether the person may use it. A trigger expires after 3 s, so nothing slow may run first. If they may not, the
- * refusal replaces the form. If `allow` returns a view, that view replaces it. Each submission is checked again.
- */
+/** A trigger expires after 3 s, so nothing slow runs before. A refusal or the view of `allow` replaces the form. */
 export async function openForm(
   { slack: { messenger } }: App,
   triggerId: string,

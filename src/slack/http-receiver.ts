@@ -11,10 +11,7 @@ import { type App as Bolt, isValidSlackRequest, type Logger, type Receiver } fro
 import type { ErrorCode } from '../domain/errors.ts'
 import { createRepeats } from '../domain/repeats.ts'
 
-/**
- * Slack waits 3 s for an answer, so nobody reads the answer to a request that takes longer than 5 s to arrive. Until then a slow sender
- * holds one of the connections. Alertmanager sends its payloads just as fast.
- */
+/** Nobody reads the answer to a request that takes longer than 5 s to arrive. Until then a slow sender holds one of the connections. */
 export const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } satisfies ServerOptions
 
 /** Slack waits this long for an answer. A connection that is still open then must not delay the end of the process. */
@@ -27,16 +24,10 @@ interface HttpSettings {
   trustedProxies: readonly string[]
 }
 
-/**
- * Node ends a connection that sends nothing for 5 s, and the answer to an unsigned request ends its own (`createConnectionJudge`), so nobody
- * without the secret holds one for longer.
- */
+/** Silence ends a connection after 5 s, and the answer to an unsigned request ends its own, so nobody without the secret holds one longer. */
 const mostConnections = 1_000
 
-/**
- * Receives Slack's requests over HTTP. Bolt's own receiver reads whole bodies before it knows who sent them, ends the process on a signed
- * `null`, and has no limits for the connections of a public port.
- */
+/** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
 export function httpReceiver({ signingSecret, logger, trustedProxies }: HttpSettings): Receiver {
   const refusals = createRefusalLog<RefusalReason>(logger)
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
@@ -143,10 +134,7 @@ type UnreadRefusal = { status: 401 | 404 | 413 | 415; reason: RefusalReason | un
 /** Node discards a body of this size after the answer. That takes memory for a moment, so the connection of a longer one is ended instead. */
 const maxDiscardedBytes = 65_536
 
-/**
- * Refuses by the request line and the headers, so that an unsigned request costs no memory. Bolt's check of signatures accepts time stamps of
- * the future, so a replay could be kept for later; this refuses them.
- */
+/** Before the body is read: an unsigned request costs no memory. Bolt accepts time stamps of the future, so a replay could be kept for later. */
 function refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>, nowMs: number): UnreadRefusal | undefined {
   const { method, url = '', headers } = request
   const isForEndpoint = url === endpoint || URL.parse(url, 'http://localhost')?.pathname === endpoint
@@ -194,10 +182,7 @@ function readContent(headers: IncomingHttpHeaders, text: string): { body: Record
 /** An address in `trustedProxies` may send this many unsigned requests in a second over kept connections: probes, and what scanners send. */
 const unsignedPerSecond = 20
 
-/**
- * Creates the function that says what becomes of the connection of an unsigned request from an address. If all were kept, somebody could hold
- * all connections with them, and keep Slack out. `limited`: a trusted proxy sends too many.
- */
+/** If all were kept, somebody could hold all connections with unsigned requests, and keep Slack out. `limited`: a trusted proxy sends too many. */
 function createConnectionJudge(trustedProxies: readonly string[]): (address: string | undefined) => 'kept' | 'ended' | 'limited' {
   const trusted = blockListOf(trustedProxies)
   /** How many unsigned requests each trusted address has sent within this second. */
@@ -226,10 +211,7 @@ function blockListOf(proxies: readonly string[]): BlockList {
   return list
 }
 
-/**
- * Logs refused requests: the first one at once, those that follow in one line a minute, with their numbers. Anybody can send requests to a
- * port, and one line for each would fill the log. `flush` logs what has not been logged yet.
- */
+/** The first one at once, those that follow in one line a minute: anybody can send requests to a port, and a line for each fills the log. */
 export function createRefusalLog<Reason extends string>(
   logger: { warn(line: string, which: { code: ErrorCode }): void },
   { port, code }: { port: string; code: ErrorCode } = { port: 'the public port', code: 'public-port-refused' },

@@ -88,7 +88,6 @@ export interface Click extends Delivery {
   view: ClickedView | undefined
 }
 
-/** The modal with the button, as it was filled in at the click. */
 export interface ClickedView extends Entered {
   id: string
   metadata: string
@@ -96,7 +95,6 @@ export interface ClickedView extends Entered {
   update(view: ModalView): Promise<void>
 }
 
-/** What a form holds, by block id. */
 export interface Entered {
   values: Record<string, string | undefined>
   /** The chosen options, with the text that the person saw. */
@@ -113,15 +111,9 @@ export interface Submission extends Delivery, Entered {
 }
 
 export type SubmissionAnswer =
-  /**
-   * It closes. `words` are shown only if the answer comes too late to close it, or if they have a title and the person sees no channel, as on the
-   * Home tab.
-   */
+  /** It closes. `words` are shown if the answer is late, or if they have a title and the person sees no channel, as on the Home tab. */
   | { is: 'accepted'; words: Mrkdwn; title?: string }
-  /**
-   * It stays open with what was entered. Each problem is shown at its field, by the id of an input block. If they come late, they are shown at the top of the form that
-   * `again` renders.
-   */
+  /** It stays open. Problems are by the id of an input block. If they come late, they are at the top of the form that `again` renders. */
   | { is: 'refused'; problems: Record<string, Mrkdwn>; again: (problem: Mrkdwn) => ModalView }
   | { is: 'next'; view: ModalView }
 
@@ -145,10 +137,7 @@ export const notAChoice = 'not-a-choice'
 
 export type Handler<Interaction> = (interaction: Interaction) => Promise<void>
 
-/**
- * Answers a command or a click with a form. A trigger expires after 3 s and works once, so the form may open before it is known whether
- * the person may use it. If `allow` then refuses, the refusal replaces the form.
- */
+/** A trigger expires after 3 s and works once, so the form may open before `allow` has an answer. A refusal then replaces the form. */
 export interface FormHandler<Interaction> {
   form(interaction: Interaction): ModalView | Promise<ModalView>
   /** Set if the form shows data that was read. Such a form opens only after the authorization. */

@@ -21,19 +21,13 @@ import {
 /** Slack waits 3 s for an answer. If the work takes longer than this, people get an interim answer. */
 const interimAfterMs = 2_000
 
-/**
- * Waits at most 100 ms for the duplicate check before the acknowledgement, so that a hanging Redis does not delay it. The acknowledgement
- * does not need the result. But acknowledgements that wait for Redis go out together in one turn of the event loop, which costs 20 % less CPU.
- */
+/** The acknowledgement does not need the result, but those that wait for Redis go out together in one turn, which costs 20 % less CPU. */
 const acknowledgeWithinMs = 100
 
 /** How long a form waits for the authorization. Then it opens anyway, before its trigger expires, and a refusal may replace it. */
 const authorizeFirstMs = 1_500
 
-/**
- * Listens to everything that people can do in Slack. The middleware holds for all of it: it is answered within 3 s, errors become words, a second
- * delivery is dropped, nothing happens without an authorization, and what no listener knows is answered too.
- */
+/** All is answered within 3 s, errors become words, a second delivery is dropped, and nothing happens without an authorization. */
 export function listen(bolt: Bolt, app: App, handlers: Handlers) {
   const underway = new Set<Promise<void>>()
 

@@ -56,8 +56,6 @@ export const PageButton = z.object({
   page: z.number().int().nonnegative(),
 })
 
-const defaultRowsPerPage = 10
-
 /** How many characters the rows of a page may have. The rest is for the title, the notes, the picker and the buttons. */
 const longestRows = 6_000
 
@@ -88,7 +86,7 @@ function tableMessage({ title, warning, rows, notes = [], table, isOld, choices 
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
 export function listingMessage(
-  { title, warning, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage, isOld, choices }: Listing,
+  { title, warning, rows, empty, notes = [], rowsPerPage = 10, isOld, choices }: Listing,
   at: ListPlace,
 ): Message {
   const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage)
@@ -104,10 +102,7 @@ export function listingMessage(
   ])
 }
 
-/**
- * Divides the rows into pages. The division depends on the list alone and not on the page that is shown, so that page numbers in buttons stay
- * right. A row that is longer than a page is cut.
- */
+/** Depends on the list alone and not on the page shown, so that page numbers in buttons stay right. A row longer than a page is cut. */
 function paginate(rows: Mrkdwn[], mostRows: number): Mrkdwn[][] {
   const pages: Mrkdwn[][] = []
   let page: Mrkdwn[] = []
@@ -138,10 +133,7 @@ function pageButtons(
   ])
 }
 
-/**
- * Says that a list is incomplete, and why, and counts the items that are left out. Empty if it is complete. `words` filter the list: items
- * that are being provisioned have no facts yet that these words could match, so a filtered list does not mention them.
- */
+/** `words` filter the list: items being provisioned have no facts yet that these could match, so a filtered list does not mention them. */
 export function cutNotes(missing: Missing, count: number, words: string[]): Mrkdwn[] {
   const { cut, unreadable = 0, unready = 0 } = missing
   const notes = oldNotes(missing)
@@ -176,9 +168,7 @@ interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'>, Counted {
 /** Items with columns can be shown as a table. `row` is for items that are too large for one. */
 type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
 
-/**
- * The most rows of one list. Nobody reads a hundred pages, and making the rows of a very long list would block the process for everybody.
- */
+/** Making the rows of a very long list would block the process for everybody. */
 export const mostRows = 1_000
 
 export function filteredListing<T>(given: FilterParts<T>): Listing {

@@ -38,10 +38,7 @@ export function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
   }
 }
 
-/**
- * Schemas of Slack's payloads (docs.slack.dev, "Interaction payloads"), with the members that Lockkeeper uses. All others are dropped. A
- * member is required only if nothing can be done without it. Any other counts as absent if it is missing, null or of another type.
- */
+/** docs.slack.dev, "Interaction payloads". A member is required only if nothing can be done without it. Any other one that is wrong is absent. */
 const orAbsent = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined)
 const textOrEmpty = z.string().catch('')
 const textOrAbsent = orAbsent(z.string())
@@ -158,7 +155,6 @@ export function readOrigin(
   }
 }
 
-/** Returns what a form holds: texts and values, the chosen options, and the ticked checkboxes of the blocks that have some to tick. */
 export function enteredIn(state: z.infer<typeof State> | undefined): Entered {
   const entered: Entered = { values: {}, chosen: {}, ticked: {} }
   for (const [blockId, elements] of Object.entries(state?.values ?? {})) {
@@ -171,7 +167,6 @@ export function enteredIn(state: z.infer<typeof State> | undefined): Entered {
   return entered
 }
 
-/** The payloads that have listeners, by Slack's names for them. */
 export const schemas = {
   command: CommandPayload,
   block_actions: ClickPayload,

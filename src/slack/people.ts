@@ -3,15 +3,10 @@ import type { ChannelStanding, Membership, Person } from '../domain/approval.ts'
 import { isUserGroup } from '../domain/policy.ts'
 import { classifySlackFailure } from './web-api.ts'
 
-/**
- * How old what is known of a person, a channel or the names of groups may be, in ms. A person who requests or decides is read again after 10 s.
- */
+/** How old what is known may be, in ms. A person who requests or decides is read again after 10 s. */
 const maxAgeMs = { person: 60_000, freshPerson: 10_000, channel: 60_000, handles: 600_000 }
 
-/**
- * How old the members of a group may be, by what rests on them, in ms. Refusals and lists take what is known, so that people without rights cost
- * no reads. A person who was removed from a group can still request for 15 s. A decision reads the group again.
- */
+/** By what rests on them, in ms. People without rights cost no reads. Who was removed can request for 15 s. A decision reads again. */
 const membersMaxAgeMs = { decision: 0, request: 15_000, refusal: 60_000 }
 export type MembersFor = keyof typeof membersMaxAgeMs
 
@@ -23,7 +18,6 @@ const readsBeforeReserve = 12
 
 const membersPerPage = 999
 
-/** The most pages of members that are read while a person waits. */
 const mostPages = 5
 
 type SlackUser = NonNullable<UsersInfoResponse['user']>
@@ -97,10 +91,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     }
   }
 
-  /**
-   * Returns whether Lockkeeper is a member of the channel. *Not a member* is never cached, because people invite Lockkeeper and try again
-   * at once. Slack hides a private channel from apps that are not in it.
-   */
+  /** *Not a member* is never cached: people invite Lockkeeper and try again at once. Slack hides private channels from apps outside. */
   async function hasBot(channelId: string): Promise<boolean | 'unknown'> {
     try {
       const known = channels.known(channelId, maxAgeMs.channel)
@@ -112,10 +103,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     }
   }
 
-  /**
-   * Returns whether a person could have typed a command in this channel: everybody can join a public channel, and only members see a private
-   * one. Returns `unknown` if Slack gave no answer, or the channel has more members than are read.
-   */
+  /** Everybody can join a public channel; only members see a private one. `unknown` without an answer, or with more members than are read. */
   async function isOpenTo(channelId: string, userId: string): Promise<boolean | 'unknown'> {
     try {
       const { is_private: isPrivate } = await channels.find(channelId, maxAgeMs.channel)
@@ -175,10 +163,7 @@ interface Read<Found> {
   found: Found
 }
 
-/**
- * Caches what `read` returns. Concurrent callers share one read. The age of an answer counts from when its read began, because the data may
- * have changed since then. What `read` throws is thrown, and not cached.
- */
+/** Concurrent callers share a read. Its age counts from its beginning: the data may have changed since. Errors are thrown, not cached. */
 function createLookup<Found>(read: (id: string) => Promise<Found>, now: () => number) {
   const cached = new Map<string, Read<Found>>()
   const underway = new Map<string, Read<Promise<Found>>>()

@@ -36,10 +36,7 @@ export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): 
   return candidates
 }
 
-/**
- * Lists the candidates that contain every typed word. A note above them says what is not offered. If there are none, Slack shows that there
- * are no results, unless the list was not read to its end. An id that is too long for Slack can still be typed as an argument.
- */
+/** Those that contain every typed word. An id that is too long for Slack is not offered, and can still be typed as an argument. */
 export function offer(candidates: Candidate[], typed: string, { old, cut }: Missing = {}): Choices {
   const words = typed.toLowerCase().split(/\s+/)
   if (words.length > mostWords) return noticeOptions(`Too many words: use up to ${mostWords}.`)
@@ -111,7 +108,6 @@ export function externalSelect({ actionId, placeholder, initialOption }: Picker 
   return { type: 'external_select', action_id: actionId, min_query_length: 0, ...initial, placeholder: plain(placeholder) }
 }
 
-/** Makes a picker whose options are part of the message. Only the first 100 are offered. */
 export function staticSelect({ actionId, placeholder, options }: Picker & { options: PlainTextOption[] }): StaticSelect {
   return { type: 'static_select', action_id: actionId, options, placeholder: plain(placeholder) }
 }
@@ -120,15 +116,7 @@ export function radioButtons(actionId: string, options: PlainTextOption[], chose
   return { type: 'radio_buttons', action_id: actionId, options, initial_option: chosen }
 }
 
-/** Makes checkboxes, of which some are ticked. Only the first 10 are shown. */
-export function checkboxes({
-  actionId,
-  options,
-  ticked,
-}: {
-  actionId: string
-  options: PlainTextOption[]
-  ticked: PlainTextOption[]
-}): Checkboxes {
+/** Only the first 10 are shown. */
+export function checkboxes(actionId: string, options: PlainTextOption[], ticked: PlainTextOption[]): Checkboxes {
   return { type: 'checkboxes', action_id: actionId, options, ...(ticked.length > 0 && { initial_options: ticked }) }
 }

@@ -351,10 +351,7 @@ function readHome(app: App, { home }: InteractionHandlers, { team_id: teamId, ev
   }
 }
 
-/**
- * Whether a person typed what looks like a token of the account, of 36 hexadecimal characters, or of Slack. Ids of requests have 32, and hashes
- * of commits 40 or 64. A server may be called `xapp-1`.
- */
+/** A token of the account has 36 hexadecimal characters, ids of requests 32, and hashes of commits 40 or 64. A server may be called `xapp-1`. */
 export function hasToken(text: string): boolean {
   return /(?<![0-9a-f])[0-9a-f]{36}(?![0-9a-f])|\bx(?:ox[a-z]|app)-[\w-]{10,}/i.test(text)
 }

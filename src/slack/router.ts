@@ -1,10 +1,10 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { UnknownName } from '../domain/errors.ts'
-import { countMistakes, suggestNames } from '../domain/text.ts'
+import { suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { actionsFor, message, notice, wholeSection } from './blocks.ts'
-import { type Command, findCommand, findMeant, groups, limitWords, type Need } from './commands.ts'
+import { type Command, findCommand, groups, isMistyped, limitWords, type Need } from './commands.ts'
 import { nothingRequested, outdatedButton, Refusal } from './errors.ts'
 import { formButtons, formOf } from './forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './interactions.ts'
@@ -21,22 +21,21 @@ export function commandNamed(commands: Command[], words: string[]): { name: stri
   return { name: command?.words ?? 'unknown', takesReason: command !== undefined && command.need !== 'read' }
 }
 
-/** Finds what handles the words after the slash command's name: the form or the run of a command, the help, or a suggestion. */
 export function handlerFor(app: App, commands: Command[], words: string[]): Handler<SlashCommand> | FormHandler<SlashCommand> {
   const help = (topic: string[]): Handler<SlashCommand> => {
     return async ({ origin, answer }) => answer.ephemeral(await showHelp(app, commands, topic, origin))
   }
   const [first, ...others] = words
   if (first === undefined || isHelpWord(first)) return help(others)
-  const meant = findMeant(commands, words)
-  if (meant) return ({ origin, answer }) => answer.ephemeral(notice(notACommand(words, [{ words: meant.words, typed: 2 }], origin.command)))
   const found = findCommand(commands, words)
   if (asksForHelp(found ? found.args : words, found?.command)) return help(found ? found.command.words.split(' ') : words.slice(0, -1))
-  if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
+  if (!found || isMistyped(commands, words))
+    return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
   const { command } = found
   if (found.args.length > 0 && command.usage === '') {
     return async ({ origin }) => {
-      throw new Refusal(takesNone(command, found.args, origin.command))
+      const none = mrkdwn`${code(`${origin.command} ${command.words}`)} takes no arguments.`
+      throw new Refusal(joinMrkdwn([none, ...notUnderstood(found.args)], ' '))
     }
   }
   const args = command.takesMentions ? found.args : found.args.map(withoutMention)
@@ -56,7 +55,6 @@ function asksForHelp(args: string[], command: Command | undefined): boolean {
   return [args.at(0), args.at(-1)].some((word) => word !== undefined && word.toLowerCase() !== 'help' && isHelpWord(word))
 }
 
-/** How a list is shown: as the answer to a command, or in place of the page that was clicked. */
 interface ListView {
   list(listing: Listing, at: Omit<ListPlace, 'page'>): Promise<void>
   say(message: Message): Promise<void>
@@ -79,10 +77,7 @@ async function runCommand(app: App, command: Command, slashCommand: SlashCommand
   }
 }
 
-/**
- * The buttons of lists. Each runs the list's command again, and the page that it names replaces the page that was clicked. Only commands that
- * read have pages: a button that names another one is forged, and would request a change that nobody typed.
- */
+/** Only commands that read have pages: a button that names another one is forged, and would request a change that nobody typed. */
 export function pageButtons(app: App, commands: Command[]): Record<string, Handler<Click>> {
   async function showPage(click: Click): Promise<void> {
     const button = readJson(PageButton, click.value)
@@ -103,15 +98,6 @@ export function pageButtons(app: App, commands: Command[]): Record<string, Handl
   }
 
   return Object.fromEntries(Object.values(pageActionIds).map((id) => [id, showPage]))
-}
-
-/** A command that is cut could not be copied, so a longer one is shown without its arguments. */
-const longest = 500
-
-/** Shows a whole command as code, to copy. `name` is the slash command's name. */
-export function wholeCommand(name: string, { words, args }: { words: string; args: string[] }): Mrkdwn {
-  const whole = [name, words, ...args.map(argument)].join(' ')
-  return code(whole.length > longest ? truncate(`${name} ${words}`, longest, 'plain') : whole)
 }
 
 /** Writes an argument as it can be typed: a mention by its name, and a name with spaces in quotes. */
@@ -173,10 +159,6 @@ export function wrongUsage(usage: Mrkdwn, rest: string[]): Mrkdwn {
   return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage], ' ')
 }
 
-function takesNone({ words }: Command, args: string[], name: string): Mrkdwn {
-  return joinMrkdwn([mrkdwn`${code(`${name} ${words}`)} takes no arguments.`, ...notUnderstood(args)], ' ')
-}
-
 function linesOf(commands: Command[], name: string): Mrkdwn[] {
   return commands.map((command) => mrkdwn`${code(synopsis(command, name))} ${command.summary}`)
 }
@@ -195,7 +177,6 @@ function synopsis({ words, usage }: Command, name: string): string {
   return `${name} ${words}${usage ? ` ${usage}` : ''}`
 }
 
-/** Says that there is no such command, and suggests those that were probably meant, with the arguments that were typed. */
 function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
   const asTyped = (command: string) => code(`${name} ${command}`)
   const first = words[0]?.toLowerCase() ?? ''
@@ -206,44 +187,10 @@ function unknownCommand(commands: Command[], words: string[], name: string): Mrk
   }
   if (['approve', 'reject', 'withdraw'].includes(first))
     return mrkdwn`${asTyped(first)} isn't a command. Press *${capitalised(first)}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
-  // If the first word is right, probably only the second one is mistyped.
-  const inGroup = meantCommands(group, words)
-  return notACommand(words, inGroup.length > 0 ? inGroup : meantCommands([...commands, { words: 'help' }], words), name)
-}
-
-/** A command that was probably meant, and how many of the typed words stand for it. The others are its arguments. */
-interface Meant {
-  words: string
-  typed: number
-}
-
-/** Finds the command with the fewest mistakes, or two. A last word without the words before it (`move`) stands for a command, too. */
-function meantCommands(commands: Pick<Command, 'words'>[], typed: string[]): Meant[] {
-  const readings = commands.flatMap(({ words }) => {
-    const own = words.split(' ')
-    const whole = { words, typed: own.length, mistakes: countMistakes(typed.slice(0, own.length).join(' '), words) }
-    const short = { words, typed: 1, mistakes: countMistakes(typed[0] ?? '', own.at(-1) ?? '') + own.length - 1 }
-    // As many letters may be wrong as half of the longest word has, because two that changed places count twice. Of three, one may be.
-    const longest = Math.max(...own.map((word) => word.length))
-    const most = longest > 3 ? Math.ceil(longest / 2) : 1
-    return [whole.mistakes <= short.mistakes ? whole : short].filter(({ mistakes }) => mistakes <= most)
-  })
-  const fewest = Math.min(...readings.map(({ mistakes }) => mistakes))
-  return readings.filter(({ mistakes }) => mistakes === fewest).slice(0, 2)
-}
-
-/** Says that there is no such command, and which ones exist instead. Each takes over the words after those that stand for it. */
-function notACommand(words: string[], meant: Meant[], name: string): Mrkdwn {
-  const whole = meant.map((one) => wholeCommand(name, { words: one.words, args: words.slice(one.typed) }))
-  // `keys` with the argument `create` reads like `keys create`.
-  const distinct = [...new Map(whole.map((one) => [one.text, one])).values()]
-  const isOneWord = meant.length > 0 && meant.every(({ typed }) => typed === 1)
-  const sentences = [
-    mrkdwn`${code(`${name} ${typedWords(words.slice(0, isOneWord ? 1 : 2))}`)} isn't a command.`,
-    ...(distinct.length > 0 ? [mrkdwn`Did you mean ${alternatives(distinct)}?`] : []),
-    ...(meant.some((one) => one.words === 'help') ? [] : [mrkdwn`See ${code(`${name} help`)}.`]),
-  ]
-  return joinMrkdwn(sentences, ' ')
+  const names = [...commands.map((command) => command.words), 'help']
+  const near = [typedWords(words), first].map((typed) => suggestNames(names, typed)).find(({ length }) => length > 0) ?? []
+  const meant = near.length > 0 ? mrkdwn` Did you mean ${alternatives(near.map(asTyped))}?` : ''
+  return mrkdwn`${asTyped(typedWords(words))} isn't a command.${meant} See ${asTyped('help')}.`
 }
 
 function typedWords(words: string[]): string {
@@ -279,7 +226,6 @@ export interface NameSource {
 /** The longest wait for suggestions. The answer is right without them. */
 const suggestWithinMs = 2_000
 
-/** Says that nothing has this name, and suggests names that were probably meant. */
 function unknownName({ what, typed }: UnknownName, names: (string | undefined)[], list: string): Mrkdwn {
   const known = names.filter((name) => name !== undefined)
   const near = suggestNames(known, typed).map(code)

@@ -12,10 +12,7 @@ const sortableDate = '{date_num} {time}'
 const marks =
   /<!date\^(?<seconds>\d+)\^[^<>]*>|<(?<kind>[@#]|!subteam\^)(?<id>[A-Z0-9]+)(?:\|[^<>]*)?>|<(?<url>https:[^<>|]+)\|(?<label>[^<>]*)>/g
 
-/**
- * Turns mrkdwn into the elements of a rich text, in which text from outside is no markup. `*` and `_` stay as they are. Inline code is plain
- * text: the cell is a frame already, and a column in which only some cells have code is hard to scan.
- */
+/** Text from outside is no markup here. Inline code becomes plain text: the cell is a frame already, and code in some cells is hard to scan. */
 function richTextElements(words: Mrkdwn): RichTextElement[] {
   const text = words.text.replaceAll(/`([^`]+)`/g, '$1')
   const between = (from: number, to?: number) => ({ type: 'text' as const, text: unescaped(text.slice(from, to)) })
@@ -49,7 +46,6 @@ function cellWords(cell: Cell): Mrkdwn | undefined {
   return words.text.trim() === '' ? undefined : words
 }
 
-/** Makes a cell of a table. Slack refuses empty ones, so they hold a dash. */
 export function tableCell(cell: Cell): TableCell {
   const words = cellWords(cell)
   if (words === undefined) return { type: 'raw_text', text: emptyText }
@@ -135,10 +131,7 @@ export function choicesBlocks(choices: ItemChoices | undefined, name: string, st
   return actionsFor(name, 'details', [staticSelect({ actionId: detailsActionId(choices.of), placeholder: choices.placeholder, options })])
 }
 
-/**
- * One column of a list, described once for all its layouts: a column of the table, a part of the item's text, and a line of its details.
- * Addresses, hostnames, ids and what a person typed are code. The table shows them as plain text (`tableCell`).
- */
+/** One column of a list, described once for the table, the item's text and its details. Addresses, ids and what a person typed are code. */
 export interface Column<T> {
   header: string
   cell: (item: T) => Cell

@@ -6,10 +6,7 @@ export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/**
- * How many characters the blocks of one message may hold together. Slack refuses more with `msg_blocks_too_long`. The limit is not
- * documented: messages were refused from about 11,000 characters on (bolt-js, issues 2509 and 2867).
- */
+/** Slack refuses longer messages with `msg_blocks_too_long`, undocumented, from about 11,000 on (bolt-js, issues 2509 and 2867). */
 export const mostCharacters = 10_000
 
 /** Members of blocks that nobody reads: what a block is, and what Slack sends back when it is used. */
@@ -37,10 +34,7 @@ export function containsWords(parts: readonly unknown[], words: string[]): boole
 /** Matches what must not be cut in two: mentions, links, dates and entities of mrkdwn, and characters of two UTF-16 units. */
 const units = { mrkdwn: /<[^<>]{1,500}>|&(?:amp|lt|gt);|[\s\S]/gu, plain: /[\s\S]/gu }
 
-/**
- * Cuts text to at most `max` UTF-16 units, which is the strictest way to count Slack's characters, and marks the cut with `…`. In mrkdwn
- * no mention and no entity is cut in two, so the text before the mark keeps its meaning.
- */
+/** `max` is in UTF-16 units, the strictest way to count. No mention and no entity is cut in two, so the text before `…` keeps its meaning. */
 export function truncate(text: string, max: number, format: keyof typeof units): string {
   if (text.length <= max) return text
   return max < 1 ? '' : `${beginningOf(text, max - 1, format)}…`
@@ -55,10 +49,7 @@ function beginningOf(text: string, max: number, format: keyof typeof units): str
   return text.slice(0, length)
 }
 
-/**
- * Splits mrkdwn into parts of at most `max` UTF-16 units. Only the white space between the parts is lost. A part ends at a line end, or
- * else at a space, if there is one in its second half. It never ends inside a character, an entity or a mention.
- */
+/** In parts of at most `max` UTF-16 units that end at a line end or a space, if their second half has one. Only white space is lost. */
 export function splitMrkdwn(text: string, max: number): string[] {
   const whole = text.trim()
   if (whole.length <= max) return whole === '' ? [] : [whole]
@@ -87,10 +78,7 @@ class MrkdwnText {
   }
 }
 
-/**
- * Text that Slack may read as mrkdwn, because everything from outside is escaped in it. Only the `mrkdwn` tag and the functions of this
- * file create it. It is an object, so a string that looks like mrkdwn never passes for it.
- */
+/** Everything from outside is escaped in it. It is an object, so that a string that looks like mrkdwn never passes for it. */
 export type Mrkdwn = MrkdwnText
 
 /** Matches control characters except newline and tab, marks of annotations, and code points that are no characters. */
@@ -98,10 +86,7 @@ const unwanted =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff]/g
 
-/**
- * Removes control characters and characters that show nothing from text from outside. Every kind of line end becomes `\n`, and a lone surrogate becomes
- * the replacement character. `oneLine` turns each run of white space into one space.
- */
+/** Removes what shows nothing from text from outside. Line ends become `\n`. `oneLine` turns each run of white space into one space. */
 export function cleanText(text: string, { oneLine = false } = {}): string {
   const clean = withoutInvisible(text)
     .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
@@ -115,10 +100,7 @@ export function escapeMrkdwn(text: string): Mrkdwn {
   return new MrkdwnText(escaped(text))
 }
 
-/**
- * Builds everything that Lockkeeper says. Strings and numbers are escaped and put on one line when they are interpolated. `Mrkdwn` is
- * inserted as it is. A list must be joined with `joinMrkdwn` first.
- */
+/** Strings and numbers are escaped and put on one line. `Mrkdwn` is inserted as it is. A list must be joined with `joinMrkdwn` first. */
 export function mrkdwn(strings: TemplateStringsArray, ...values: (Mrkdwn | string | number)[]): Mrkdwn {
   const parts = strings.map((part, index) => {
     if (index >= values.length) return part
@@ -137,10 +119,7 @@ export function alternatives(parts: Mrkdwn[]): Mrkdwn {
   return joinMrkdwn(parts.length > 1 ? [joinMrkdwn(parts.slice(0, -1), ', '), ...last] : last, ' or ')
 }
 
-/**
- * Shows a value, or a person's reason, as inline code: `*`, `_` and `~` have no effect there, and `:names:` do not become emoji, so that it
- * cannot pass for a status of Lockkeeper's. A backtick cannot be escaped there: it becomes an apostrophe.
- */
+/** Markup and `:names:` have no effect in it, so it cannot pass for a status of Lockkeeper's. A backtick cannot be escaped: it becomes `’`. */
 export function code(text: string): Mrkdwn {
   const flat = cleanText(text, { oneLine: true }).replaceAll('`', '’')
   return flat === '' ? new MrkdwnText('(empty)') : mrkdwn`\`${flat}\``
@@ -185,10 +164,7 @@ export function ownWords(text: string): Mrkdwn {
   return new MrkdwnText(text)
 }
 
-/**
- * Shows a time in the reader's time zone, or in UTC where Slack cannot do that: `6:12 AM today`, `2:02 PM Nov 20, 2026`. Slack keeps the
- * word true after midnight. `at` is in milliseconds since 1970.
- */
+/** In the reader's time zone, or in UTC where Slack cannot do that: `6:12 AM today`, `2:02 PM Nov 20, 2026`. `at`: ms since 1970. */
 export function dateTime(at: number): Mrkdwn {
   const fallback = utcTime(at)
   return Number.isNaN(new Date(at).getTime())
@@ -230,10 +206,7 @@ const described = /`[^`]*`|\bthe people who run Lockkeeper\b|\bthe doctor comman
 /** Texts that would be longer than Slack's strictest limit stay as they are. */
 const longestText = 2_000
 
-/**
- * Adds the operators' channel, if there is one, wherever words name the operators, and writes out the doctor command. It is used where messages
- * are sent to Slack, because the many pure functions that make sentences do not know the configuration.
- */
+/** Names the operators' channel and writes out the doctor command where messages are sent: pure functions do not know the configuration. */
 export function createNaming({ opsChannel, command }: { opsChannel: string | undefined; command: string }) {
   function nameOf(found: string): string {
     if (found.startsWith('`')) return found
@@ -273,10 +246,7 @@ export function isPlainAddress(url: string): boolean {
   return hostname !== '' && username === '' && password === ''
 }
 
-/**
- * Links to an address from outside. `text` is Lockkeeper's own, and the host stands beside it, because nobody should follow an address without
- * seeing where it leads. Undefined unless it is an address of http or https without a name and a password in it.
- */
+/** `text` is Lockkeeper's own. The host stands beside it, so that nobody follows an address without seeing where it leads. */
 export function outsideLink(address: string | undefined, text: string): Mrkdwn | undefined {
   if (address === undefined || address.length > longestAddress || !/^https?:\/\//i.test(address) || !isPlainAddress(address))
     return undefined

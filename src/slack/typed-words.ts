@@ -1,24 +1,12 @@
 import { unescaped } from './text.ts'
 
-/**
- * The characters that can enclose one argument: backticks, straight, typographic, German or French quotes. Phones mix straight and
- * typographic quotes, so a pair is one of each kind. Single quotes must end before white space or a comma, because `'` is also an
- * apostrophe.
- */
+/** Phones mix straight and typographic quotes, so a pair is one of each kind. As `'` is also an apostrophe, single ones end before a space. */
 const wrappings = [/```([^`]*)```/, /`([^`]*)`/, /["“”„]([^"“”]*)["“”]/, /«([^«»]*)»/, /['‘’‚]([^'‘’]*)['‘’](?=[\s,]|$)/]
 
 const oneWord = new RegExp(`(?:${wrappings.map(({ source }) => source).join('|')}),*|(\\S+)`, 'g')
 
-/** Most commands have none of these, and are only split at white space, which takes a fifth of the time. */
-const special = /[`"“”„«»'‘’‚,<>&]/
-
-/**
- * Splits the text after a command into words. Quotes and backticks keep a name with spaces together, and are taken off like commas around a
- * word. Slack turns host names into links (`<http://web-2.example.com|web-2.example.com>`) and escapes `&`, `<` and `>`: both become what
- * was typed. Mentions stay as Slack sends them.
- */
+/** Quotes keep a name with spaces together. Slack links host names and escapes `&`, `<` and `>`: both become what was typed. Mentions stay. */
 export function parseWords(text: string): string[] {
-  if (!special.test(text)) return text.split(/\s+/).filter((word) => word !== '')
   const typed = text.replace(/<(?:https?:\/\/|mailto:|tel:)[^<>|]*\|([^<>]*)>/g, '$1').replace(/<(?:https?:\/\/)([^<>|]*)>/g, '$1')
   return [...typed.matchAll(oneWord)].flatMap((match) => {
     const bare = match.at(-1)
@@ -70,10 +58,7 @@ const mentions = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
 /** Matches links as Slack sends them: `<https://example.com/1>`, `<http://web-2.example.com|web-2.example.com>`. */
 const link = /<((?:https?:\/\/|mailto:|tel:)[^<>|]*)(?:\|([^<>]*))?>/g
 
-/**
- * Splits `ip move 203.0.113.10 web-2 because OPS-123` before the first *because*. The reason is what the person typed after it, with mentions
- * as names, so that it notifies nobody. Returns undefined if the text has no *because*.
- */
+/** Splits before the first *because*; undefined without one. The reason has mentions as names, so that it notifies nobody. */
 export function splitReason(text: string): { command: string; reason: string } | undefined {
   if (!/because/i.test(text)) return undefined
   const because = [...text.matchAll(oneWord)].find(([word]) => /^because[,:]?$/i.test(word))

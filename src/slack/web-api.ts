@@ -5,9 +5,8 @@ import { fitBlocks } from './fit.ts'
 import type { Naming } from './text.ts'
 
 /**
- * A failed call to Slack. `refused`: nothing happened, and Slack says why. `rate-limited`: nothing happened; try again later. `unknown`: no
- * usable answer came, so it may have happened. That includes `internal_error` and `fatal_error`: Slack documents that some aspect of the
- * operation may have succeeded.
+ * `refused` and `rate-limited`: nothing happened. `unknown`: no usable answer, so it may have happened. That includes `internal_error` and
+ * `fatal_error`: Slack documents that some aspect of the operation may have succeeded.
  */
 export type SlackFailure = { is: 'refused'; error: string } | { is: 'rate-limited'; retryInMs: number } | { is: 'unknown'; problem: string }
 
@@ -178,10 +177,7 @@ interface MessengerParts {
   now?: () => number
 }
 
-/**
- * Sends messages and views to Slack. It repeats nothing and never throws: each result says what is known about the call. After a rate limit it
- * makes no more calls of that method in that channel until the wait is over.
- */
+/** Repeats nothing and never throws: each result says what is known. After a rate limit, the same method waits in that channel. */
 export function createMessenger({ client, named = (sent) => sent, botUserId, now = Date.now }: MessengerParts) {
   const pausedUntil = new Map<string, number>()
 

@@ -203,7 +203,7 @@ test('somebody with write access to Redis cannot put an approval into the audit 
 
   await ada.command('/infra audit approve', { channel: ops })
 
-  const shown = await untilShown(slack, people.ada, /Audit: 1 other entry/)
+  const shown = await untilShown(slack, people.ada, /Audit: 1 result/)
   expect(shown.text).toMatch(/:warning: \*Unverified \(it isn't signed\): Approved.* {2}· {2}Unverified {2}·/)
 })
 

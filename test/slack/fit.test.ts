@@ -57,7 +57,7 @@ const anyElement = fc.oneof(
     .tuple(fc.record({ actionId: idUpTo(255), placeholder: hostileText }), anyOptions)
     .map(([picker, [initialOption]]) => externalSelect({ ...picker, initialOption })),
   fc.tuple(idUpTo(255), anyOptions).map(([id, [one = option({ text: '', value: '1' })]]) => radioButtons(id, [one], one)),
-  fc.tuple(idUpTo(255), anyOptions).map(([actionId, options]) => checkboxes({ actionId, options, ticked: options.slice(0, 1) })),
+  fc.tuple(idUpTo(255), anyOptions).map(([actionId, options]) => checkboxes(actionId, options, options.slice(0, 1))),
 )
 
 /** Finds every text that Slack reads as mrkdwn. */
