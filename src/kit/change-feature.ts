@@ -17,6 +17,7 @@ import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson } from '../slack/payloads.ts'
 import { wrongUsage } from '../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import type { Pair } from '../slack/typed-words.ts'
 import type { Findings } from './findings.ts'
 import {
   actionIdOf,
@@ -73,16 +74,19 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   fill?(app: App, args: string[]): { typed: string; found: Promise<Filled<Name>> } | undefined
   item?: Pick<ItemAction, 'of' | 'label' | 'style'>
   /** The button in a look-up. `fill`: what the form shows then. */
-  offer?: { of: ThingKind; label: string; fill(app: App, thing: { id: string; serverId?: string | undefined }): Promise<Filled<Name>> }
+  offer?: { of: ThingKind; label: string; fill(app: App, thing: { id: string }): Promise<Filled<Name>> }
   /** If its request is many changes of another kind under one approval: its kind, with that one. */
   bundles?: Record<ChangeKind, ChangeKind>
   repeated?: (app: App) => Work[]
 }
 
-/** Says how a command with two names is used, which opens a form without the second one. `rest`: the words that are too many. */
-export function pairUsage(command: string, words: string, [first, second]: [string, string], rest: string[]) {
-  const usage = mrkdwn`Usage: ${code(`${command} ${words} <${first}> <${second}>`)}, or leave the ${second} out to open a form. Put names with spaces in quotes.`
-  return wrongUsage(usage, rest)
+/** Returns the two names of a whole command. Throws a Refusal if one is missing, or if there are more words. */
+export function requirePair({ slashCommand }: CommandCall, words: string, [one, other]: [string, string], pair: Pair): [string, string] {
+  const { first, second, rest } = pair
+  if (first !== undefined && second !== undefined && rest.length === 0) return [first, second]
+  const usage = code(`${slashCommand.origin.command} ${words} <${one}> <${other}>`)
+  const how = mrkdwn`Usage: ${usage}, or leave the ${other} out to open a form. Put names with spaces in quotes.`
+  throw new Refusal(wrongUsage(how, rest))
 }
 
 const readMs = 8_000
