@@ -9,7 +9,7 @@ import { formatAge, inNaturalOrder, type Phrase, phrase } from '../domain/text.t
 import { unlessAborted } from '../domain/within.ts'
 import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
-import { findOption, findTyped, optionById, type Thing } from '../kit/thing.ts'
+import { findTyped, type Thing } from '../kit/thing.ts'
 import { servers } from '../kit/things.ts'
 import {
   addressesLeftOut,
@@ -112,12 +112,9 @@ export const evacuateServer = changeFeature({
     button: 'Evacuate',
   },
   read: readCommand,
-  fill: (app, args) => {
-    const { first } = readPairWithCommas(args)
-    return first === undefined ? undefined : { typed: first, found: findOption(app, sources, first).then((serverId) => ({ serverId })) }
-  },
+  firstThing: sources,
   item: { of: 'server', label: 'Evacuate…' },
-  offer: { of: 'server', label: 'Evacuate…', fill: async (app, { id }) => ({ serverId: await optionById(app, servers, id) }) },
+  offer: { of: 'server', label: 'Evacuate…' },
   repeated: (app) => [
     {
       name: 'assignments',
@@ -130,16 +127,13 @@ export const evacuateServer = changeFeature({
 
 async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<EvacuationInput>> {
   const [first, second] = requirePair(call, 'evacuate', ['server', 'target'], readPairWithCommas(call.args))
-  // If neither exists, the error names the server to evacuate, because people type it first.
-  const searched = findTyped(app, servers, second, signal)
-  searched.catch(() => {})
   const [source, ...others] = await findTyped(app, sources, first, signal)
   const ids = [source, ...others].map(({ id }) => code(id))
   if (others.length > 0) throw new Refusal(mrkdwn`${ids.length} servers are called ${code(first)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
   return {
     thing: servers,
     typed: second,
-    found: serversMeant(await searched, source.project),
+    found: serversMeant(await findTyped(app, servers, second, signal), source.project),
     inputOf: (targetId) => ({ serverId: source.id, targetId }),
     ask: mrkdwn`Which one should the Elastic IPs of ${code(source.hostname ?? source.id)} move to?`,
     byId: `evacuate ${first} <id>`,

@@ -1,11 +1,10 @@
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isBgp } from '../domain/account.ts'
 import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
-import { findOption, findTyped, optionById, optionOf } from '../kit/thing.ts'
+import { findTyped } from '../kit/thing.ts'
 import { elasticIps, servers } from '../kit/things.ts'
-import { canMoveTo, type MoveFacts, type MoveInput, moveFindings, refuseMove } from '../moves/move.ts'
+import { canMoveTo, type MoveFacts, type MoveInput, moveFindings } from '../moves/move.ts'
 import { moveChange, moveKind, serversMeant } from '../moves/move-change.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { preset } from '../slack/pickers.ts'
@@ -56,36 +55,21 @@ export const moveElasticIp = changeFeature({
     shortcut: 'move-elastic-ip',
   },
   read: readCommand,
-  fill: (app, args) => {
-    const { first } = readPairWithCommas(args)
-    return first === undefined ? undefined : { typed: first, found: fillWith(app, first) }
-  },
   item: { of: 'elastic-ip', label: 'Move…' },
-  offer: { of: 'elastic-ip', label: 'Move…', fill: async (app, { id }) => ({ elasticIpId: await optionById(app, elasticIps, id) }) },
+  offer: { of: 'elastic-ip', label: 'Move…' },
 })
 
 export async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<MoveInput>> {
   const [first, second] = requirePair(call, 'ip move', ['elastic ip', 'server'], readPairWithCommas(call.args))
   // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
   if (elasticIps.isId?.(first) && servers.isId?.(second)) return { input: { elasticIpId: first, serverId: second } }
-  // If neither exists, the error names the Elastic IP, because people type it first.
-  const searched = findTyped(app, servers, second, signal)
-  searched.catch(() => {})
   const [{ id: elasticIpId, address = elasticIpId, project }] = await findTyped(app, elasticIps, first, signal)
   return {
     thing: servers,
     typed: second,
-    found: serversMeant(await searched, project),
+    found: serversMeant(await findTyped(app, servers, second, signal), project),
     inputOf: (serverId) => ({ elasticIpId, serverId }),
     ask: mrkdwn`Which one should ${code(address)} move to?`,
     byId: `ip move ${address} <id>`,
   }
-}
-
-/** Fills the form with a single word: an Elastic IP by its address or id, or a server. */
-async function fillWith(app: App, typed: string) {
-  if (!elasticIps.isId?.(typed) && !/^\d+\.\d|:/.test(typed)) return { serverId: await findOption(app, servers, typed) }
-  const [elasticIp] = await findTyped(app, elasticIps, typed)
-  if (isBgp(elasticIp)) refuseMove({ code: 'bgp-address', address: elasticIp.address ?? typed })
-  return { elasticIpId: optionOf(elasticIps, elasticIp) }
 }

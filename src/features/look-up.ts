@@ -152,15 +152,13 @@ interface FoundThing {
   offers: Offer[]
 }
 
-/** `left`: how many further things the message names. */
-interface LookedUp extends Pick<Lists, 'isIncomplete' | 'old'> {
-  metadata: string
-  things: FoundThing[]
-  left: number
-}
-
-/** Shows what a message names, as it is now, each with its open requests and its buttons. */
-export function lookedUpView({ metadata, things, left, isIncomplete, old }: LookedUp): ModalView {
+/** Shows what a message names, as it is now, each with its open requests and its buttons. `left`: how many more the message names. */
+export function lookedUpView(
+  metadata: string,
+  things: FoundThing[],
+  left: number,
+  { isIncomplete, old }: Pick<Lists, 'isIncomplete' | 'old'>,
+) {
   const notes = [
     ...oldNotes({ old }),
     ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${things.length} were looked up.`] : []),
@@ -275,11 +273,6 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
       .map((request) => ({ request, title: catalog.titleOf(request), link: slack.identity.linkTo(request) })),
     offers: catalog.offersFor(thing.kind),
   })
-  return lookedUpView({
-    metadata: writeMetadata({ origin, responseUrl, message: message?.ref }),
-    things: things.map(found),
-    left: named.length - things.length,
-    isIncomplete: lists.isIncomplete,
-    old: lists.old,
-  })
+  const metadata = writeMetadata({ origin, responseUrl, message: message?.ref })
+  return lookedUpView(metadata, things.map(found), named.length - things.length, lists)
 }

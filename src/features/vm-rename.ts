@@ -8,7 +8,7 @@ import { hostnameProblem, phrase } from '../domain/text.ts'
 import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
 import { changedSince, finding, findings, idDifference, namesakes, ProjectFacts, projectDifference } from '../kit/findings.ts'
 import { type Form, pick, text } from '../kit/form.ts'
-import { findOption, findTyped, optionOf, readBriefly } from '../kit/thing.ts'
+import { findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { code, mrkdwn } from '../slack/text.ts'
@@ -84,10 +84,6 @@ export const renameVirtualMachine = changeFeature({
     button: 'Rename VM',
   },
   read: readCommand,
-  fill: (app, [typed]) =>
-    typed === undefined
-      ? undefined
-      : { typed, found: findOption(app, virtualMachines, typed).then((virtualMachineId) => ({ virtualMachineId })) },
   item: { of: 'virtual-machine', label: 'Rename…' },
 })
 

@@ -8,7 +8,7 @@ import { readableBlocks } from '../../messages/readable.ts'
 
 function viewOf(thing: Thing, offered: Offer[]) {
   const things = [{ thing, requests: [], offers: offered }]
-  return lookedUpView({ metadata: '{}', things, left: 0, isIncomplete: false, old: undefined })
+  return lookedUpView('{}', things, 0, { isIncomplete: false, old: undefined })
 }
 
 function lookedUp(more: Partial<ElasticIp>): string {
