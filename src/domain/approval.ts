@@ -13,7 +13,6 @@ import {
   rulesOfKind,
 } from './policy.ts'
 
-/** What a person attempted when they were denied because of who or where they are. */
 const action = z.enum(['read', 'request', 'decide'])
 export type DeniedAction = z.infer<typeof action>
 
@@ -24,10 +23,7 @@ const whoOrWhere = z.object({
 })
 
 const byPolicy = [
-  /**
-   * `not-in-channel`: Lockkeeper could not post the request there. `foreign-channel`: the person chose a private channel, and Slack does not list
-   * them among its members. `group-unknown`: Slack did not list the members of a user group. `rule-gone`: the policy no longer has the request's rule.
-   */
+  /** `foreign-channel`: a private one, among whose members Slack does not list the person. `group-unknown`: Slack did not list its members. */
   z.object({ code: z.literal(['direct-message', 'not-in-channel', 'foreign-channel', 'group-unknown', 'own-request', 'rule-gone']) }),
   /** `channels`: those in which a rule for this kind of change applies. */
   z.object({ code: z.literal('no-rule'), kind: z.string(), channels: z.array(z.string()) }),
@@ -45,12 +41,7 @@ const byPolicy = [
   }),
 ] as const
 
-/**
- * Why a button does nothing. `stale-card`: it is not on the card of its request. `foreign-button`: it was made for something else.
- * `unknown-request`: the request is gone. `changed-record`: the record is not what was requested. `unknown-key`: it was signed with a key
- * that this process does not have. `other-version`: another version of Lockkeeper wrote the request, and this one does not know its kind,
- * its state or its content.
- */
+/** Why a button does nothing. `foreign-button`: made for something else. `unknown-key`: the record was signed with one that this process lacks. */
 export const ButtonDenial = z.object({
   code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record', 'unknown-key', 'other-version']),
 })
@@ -61,7 +52,6 @@ export const Denial = z.discriminatedUnion('code', [whoOrWhere, ...byPolicy, But
 export type Denial = z.infer<typeof Denial>
 export type DenialCode = Denial['code']
 
-/** Whether the reason is that Slack did not answer, and not a rule. */
 export function isForLackOfAnswer({ code }: Denial): boolean {
   return code === 'person-unknown' || code === 'channel-unknown' || code === 'group-unknown'
 }
@@ -120,11 +110,7 @@ function isMember(groupId: string, userId: string, membership: Membership): bool
   return members === 'unknown' ? undefined : members?.has(userId)
 }
 
-/**
- * The reason why something is allowed. `rule` is the name of the policy rule, if one was needed. `via` is the user id or user group id that
- * the rule names, or `member` (every full member may), `alerts` (alerts may), `requester` (only the requester may) or `no-approval` (the
- * rule needs none).
- */
+/** Why something is allowed. `via`: the user or user group that the rule names, or `member`, `alerts`, `requester` or `no-approval`. */
 export const Grant = z.object({ rule: z.string().optional(), via: z.string() })
 export type Grant = z.infer<typeof Grant>
 
@@ -194,7 +180,6 @@ export function breakGlassRuling({ person, place, requesterId, rule, membership 
   return ruling.allowed || ruling.denial.code !== 'not-an-approver' ? ruling : deny({ code: 'own-request' })
 }
 
-/** Whether a person is the requester, who alone may take a new secret, and withdraw what is not approved yet. */
 export function ownerRuling({ person, place, requesterId }: Actor, wants: 'issue' | 'withdraw'): Ruling {
   const reader = readerRuling(person, place)
   if (!reader.allowed) return reader
@@ -240,7 +225,6 @@ function denialForRequesting(person: Person, place: Place): Ruling | undefined {
   return denialForPersonOrPlace(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
 }
 
-/** Judges who and where the person is, before any rule is read. Returns undefined if neither is a problem. */
 function denialForPersonOrPlace(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
   if (person.standing === 'unknown') return deny({ code: 'person-unknown', action })
   if (person.standing === 'machine' && action !== 'request') return deny({ code: 'bot', action })
@@ -253,10 +237,7 @@ function denialForPersonOrPlace(person: Person, { teamId, standing }: Place, act
   return undefined
 }
 
-/**
- * Checks whether these people are enough: enough different approvers, and a different person for each member of `allOf`, under each rule. `missing` is
- * the least number of further approvals. `counted`: how many count under each rule.
- */
+/** Enough different approvers, and another person for each of `allOf`, under each rule? `missing`: the least number of further approvals. */
 export function tallyApprovals(
   terms: ApproveTerms,
   userIds: string[],

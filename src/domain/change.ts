@@ -51,7 +51,6 @@ export function wordsFrom(phrase: Phrase): Words {
   return { why: phraseText(phrase), phrase }
 }
 
-/** Returns the function that puts the findings of one schema into words, and returns undefined for every other finding. */
 export function explainer<Known extends Finding>(known: z.ZodType<Known>, words: (finding: Known) => Words): Explain {
   return (finding) => {
     const parsed = known.safeParse(finding)
@@ -175,10 +174,7 @@ export interface UnderwayNow {
   unread: string
 }
 
-/**
- * A kind of change, as named data. A request in Redis is matched to its change by `kind`, and parsed again by `input` and `facts`. That may
- * happen in another process or after a deploy, so no member may depend on the command that created the request.
- */
+/** A kind of change. Requests in Redis find it by `kind`, maybe after a deploy, so no member may depend on the command that made the request. */
 export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
   /** A phrase that follows *request* or *approve*: `moving an Elastic IP`. */
@@ -221,14 +217,11 @@ export interface Change<Input = unknown, Facts = unknown> {
   observe(input: Input, facts: Facts, moment: Moment, options: ObserveOptions): Promise<Observation>
   /** Reads a list that shows several changes under way, by the ids of their resources. `observe` uses its rows. */
   look?(ids: string[], options: { signal: AbortSignal }): Promise<Rows>
-  /** Lists the changes of this kind that are under way on the account, for the operators after Redis has lost its requests. */
   underwayNow?: UnderwayNow
-  /** The sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
   doneSentence(facts: Facts): Phrase
   offer?: Offer
   /** The request that would undo the change: its input, the facts that its form shows, and the label of its button. Undefined if none can. */
   reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
-  /** Marks the facts of a request that undoes another one, for a kind whose title says so. */
   undoing?(facts: Facts): Facts
 }
 

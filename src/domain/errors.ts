@@ -122,7 +122,6 @@ export class ListCutError extends ApiContractError {
   }
 }
 
-/** What a list from the account API lacks. */
 export interface Missing {
   cut?: ListLimit
   unreadable?: number
@@ -155,10 +154,7 @@ export function isRateLimited(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 429 && error.codes.includes(rateLimitCode)
 }
 
-/**
- * The request was not carried out, because the account allows only so many a minute. `waitMs`: the time until one may be sent. `share`: what one
- * person may have, if only that was spent. `answered`: the account API has refused it; otherwise it was not sent.
- */
+/** Not carried out, because of the limit a minute. `share`: of one person, if only that was spent. `answered`: the account API refused it. */
 export class AccountLimitError extends ApiUnreachableError {
   override name = 'AccountLimitError'
   declare readonly kind: CallKind
@@ -176,7 +172,6 @@ export class AccountLimitError extends ApiUnreachableError {
   }
 }
 
-/** Whether a read got no result, because the account API is unreachable, has an error (5xx), or limits the rate (429). */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
 }
@@ -187,17 +182,13 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status)
 }
 
-/**
- * Whether a write that threw certainly changed nothing. The result of every other write is unknown, and a read resolves it. 5xx, 408 and
- * 429 may come from a proxy that stopped waiting for a request that was still carried out.
- */
+/** Whether a write that threw certainly changed nothing. 5xx, 408 and 429 may come from a proxy while the request was still carried out. */
 export function certainlyNotApplied(error: unknown): error is ApiError | ApiUnreachableError {
   if (error instanceof ApiUnreachableError) return error.requestSent === 'no'
   if (error instanceof ApiError) return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
   return false
 }
 
-/** Whether the code of a connection problem says that the certificate of the server is not trusted. */
 export function isCertificateError(code: string): boolean {
   return /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code)
 }
@@ -211,7 +202,6 @@ const patterns: [ConnectionProblem, RegExp][] = [
   ['late', /TIMEOUT$|^ETIMEDOUT$|^cancelled|^not finished|^no time left/],
 ]
 
-/** Classifies the code of a transport error, or the words for what ended the wait. */
 export function connectionProblemOf(problem: string): ConnectionProblem {
   return patterns.find(([, pattern]) => pattern.test(problem))?.[0] ?? 'broken'
 }
@@ -236,7 +226,6 @@ const flagOf: Record<string, [what: string, flag: string]> = {
   baselines: ['Baselines', 'baselines_api'],
 }
 
-/** Explains a refusal that the reference of the account API documents. Returns undefined for any other error. */
 export function documentedRefusal(error: ApiError): Words | undefined {
   const codes = error.codes.map((code) => code.toUpperCase())
   if (!isFeatureMissing(error)) return byCode[codes.find((code) => Object.hasOwn(byCode, code)) ?? '']
@@ -325,12 +314,10 @@ const refusals: WriteRefusal[] = [
   { code: 'NOREPLICAS', why: 'too few of its replicas are connected', fix: 'Bring the replicas back.' },
 ]
 
-/** Finds what the code of an error of Redis says about its writes. Undefined if Redis gave no answer, or refused for another reason. */
 export function writeRefusalOf(code: string | undefined): WriteRefusal | undefined {
   return refusals.find((each) => each.code === code)
 }
 
-/** Says that Redis stores nothing, and why: `Redis refuses writes, because its memory is full (OOM).` */
 export function refusesWrites({ code, why }: WriteRefusal): string {
   return `Redis refuses writes, because ${why} (${code}).`
 }

@@ -7,7 +7,6 @@ interface ListenAddress {
   port: number
 }
 
-/** Returns an error that says what to do if a server cannot listen. Returns every other error as it is. */
 export function whyNotListening(error: Error & { code?: unknown }, { hostVariable, host, portVariable, port }: ListenAddress): Error {
   if (error.code === 'EADDRINUSE') {
     return new StartError(`${portVariable} ${port} is used by another program. Choose another port, or stop that program.`)

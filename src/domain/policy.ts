@@ -136,10 +136,7 @@ export interface KindOfChange {
   hasProject: boolean
 }
 
-/**
- * Finds the rules that can apply to a change of this kind in this channel, in their order. Its project decides which one does. Each rule
- * names only the projects that no earlier one decides, and the first rule for every project is the last: no later one is ever reached.
- */
+/** The rules that can apply in this channel, each with the projects that no earlier one decides. A rule for every project is the last. */
 export function rulesOfKind(policy: Policy, { kind, channelId, hasProject }: KindOfChange & { channelId: string }): PolicyRule[] {
   const found: PolicyRule[] = []
   for (const rule of rulesIn(policy, { kind, channelId })) {
@@ -171,10 +168,7 @@ function isIn(projects: Projects | undefined, project: Project): boolean | 'unkn
   return projects.names.includes(project.name)
 }
 
-/**
- * Finds the rule that decides a change. Who may request a bundle is said by its own rule. Its approvals must satisfy the rule for its parts besides,
- * so that it is never easier than they are. Where the parts cannot be requested, these are their rules in other channels.
- */
+/** A bundle must also satisfy the rule for its parts, so that it is never easier: their rules in other channels, if none covers them here. */
 export function decidingRule(policy: Policy, change: RuleQuery): FoundRule {
   const own = firstMatchingRule(policy, change)
   const kind = policy.bundles?.get(change.kind)

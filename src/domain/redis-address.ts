@@ -14,11 +14,7 @@ interface Credentials {
   tls: boolean
 }
 
-/**
- * Parses `redis://…`, `redis+sentinel://[user:password@]host[:port],…/primary[/database]` and
- * `redis+cluster://[user:password@]host[:port],…`. With `rediss` in place of `redis`, the connection uses TLS. Returns undefined for
- * anything else.
- */
+/** Parses `redis://…`, `redis+sentinel://[user:password@]host[:port],…/primary[/database]` and `redis+cluster://…`; `rediss` for TLS. */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
   if (/^rediss?:/.test(text)) return isSingle(text) ? { kind: 'single', url: text } : undefined
   const [, scheme, mode, account, hosts, path = ''] =

@@ -83,7 +83,6 @@ export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' |
     })
   }
 
-  /** Signs and verifies one kind of decision about a request. */
   const pair = <Decided extends { signature?: string }>(contentOf: (request: Request, decided: Unsigned<Decided>) => object) => ({
     sign: (request: Request, decided: Unsigned<Decided>) => ({ ...decided, signature: sign(contentOf(request, decided)) }) as Decided,
     verify: (request: Request, decided: Decided): Verdict => verify(contentOf(request, decided), decided.signature),

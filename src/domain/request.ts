@@ -43,7 +43,6 @@ export function childIdOf(parentId: string, resource: string): string {
   return hash('sha256', `child:${parentId}/${resource}`).slice(0, 32)
 }
 
-/** Returns the account's id of a resource: `eip_1` of `elastic_ip:eip_1`. */
 export function idOfResource(resource: string): string {
   return resource.slice(resource.indexOf(':') + 1)
 }
@@ -165,7 +164,6 @@ export const Request = z.object({
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
-  /** The request that this one undoes, with the place of its message. */
   undoes: RequestRef.optional(),
   /** The ended request that this one repeats, or whose rest it retries, with the place of its message. */
   repeats: RequestRef.optional(),
@@ -190,7 +188,6 @@ export const Request = z.object({
   endedAt: z.number().optional(),
   /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
   lastSeen: Sighting.optional(),
-  /** Since when the account API had not answered until the end was seen. */
   unansweredSince: z.number().optional(),
   /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
   untrackedMs: z.number().optional(),
@@ -209,7 +206,6 @@ export type Request = z.infer<typeof Request> & { items?: RequestItem[] }
 
 export type Underway = Pick<Request, 'state' | 'createdAt' | 'sentAt' | 'lateAt'>
 
-/** Whether what a request did can be undone: it is done, or some of its items are. */
 export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {
   return state === 'done' || (state === 'failed' && items.some((item) => item.state === 'done'))
 }
@@ -218,7 +214,6 @@ export function resourcesOf({ resource, moreResources = [] }: { resource: string
   return [resource, ...moreResources.filter((other) => other !== resource)]
 }
 
-/** Returns the address of a request's message. Undefined if it was not posted, or the workspace is unknown. */
 export type LinkTo = (request: { origin: Pick<Origin, 'channelId'>; cardTs?: string | undefined }) => string | undefined
 
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'> &

@@ -31,15 +31,6 @@ export function formatDuration(ms: number): string {
   return twoParts(Math.floor(hours / 24), 'd', hours % 24, 'h')
 }
 
-/** Says an age in whole units: `2 days`, `1 hour`, `less than a minute`. */
-export function formatAge(ms: number): string {
-  const minutes = Math.floor(ms / 60_000)
-  if (minutes < 1) return 'less than a minute'
-  const [size, unit] = minutes < 60 ? [1, 'minute'] : minutes < 1_440 ? [60, 'hour'] : [1_440, 'day']
-  const number = Math.floor(minutes / size)
-  return `${number} ${unit}${number === 1 ? '' : 's'}`
-}
-
 function twoParts(large: number, largeUnit: string, small: number, smallUnit: string): string {
   const first = withUnit(large, largeUnit)
   return small === 0 ? first : `${first} ${withUnit(smallUnit === 's' ? String(small).padStart(2, '0') : small, smallUnit)}`
@@ -50,10 +41,7 @@ export function withUnit(amount: number | string, unit: string): string {
   return `${amount}\u00a0${unit}`
 }
 
-/**
- * Characters that show nothing: zero-width characters and joiners, fillers, variation selectors, tags, marks that reverse text, and the empty
- * Braille pattern, which Unicode does not count among them. Two names can differ by them and look the same.
- */
+/** Characters that show nothing, by which names can differ and look the same. Unicode does not count the empty Braille pattern among them. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 export function withoutInvisible(text: string): string {
@@ -121,11 +109,7 @@ type Mark = { person: string } | { owner: string } | { time: number }
 
 type Part = string | { name: string } | Mark
 
-/**
- * A text in which names from outside and people are marked, so that each place can show them in its own way: a heading as plain text, a
- * message as code and mentions. The strings in it are Lockkeeper's own words. People are Slack ids; a time is in ms since 1970, and a message
- * shows it in the reader's time zone.
- */
+/** A text with names from outside and people marked, so that each place shows them in its own way. People are Slack ids, times ms since 1970. */
 export type Phrase = readonly Part[]
 
 /** Builds a phrase: `` phrase`Move ${address}: ${from} → ${to}` ``. Interpolated strings are names from outside. A number is Lockkeeper's own. */
@@ -146,7 +130,6 @@ export function utcTime(at: number): string {
   return Number.isNaN(date.getTime()) ? 'an unknown time' : `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** Leaves out that something is for this person, or for anybody. */
 export function withoutOwner(phrase: Phrase, userId?: string): Phrase {
   return phrase.filter((part) => typeof part === 'string' || !('owner' in part) || (userId !== undefined && part.owner !== userId))
 }
@@ -179,7 +162,6 @@ function setApart(name: string): string {
   return /^[^\s→“”]+$/u.test(name) ? name : `“${name.replaceAll(/[“”]/g, '"')}”`
 }
 
-/** Joins the first texts, and counts the others: `web-1, web-2 and 3 more`. */
 export function someOf(texts: readonly string[], { most = 10, separator = ', ' } = {}): string {
   const more = texts.length - most
   return more > 0 ? `${texts.slice(0, most).join(separator)} and ${more} more` : texts.join(separator)

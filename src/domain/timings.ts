@@ -4,10 +4,7 @@ export interface Timings {
   graceMs: number
   /** How long after a write without an effect it may still take effect. Until then the request stays under way, so that its end is reported once. */
   unsettledMs: number
-  /**
-   * The time after which the process that issued a secret no longer shows it, and another process may make it worthless. It is longer than
-   * the deadlines of the write and of all attempts to show the secret together.
-   */
+  /** From then on another process may make a secret worthless. Longer than the write and all attempts to show the secret together. */
   handoverMs: number
   /** What counts as a minute for the limits of the account. Default: 60 s. */
   accountWindowMs?: number | undefined

@@ -5,7 +5,7 @@ import type { App } from '../app.ts'
 import { freshSeenMs, projectName } from '../domain/account.ts'
 import type { Change, Description, Preflight, PreflightOptions } from '../domain/change.ts'
 import { isUnanswered, type Missing } from '../domain/errors.ts'
-import { formatAge, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
+import { formatDuration, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
 import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
@@ -329,7 +329,7 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, old, ...all }: O
 
 function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number, isOneOfSeveral: boolean): KnownBlock {
   const options = group.map(({ elasticIpId, address, seenAgoMs }) => {
-    const description = seenAgoMs === undefined ? undefined : `No server shown. Seen here ${formatAge(seenAgoMs)} ago.`
+    const description = seenAgoMs === undefined ? undefined : `No server shown. Seen here ${formatDuration(seenAgoMs)} ago.`
     return option({ text: address, value: elasticIpId, description })
   })
   return input({

@@ -16,7 +16,7 @@ import {
   retractedBecause,
 } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
-import { formatAge, type Phrase, person, phrase } from '../domain/text.ts'
+import { formatDuration, type Phrase, person, phrase } from '../domain/text.ts'
 import { changeFeature } from '../kit/change-feature.ts'
 import { finding, findings, namesakes } from '../kit/findings.ts'
 import { pick } from '../kit/form.ts'
@@ -85,7 +85,7 @@ export const keyFindings = findings({
     { usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() },
     ({ usedAgoMs, ageMs, changedAgoMs, creator }) => {
       // People may read it hours later, so it says what the time counts back from.
-      const before = (ago: number) => `${formatAge(ago)} before this request`
+      const before = (ago: number) => `${formatDuration(ago)} before this request`
       const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
       const used = usedAgoMs === undefined ? `The account shows no use of it${since}.` : `Last used ${before(usedAgoMs)}.`
       const created = ageMs === undefined ? 'Created at an unknown time' : `Created ${before(ageMs)}`

@@ -50,7 +50,6 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
   })
 }
 
-/** Renders the form for an emergency approval by the requester. The tick below the reason is the second confirmation. */
 export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
   const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once. The channel sees your reason, and the audit records it as break-glass.`
   return modal({
@@ -75,17 +74,13 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
   })
 }
 
-/** Says why a reason is needed. `rule`: the name of the rule. */
 export function reasonRequired(rule: string): Mrkdwn {
   return mrkdwn`The rule “${rule}” requires a reason.`
 }
 
 const forApprovers = 'Approvers will see this.'
 
-/**
- * Makes the field for the reason of a request, by what the form's metadata knows: whether a rule requires one, what was typed before the form
- * opened, and the requests that it undoes or repeats. `entered`: what was entered so far.
- */
+/** `metadata`: whether a rule requires one, what was typed, and the requests that it undoes or repeats. `entered`: what was entered so far. */
 export function reasonField(metadata: string, entered: string | undefined): KnownBlock[] {
   const { reason, ruleWithReason, ...earlier } = readMetadata(metadata) ?? {}
   const hint = ruleWithReason === undefined ? forApprovers : `${toPlainText(reasonRequired(ruleWithReason))} ${forApprovers}`
@@ -124,16 +119,12 @@ export function tooManyUndecided(most: number): Mrkdwn {
   return mrkdwn`Nothing was requested. You already have ${many} waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them.`
 }
 
-/** Says to a person that they made as many requests in 10 minutes as one may make. `retryAt` is in ms since 1970. */
 export function tooManyLately(most: number, retryAt: number): Mrkdwn {
   const minute = Math.ceil(retryAt / 60_000) * 60_000
   return mrkdwn`Nothing was requested. You made ${most} requests in the last 10 minutes, which is the limit. Try again at ${dateTime(minute)}.`
 }
 
-/**
- * Says which open requests hold what a new one needs. They can be requests for other changes, and of the viewer. `holds`: what people call that.
- * `canLeaveOut`: the new one is possible without it.
- */
+/** `holds`: what people call what an open request locks and a new one needs. `canLeaveOut`: the new one is possible without it. */
 export function othersAreOpen(
   held: { holder: Request; link: string | undefined; title: Phrase; holds: string[] }[],
   viewerId: string,
@@ -194,7 +185,6 @@ export function whichOne({ question, choices, actionId, byId, command, reason }:
   ])
 }
 
-/** Describes a thing that can be chosen: its name and id, and below them what distinguishes it. */
 export function choiceWords({ name, id }: { name: string; id: string }, details: (string | undefined)[]): Mrkdwn {
   const known = details.flatMap((part) => (part ? [mrkdwn`${part}`] : []))
   return mrkdwn`*${code(name)}*  ·  ${code(id)}\n${joinMrkdwn(known, '  ·  ')}`

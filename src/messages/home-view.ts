@@ -38,7 +38,6 @@ interface Part {
   unread?: number
 }
 
-/** Renders the Home tab of a person. Requests that wait for their decision are shown whole, as on their cards. */
 export function homeBlocks(content: HomeContent): KnownBlock[] {
   const { waitsForMe, decided, mine, underway, approvableAlone, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
@@ -68,7 +67,6 @@ export function refusedHome(words: Mrkdwn): KnownBlock[] {
   return [header('Lockkeeper'), ...wholeSection(words)]
 }
 
-/** Adds one part of the page. Counts the entries that do not fit, and the `unread` ones. */
 function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): void {
   if (entries.length + unread === 0) return
   blocks.push(header(title))
@@ -108,10 +106,7 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, approvable
   ]
 }
 
-/**
- * Says the state of a request, with its deadline or since when. It names times and no durations, because the page stays as it was published.
- * A request that ended can be under way again, so only the state decides.
- */
+/** Names times and no durations, because the page stays as it was published. An ended request can be under way again, so the state decides. */
 function stateLine({ request, description, handover, rule }: CardView, part: string): Mrkdwn {
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
@@ -128,10 +123,7 @@ function stateLine({ request, description, handover, rule }: CardView, part: str
   return request.endedAt === undefined ? mrkdwn`${state}` : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 
-/**
- * Leaves out buttons that the viewer cannot use: requesters decide nothing, except alone in an emergency, and only they can withdraw.
- * A token is shown in an ephemeral message, which needs a channel, so no button hands over here.
- */
+/** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
 function shortActions(card: CardView, part: string, approvableAlone?: ReadonlySet<string>): Button[] {
   if (part !== 'mine') return without(card, [cardButtons.handOver, cardButtons.withdraw])
   return without(card, [cardButtons.handOver, cardButtons.reject, ...(approvableAlone?.has(card.request.id) ? [] : [cardButtons.approve])])

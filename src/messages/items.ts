@@ -51,13 +51,11 @@ export function movedCount(items: Pick<ItemView, 'state'>[]): string {
   return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
 }
 
-/** Says the state of a request, and how many of its items are done where others are not: `moving, 12 of 14 moved`. */
 export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {
   const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
   return items.length === 0 || state === 'done' ? words : `${words}, ${movedCount(items)}`
 }
 
-/** Says how many items were not sent when the tracking was stopped, and that the others may finish. Undefined if all were sent. */
 export function unsentWords(items: Pick<ItemView, 'state'>[]): string | undefined {
   const unsent = items.filter(({ state }) => state === 'waiting').length
   if (unsent === 0) return undefined
@@ -70,7 +68,6 @@ export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
   return done > 0 && done < items.length
 }
 
-/** Lists items: for approvers with their ids, and with their states once the first may have been sent. */
 export function itemBlocks(items: ItemView[], request: Pick<Request, 'state' | 'items' | 'unansweredSince'>): KnownBlock[] {
   if (items.length === 0) return []
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
@@ -107,7 +104,6 @@ const columns: Columns<ItemView> = [
   { header: 'Why', cell: whyNotDone, ifAny: true },
 ]
 
-/** Shows the outcome of every item as a table, those that are not done first. Undefined if the table exceeds a limit of Slack. */
 export function outcomeTable(items: ItemView[]): KnownBlock | undefined {
   const { table } = itemRows(worstFirst(items), { columns })
   return table && dataTable('What became of each address', table)
@@ -121,7 +117,6 @@ export function outcomeBlocks(items: ItemView[]): KnownBlock[] {
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn(lines, '\n'))
 }
 
-/** Says once what people should know of the items that are done. */
 export function notesOnDone(items: ItemView[]): Mrkdwn {
   const notes = items.filter(({ state }) => state === 'done').map(({ ending }) => endingWords(ending))
   const distinct = new Map(notes.filter(({ text }) => text !== '').map((note) => [note.text, note]))
@@ -132,7 +127,6 @@ function worstFirst(items: ItemView[]): ItemView[] {
   return items.toSorted((a, b) => Number(a.state === 'done') - Number(b.state === 'done'))
 }
 
-/** Says how long an item took that was sent and has ended. Less than a second says nothing. */
 function timeTaken({ sentAt, endedAt }: ItemView): string | undefined {
   return sentAt === undefined || endedAt === undefined || endedAt - sentAt < 1_000 ? undefined : span(endedAt - sentAt)
 }

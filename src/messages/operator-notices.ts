@@ -3,7 +3,6 @@ import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
 import { channelMention, code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
 
-/** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
 }
@@ -12,7 +11,6 @@ export function outdated({ id, state }: Request, error: string): Mrkdwn {
   return mrkdwn`:warning: Slack refused to update the message of request ${id} (${state}): ${error}. The message shows an older state, with its buttons. Its thread says so.`
 }
 
-/** Says that a channel does not get the message about an emergency approval. Its requester is not notified of it. */
 export function unannounced({ id, origin }: Request, error: string, command: string, profile: string | undefined): Mrkdwn {
   return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${profileLink(origin.userId, profile, 'The requester')} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
 }
@@ -21,7 +19,6 @@ export function lostRecord(id: string, command: string): Mrkdwn {
   return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
 }
 
-/** Says that nobody can read the record of an open request, and how to free what it locks. `key`: that of the record in Redis. */
 export function unreadableRecord(id: string, key: string): Mrkdwn {
   return mrkdwn`:rotating_light: The record of request ${id} in Redis is damaged. Lockkeeper can't read it, does nothing with it, and nobody can request the same change. Check on the account whether the change was made. To free its lock, delete the record: ${code(`redis-cli DEL '${key}'`)}.`
 }
@@ -57,7 +54,6 @@ export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
   return mrkdwn`:rotating_light: Entries of the audit that are older than 400 days were damaged. ${fault} ${what} Run ${code('npm run audit:verify')}, and find out who can write to Redis.`
 }
 
-/** Says that Redis was changed and could lose requests. `faults`: what is wrong and what to do, in sentences. */
 export function unsafeRedis(faults: string[]): Mrkdwn {
   return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')} Another notice follows when it is safe again.`
 }

@@ -87,7 +87,6 @@ export function explain(change: Pick<Change, 'explain'> | undefined, finding: Fi
   return change?.explain(finding) ?? explainCommon(finding) ?? { why: `${finding.code}.` }
 }
 
-/** Says why a request ended. `next` says what to do if the same request would fail again. */
 export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
   const words = findings.map((finding) => explain(change, finding))
   const next = words.find((each) => each.next !== undefined)?.next
@@ -99,7 +98,6 @@ export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {
   return phraseWords(phraseOf(words), showPerson)
 }
 
-/** Shows why a request ended, and what to do next if it is not to request the change again. */
 export function endingWords(words: Words): Mrkdwn {
   const why = whyWords(words)
   return words.next === undefined ? why : mrkdwn`${why} ${words.next}`
@@ -170,7 +168,6 @@ function moreNeeded(missing: number): string {
   return `${missing === 1 ? 'One' : missing} more needed.`
 }
 
-/** Says that the request is gone. `command`: the slash command, if it is known. */
 export function unknownRequest(command: string): Mrkdwn {
   const where = command === '' ? mrkdwn`The audit` : mrkdwn`${code(`${command} audit`)}`
   return mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${where} may still show it. To make the change, run the command again.`
@@ -198,7 +195,6 @@ const outsiders = {
 
 const tryAgain = 'Nothing was done. Try again in a minute.'
 
-/** Explains a denial to the person, and says what to do. `command`: the slash command, if it is known. */
 export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrkdwn {
   switch (denial.code) {
     case 'person-unknown':
@@ -270,7 +266,6 @@ function whoIsInvolved({ requester, approvers }: { requester: string; approvers:
   return mrkdwn`${person}its approvers (${whoIsIn(approversOf(approvers))})`
 }
 
-/** Explains a stored denial. Shows the code of a denial that this version does not know. */
 export function storedDenialWords(cause: Finding, labelOf: LabelOf): Mrkdwn {
   const { success, data } = Denial.safeParse(cause)
   return success ? denialWords(data, labelOf) : code(cause.code)
@@ -281,17 +276,13 @@ function whereElse(channels: string[]): Mrkdwn {
   return mrkdwn`Request it in ${alternatives(channels.map(channelMention))}.`
 }
 
-/** Counts the requests that are not listed because this version cannot read their records. Empty if there are none. */
 export function unreadableRequests(count: number): Mrkdwn[] {
   if (count <= 0) return []
   const requests = count === 1 ? "1 request isn't" : `${count} requests aren't`
   return [mrkdwn`:warning: ${requests} listed: written by another version of Lockkeeper.`]
 }
 
-/**
- * Describes a request whose record cannot be verified. It shows nothing of what the record says: approvers approve what they see, so somebody
- * who can write to Redis must not choose it.
- */
+/** Shows nothing of what the record says: approvers approve what they see, so somebody who can write to Redis must not choose it. */
 export function unverifiedDescription(request: Pick<Request, 'id'>): Description {
   return {
     title: [`Unverified request ${shortId(request)}`],
@@ -301,7 +292,6 @@ export function unverifiedDescription(request: Pick<Request, 'id'>): Description
   }
 }
 
-/** Whether the tracking of a request ended because its record could not be verified. */
 export function isDistrusted({ state, causes }: Pick<Request, 'state' | 'causes'>): boolean {
   return state === 'untracked' && causes.some(({ code }) => code === unverifiedRecord.code)
 }

@@ -7,7 +7,6 @@ import type { ReportName } from '../requests/steps.ts'
 import { context, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { type Answerable, inEachLayout } from '../slack/interactions.ts'
 import {
-  capitalised,
   charactersIn,
   code,
   dateTime,
@@ -34,7 +33,6 @@ export interface ReportView extends CardView {
 
 const checkTheAccount = 'Check the account before you request it again.'
 
-/** Says how a request ended, why, and what to do next. A rejection's reason is shown below it, and the outcomes of its items. */
 function endSentence(view: ReportView): Mrkdwn {
   const { request, description, showActor } = view
   const { state, decision, withdrawnBy } = request
@@ -53,11 +51,9 @@ function endSentence(view: ReportView): Mrkdwn {
 function doneSentence({ request, done }: ReportView, mark: string, notes: Mrkdwn): Mrkdwn {
   const took = timeTakenWords(request)
   const late = request.lateAt === undefined ? '' : ', longer than expected'
-  const time = mayHaveEndedBefore(request) ? capitalised(took ?? '') : `It ${took}`
-  return mrkdwn`${mark} *Done.* ${phraseWords(done)}${notes.text === '' ? '' : mrkdwn` ${notes}`}${took === undefined ? '' : ` ${time}${late}.`}`
+  return mrkdwn`${mark} *Done.* ${phraseWords(done)}${notes.text === '' ? '' : mrkdwn` ${notes}`}${took === undefined ? '' : ` It ${took}${late}.`}`
 }
 
-/** What to do next, unless it is said with the reason. What to do about items is said below their outcomes. */
 function adviceAfter({ request, ending }: ReportView): string {
   const { state, items, withdrawnBy, acceptedAt, untrackedMs } = request
   if (state === 'superseded') return 'Lockkeeper leaves it as it is.'
@@ -70,7 +66,6 @@ function adviceAfter({ request, ending }: ReportView): string {
   return state === 'failed' && !isUntouched ? checkTheAccount : 'Still wanted? Press *Request again* above.'
 }
 
-/** Says what to do next, below the reasons why items failed. */
 function adviceAfterItems(items: ItemView[]): Mrkdwn {
   if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
   const retry = restOf(items).length > 0 ? '*Retry the rest*, or ' : ''
@@ -90,10 +85,7 @@ function approversReminder({ request, description, rule, now }: ReportView): Mrk
   return mrkdwn`:hourglass_flowing_sand: ${joinMrkdwn([...called, words], ' ')}`
 }
 
-/**
- * Notifies the approvers of an emergency approval, in every later state, too. It links the requester's profile and leaves out the name, because
- * people choose their names, and one who does this could take that of another.
- */
+/** In every later state, too. Without the requester's name, because people choose their names, and one who does this could take another's. */
 function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
@@ -112,9 +104,7 @@ function handoverCall({ request, description, handover, showActor, now }: Report
   return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}. ${press}.`
 }
 
-/**
- * Returns the mentions of the people whom a rule notifies, or none. `without`: people who need not act. Their groups are still mentioned.
- */
+/** `without`: people who need not act. Their groups are still mentioned. */
 function peopleToCall({ approve, mention: mentioned }: PolicyRule, without: string[]): Mrkdwn[] {
   const { users, userGroups } = mentioned ?? (approve ? approversOf(approve) : { users: [], userGroups: [] })
   const called = whoIsIn({ users: users.filter((id) => !without.includes(id)), userGroups })
@@ -193,10 +183,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
   }
 }
 
-/**
- * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
- * and a stop does not call the person who stopped it.
- */
+/** A machine's request mentions its approvers. News after the end mentions nobody, and a stop does not call the person who stopped it. */
 function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: ReportName): Mrkdwn[] {
   if (name === 'resolved' && !isOpen(state)) return []
   const userIds = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
@@ -204,7 +191,6 @@ function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: R
   return [...userIds].map(mention)
 }
 
-/** Returns the people whom a report shows by name, because they acted. */
 export function actorsIn(request: Request, name: ReportName): string[] {
   if (name === 'approved') return approvedBy(request)
   if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
@@ -255,7 +241,6 @@ export function asRepeat(original: Answerable): Answerable {
   return withNote(original, mrkdwn`Possible duplicate: Slack didn't confirm the first one.`)
 }
 
-/** Adds to a report why it goes to the requester directly. `error`: Slack's code for not posting it in the channel. */
 export function asDirect(original: Answerable, request: Request, error: string): Answerable {
   return withNote(original, mrkdwn`Sent here because Lockkeeper couldn't post in the thread in <#${request.origin.channelId}> (${error}).`)
 }

@@ -97,10 +97,7 @@ function confirmation(title: string, text: Mrkdwn, confirm: string, deny = 'Canc
   return { title, text, confirm, deny }
 }
 
-/**
- * The dialog that Slack shows after a press on *Approve*: the change first, because it hides the message. Undefined if there is nothing to
- * confirm, unless it is shown `always`.
- */
+/** The change first, because the dialog hides the message. Undefined if there is nothing to confirm, unless it is shown `always`. */
 function approveConfirmation(view: CardView, always: boolean) {
   const lines = checkLines(view).map(unlinked)
   if (lines.length === 0 && !view.rule?.confirm && !always) return undefined
@@ -110,7 +107,6 @@ function approveConfirmation(view: CardView, always: boolean) {
   return confirmation('Approve this change?', lines.length > 0 && all.text.length > mostInDialog ? short : all, 'Approve')
 }
 
-/** Returns the buttons that a request has in its state. `confirmsApproval`: *Approve* always asks once more. */
 export function cardActions(view: CardView, { confirmsApproval = false } = {}): Button[] {
   const { request, description, items, isKnown, ending, reverseLabel, handover } = view
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
@@ -161,7 +157,6 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
   return [...(ending.next === undefined ? [make('again', 'Request again')] : []), make('details', 'Details')]
 }
 
-/** The dialog after a press that has a cost: a rotated key's old token stops working. */
 function handoverConfirmation({ description, handover }: CardView) {
   if (handover?.warning === undefined) return undefined
   const text = mrkdwn`${handover.warning} The new one is shown once, only to you.`
@@ -176,10 +171,7 @@ function trackAgainConfirmation({ items }: CardView) {
   return confirmation('Send the rest?', text, 'Track again')
 }
 
-/**
- * Shows how many approvals a waiting request has, as counted at the last one, and whose. People can leave a group after they approved, so not
- * every approval counts. Empty while one approval is enough and none was given.
- */
+/** As counted at the last approval, because people can leave a group. Empty while one approval is enough and none was given. */
 function approvalLines({ request, rule }: CardView): KnownBlock[] {
   const { approvals, missing, needsApproval, state } = request
   const needed = rule?.approve ? approvalsNeeded(rule.approve) : 1
@@ -189,7 +181,6 @@ function approvalLines({ request, rule }: CardView): KnownBlock[] {
   return wholeSection(mrkdwn`:ballot_box_with_check: *${count}*${by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : ''}`)
 }
 
-/** Says in one line what happens next with a request that is not finished, and who has to act until when. */
 export function statusLine(view: CardView): Mrkdwn {
   const { request, description, items, rule, handover, isKnown, sendingMs = 0 } = view
   const requester = mention(request.origin.userId)
@@ -254,7 +245,6 @@ function sourceBlocks({ fromMessage, request: { alert } }: CardView): KnownBlock
   return words.length > 0 ? context(words) : []
 }
 
-/** Shows the change as a heading. One that is too long for a heading is shown whole below it. */
 function titleBlocks({ description, environment }: CardView): KnownBlock[] {
   const title = `${prefixOf(environment)}${phraseText(description.title)}`
   return [header(title), ...(title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
@@ -286,7 +276,6 @@ export function prefixOf(environment: string | undefined): string {
   return environment ? `[${environment}] ` : ''
 }
 
-/** Shows the ids, what else approvers may want to know, who requested and approved it, and the short id of the request. */
 function smallPrint(view: CardView): Mrkdwn {
   const { request } = view
   const people = request.state === 'waiting' ? [] : [who(request)]
@@ -304,7 +293,6 @@ function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {
   return mrkdwn`*${label}*\n${isPerson ? mention(value) : code(value)}${detail ? mrkdwn`\n${detail}` : ''}`
 }
 
-/** Says who requested, approved, rejected or withdrew it. A record that cannot be verified has no decision. */
 function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt, withdrawnBy, needsApproval, origin } = request
   const requester = mention(origin.userId)
@@ -324,17 +312,12 @@ export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
   return Object.hasOwn(endMarks, request.state)
 }
 
-/** Renders a finished request in two lines: what happened to what, and who requested and decided it, when, and how long it took. */
 function finishedBlocks(view: CardView): KnownBlock[] {
   const { request, items } = view
+  const notDone = items.filter(({ state }) => state !== 'done')
   return [
     ...wholeSection(whatHappened(view)),
-    ...(request.items
-      ? itemBlocks(
-          items.filter(({ state }) => state !== 'done'),
-          request,
-        )
-      : []),
+    ...(request.items ? itemBlocks(notDone, request) : []),
     ...rejectionBlocks(request),
     ...context([whoAndWhen(view)]),
     ...reasonLines(request).flatMap((line) => context([line])),
@@ -462,10 +445,7 @@ function by(what: string, userId: string | undefined): Mrkdwn {
   return userId === undefined ? mrkdwn`${ownWords(what)}` : mrkdwn`${ownWords(what)} by ${mention(userId)}`
 }
 
-/**
- * Renders the card of a request from its record, anew for every change. While the request is open, the card shows all of it, because
- * approvers approve what they see. Once it is finished, two lines are left, and the button *Details* shows the rest.
- */
+/** All of an open request, because approvers approve what they see. Once it is finished, two lines are left, and *Details* shows the rest. */
 export function approvalCard(view: CardView): Message {
   return message(cardBlocks(view), isFinished(view) ? [] : checkBlocks(view))
 }
@@ -477,11 +457,7 @@ function cardBlocks(view: CardView): KnownBlock[] {
   return [...(isFinished(view) ? finishedBlocks(view) : [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]), ...buttons]
 }
 
-/**
- * Returns whether one message of 50 blocks can show the whole request, now and in every later state. A request that does not fit is refused.
- * Later states add three blocks (the approvals, and the reason of a decision), and 5,000 characters: the outcome, and a reason of 500
- * characters, each up to five once escaped.
- */
+/** Whether 50 blocks can show it in every later state. Those add three blocks, and 5,000 characters: the outcome, and a reason (escaped). */
 export function fitsOnCard(view: CardView): boolean {
   return [cardBlocks(view), detailsBlocks(view)].every(
     (blocks) => blocks.length <= 50 - 3 && charactersIn(fit(blocks)) <= mostCharacters - 5_000,

@@ -3,7 +3,7 @@ import { isMachine } from '../domain/approval.ts'
 import { type Change, Finding } from '../domain/change.ts'
 import { type Request, requestStates, restOf } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { formatAge, type Phrase, person, phrase, someNames, withoutOwner } from '../domain/text.ts'
+import { formatDuration, type Phrase, person, phrase, someNames, withoutOwner } from '../domain/text.ts'
 import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from '../slack/text.ts'
 import { explain, explainAll, phraseOf } from './refusals.ts'
 
@@ -22,7 +22,6 @@ const EarlierEnd = z.object({
 })
 type EarlierEnd = z.infer<typeof EarlierEnd>
 
-/** What is said of each end that tells approvers something about the change. A rejection names who rejected it. */
 const ends: Partial<Record<Request['state'], string>> = {
   failed: 'failed',
   'not-started': "wasn't started",
@@ -32,7 +31,6 @@ const ends: Partial<Record<Request['state'], string>> = {
 /** The message of the repeated request has all causes. */
 const mostCauses = 5
 
-/** Builds the finding. Undefined if approvers need not know how the request ended. `now`: ms since 1970 by Redis' clock. */
 export function earlierEndOf({ state, decision, causes, items, endedAt = 0 }: Request, now: number): EarlierEnd | undefined {
   if (state !== 'rejected' && ends[state] === undefined) return undefined
   const all = items ? restOf(items).flatMap((item) => item.causes) : causes
@@ -50,7 +48,7 @@ export function earlierEndOf({ state, decision, causes, items, endedAt = 0 }: Re
 
 /** `Ben rejected this 12 minutes before this request: "…"` or `The last try, 12 minutes before this request, failed. …` */
 function earlierEndWords({ agoMs, state, by, reason, causes }: EarlierEnd, change: Pick<Change, 'explain'> | undefined): Phrase {
-  const before = `${formatAge(agoMs)} before this request`
+  const before = `${formatDuration(agoMs)} before this request`
   if (state === 'rejected') {
     const who = by === undefined ? ['This was rejected'] : phrase`${person(by)} rejected this`
     return phrase`${who} ${[before]}${reason === undefined ? ['.'] : phrase`: ${reason}`}`
@@ -95,15 +93,12 @@ const mostNamed = 3
 
 /** `203.0.113.10 was last changed 3 hours before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
 function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phrase {
-  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
+  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatDuration(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])
 
-/**
- * Puts the warnings of a request into words: those to check first, and small print. People in them are named, because a mention would notify
- * somebody who need not act.
- */
+/** Those to check first, and small print. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
   { warnings, personNames = {} }: Pick<Request, 'warnings' | 'personNames'>,
   change: Pick<Change, 'explain'> | undefined,

@@ -55,16 +55,12 @@ export function span(ms: number): string {
   return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }
 
-/**
- * Says how long an ended change took: `took 18 s`, or `finished within 50 s` if only the latest possible end is known. Undefined for one that
- * was never sent, or took less than a second.
- */
+/** `took 18 s`. Undefined for a change that was never sent, took less than a second, or whose end is not known exactly. */
 export function timeTakenWords(request: Request): string | undefined {
   const { sentAt, endedAt } = request
   if (sentAt === undefined || endedAt === undefined) return undefined
   const tookMs = endedAt - sentAt
-  if (mayHaveEndedBefore(request)) return `finished within ${span(Math.max(1_000, tookMs))}`
-  return tookMs < 1_000 ? undefined : `took ${span(tookMs)}`
+  return tookMs < 1_000 || mayHaveEndedBefore(request) ? undefined : `took ${span(tookMs)}`
 }
 
 /** Whether only the latest possible end is known: it was not tracked, or the account API did not answer, when the change ended. */
@@ -77,16 +73,13 @@ export function shortId(request: Pick<Request, 'id'>): string {
   return request.id.slice(0, 8)
 }
 
-/** Says that Lockkeeper cannot post in the channel. The form's gate says the same before a form is filled in. */
 export const notInChannel = mrkdwn`I'm not in this channel. Run ${code('/invite @Lockkeeper')} in it, then try again.`
 
-/** Says to the requester why the request message could not be posted. `error`: Slack's code. */
 export function refusedCard(error: string): Mrkdwn {
   if (error === 'not_in_channel' || error === 'channel_not_found') return notInChannel
   return mrkdwn`Slack refused the request message (${error}). Nothing was requested. Use another channel, or tell the people who run Lockkeeper.`
 }
 
-/** Says to the operators that the account API rejects the key (401), or does not let it do this (403). */
 export function refusedKey({ status, operation, key }: ApiError): Mrkdwn {
   if (key === 'INFRA_READ_KEY')
     return mrkdwn`:warning: The account API rejects ${code(key)} (${status}, ${operation}). Lists and forms fail, and nothing is tracked, until it is valid again. Approved changes are still sent.`
@@ -110,7 +103,6 @@ export function whoApproves(terms: ApproveTerms): Mrkdwn {
   return ownWords(namesOfApprovers(terms, inMarkup))
 }
 
-/** Says who can approve a request. Undefined if nobody can, because no rule covers it anymore. */
 export function whoIsAsked({ approverNames }: Pick<Request, 'approverNames'>, rule: PolicyRule | undefined): Mrkdwn | undefined {
   return approverNames === undefined ? rule?.approve && whoApproves(rule.approve) : mrkdwn`${approverNames}`
 }
@@ -134,7 +126,6 @@ export function approvedBy({ approvals, decision }: Pick<Request, 'approvals' | 
   return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
 }
 
-/** Lists a group of people. An empty group gives an empty text. */
 export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
   return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))
 }
@@ -147,7 +138,6 @@ function inMarkup(id: string): string {
   return mentionOf(id).text
 }
 
-/** The ids of the buttons of a card. The Home tab has the same buttons. */
 export const cardButtons = {
   approve: 'request-approve',
   reject: 'request-reject',
@@ -176,13 +166,11 @@ export function buttonValue({ id, hash }: Pick<Request, 'id' | 'hash'>): string 
   return `1.${id}.${hash.slice(0, 16)}`
 }
 
-/** Reads the value of a button. Returns undefined for a value that this version of Lockkeeper did not write. */
 export function readButton(value: string): { id: string; hash: string } | undefined {
   const [, id, hash] = /^1\.([0-9a-f]{32})\.([0-9a-f]{16})$/.exec(value) ?? []
   return id !== undefined && hash !== undefined ? { id, hash } : undefined
 }
 
-/** Whether a button was made for this request, with this content. */
 export function belongsTo(button: { id: string; hash: string }, request: Pick<Request, 'id' | 'hash'>): boolean {
   return request.id === button.id && request.hash.startsWith(button.hash)
 }
@@ -219,10 +207,8 @@ export const notRecorded = mrkdwn`Lockkeeper's database (Redis) isn't responding
 
 export const notConfirmed = mrkdwn`The account API hasn't confirmed this. If the key was created or rotated, I'll delete it and post in the thread.`
 
-/** What a refused write means, for the requester. */
 export const nothingMade = 'Nothing was created.'
 
-/** Says to the requester that the account allows no more calls this minute. The button stays. */
 export function pressAgain(limit: AccountLimit): Mrkdwn {
   return mrkdwn`${limitWords(limit).why} Press again in ${formatDuration(Math.max(1_000, limit.waitMs))}.`
 }
@@ -232,7 +218,6 @@ export interface LinkedRequest {
   link?: string | undefined
 }
 
-/** Says which requests it undoes and repeats, with links to their messages. */
 export function relatedWords({ undoes, repeats }: { undoes?: LinkedRequest; repeats?: LinkedRequest }): Mrkdwn[] {
   return [...(undoes ? [mrkdwn`Undoes ${requestLink(undoes)}`] : []), ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : [])]
 }

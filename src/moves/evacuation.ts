@@ -4,7 +4,7 @@ import { freshSeenMs, isBgp, projectName, type SeenAssignment, sameProject, same
 import { Finding, type Item, type Preflight, type Words } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { formatAge, type Phrase, phrase, someNames } from '../domain/text.ts'
+import { formatDuration, type Phrase, phrase, someNames } from '../domain/text.ts'
 import { changedSince, finding, findings, idDifference, projectDifference } from '../kit/findings.ts'
 import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move.ts'
 
@@ -50,14 +50,14 @@ export const evacuationFindings = findings({
   'last-seen': finding(
     { server, count: z.number(), oldestMs: z.number() },
     ({ server, count, oldestMs }) =>
-      phrase`The account shows no server for ${count} of the addresses. Lockkeeper saw them on ${server}, the earliest ${[formatAge(oldestMs)]} before this request, and checks each again before its move.`,
+      phrase`The account shows no server for ${count} of the addresses. Lockkeeper saw them on ${server}, the earliest ${[formatDuration(oldestMs)]} before this request, and checks each again before its move.`,
   ),
 
   'not-chosen': finding("{address} isn't part of this request."),
   'seen-long-ago': finding(
     { address: z.string(), server, agoMs: z.number() },
     ({ address, server, agoMs }) =>
-      phrase`The account shows no server for ${address}. Lockkeeper saw it on ${server} ${[formatAge(agoMs)]} ago.`,
+      phrase`The account shows no server for ${address}. Lockkeeper saw it on ${server} ${[formatDuration(agoMs)]} ago.`,
   ),
   /** `address`: its id, if nothing more is known of it. */
   gone: finding("{address} isn't on the account."),
@@ -75,7 +75,6 @@ export const evacuationFindings = findings({
 export type EvacuationFinding = z.infer<typeof evacuationFindings.schema>
 const { refuse } = evacuationFindings
 
-/** Puts a finding of an evacuation, or of the move of one of its addresses, into words. Undefined for any other finding. */
 export function explainEvacuation(finding: Finding): Words | undefined {
   return moveFindings.explain(finding) ?? evacuationFindings.explain(finding)
 }
@@ -143,7 +142,6 @@ export const EvacuationFacts = z.object({
 })
 export type EvacuationFacts = z.infer<typeof EvacuationFacts>
 
-/** Returns one move for each address. */
 export function movesOf({ items, to }: EvacuationFacts): Item[] {
   return items.map((facts) => ({
     id: facts.elasticIpId,
@@ -153,7 +151,7 @@ export function movesOf({ items, to }: EvacuationFacts): Item[] {
   }))
 }
 
-/** Finds the differences that stop the whole evacuation. A change of one address keeps only that address from being sent. */
+/** What stops the whole evacuation. A change of one address keeps only that address from being sent. */
 export function evacuationDifferences(approved: EvacuationFacts, now: EvacuationFacts): EvacuationFinding[] {
   const differences = [
     ...idDifference(approved.from.id, now.from.id),
@@ -177,10 +175,7 @@ export function addressesLeftOut(approved: EvacuationFacts, now: EvacuationFacts
   return new Map(found)
 }
 
-/**
- * Keeps the facts about each address that the account showed at the approval and no longer shows. Drops addresses that were not approved:
- * they came to the server later, or were left out of the request.
- */
+/** Keeps what the account showed at the approval and no longer shows. Drops addresses that were not approved. */
 export function completeEvacuation(approved: EvacuationFacts, now: EvacuationFacts): EvacuationFacts {
   const before = new Map(approved.items.map((item) => [item.elasticIpId, item]))
   const known = new Set([...approved.items, ...approved.leftOut].map(({ elasticIpId }) => elasticIpId))
@@ -198,7 +193,6 @@ export function completeEvacuation(approved: EvacuationFacts, now: EvacuationFac
   }
 }
 
-/** The reads of a preflight check. */
 export interface EvacuationReads {
   /** Every Elastic IP of the account. It may show no server for an address while the server is not active. */
   all: ElasticIp[]
@@ -213,7 +207,6 @@ export interface EvacuationReads {
 /** Whether the check is for a new request, where a person can still choose, or repeats it before the writes. */
 type CheckFor = 'request' | 'writes'
 
-/** One address of the server: how it can be moved, or why it cannot. */
 type CheckedAddress = { elasticIpId: string; address: string } & (
   | { move: Preflight<EvacuatedIp>; finding?: undefined }
   | { move?: undefined; finding: Finding }
@@ -223,10 +216,7 @@ function cannotMove({ id, address }: Pick<ElasticIp, 'id' | 'address'>, finding:
   return { elasticIpId: id, address, finding }
 }
 
-/**
- * Finds the addresses of a server, and whether each can be moved. Without a target it compares nothing with it. `bgp`: the addresses that the
- * server may announce, and that stay.
- */
+/** Without a target it compares nothing with it. `bgp`: the addresses that the server may announce, and that stay. */
 export function checkAddresses(
   input: EvacuationInput,
   reads: EvacuationReads,
@@ -250,10 +240,7 @@ export function checkAddresses(
   return { from, checked, bgp: place ? bgpAddressesFor(all, place).map(({ address }) => address) : [] }
 }
 
-/**
- * Returns the BGP addresses that a server may announce: those that are not known to be in another project or site. Which servers announce an
- * address is not in the list.
- */
+/** Those not known to be in another project or site, because the list does not say which servers announce an address. */
 export function bgpAddressesFor(all: ElasticIp[], server: Pick<Server, 'project' | 'site'>): ElasticIp[] {
   return all.filter(
     (elasticIp) =>
@@ -307,10 +294,7 @@ function checkAddress(
   }
 }
 
-/**
- * Checks each address of a server as a single move would be checked. For a request it throws CheckFailed if one of the chosen addresses can't be
- * moved, because the requester expects all of them to move. Before the writes it only leaves such an address out.
- */
+/** For a request, a chosen address that can't be moved refuses all, as the requester expects all to move. Before the writes it is left out. */
 export function checkEvacuation(
   input: EvacuationInput,
   reads: EvacuationReads,
@@ -349,10 +333,7 @@ export function checkEvacuation(
   }
 }
 
-/**
- * Divides the addresses into those to move, those that were not chosen, and those that were and cannot be moved. `chosen`: undefined if nobody
- * chose, so that all addresses are meant.
- */
+/** `chosen`: undefined if nobody chose, so that all addresses are meant. */
 function divide(checked: CheckedAddress[], chosen: string[] | undefined, checkFor: CheckFor, server: string) {
   const divided = { moves: [] as Preflight<EvacuatedIp>[], leftOut: [] as LeftOut[], unmovable: [] as LeftOut[] }
   for (const { elasticIpId, address, move, finding } of checked) {
@@ -369,7 +350,6 @@ function divide(checked: CheckedAddress[], chosen: string[] | undefined, checkFo
   return divided
 }
 
-/** Lists what approvers should know: about the target (once), what is left out, and what the account shows on no server. */
 function warningsOf(moves: Preflight<EvacuatedIp>[], leftOut: LeftOut[], server: string): Finding[] {
   const agos = moves.flatMap(({ facts }) => facts.seenAgoMs ?? [])
   const own: EvacuationFinding[] = []

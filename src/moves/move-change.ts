@@ -24,7 +24,6 @@ import {
   refuseMove,
 } from './move.ts'
 
-/** What a move needs of App. */
 interface MoveNeeds extends ServerNeeds {
   account: Pick<AccountApi, 'elasticIps' | 'servers'>
 }
@@ -117,7 +116,6 @@ async function preflight(
   return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
 }
 
-/** Reads one server. `shared`: the shared list will do. Throws as the read of the account API does. */
 export async function readServer(
   app: ServerNeeds,
   id: string,
@@ -174,7 +172,6 @@ export function describeMove(facts: MoveFacts): Description {
   }
 }
 
-/** Shows what the title does not say of a server: its id, and its primary address. */
 function idOf(label: string, { id, name }: { id: string; name: string }, address?: string): Fact[] {
   const [value, detail] = [name === id ? undefined : id, address].filter((shown) => shown !== undefined)
   return value === undefined ? [] : [{ label, value, detail }]

@@ -109,11 +109,7 @@ export const MoveFacts = z.object({
 })
 export type MoveFacts = z.infer<typeof MoveFacts>
 
-/**
- * Finds what has changed since the approval. Compares only what both reads show. A server that is no longer shown is no difference: the
- * account shows none while the assigned server is not active, which is when addresses are moved. One that is shown again is: the address is
- * alive. The sites are not compared, because the preflight check has just compared them again. A change of names alone is no difference.
- */
+/** Compares what both reads show: a server that is not active is not shown, which is when addresses are moved. A name alone is no difference. */
 export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFinding[] {
   const address = addressOf(now)
   const differences: MoveFinding[] = [...idDifference(approved.elasticIpId, now.elasticIpId), ...idDifference(approved.to.id, now.to.id)]
@@ -133,13 +129,11 @@ function hostOf({ id, name }: { id: string; name: string }) {
   return { id, name: name === id ? undefined : name }
 }
 
-/** Adds the facts that the account showed at the approval and no longer shows, such as the old server. */
 export function completeMove({ showsNoServer: _, ...approved }: MoveFacts, now: MoveFacts): MoveFacts {
   const shown = Object.entries(now).filter(([, value]) => value !== undefined)
   return { ...approved, ...(Object.fromEntries(shown) as MoveFacts) }
 }
 
-/** Returns a sentence for the thread if the write is sent although the account no longer shows a server. */
 export function moveRemark(facts: MoveFacts): string | undefined {
   if (!facts.showsNoServer || !facts.from) return undefined
   return `The account showed no server for ${addressOf(facts)} when the move was sent. It was on ${facts.from.name} when this was requested.`
@@ -154,7 +148,6 @@ function isNotOn<Shown extends Pick<Server, 'status'>>(server: Shown): server is
   return server.status !== undefined && server.status !== 'on'
 }
 
-/** Lists what approvers should know about the target of a move. None of it prevents the move. */
 function targetWarnings(target: Server): MoveFinding[] {
   const server = nameOf(target)
   return [
@@ -198,10 +191,7 @@ export function needsAssignedServer({ elasticIp, target }: Pick<MoveReads, 'elas
   return sameSite({ location: elasticIp.site, assigned: undefined, target: target.site }) !== true
 }
 
-/**
- * Checks whether the move can be requested. Throws CheckFailed if it cannot. Lists what was not read or cannot be compared, and does not
- * refuse it.
- */
+/** Throws CheckFailed if the move cannot be requested. Lists what was not read or cannot be compared, and does not refuse it. */
 export function checkMove(typed: MoveInput, reads: MoveReads): Preflight<MoveFacts, MoveInput> {
   const { elasticIp, target } = reads
   const input = { elasticIpId: elasticIp?.id ?? typed.elasticIpId, serverId: target?.id ?? typed.serverId }
@@ -233,10 +223,7 @@ function factsOf({ elasticIpId, serverId }: MoveInput, { elasticIp, target, assi
   }
 }
 
-/**
- * Whether the server is another one in the same project and site, as far as they are known. `assigned` is the server that the Elastic IP is
- * on.
- */
+/** Another server in the same project and site, as far as they are known. `assigned`: the server that the Elastic IP is on. */
 export function canMoveTo(
   { site, project, server }: Pick<ElasticIp, 'site' | 'project' | 'server'>,
   target: Server,
@@ -247,14 +234,12 @@ export function canMoveTo(
   return sameProject(project, target.project) !== false && sameSite(sites) !== false
 }
 
-/** Returns why an Elastic IP can't be moved, wherever to. Undefined if neither its mode nor its status prevents it. */
 export function whyNotMovable({ id, mode, address, status }: ElasticIp): MoveFinding | undefined {
   if (isBgp({ id, mode })) return { code: 'bgp-address', address }
   if (status === 'moving') return { code: 'already-moving', address }
   return status === 'active' || status === statusNotShown ? undefined : { code: 'not-active', address, status }
 }
 
-/** Returns what could not be compared. */
 function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): MoveFinding[] {
   const server = target.hostname ?? target.id
   const { address } = elasticIp

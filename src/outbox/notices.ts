@@ -75,7 +75,6 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
   return { status: 'dropped', refused: posted.error }
 }
 
-/** Returns undefined for what Lockkeeper did not write. */
 function parseFacts(facts: string): Facts | undefined {
   try {
     return Facts.parse(JSON.parse(facts))
@@ -118,11 +117,7 @@ const quietMs = 60_000
 /** When this process last noted each problem, in ms since 1970. */
 export type Notices = Map<string, number>
 
-/**
- * Logs a notice and, if there is a channel of the operators, owes it and begins to post it there. Resolves once Redis has it, or does not answer:
- * call it before a step after which nobody would find the problem again. While Redis is away, or refuses writes, this process posts it
- * without a lease. Never throws. The notice names its code, by which people find out what to do.
- */
+/** Resolves once Redis has it or does not answer: call it before a step after which nobody would find the problem again. Never throws. */
 export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
   const { requestId, level = 'error' } = options
   const owed = noticeFor(code, options)
@@ -165,7 +160,6 @@ export async function keepNotice(app: App, code: ErrorCode, words: Mrkdwn, optio
   if (values[0] !== '') await run(app.redis, 'owe', keys, [...values, String(leftAfterMs)])
 }
 
-/** Makes what a script needs that records the problem and owes its notice in one step. */
 export function draftNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Draft {
   return draftOf(app, noticeFor(code, options), factsOf(app, code, words))
 }
@@ -183,7 +177,6 @@ function noticeFor(code: ErrorCode, { requestId, about = requestId }: NoticeOpti
   return { id: about === undefined ? code : `${code}:${about}`, name: 'notice' }
 }
 
-/** Undefined without a channel of the operators. */
 function factsOf({ config }: App, code: ErrorCode, words: Mrkdwn): Facts | undefined {
   if (config.opsChannel === undefined) return undefined
   return { words: joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' ').text }

@@ -29,7 +29,6 @@ export const isText = (name: OutboxName): name is TextName => textNames.some((ea
 
 export const memberOf = ({ id, name }: Owed): string => `${id}/${name}`
 
-/** The right of one process to send a message for a while. */
 export interface Lease {
   token: string
   /** `fresh`: send it. `unsure`: an earlier try may have sent it, so search first. */
@@ -156,16 +155,10 @@ const retryInMs = 3_000
 /** How long a failing search is repeated before the message is sent again: a repeated message is better than a missing one. */
 const longestSearchMs = 10 * 60_000
 
-/**
- * A search begins `beforeMs` before the message was first owed, in case Redis' clock is fast. It ends `afterMs` after the latest try, in case
- * Redis' clock is slow, the process was suspended before it sent, or Redis lost the latest try.
- */
+/** Redis' clock may be fast or slow, the process may have been suspended before it sent, and Redis may have lost the latest try. */
 const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
 
-/**
- * Posts a message while the lease holds, unless a search finds it (`found`). If Slack allows no search, the message says that it may be a
- * repeat.
- */
+/** Posts it while the lease holds, unless a search finds it (`found`). If Slack allows no search, it says that it may be a repeat. */
 export async function postOnce(app: App, out: Outgoing, held: Lease): Promise<Posted | Unsent | { is: 'found'; ts: string }> {
   const found = await search(app, out, held)
   if (found.is === 'found' || found.is === 'rate-limited') return found
@@ -202,7 +195,6 @@ export function later(inMs: number): Settlement {
   return { status: 'queued', retryInMs: inMs }
 }
 
-/** The result of a try that failed, and is made again. */
 export function laterAfter(failure: Exclude<SlackFailure, { is: 'refused' }> | Unsent, atLeastMs = 0): Settlement {
   if (failure.is !== 'unknown') return later(Math.max(failure.retryInMs, atLeastMs))
   return { status: 'unsure', retryInMs: Math.max(retryInMs, atLeastMs) }

@@ -11,7 +11,6 @@ import { notifyOperators } from './notices.ts'
 
 // What the operators are told of. Each resolves once Redis has the notice, and never throws.
 
-/** Counts and logs an error of the account API. A refusal, such as 404 or 422, is logged but not counted. */
 export function onApiError(app: App, error: unknown): void {
   // Without Redis no call is sent.
   if (error instanceof UserError || error instanceof StoreUnavailableError) return
@@ -33,10 +32,7 @@ export function onShownError(app: App, error: unknown): void {
   void notifyOperators(app, 'api-key-rejected', refusedKey(error), { about })
 }
 
-/**
- * Handles a message that neither the channel nor the requester gets; an emergency approval that the channel does not get, because the requester,
- * who gave it, must not be the only one who knows; and a card that Slack refuses to update, as `outdated`. `error`: Slack's code.
- */
+/** An emergency approval counts, too, if only the requester, who gave it, would know of it. `error`: Slack's code. */
 export function onUndeliverable(app: App, request: Request, error: string, report?: 'outdated' | 'break-glass'): Promise<void> {
   const { id, origin } = request
   const { config, slack } = app
@@ -56,7 +52,6 @@ export function onDistrusted(app: App, request: Request, problem: AuthorityProbl
   return notifyOperators(app, codes[code], distrusted(request, problem), { requestId: request.id, about: `${code}:${request.id}` })
 }
 
-/** How the log and the operators' channel call each problem. */
 const codes: Record<AuthorityProblem['code'], ErrorCode> = {
   'record-changed': 'record-not-genuine',
   'approvals-not-genuine': 'record-not-genuine',

@@ -41,10 +41,7 @@ const otherVersionRetryMs = 60_000
 /** One call sends a card at most five times. If the record changes more often meanwhile, the card stays in the outbox. */
 const mostRounds = 5
 
-/**
- * Sends one message of the outbox. Any process may call it at any time: a lease lets one of them send. A card is sent again until Slack shows
- * the latest revision of the record. The reports of a request go in the order of its steps, after its card.
- */
+/** A lease lets one process send. A card is sent again until Slack shows the latest revision; reports go in the order of steps, after it. */
 export async function deliver(app: App, id: string, name: OutboxName): Promise<Delivered> {
   if (isText(name)) return deliverText(app, { id, name })
   let early = false
@@ -96,10 +93,7 @@ const run = scriptsOf(import.meta.url, [])
 /** How many requests have their messages sent at the same time. */
 const parallel = 16
 
-/**
- * Sends what is due. Reports go before cards, because people wait for them; a report posts its card if that is missing. The messages of one
- * request go one after the other. `onRefusedCard` gets the id of a request whose card Slack refuses.
- */
+/** Reports before cards, because people wait for them. `onRefusedCard` gets the id of a request whose card Slack refuses. */
 export async function sweepOutbox(app: App, onRefusedCard: (id: string) => void): Promise<void> {
   const members = await run(app.redis, 'due', [app.keys.outbox], ['0', String(dueAtOnce)])
   const owed = await withoutMalformed(app, members)
@@ -181,7 +175,6 @@ async function sendCard(app: App, request: Request, held: Lease, fields: Record<
 /** A Slack that is slow to name people must not use up the lease. Their ids are shown then. */
 const longestNamingMs = 1_000
 
-/** Posts a report to the thread, or to the requester directly if the channel does not take it. */
 async function sendReport(app: App, request: Request, name: ReportName, held: Lease): Promise<Settlement> {
   const names = await withinOr(longestNamingMs, app.directory.names(actorsIn(request, name)), new Map<string, string>())
   const message = renderReport(app, request, name, names)

@@ -27,10 +27,7 @@ export function renderDetails(app: App, request: Request): Message {
   return requestDetails(viewOf(app, request))
 }
 
-/**
- * Undefined if the report no longer applies, for example that a change is late after it ended. `names`: of the people whom it shows without a
- * mention, by their ids.
- */
+/** Undefined if the report no longer applies. `names`: of the people whom it shows without a mention, by their ids. */
 export function renderReport(app: App, request: Request, name: ReportName, names: ReadonlyMap<string, string>): Answerable | undefined {
   const { profileOf } = app.slack.identity
   return report(

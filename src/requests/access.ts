@@ -323,11 +323,15 @@ function rightsFor(policy: Policy, change: KindOfChange, requester: Requester): 
 }
 
 export class Denied extends Refusal {
+  override name = 'Denied'
   readonly denial: Denial
+  /** For the log, which has no words of refusals. */
+  readonly code: string
 
   constructor(denial: Denial, labelOf: LabelOf, command: string) {
     super(denialWords(denial, labelOf, command))
     this.denial = denial
+    this.code = denial.code
   }
 }
 

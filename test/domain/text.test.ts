@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   countMistakes,
-  formatAge,
   formatDuration,
   hostnameProblem,
   moment,
@@ -66,17 +65,6 @@ describe('a duration', () => {
     [273_600_000, '3 d 4 h'],
   ])('of %i ms is shown as %s, without a place to break a line between a number and its unit', (ms, text) => {
     expect(formatDuration(ms)).toBe(text.replaceAll(/(\d) /g, '$1\u00a0'))
-  })
-
-  test.each([
-    [-5, 'less than a minute'],
-    [60_000, '1 minute'],
-    [3_599_000, '59 minutes'],
-    [3_600_000, '1 hour'],
-    [23 * 3_600_000, '23 hours'],
-    [281.4 * 24 * 3_600_000, '281 days'],
-  ])('of %i ms is %s as an age', (ms, words) => {
-    expect(formatAge(ms)).toBe(words)
   })
 })
 

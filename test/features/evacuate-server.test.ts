@@ -87,16 +87,16 @@ describe('the form of an evacuation', () => {
       dead(1, 2, 10),
       { seen: [seenOnWeb1(10, 61 * minutes), seenOnWeb1(1, 12 * minutes), seenOnWeb1(2, 60 * minutes)] },
       [
-        '[x] 203.0.113.1 No server shown. Seen here 12 minutes ago.',
-        '[x] 203.0.113.2 No server shown. Seen here 1 hour ago.',
-        '[ ] 203.0.113.10 No server shown. Seen here 1 hour ago.',
+        '[x] 203.0.113.1 No server shown. Seen here 12 min ago.',
+        '[x] 203.0.113.2 No server shown. Seen here 1 h ago.',
+        '[ ] 203.0.113.10 No server shown. Seen here 1 h 1 min ago.',
       ],
     ],
     [
       'nothing that was seen there and is on another server or gone by now',
       [ip(1, noServer), ip(2, elsewhere)],
       { seen: [1, 2, 3].map((index) => seenOnWeb1(index, 60)) },
-      ['[x] 203.0.113.1 No server shown. Seen here less than a minute ago.', '*Left out:*', "•  203.0.113.3 isn't on the account."],
+      ['[x] 203.0.113.1 No server shown. Seen here 0 s ago.', '*Left out:*', "•  203.0.113.3 isn't on the account."],
     ],
     ['what the person ticked before', [ip(1), ip(2)], { ticked: ['eip_2'] }, ['[ ] 203.0.113.1', '[x] 203.0.113.2']],
     [

@@ -101,7 +101,7 @@ describe('the check of an evacuation', () => {
     [
       'one that was seen long ago',
       { all: [], seen: [seenOnWeb1(1, 2 * hour)], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
-      'saw it on web-1 2 hours ago',
+      'saw it on web-1 2\u00a0h ago',
       input,
     ],
     [
