@@ -116,9 +116,6 @@ export const Waits = z.object({
 })
 export type Waits = z.infer<typeof Waits>
 
-/** A time that a request was not tracked. `stoppedBy` is absent if its record could not be verified. Times are in ms since 1970. */
-const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number(), resumedBy: z.string(), resumedAt: z.number() })
-
 /** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
 export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
 export type SourceAlert = z.infer<typeof SourceAlert>
@@ -192,8 +189,6 @@ export const Request = z.object({
   /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
   untrackedMs: z.number().optional(),
   stoppedBy: z.string().optional(),
-  /** The times that it was not tracked, in their order: who stopped the tracking, and who tracked it again. */
-  pauses: z.array(Pause).default([]),
   /** The person who withdrew the request. Absent if the alert resolved that had requested it. */
   withdrawnBy: z.string().optional(),
   causes: z.array(Finding).default([]),

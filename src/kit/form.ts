@@ -31,7 +31,7 @@ interface Field {
   dependsOn?: string
   /** Returns which things fit that choice. `chosen`: the id. */
   fits?: (app: App, chosen: string) => Promise<(item: never) => boolean>
-  /** Says why the text, or the value of the chosen option, cannot be taken. */
+  /** Says why the text, or the value of the chosen option, cannot be taken. An empty optional field is `''`. */
   problem?: (entered: string) => Mrkdwn | undefined
   element: (actionId: string, entered: Entered) => Parameters<typeof input>[0]['element']
 }

@@ -415,7 +415,7 @@ function detailsBlocks(view: CardView): KnownBlock[] {
 }
 
 function timeline({ request }: CardView): Mrkdwn[] {
-  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, pauses, state, unansweredSince } = request
+  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince } = request
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
@@ -425,10 +425,6 @@ function timeline({ request }: CardView): Mrkdwn[] {
     { time: request.items ? undefined : request.acceptedAt, what: 'Accepted by the account API' },
     { time: lateAt, what: 'Reported as late' },
     { time: unansweredSince, what: 'The account API stopped answering' },
-    ...pauses.flatMap((pause) => [
-      { time: pause.stoppedAt, what: by('Tracking stopped', pause.stoppedBy) },
-      { time: pause.resumedAt, what: by('Tracked again', pause.resumedBy) },
-    ]),
     ...(state === 'rejected' ? [] : [{ time: endedAt, what: state === 'untracked' ? by('Tracking stopped', stoppedBy) : 'Ended' }]),
   ]
   const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }]))

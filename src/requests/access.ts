@@ -198,10 +198,7 @@ interface Requested {
   draft: Draft
 }
 
-/**
- * Checks a request under the rule of its project. Returns the rule, and what could not be checked. Throws a Refusal if no rule covers the
- * change, the rule does not allow the requester, too few people could approve it, or the rule requires a reason and there is none.
- */
+/** Checks a request under the rule of its project. Returns the rule, and what could not be checked. Throws a Refusal if it may not be. */
 async function admit(app: Judging, origin: Origin, requested: Requested): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {
   const { policy } = app.config
   const { kind, project, requester, reason, draft } = requested
@@ -357,10 +354,7 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
 
 const checks = { judge, authorize, refuse, gate, admit, may, rights, tally, ruleOf, ruleWithReason }
 
-/**
- * The checks of who may do what. No other code decides that. Everybody is checked for `read` first, then for what they request or decide. A
- * decision is checked by what Slack says at the click.
- */
+/** The checks of who may do what. No other code decides that. A decision is checked by what Slack says at the click. */
 export interface Access extends Bound<typeof checks> {
   policy: Policy
 }

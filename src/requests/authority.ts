@@ -19,10 +19,7 @@ import { isChildOf } from './children.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from './steps.ts'
 import { noteOf } from './store.ts'
 
-/**
- * How long after its last signed approval a write may be sent, whatever it has waited for. After that, an older state that somebody puts back into
- * Redis has no effect.
- */
+/** How long after its last approval a write may be sent: an older state that somebody puts back into Redis has no effect after that. */
 export const approvalHoldsMs = 30 * 60_000
 
 /** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
@@ -45,25 +42,16 @@ export async function checkAuthority(
 }
 
 /** `earlier`: what the audit has of it that decides whether it may still be sent, the newest first. */
-export function authorityProblem(
-  app: Pick<App, 'signatures' | 'access'>,
-  request: Request,
-  earlier: FoundEntry[],
-  now: number,
-  holdsMs = approvalHoldsMs,
-): AuthorityProblem | undefined {
+export function authorityProblem(app: App, request: Request, earlier: FoundEntry[], now: number, holdsMs = approvalHoldsMs) {
   return whyNotAllowed(app, request, now, holdsMs) ?? pastOf(earlier)
 }
 
-/**
- * The approval of its parent allows a child, if the parent lists it and is tracked. What the audit shows as sent or ended is not sent again, whatever the
- * record of the child says.
- */
+/** The approval of its parent allows it, if the parent lists it and is tracked. What the audit shows as sent or ended is not sent again. */
 async function checkAuthorityOfChild(
   app: App,
   child: Request,
   now: number,
-  earlier: Promise<FoundEntry[]> | undefined,
+  earlier?: Promise<FoundEntry[]>,
 ): Promise<AuthorityProblem | undefined> {
   const parent = await app.store.find(child.parent?.id ?? '')
   if (!parent) return { code: 'record-changed' }
@@ -76,15 +64,9 @@ async function checkAuthorityOfChild(
   return pastOf(entries.filter(({ item }) => item === idOfResource(child.resource)))
 }
 
-function whyNotAllowed(
-  app: Pick<App, 'signatures' | 'access'>,
-  request: Request,
-  now: number,
-  holdsMs: number,
-): AuthorityProblem | undefined {
+function whyNotAllowed(app: App, request: Request, now: number, holdsMs: number): AuthorityProblem | undefined {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem
-
   const rule = app.access.ruleOf(request)
   if (!rule) return { code: 'rule-gone' }
   // An exemption that the policy has withdrawn since the request does not count, and no exemption covers a request by a machine.
@@ -95,11 +77,8 @@ function whyNotAllowed(
   return now > allowed.at + (request.needsApproval ? holdsMs : request.ttlMs) ? { code: 'approved-too-long-ago' } : undefined
 }
 
-/**
- * Returns when the last of enough genuine approvals was given, in ms by Redis' clock. It is not checked with Slack again, because Slack
- * may not respond.
- */
-function lastApproval({ signatures }: Pick<App, 'signatures'>, request: Request, rule: PolicyRule): { at: number } | AuthorityProblem {
+/** When the last of enough genuine approvals was given, by Redis' clock. It is not checked with Slack again, which may not respond. */
+function lastApproval({ signatures }: App, request: Request, rule: PolicyRule): { at: number } | AuthorityProblem {
   const { decision, approvals } = request
   if (decision?.breakGlass) {
     const { by, at } = decision
@@ -118,10 +97,7 @@ function lastApproval({ signatures }: Pick<App, 'signatures'>, request: Request,
   return { at: Math.max(...approvals.map(({ at }) => at)) }
 }
 
-/**
- * Finds the entries that decide whether this request or a child of it may still be sent, the newest first. Entries that cannot be verified are
- * found too, because somebody who breaks a signature must not cause a second write.
- */
+/** The newest first. Also entries that cannot be verified: somebody who breaks a signature must not cause a second write. */
 export function findSendsAndEnds(app: App, request: Request): Promise<FoundEntry[]> {
   return findEntries(app, ({ act }) => sendsOrEnds(act), { since: searchedSince(request), requestId: request.id })
 }
@@ -131,10 +107,7 @@ export function searchedSince({ createdAt }: Request): number {
   return createdAt - clockMarginMs
 }
 
-/**
- * Returns why nothing may be sent again. A write that the account API refused because of its limit was not carried out: each genuine entry that says
- * so cancels one write. A copy of such an entry cancels nothing.
- */
+/** Each genuine entry that says that the account API refused a write because of its limit cancels one write. A copy cancels nothing. */
 function pastOf(earlier: FoundEntry[]): AuthorityProblem | undefined {
   const sent = earlier.filter(({ act }) => isSend(act)).length
   const refused = earlier.filter(({ act, verdict }) => isUnsend(act) && verdict === 'genuine').length
@@ -142,10 +115,7 @@ function pastOf(earlier: FoundEntry[]): AuthorityProblem | undefined {
   return earlier.some(({ act }) => !isSend(act) && !isUnsend(act)) ? { code: 'already-ended' } : undefined
 }
 
-/**
- * Whether these approvals are as many as each rule needs now, and from the people whom it requires. Under several rules, and for a group that is
- * required, what was counted at the last approval decides, because members of groups are not read again.
- */
+/** Under several rules, and for a group that is required, what was counted at the last approval decides: groups are not read again. */
 function areEnough({ approvals, approvalsNeeded: atRequest }: Request, decision: Decision | undefined, { approve }: PolicyRule): boolean {
   const people = new Set(approvals.map(({ by }) => by))
   if (!approve) return people.size >= atRequest
@@ -162,27 +132,18 @@ function isInTime({ createdAt, ttlMs }: Request, { at }: Pick<Approval, 'at'>): 
   return at >= createdAt - clockMarginMs && at <= createdAt + ttlMs + clockMarginMs
 }
 
-/** Checks a record before a step that follows from it: its signed parts are genuine. */
 export function checkRecord({ signatures }: Pick<App, 'signatures'>, request: Request): AuthorityProblem | undefined {
   return problemOf(signatures.verifyRecord(request))
 }
 
-/**
- * Checks that a request with a secret may be observed, because the observation retracts a secret that nobody has seen. The signatures must
- * be genuine, and the state must be the one in the audit. Otherwise somebody could put an ended request back to an earlier state, and a key
- * that is in use would be deleted.
- */
+/** Observing deletes a secret that nobody has seen: a request that somebody put back to an earlier state would lose a key in use. */
 export async function checkRetraction(app: App, request: Request): Promise<AuthorityProblem | undefined> {
   const entries = await findEntries(app, ({ act }) => stateOfAct(act) !== undefined, { since: request.createdAt, requestId: request.id })
   return retractionProblem(app, request, entries)
 }
 
 /** `entries`: those of the audit in which the request changed its state, the newest first. */
-export function retractionProblem(
-  { signatures }: Pick<App, 'signatures'>,
-  request: Request,
-  entries: FoundEntry[],
-): AuthorityProblem | undefined {
+export function retractionProblem({ signatures }: App, request: Request, entries: FoundEntry[]): AuthorityProblem | undefined {
   const problem = problemOf(signatures.verifyRequest(request), signatures.verifySeen(request))
   if (problem) return problem
   const last = entries.find(({ verdict }) => verdict === 'genuine')
@@ -198,10 +159,7 @@ const unfitMs = 10 * 60_000
 /** When a request is read again that changed at the same moment. */
 const changedMs = 500
 
-/**
- * Handles a request under way whose record cannot be trusted: no step follows from such a record. Its tracking ends, its resources are free, and
- * the thread, the operators and the audit say so once. One that was signed with an unknown key stays, because a deployment may bring the key.
- */
+/** No step follows from such a record: its tracking ends, and that is said once. It stays if a deployment may bring its key. */
 export async function distrust(app: App, request: Request, problem: AuthorityProblem): Promise<void> {
   const { store } = app
   // Another process may have taken a step since the request was read, so that the audit shows a newer state.

@@ -9,7 +9,6 @@ import type { Opened } from './catalog.ts'
 import { createChildren } from './children.ts'
 import { execute, type ForChild, type PreflightResult, preflightValidMs, readAgain, repeatPreflight } from './send.ts'
 
-/** The writes of one parent that are under way at once. */
 const parallelWrites = 5
 
 /** How often a child tries to be sent while as many others are being sent as may be. Then the next pass goes on. */
@@ -18,17 +17,11 @@ const fullRetry = { everyMs: 250, times: 8 }
 /** When a parent is looked at again whose children wait, or are under way. Each step of a child makes it due at once. */
 const lookAgainMs = { waiting: 10_000, underway: 60_000 }
 
-/**
- * Creates the work of parents: it creates their children, lets them be sent, a few at a time, and ends them. Several processes may run it at once,
- * and again after a crash. In this process, all calls for one parent share one pass.
- */
+/** Creates, sends and ends children. Safe in several processes at once, and after a crash. In one process, calls share one pass. */
 export function createBundles(app: App) {
   const passes = new Map<string, Promise<void>>()
 
-  /**
-   * `beganAt`: when this process read the account before it began the request, in ms by Redis' clock. It is not taken from the record, where somebody
-   * could make an old read look fresh.
-   */
+  /** `beganAt`: when this process read the account before. Not from the record, where somebody could make an old read look fresh. */
   return function carryOn(id: string, beganAt?: number): Promise<void> {
     const pass = passes.get(id) ?? carryOnOnce(app, id, beganAt).finally(() => passes.delete(id))
     passes.set(id, pass)
@@ -108,7 +101,6 @@ async function isFull({ redis, keys, store }: App, siblings: string[]): Promise<
   return sent.length >= parallelWrites
 }
 
-/** A read that began within this time is not repeated for the next child. */
 const freshMs = 10_000
 
 interface Reading {

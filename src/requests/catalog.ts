@@ -13,10 +13,7 @@ export interface Opened {
   latest: unknown
 }
 
-/**
- * Creates the catalog of changes by kind. A record in Redis names its kind only. Features create the changes from parts that need the
- * catalog, so the catalog is created empty, and the changes are registered before anything uses it.
- */
+/** The changes by kind. Features create them from parts that need the catalog, so it is created empty, and they are registered later. */
 export function createCatalog(changes: Change[] = []) {
   const byKind = new Map(changes.map((change) => [change.kind, change]))
   const changeIfKnown = (kind: string) => byKind.get(kind)
@@ -56,9 +53,7 @@ export function createCatalog(changes: Change[] = []) {
     open,
     openIfFit,
     kinds: (): ChangeKind[] => [...byKind.keys()],
-    /** The change that alerts may request. */
     changeOfAlerts: (): Change | undefined => all().find(({ inputOfAlert }) => inputOfAlert !== undefined),
-    /** Whether the resources of this kind belong to projects. */
     hasProject: (kind: string): boolean => byKind.get(kind)?.project !== undefined,
     labelOf,
     /** What can list the changes under way on the account. */
@@ -76,7 +71,6 @@ export function createCatalog(changes: Change[] = []) {
       const opened = openIfFit(request)
       return opened ? projectOfChange(opened.change, opened.facts) : 'unknown'
     },
-    /** The buttons that change a thing of this kind. */
     offersFor: (kind: ThingKind): Offer[] => all().flatMap(({ offer }) => (offer?.of === kind ? offer : [])),
   }
 }

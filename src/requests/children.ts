@@ -33,10 +33,7 @@ export function isChildOf(app: Pick<App, 'catalog'>, request: Request, parent: R
   return request.id === id && request.hash === hash
 }
 
-/**
- * Creates the children of a request that do not exist yet: one ordinary change for each of its items, approved with it. Safe to repeat. Does nothing
- * if the tracking of the parent was stopped.
- */
+/** Creates the children that do not exist yet, approved with their parent. Safe to repeat. Does nothing if the parent is not tracked. */
 export async function createChildren(app: App, parent: Request): Promise<void> {
   const { change, facts } = app.catalog.open(parent)
   const { items } = change
@@ -56,10 +53,7 @@ export async function createChildren(app: App, parent: Request): Promise<void> {
 /** `packed` has the fields of one that has ended. */
 const shownFields = ['state', 'packed', 'sentAt', 'acceptedAt', 'lateAt', 'endedAt', 'causes'] as const
 
-/**
- * Adds what messages show of requests and what their own records do not say: the items of those with children, and since when the account API has not
- * answered, for those under way.
- */
+/** Adds what their own records do not say: the items of those with children, and for those under way, since when nobody has answered. */
 export async function withChildren({ redis, keys }: { redis: Redis; keys: Keys }, requests: Request[]): Promise<Request[]> {
   const isUnderway = ({ state }: Request) => state === 'starting' || state === 'tracking'
   if (!requests.some((request) => request.hasChildren || isUnderway(request))) return requests

@@ -32,7 +32,6 @@ import {
 import { handOver } from './hand-over.ts'
 import type { Home } from './home.ts'
 
-/** What a feature adds: its commands, and what its buttons, forms and pickers do. */
 export interface FeatureHandlers {
   commands: Command[]
   /** The forms of its changes. They open filled: to request a change again, to undo one, or to give the reason of a command. */

@@ -15,10 +15,7 @@ type OnTaken = () => void
 /** Other people can decide at the same moment. Each time another step was first, the approval is counted again. */
 const mostTries = 20
 
-/**
- * Adds a person's approval, and returns how many are missing. Checks the rights before the state, so that only people who may decide the
- * request learn its state. Earlier approvals count only if those people may still approve. Throws a Refusal for the person who clicked.
- */
+/** Checks the rights before the state, so that only people who may decide learn it. Earlier approvals count only while they may, too. */
 export async function approve(app: App, read: Request, origin: Origin, onTaken?: OnTaken): Promise<{ missing: number; needed: number }> {
   const { signatures, access, store } = app
   refuseRequesterOfDecided(read, origin)
@@ -55,10 +52,7 @@ function peopleOf(approvals: Approval[]): string[] {
   return approvals.map(({ by }) => by)
 }
 
-/**
- * Builds the data of a step that approves a request. A change that a worker executes is due at once. A change that is handed over waits for its
- * requester, who is reminded, for as long as the rule gives for an approval. The thread calls them, because an update of the card notifies nobody.
- */
+/** A worker executes a change at once. One that is handed over waits for its requester as long as it could wait for approval. */
 export function approvalData({ handover }: Change, { ttlMs }: Request, decision: Decision): StepData {
   const { by, rule, via, reason } = decision
   const audit = { by, rule, via, reason }
@@ -67,10 +61,7 @@ export function approvalData({ handover }: Change, { ttlMs }: Request, decision:
   return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs: ttlMs, reports: ['approved'] }
 }
 
-/**
- * Throws a Refusal if the person may not reject, or not approve alone. Checked before the form that asks for the reason. Who approves alone has only
- * pressed *Approve*, so the audit does not call it an emergency approval.
- */
+/** Checked before the form that asks for the reason. The audit names the button: an emergency approval begins with *Approve*. */
 export async function mayDecide(app: App, request: Request, origin: Origin, to: 'decide' | 'break-glass'): Promise<void> {
   refuseRequesterOfDecided(request, origin)
   await app.access.authorize(origin, { to, request, button: to === 'decide' ? cardButtons.reject : cardButtons.approve })
@@ -84,13 +75,13 @@ export async function breakGlass(app: App, request: Request, origin: Origin, rea
   const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, at: await app.store.now() }
   const decision = app.signatures.signBreakGlass(request, unsigned)
   const data = approvalData(app.catalog.open(request).change, request, decision)
-  await takeStep(app, { request, userId: origin.userId, name: 'break-glass', data })
+  await takeStep(app, request, origin.userId, 'break-glass', data)
 }
 
 export async function reject(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
   const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.reject })
   const decision = { by: origin.userId, ...grant, reason }
-  await takeStep(app, { request, userId: origin.userId, name: 'reject', data: { set: { decision }, audit: decision } })
+  await takeStep(app, request, origin.userId, 'reject', { set: { decision }, audit: decision })
 }
 
 export async function withdraw(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
@@ -100,7 +91,7 @@ export async function withdraw(app: App, request: Request, origin: Origin, onTak
   // The update of the message notifies nobody, so the thread calls the requester.
   const reports = isByAnother ? (['ended'] as const) : []
   const data = { set: { withdrawnBy: userId }, audit: { by: userId, ...grant }, reports }
-  await takeStep(app, { request, userId, name: 'withdraw', data, onTaken })
+  await takeStep(app, request, userId, 'withdraw', data, onTaken)
 }
 
 /** A change that the account API accepted cannot be canceled, so only its tracking can be stopped: by the requester, and by approvers. */
@@ -108,16 +99,10 @@ export async function stopTracking(app: App, request: Request, origin: Origin, o
   const { userId } = origin
   const grant = await app.access.authorize(origin, { to: 'track', request })
   const data = { set: { stoppedBy: userId }, audit: { by: userId, ...grant } }
-  await takeStep(app, { request, userId, name: 'stop-tracking', data, onTaken })
+  await takeStep(app, request, userId, 'stop-tracking', data, onTaken)
 }
 
-/** The most pauses that a record keeps. The audit has them all. */
-const mostPauses = 20
-
-/**
- * Starts the tracking again. Refuses if a newer request has changed the same resource, or may: only one request tracks a resource. The secret of a
- * request may be in use by now, and looking for it deletes it, so that such a request is never tracked again.
- */
+/** Only one request tracks a resource. A secret may be in use by now, and looking for it deletes it: no secret is tracked again. */
 export async function trackAgain(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
   const { store, access, catalog } = app
   const { userId } = origin
@@ -127,25 +112,15 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
   const holders = await Promise.all(resources.map(store.holderOf))
   if ([...changes.map(({ id }) => id), ...holders].some((id) => id !== undefined && id !== request.id)) throw new Refusal(takenOver)
-  const { untrackedMs = 0, endedAt: stoppedAt = 0, stoppedBy, pauses } = request
-  const resumedAt = await store.now()
-  const pause = { stoppedBy, stoppedAt, resumedBy: userId, resumedAt }
-  const set = { untrackedMs: untrackedMs + resumedAt - stoppedAt, pauses: [...pauses, pause].slice(-mostPauses) }
+  const { untrackedMs = 0, endedAt: stoppedAt = 0 } = request
+  const set = { untrackedMs: untrackedMs + (await store.now()) - stoppedAt }
   // Another request can have been made since the reads above.
   const data: StepData = { set, dueInMs: 0, unlessHeld: true, audit: { by: userId, ...grant } }
-  await takeStep(app, { request, userId, name: 'track-again', data, onTaken })
-}
-
-interface PersonalStep {
-  name: StepName
-  data: StepData
-  request: Request
-  userId: string
-  onTaken?: OnTaken | undefined
+  await takeStep(app, request, userId, 'track-again', data, onTaken)
 }
 
 /** Takes a step that does not depend on the content of the record, and shows it. Throws a Refusal if it comes too late. */
-async function takeStep(app: App, { request, userId, name, data, onTaken }: PersonalStep): Promise<void> {
+async function takeStep(app: App, request: Request, userId: string, name: StepName, data: StepData, onTaken?: OnTaken): Promise<void> {
   const { outcome } = await app.store.take(request, name, data)
   if (await newerRecord(app, request, userId, outcome))
     throw new Error(`request ${request.id} moved under a step that does not depend on it`)
@@ -158,10 +133,7 @@ async function wakeAndShow(app: App, request: Request, { dueInMs }: StepData, on
   await Promise.all([dueInMs !== undefined && app.queues.wake(request, dueInMs), showTaken(app, request)])
 }
 
-/**
- * Says what became of a step: the first of several people wins over all replicas. Returns the current record if it changed, and undefined if the
- * step is taken. Throws a Refusal if the step comes too late.
- */
+/** The first of several people wins. Returns the record if it changed, undefined if the step is taken, and throws if it comes too late. */
 async function newerRecord(app: App, request: Request, userId: string, outcome: StepResult['outcome']): Promise<Request | undefined> {
   if (outcome === 'missing') throw new Refusal(unknownRequest(request.origin.command))
   if (outcome === 'expired') {

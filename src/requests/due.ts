@@ -131,11 +131,7 @@ async function lastWorkerAt({ redis, keys }: Database): Promise<number> {
 /** Longer than it can take to find a secret and to delete it. */
 const retractionMs = 60_000
 
-/**
- * Claims the retraction of the secret that a request has issued. One process at a time looks for the secret and makes it worthless: a second one
- * would not find the secret, and report it as never issued. Returns a token for `endRetraction`, or undefined while another process holds the
- * claim. The claim of a dead process ends after 60 s.
- */
+/** One process at a time looks for a secret and makes it worthless: a second one would not find it, and report it as never issued. */
 async function claimRetraction({ redis, keys }: Database, id: string): Promise<string | undefined> {
   const token = randomUUID()
   const holder = await claim(redis, keys.retraction(id), { token, lastsMs: retractionMs })

@@ -107,10 +107,7 @@ export async function submitBreakGlass(app: App, submission: Submission): Promis
   return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
 }
 
-/**
- * Reads the request and the reason of a form. Throws as `requestOfClick` does. `problem`: why the reason cannot be taken. One that is longer than a
- * form takes would not fit into the messages that have to show it.
- */
+/** `problem`: why the reason cannot be taken. One that is too long would not fit into the messages that have to show it. */
 async function readDecision(app: App, submission: Submission, form: typeof rejectForm | typeof breakGlassForm, missing: Mrkdwn) {
   const { origin, answer, callbackId, values } = submission
   const metadata = readMetadata(submission.metadata)
@@ -124,10 +121,7 @@ async function readDecision(app: App, submission: Submission, form: typeof rejec
 /** What an ended request offers to request: the content of a form, and the earlier request that it names. */
 type FillAgain = (app: App, request: Request, userId: string) => { filling: Filling; metadata: Pick<Metadata, 'undoes' | 'repeats'> }
 
-/**
- * The button of an ended request that opens a filled form. The person who sends the form is the requester, and it needs approval like any
- * other.
- */
+/** A button of an ended request. The person who sends the form is the requester, and it needs approval like any other. */
 export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill: FillAgain): FormHandler<Click> {
   async function opened(click: Click) {
     const request = await requestOfClick(app, click)

@@ -34,10 +34,7 @@ interface Claimed {
   notAfter: number
 }
 
-/**
- * Issues the approved secret and shows it to the requester, in answer to their click. If anything fails after the write, the secret is made
- * worthless: one that nobody saw must not stay valid, and is never stored to be shown later.
- */
+/** If anything fails after the write, the secret is made worthless: one that nobody saw must not stay valid, and is never stored. */
 export async function handOver(app: App, request: Request, click: Click): Promise<void> {
   const { store, timings, budget } = app
   const opened = app.catalog.open(request)
@@ -110,10 +107,7 @@ async function expire(app: App, request: Request, click: Click): Promise<never> 
   throw new Refusal(tooLate({ ...request, ...set, state: 'expired' }, click.origin.userId))
 }
 
-/**
- * Sends the write and shows the secret once. If the requester may not have seen the secret, it is made worthless: here, or by the worker that next
- * observes the request.
- */
+/** If the requester may not have seen the secret, it is made worthless: here, or by the worker that next observes the request. */
 async function issueAndShow(app: App, claimed: Claimed, click: Click): Promise<void> {
   const { request, opened, handover, facts } = claimed
   const answers: ApiAnswer[] = []
@@ -156,10 +150,7 @@ async function issue(app: App, request: Request, write: () => Promise<Issued>, c
 
 const retryMs = 250
 
-/**
- * Ends a request whose secret was shown. The requester may use the secret now, so the same step is sent until Redis answers, or until another process
- * may make the secret worthless. Warns the requester if it is made worthless, or may be.
- */
+/** The secret may be in use, so the same step is sent until Redis answers, or another process may make it worthless. Warns then. */
 async function endShown(app: App, claimed: Claimed, audit: Pick<AuditNote, 'answer' | 'resourceId'>, click: Click): Promise<void> {
   const token = randomUUID()
   const end = () => app.store.take(claimed.request, 'finish', { notAfter: claimed.notAfter, audit }, token)

@@ -42,10 +42,7 @@ export interface Earlier {
   repeated?: Request | undefined
 }
 
-/**
- * Reads the requests that a new one undoes or repeats, as its form was opened for them. Finds none if the new one does something else: the person
- * can change every field of the form. A request for only some of the items still counts.
- */
+/** Finds none if the new one does something else: the person can change every field. A request for some of the items still counts. */
 export async function findEarlier(
   app: App,
   { undoes, repeats }: Pick<RequestedChange, 'undoes' | 'repeats'>,
@@ -95,11 +92,7 @@ interface ToChange {
 /** Recent changes of the items of a request are listed up to this number. */
 const mostListed = 3
 
-/**
- * Finds what was done earlier to the resources of a new request, so that approvers know of it: how the repeated request ended, the last change of the
- * resource, and those of its other resources in the past 24 hours, because somebody may still be at work on each of them. The newest is first. A
- * record that somebody changed is left out.
- */
+/** For approvers: how the repeated request ended, the last change of its resource, and those of its other ones in the past 24 hours. */
 export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
   const { resource, subject, others, names } = changed
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'

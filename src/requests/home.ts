@@ -39,10 +39,7 @@ export function createHome(app: App, buttons: () => Button[]) {
     await publishNext({ viewer, refused, isNew: true })
   }
 
-  /**
-   * Publishes the Home tab of a person again. What was decided stays in its place, so that a second click does not press *Approve* of another
-   * request.
-   */
+  /** What was decided stays in its place, so that a second click does not press *Approve* of another request. */
   function show(viewer: Origin): Promise<Published> {
     return publishNext({ viewer, isNew: false })
   }

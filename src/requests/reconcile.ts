@@ -49,10 +49,7 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
   if (!parent) await show(app, id)
 }
 
-/**
- * Tells the operators once. It is no longer due: nobody knows what its record says, so only a person can decide that its change is over, and free
- * its lock by deleting the record.
- */
+/** Tells the operators once. Only a person can decide that its change is over, and free its lock by deleting the record. */
 async function reportUnreadable(app: App, requestId: string, error: unknown): Promise<'unreadable'> {
   if (!(error instanceof UnreadableRecordError) || error.isOfLaterVersion) throw error
   await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
@@ -71,10 +68,7 @@ async function noteLost(app: App, id: string): Promise<void> {
 const cardRetryMs = 2_000
 const refusedCardRetryMs = 60_000
 
-/**
- * Posts the card of a request that waits for approval, and sends its reminders, until its deadline. Returns `exempt` if it was approved
- * because its rule needs no approval.
- */
+/** Posts the card and sends reminders, until the deadline. `exempt`: it was approved because its rule needs no approval. */
 async function waitForApproval(app: App, request: Request): Promise<'exempt' | undefined> {
   const { store } = app
   const now = await store.now()
@@ -96,10 +90,7 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
   return approved.outcome === 'won' ? 'exempt' : undefined
 }
 
-/**
- * Discards a request whose card Slack refuses, once the requester, or the operators for a machine, got the news as far as Slack takes it. `error`:
- * Slack's code.
- */
+/** Discards it once the requester, or the operators for a machine, got the news as far as Slack takes it. `error`: Slack's code. */
 async function discardUnposted(app: App, request: Request, error: string): Promise<void> {
   if (isMachine(request.origin)) await onUndeliverable(app, request, error)
   else {
@@ -126,10 +117,7 @@ const reminders = [
 
 type Reminder = (typeof reminders)[number]['waiting' | 'approved']
 
-/**
- * Returns the reminder that is due for a request that waits for people, the number of reminders whose time has passed, and when the next one
- * is due, in ms since 1970. If several are due because no worker was running, only the last one is returned.
- */
+/** `passed`: how many reminders are over. If several are due because no worker was running, only the last one is sent. */
 export function remindersOf(request: Request, now: number): { due: Reminder | undefined; passed: number; nextAt: number } {
   const { state, expiresAt, ttlMs, createdAt, reminded } = request
   const isFor = state === 'approved' ? 'approved' : 'waiting'

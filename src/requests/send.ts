@@ -26,10 +26,7 @@ import { noteOf, type StepData } from './store.ts'
 /** How long the result of a preflight check allows a write. Redis may not answer between the two, and the account may change meanwhile. */
 export const preflightValidMs = 20_000
 
-/**
- * The time from a write to the first read of its outcome, in case the process that sent it ends. The read does no harm while the answer is
- * still on its way, and it reports nothing as not started until the change is settled.
- */
+/** When the outcome is first read if the process that sent the write ends. Nothing counts as not started before it is settled. */
 const firstObservationMs = 2_000
 
 /** What sends a child: its parent reads the account for all of them, and lets only a few go at a time. */
@@ -45,10 +42,7 @@ export interface ForChild {
 /** `begun`: its children are sent now. `waits`: it is due again later. `full`: other children go before this one. Undefined: it needs nothing more. */
 type Executed = 'begun' | 'waits' | 'full' | undefined
 
-/**
- * Carries out an approved request: repeats the preflight check, and sends the write at most once. Only the process that takes the step `send` sends the
- * write. All others, and every process after a crash, only observe the outcome.
- */
+/** Sends the write at most once: only the process that takes the step `send`. All others, also after a crash, observe the outcome. */
 export async function execute(app: App, request: Request, child?: ForChild): Promise<Executed> {
   const { store } = app
   const lane = child ? 'bundle' : 'execute'
@@ -224,10 +218,7 @@ export type PreflightResult =
   | { is: 'limited'; waitMs: number }
   | { is: 'unread'; cause: CommonFinding }
 
-/**
- * Repeats the preflight check of an approved request right before its write, and compares the account with what was approved. Throws
- * unexpected errors.
- */
+/** Repeats the preflight check right before the write, and compares the account with what was approved. Throws unexpected errors. */
 export async function repeatPreflight(app: App, { change, input, facts }: Opened): Promise<PreflightResult> {
   const now = await readAgain(app, { change, input })
   if (now.is !== 'unchanged') return now

@@ -1,9 +1,6 @@
 import type { RequestState } from '../domain/request.ts'
 
-/**
- * Who takes a step. `worker`: the process that finds the step due. `web`: a process that answers people. `alert`: the process that an alert was
- * sent to. Only docs/request-states.md and tests read it: `access.ts` checks the rights of people.
- */
+/** `web`: a process that answers people. Only docs/request-states.md and tests read it: `access.ts` checks the rights of people. */
 export type Taker = 'requester' | 'approver' | 'worker' | 'web' | 'alert'
 
 /** What the metrics count a step as, if people or the policy decide by it. */

@@ -23,10 +23,7 @@ import { withChildren } from './children.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
 import { isSend, type ReportName, type Stamp, type StepName, stateAfter, stepOf } from './steps.ts'
 
-/**
- * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
- * most fields of one that has ended.
- */
+/** JSON by field. Scripts write those with a colon (`token:approve`, `outbox:card`). `packed` has most fields of one that has ended. */
 type RecordHash = Record<string, string>
 
 export function encodeFields(fields: Record<string, unknown>): RecordHash {
@@ -45,10 +42,7 @@ export class UnreadableRecordError extends Error {
   }
 }
 
-/**
- * Decodes a request. Its id is that of its key, so that a copy of another request's record is not taken for that request. Throws an
- * UnreadableRecordError if the record does not fit this version.
- */
+/** The id is that of the key, so that a copy of another record is not taken for that request. Throws an UnreadableRecordError. */
 export function decodeRecord(id: string, hash: RecordHash): Request {
   try {
     const { packed = '{}', ...own } = hash
@@ -62,10 +56,7 @@ export function decodeRecord(id: string, hash: RecordHash): Request {
   }
 }
 
-/**
- * Builds the audit note of an act on a request that this process made, or that it has verified. Only the notes of the request itself and of a write
- * say what is changed, and that of a child that is never sent. The others name the request, by which it is found.
- */
+/** Only the notes of the request, of a write, and of a child that is never sent say what is changed. The others name the request. */
 export function noteOfVerified(
   request: Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash' | 'parent'>,
   act: string,
@@ -86,10 +77,7 @@ function subjectOf({ id, parent, resource }: Pick<Request, 'id' | 'parent' | 're
   return parent ? { requestId: parent.id, item: idOfResource(resource) } : { requestId: id }
 }
 
-/**
- * Builds the audit note of an act on a request that was read from Redis. Every note is signed, so it says nothing of a record that cannot be
- * verified: only the act, who did it, and what the account API answered.
- */
+/** Every note is signed, so of a record that cannot be verified it says only the act, who did it, and what the account API answered. */
 export function noteOf({ signatures }: Pick<Records, 'signatures'>, request: Request, act: string, more: Partial<AuditNote>): AuditNote {
   const problem = problemOf(signatures.verifyRecord(request))
   if (!problem) return noteOfVerified(request, act, more)
@@ -160,10 +148,7 @@ async function ended(records: Records, limit: number, fits: (request: Request) =
 
 const homeOrderMs = 24 * 3_600_000
 
-/**
- * The order in which a person's Home tab shows requests for their approval, in all processes: those that it has shown since it was opened, then the
- * others. `isNew`: it is opened, and the order begins with these ids.
- */
+/** What was shown since the tab was opened, then the others, the same in all processes. `isNew`: it is opened, and begins with these. */
 async function orderOnHome({ redis, keys }: Records, userId: string, ids: string[], { isNew }: { isNew: boolean }): Promise<string[]> {
   const key = keys.homeOrder(userId)
   const shown = isNew ? [] : await guardStore(() => redis.lrange(key, 0, -1))
@@ -203,17 +188,11 @@ export function mostLately(mostUndecided: number): number {
   return Math.max(20, mostUndecided)
 }
 
-/**
- * A request before it is recorded. `createdAt` is by Redis' clock, and read before, because it is signed. If it needs no approval, the change starts
- * as soon as its card is posted.
- */
+/** Before it is recorded. `createdAt` is by Redis' clock, and read before, because it is signed. */
 export type NewRequest = Omit<z.input<typeof Request>, 'version' | 'state' | 'revision' | 'expiresAt' | 'cardTs'> & { signature: string }
 
 export interface Created {
-  /**
-   * `exists`: a repeated delivery of the same request. `busy`: other open requests hold resources of it. `too-many`: the requester has as many
-   * undecided requests as a person may have. `too-often`: the requester made `mostLately` requests in the last 10 minutes.
-   */
+  /** `exists`: a repeated delivery. `busy`: others hold its resources. `too-many`: undecided ones. `too-often`: in the last 10 minutes. */
   outcome: 'created' | 'exists' | 'busy' | 'too-many' | 'too-often'
   id: string
   /** The resources that are held, and the id of the request that holds each. Empty unless `busy`. */
@@ -222,10 +201,7 @@ export interface Created {
   retryAt: number | undefined
 }
 
-/**
- * Records a request, unless it exists, its resource is busy, or its requester already has `mostUndecided` requests that wait for an
- * approval, or made `mostLately` of them in 10 minutes.
- */
+/** `mostUndecided`: how many of a person's requests may wait for an approval. Machines have no limit. */
 async function create(records: Records, request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
   const { keys, audit, run, onStep } = records
   const { id, ...fields } = request
@@ -304,10 +280,7 @@ export interface StepResult {
   state: RequestState | undefined
 }
 
-/**
- * A step that this process took, for the metrics and the log. For a child, `requestId` and `requestKind` are of its parent, and `item` is its resource.
- * `sinceApprovalMs`: from the last approval to the write. `tookMs`: from the write to the end, without the time that nobody tracked it.
- */
+/** For a child, `requestId` and `requestKind` are of its parent. `tookMs`: from the write to the end, without the time untracked. */
 export interface TakenStep {
   step: StepName | 'request'
   requestId: string
@@ -327,10 +300,7 @@ const firstResourceKey = 7
 /** While children change, the message of their parent is updated at most this often. */
 const cardPaceMs = 5_000
 
-/**
- * Takes a step of a request as one compare-and-set. A repeat with the same `token` gets the same outcome. Pass one only if several calls stand
- * for one intent.
- */
+/** One compare-and-set. A repeat with the same `token` gets the same outcome. Pass one only if several calls stand for one intent. */
 async function take(
   records: Records,
   request: Request,
@@ -397,10 +367,7 @@ const ofRecords = { find, findMany, findOpen, ended, orderOnHome, holderOf, last
 
 export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes> {}
 
-/**
- * Creates the store of requests over one connection to Redis. `take` is the only function that changes a record. All throw StoreUnavailableError
- * if Redis does not answer.
- */
+/** `take` is the only function that changes a record. All throw StoreUnavailableError if Redis does not answer. */
 export function createStore({ onStep = () => {}, ...parts }: Omit<Records, 'run' | 'onStep'> & Partial<Pick<Records, 'onStep'>>): Store {
   const records: Records = { ...parts, onStep, run: withScripts(parts.redis) }
   return { ...bind(records, ofRecords), ...bind(records, ofDueTimes) }

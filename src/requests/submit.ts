@@ -20,10 +20,7 @@ import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
 
-/**
- * Submits a request: preflight check, rule, record, card. Throws a UserError for every refusal, and then leaves no record. A card that Slack has
- * not confirmed stays in the outbox.
- */
+/** Throws a UserError for every refusal, and then leaves no record. A card that Slack has not confirmed stays in the outbox. */
 export async function submit(app: App, requested: RequestedChange): Promise<SubmitOutcome> {
   const { request, facts, rule } = await check(app, requested)
   if (!fitsOnCard(viewOf(app, asRecorded(request))))
@@ -50,7 +47,6 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
 
 export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
 
-/** Makes the preflight check, checks the change by the rule of its project, and builds the record. */
 async function check(app: App, requested: RequestedChange): Promise<{ request: NewRequest; facts: unknown; rule: PolicyRule }> {
   const { change, origin, fromMessage, alert, deliveryKey } = requested
   const { kind } = change

@@ -19,10 +19,7 @@ const parallelReads = 10
 /** How long the reads of one tick may take, so that a tick ends even if the account API hangs. */
 const readsMs = 10_000
 
-/**
- * Tracks writes that were sent. It ends a request only by what the account shows. A failed read ends nothing, and neither does the absence from a list.
- * One list shows most of the requests, whatever their number up to a page; those that it does not show are read alone.
- */
+/** Ends a request only by what the account shows: a failed read ends nothing, and neither does the absence from a list. */
 export async function track(app: App, requests: Request[]): Promise<void> {
   const now = await app.store.now()
   const due = await ofTrackedParents(app, requests)
@@ -161,10 +158,7 @@ const rememberedMs = 120_000
 /** While more requests than this are under way, their messages stay as they are: so many updates would delay the reports of their ends. */
 const mostShown = 100
 
-/**
- * Notes since when the account API has answered no look. Messages of requests under way say so then: otherwise they would say that a change is still
- * under way though nobody can see it. `now`: when the tick began, in ms by Redis' clock.
- */
+/** Notes since when no look was answered. Messages say so then: otherwise a change would seem under way though nobody can see it. */
 async function noteSilence(app: App, results: Observed[], now: number): Promise<void> {
   const { redis, keys } = app
   if (results.includes('read')) {

@@ -116,11 +116,7 @@ async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich
 /** Redis must take writes for this long before that is reported: at its memory limit it takes some and refuses others. */
 const usualCalmMs = 60_000
 
-/**
- * Watches Redis: its settings, which a person can change or a replica with other ones that takes over, and whether it takes writes. The operators
- * get one notice from all processes when a fault begins, and one when the last fault is corrected. While Redis refuses writes, no process can
- * record its notice, so each one posts it. `calmMs`: shorter in tests.
- */
+/** One notice from all processes when a fault begins, one when the last ends. While Redis refuses writes, each process posts its own. */
 export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch {
   const { redis, keys } = app
   let known: string | undefined
@@ -176,41 +172,60 @@ function refusesWrites({ code }: RedisFault): boolean {
   return code === 'refuses-writes'
 }
 
-/**
- * Watches over a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records that the worker
- * is running, and checks the data set, the audit and the settings of Redis.
- */
+/** Repeats work, one run at a time: while Redis is away, one run waits for it, and more would only pile up. `stop` waits for the last one. */
+export function createTimer(work: () => Promise<unknown>, everyMs: number, onError: (error: unknown) => void) {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<unknown> | undefined
+
+  function begin(): Promise<unknown> {
+    running ??= work()
+      .catch(onError)
+      .finally(() => {
+        running = undefined
+      })
+    return running
+  }
+
+  function start(): void {
+    timer = setInterval(begin, everyMs).unref()
+  }
+
+  async function stop(): Promise<void> {
+    clearInterval(timer)
+    await running
+  }
+
+  return { begin, start, stop }
+}
+
+/** Notes that the worker runs, restarts ticks that are needed and do not run, and checks the data set, the audit and Redis' settings. */
 export function createWatchdog(
   { queues, store, audit, errors }: App,
   { dataLossMark, redisWatch, intervalMs }: { dataLossMark: Watch; redisWatch: Watch; intervalMs: number },
 ) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const onError = errors.of('jobs')
-  let timer: NodeJS.Timeout | undefined
-  let isChecking = false
+  const checks = createTimer(check, intervalMs, onError)
   let wasBusy = false
   let isStopped = false
 
   /** Resolves after its first check, when other processes can see this worker. */
   async function start(): Promise<void> {
     // Set the timer before the first check, which can take long. `stop` clears it even during that check.
-    timer = setInterval(() => void check(), intervalMs)
-    await check()
+    checks.start()
+    await checks.begin()
   }
 
+  /** Does not wait for a running check: while Redis is away, that waits for it. */
   function stop(): void {
     isStopped = true
-    clearInterval(timer)
+    void checks.stop()
   }
 
   async function check(): Promise<void> {
-    // While Redis is away, one check waits for it. Further checks would only pile up behind it.
-    if (isChecking) return
-    isChecking = true
     await checkWork().catch(onError)
     // Even if the other checks have failed, because they fail while Redis refuses writes.
-    await redisWatch.check().catch(onError)
-    isChecking = false
+    await redisWatch.check()
   }
 
   async function checkWork(): Promise<void> {
@@ -229,22 +244,17 @@ export function createWatchdog(
   return { start, stop }
 }
 
-/** No worker has reported for this long. Workers report every few seconds. */
-const silenceMs = 30_000
+/** A worker that has not reported for this long counts as stopped. Workers report every few seconds. */
+export const workerSilenceMs = 30_000
 
 /** So many checks in a row must see no worker: workers may start later than this process, or come back later after an outage of Redis. */
 const checksInARow = 3
 
 const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* Approved changes don't start, and moves under way aren't tracked. Start a process with \`ROLE=worker\` or \`ROLE=all\`. Approved changes start then, up to 30 minutes after their approval.`
 
-/**
- * Watches in a process that answers people. While no worker is running, nothing else would say why approved changes do not start: their messages
- * say it, and the operators are told once.
- */
+/** While no worker is running, nothing else would say why approved changes do not start: their messages and the operators are told. */
 export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: number | undefined } = {}) {
   const { store } = app
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | undefined
   let unseen = 0
 
   async function check(): Promise<void> {
@@ -252,7 +262,7 @@ export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: nu
     unseen = 0
     // Read first: a worker that starts meanwhile must not make it look like another absence.
     const lastAt = await store.lastWorkerAt()
-    if ((await store.workersSeen(silenceMs)) > 0) return
+    if ((await store.workersSeen(workerSilenceMs)) > 0) return
     unseen = before + 1
     if (unseen < checksInARow) return
     // The same for all processes, and another one at the next time that no worker is running.
@@ -266,22 +276,5 @@ export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: nu
     if (outcome === 'won') await show(app, request.id)
   }
 
-  function begin(): void {
-    running ??= check()
-      .catch(app.errors.of('jobs'))
-      .finally(() => {
-        running = undefined
-      })
-  }
-
-  function start(): void {
-    timer = setInterval(begin, checkMs).unref()
-  }
-
-  async function stop(): Promise<void> {
-    clearInterval(timer)
-    await running
-  }
-
-  return { start, stop }
+  return createTimer(check, checkMs, app.errors.of('jobs'))
 }

@@ -7,7 +7,7 @@ import { inLane } from '../domain/lane.ts'
 import { isItemUnderway, type Request } from '../domain/request.ts'
 import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
-import { createWatchdog, type Watch } from './watches.ts'
+import { createTimer, createWatchdog, type Watch, workerSilenceMs } from './watches.ts'
 
 interface WorkerOptions {
   reconcile: (id: string) => Promise<void>
@@ -26,10 +26,7 @@ const parallelReconciles = 16
 /** The wait before a request that could not be reconciled is tried again, and after an error of Redis, because the request is not the problem then. */
 const againMs = { unfit: 10 * 60_000, afterRedis: 1_000 }
 
-/**
- * Creates the worker: it reconciles the requests that are woken up, and runs ticks. All replicas together run one tick at a time, which
- * handles every request and every message that is due.
- */
+/** Reconciles requests that are woken up, and runs ticks: one at a time in all replicas, for everything that is due. */
 export function createWorker(
   app: App,
   { reconcile, track, dataLossMark, redisWatch, sweepOutbox, watchdogMs = 5_000, longestTickMs = 40_000 }: WorkerOptions,
@@ -120,58 +117,38 @@ export function createWorker(
   return { start, stop }
 }
 
-/** Work that one process at a time repeats. */
 export interface Work {
   name: string
   everyMs: number
   run(signal: AbortSignal): Promise<void>
 }
 
-/**
- * Repeats work. All processes together do each piece once per interval. If it fails, it is tried again when it is due again. The first check comes after
- * `checkMs`, so that it does not slow down the start.
- */
+/** All processes together do each piece once per interval. The first check comes after `checkMs`, so that it does not slow the start. */
 export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], { checkMs = 15_000 } = {}) {
   const onError = errors.of('jobs')
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<unknown> | undefined
   const stopping = new AbortController()
+  const timer = createTimer(() => Promise.all(works.map(runIfDue)), checkMs, onError)
 
   async function runIfDue({ name, everyMs, run }: Work): Promise<void> {
-    const taken = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
-    if (taken === undefined && !stopping.signal.aborted)
-      await inLane('background', () => run(AbortSignal.any([stopping.signal, AbortSignal.timeout(60_000)])))
-  }
-
-  function check(): void {
-    running ??= Promise.all(works.map((work) => runIfDue(work).catch((error) => !stopping.signal.aborted && onError(error)))).finally(
-      () => {
-        running = undefined
-      },
-    )
-  }
-
-  async function start(): Promise<void> {
-    if (works.length > 0) timer = setInterval(check, checkMs).unref()
+    try {
+      const taken = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
+      if (taken === undefined && !stopping.signal.aborted)
+        await inLane('background', () => run(AbortSignal.any([stopping.signal, AbortSignal.timeout(60_000)])))
+    } catch (error) {
+      if (!stopping.signal.aborted) onError(error)
+    }
   }
 
   /** Interrupts running work, because nothing depends on its end. */
-  async function stop(): Promise<void> {
-    clearInterval(timer)
+  function stop(): Promise<void> {
     stopping.abort()
-    await running
+    return timer.stop()
   }
 
-  return { start, stop }
+  return { start: timer.start, stop }
 }
 
-/** A worker that has not reported for this long counts as stopped. Workers report every few seconds. */
-const workerSilenceMs = 30_000
-
-/**
- * Throws an Error with a sentence for operators if no worker is running, or if requests are due and no ticks run. It uses the due times in Redis,
- * because a worker that hangs may still report that it is running.
- */
+/** Throws an Error with a sentence for operators. Decides by due times, because a worker that hangs may still report that it is running. */
 export async function checkProgress({ store, queues }: App): Promise<void> {
   const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
   // Only requests that are long overdue count, because the first tick after a pause takes a moment.
@@ -186,7 +163,6 @@ export async function checkProgress({ store, queues }: App): Promise<void> {
   throw new Error(`Something is due, and ${lastTick}`)
 }
 
-/** The figures for the metrics page. */
 export async function progressFigures(app: App) {
   const { store } = app
   const [{ requests }, unsent, jobs, lastTickAgeMs] = await Promise.all([

@@ -96,7 +96,7 @@ export function createBot(config: Config, outlets: Outlets) {
     worker: {
       async start() {
         await worker.start()
-        await repeated.start()
+        repeated.start()
       },
       stop: async () => void (await Promise.all([worker.stop(), repeated.stop()])),
     },

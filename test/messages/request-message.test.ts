@@ -117,15 +117,10 @@ test('the request message in every situation', async () => {
 
 test('the details of a request', async () => {
   const checked = { checks: [mrkdwn`web-2 is locked on the account.`], unchecked: [mrkdwn`whether web-2 is in the same site`] }
-  const pauses = [{ stoppedBy: 'U0CHI00001', stoppedAt: at(13), resumedBy: 'U0BEN00001', resumedAt: at(20) }]
   await expectDocument('request-details.md', 'The details of a request', [
     ['It is under way', shown(requestDetails(view({ ...sent, state: 'tracking' })))],
     ['It is done', shown(requestDetails(ended({ ...sent, state: 'done', lateAt: at(12) + 30_000 }, checked)))],
-    ['It was not tracked for a while', shown(requestDetails(ended({ ...sent, state: 'done', pauses, lateAt: at(15), endedAt: at(30) })))],
-    [
-      'Its tracking was stopped again',
-      shown(requestDetails(ended({ ...sent, state: 'untracked', pauses, stoppedBy: 'U0ADA00001', endedAt: at(30) }))),
-    ],
+    ['Its tracking was stopped', shown(requestDetails(ended({ ...sent, state: 'untracked', stoppedBy: 'U0ADA00001', endedAt: at(30) })))],
   ])
   expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(/Ended, <!date\^\d+\^\{time_secs\} \{date_short_pretty\}/)
 })
