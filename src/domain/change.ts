@@ -146,7 +146,7 @@ export interface Offer {
 }
 
 /** The thing that a button offers to change, and the server that was named beside it, if there was exactly one. */
-export const OfferedThing = z.object({ version: z.literal(1), id: z.string(), serverId: z.string().optional() })
+export const OfferedThing = z.object({ version: z.literal(1), id: z.string() })
 export type OfferedThing = z.infer<typeof OfferedThing>
 
 export interface Preflight<Facts, Input = unknown> {

@@ -42,13 +42,10 @@ function listed(parts: Mrkdwn[], none: string): Mrkdwn {
   return parts.length > 0 ? joinMrkdwn(parts, '; ') : mrkdwn`${none}`
 }
 
-const targets: Record<string, string> = { all_servers: 'all servers', custom: 'a custom set of servers' }
-
 function target({ targetType, platforms }: Pick<Baseline, 'targetType' | 'platforms'>): Mrkdwn {
   const plans = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'an unnamed plan').join(', ')
   if (targetType === undefined || targetType === 'platforms') return plans === '' ? mrkdwn`plans unknown` : mrkdwn`on ${plans}`
-  const type = targets[targetType] ?? mrkdwn`for ${code(targetType)}`
-  return mrkdwn`${type}${plans === '' ? '' : `: ${plans}`}`
+  return mrkdwn`for ${code(targetType)}${plans === '' ? '' : `: ${plans}`}`
 }
 
 function sshKey({ id, name, fingerprint }: Baseline['sshKeys'][number]): Mrkdwn {

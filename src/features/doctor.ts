@@ -1,8 +1,8 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import { type ApiKey, ownVariableOf, readKeyProblem } from '../account/objects.ts'
+import { ownVariableOf, readKeyProblem } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isBgp, type OwnLastSlices, type ReadKeyProblem } from '../domain/account.ts'
+import type { ReadKeyProblem } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
 import {
   AccountLimitError,
@@ -78,10 +78,6 @@ const reads = {
     used: await budget.figures(),
   }),
   idsUnseen: readIdsUnseen,
-  elasticIps: async ({ app }: Asked) => {
-    const { items } = await asFarAsRead(app.lists.elasticIps())
-    return { all: items.length, bgp: items.filter(isBgp).length }
-  },
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
   aheadOfRedisMs: async ({ app }: Asked) => Date.now() - (await app.store.now()),
   workers: async ({ app: { store } }: Asked) => ({
@@ -105,23 +101,16 @@ const ok = (words: Mrkdwn): Found => ({ is: 'ok', words })
 const wrong = (words: Mrkdwn, fix: Mrkdwn): Found => ({ is: 'wrong', words, fix })
 const unknown = (words: Mrkdwn, fix?: Mrkdwn): Found => ({ is: 'unknown', words, fix })
 
-type Judge<Name extends keyof typeof reads> = (fact: Fact<Name>, facts: SetupFacts) => Found | Found[] | undefined
-
-interface SetupCheck {
-  what: string
-  judge: (facts: SetupFacts) => Found | Found[] | undefined
-}
-
 /** `ifUnread`: the line of a fact that could not be read. Default: why not. Undefined: none, where another check says it. */
 function check<Name extends keyof typeof reads>(
   what: string,
   name: Name,
-  judge: Judge<Name>,
+  judge: (fact: Fact<Name>, facts: SetupFacts) => Found | Found[] | undefined,
   ifUnread: (why: string) => Found | undefined = (why) => unknown(mrkdwn`Couldn't check: ${why}.`),
-): SetupCheck {
+) {
   return {
     what,
-    judge: (facts) => {
+    judge: (facts: SetupFacts) => {
       const fact: unknown = facts[name]
       return isUnread(fact) ? ifUnread(fact.why) : judge(fact as Fact<Name>, facts)
     },
@@ -131,7 +120,7 @@ function check<Name extends keyof typeof reads>(
 const noLine = () => undefined
 
 /** What is checked, in the order of the report. A check without a finding has no line. */
-const checks: SetupCheck[] = [
+const checks = [
   check('Slack', 'slack', judgeSlack, slackAway),
   check('App manifest', 'slack', judgeManifest),
   check('Command', 'command', judgeCommand),
@@ -148,7 +137,6 @@ const checks: SetupCheck[] = [
   check('Read-only key', 'account', judgeReadKey, noLine),
   check('Limits', 'limits', judgeLimits),
   check('Policy', 'idsUnseen', judgePolicy, noLine),
-  check('Elastic IPs', 'elasticIps', judgeElasticIps, noLine),
   check('Clock', 'aheadOfSlackMs', (ms) => judgeClock(ms, 'Slack')),
   check('Clock', 'aheadOfRedisMs', (ms) => judgeClock(ms, 'Redis')),
   check('Workers', 'workers', judgeWorkers),
@@ -254,16 +242,11 @@ function judgeArrival(agoMs: number | undefined, of: 'click' | 'options', { tran
     : unknown(mrkdwn`No picker used yet. Open *Test the pickers* below.`, fix('the list stays empty'))
 }
 
-interface Channel {
-  id: string
-  membership: ChannelMembership
-}
-
-async function readChannel(id: string, membership: () => Promise<ChannelMembership>): Promise<Channel> {
+async function readChannel(id: string, membership: () => Promise<ChannelMembership>) {
   return { id, membership: await readFact(membership) }
 }
 
-function readChannels({ app, viewer: { channelId } }: Asked): Promise<Channel[]> {
+function readChannels({ app, viewer: { channelId } }: Asked) {
   const { policy } = app.config
   // The app cannot be invited to a direct message.
   const here = /^[CG]/.test(channelId) ? [channelId] : []
@@ -273,7 +256,7 @@ function readChannels({ app, viewer: { channelId } }: Asked): Promise<Channel[]>
 }
 
 /** Puts channels with the same result into one line, because a policy may name many. `effect`: what follows if Lockkeeper cannot post there. */
-function judgeChannels(channels: Channel[], effect: string): Found[] {
+function judgeChannels(channels: Fact<'channels'>, effect: string): Found[] {
   const alike = Map.groupBy(channels, ({ membership }) => JSON.stringify(membership))
   return [...alike.values()].flatMap((all) => {
     const names = listOf(all.map(({ id }) => channelMention(id)))
@@ -289,12 +272,7 @@ function judgeMembership(membership: ChannelMembership, names: Mrkdwn, effect: s
     : wrong(mrkdwn`Archived: ${names}, so ${effect}.`, mrkdwn`Unarchive it, or set another channel in the configuration.`)
 }
 
-interface UserGroup {
-  id: string
-  reading: GroupReading
-}
-
-function readGroups({ app }: Asked): Promise<UserGroup[]> {
+function readGroups({ app }: Asked) {
   const named = app.config.policy.rules.flatMap(({ request, approve, mention }) => [
     ...(request?.userGroups ?? []),
     ...(approve ? approversOf(approve).userGroups : []),
@@ -309,7 +287,7 @@ async function readGroup({ directory, slack }: App, id: string): Promise<GroupRe
   return { is: 'unreadable', why: (await slack.probe.whyUnreadable(id)) ?? 'the last read failed' }
 }
 
-function judgeGroups(groups: UserGroup[]): Found[] {
+function judgeGroups(groups: Fact<'groups'>): Found[] {
   return groups.map(({ id, reading }) => {
     const group = userGroupMention(id)
     if (reading.is === 'read' && reading.members > 0) return ok(mrkdwn`Members of ${group}: ${reading.members}.`)
@@ -366,13 +344,7 @@ const connectionProblems: Record<ConnectionProblem, [words: string, fix: Mrkdwn]
   broken: ['connection lost', mrkdwn`Check the proxies, firewalls and load balancers between Lockkeeper's host and ${url}.`],
 }
 
-interface AccountReading {
-  keys: ApiKey[]
-  own: OwnLastSlices
-  error?: ApiError | ApiUnreachableError | AccountLimitError
-}
-
-async function readAccount({ app: { account, ownLastSlices: own } }: Asked): Promise<AccountReading> {
+async function readAccount({ app: { account, ownLastSlices: own } }: Asked) {
   try {
     // Ends shortly before `readFact` does, so that the reason is known.
     return { keys: await account.apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) }), own }
@@ -383,7 +355,7 @@ async function readAccount({ app: { account, ownLastSlices: own } }: Asked): Pro
   }
 }
 
-function judgeAccount({ error }: AccountReading): Found {
+function judgeAccount({ error }: Fact<'account'>): Found {
   if (error instanceof AccountLimitError) {
     const again = formatDuration(Math.max(1_000, error.waitMs))
     return unknown(mrkdwn`Not checked, because of the limit. ${limitWords(error).why} Run this command again in ${again}.`)
@@ -404,7 +376,7 @@ function judgeAccount({ error }: AccountReading): Found {
 }
 
 /** No line if the list of keys was not read for a reason that the line of the account API has. */
-function judgeKey({ keys, own, error }: AccountReading): Found | undefined {
+function judgeKey({ keys, own, error }: Fact<'account'>): Found | undefined {
   if (error instanceof ApiError && isKeyRefused(error))
     return wrong(
       mrkdwn`Rejected (${error.status}). Lockkeeper can't read, change or track anything.`,
@@ -429,7 +401,7 @@ const readKeyProblems: Record<ReadKeyProblem, Mrkdwn> = {
   'of-another-user': mrkdwn`${ownReadKey} belongs to another user than ${ownKey}, so it may not read the same.`,
 }
 
-function judgeReadKey({ keys, own, error }: AccountReading): Found | undefined {
+function judgeReadKey({ keys, own, error }: Fact<'account'>): Found | undefined {
   if (error || own.INFRA_READ_KEY === undefined) return undefined
   const problem = readKeyProblem(keys, own)
   const name = keys.find((each) => ownVariableOf(each, own) === 'INFRA_READ_KEY')?.name
@@ -470,11 +442,6 @@ function judgePolicy(idsUnseen: string[]): Found | undefined {
     mrkdwn`No server, Elastic IP or virtual machine shows ${listOf(idsUnseen.map((id) => code(id)))}.`,
     mrkdwn`Check the spelling in ${code('POLICY_FILE')}. A rule for a project that doesn't exist never applies.`,
   )
-}
-
-function judgeElasticIps({ all, bgp }: Fact<'elasticIps'>): Found | undefined {
-  if (bgp === 0) return undefined
-  return ok(mrkdwn`BGP addresses, which Lockkeeper doesn't move: ${bgp} of ${all}.`)
 }
 
 const clockMatters = {

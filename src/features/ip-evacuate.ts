@@ -7,9 +7,9 @@ import type { Change, Description, Preflight, PreflightOptions } from '../domain
 import { isUnanswered, type Missing } from '../domain/errors.ts'
 import { formatDuration, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
-import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
+import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
-import { findOption, findTyped, optionById, type Thing } from '../kit/thing.ts'
+import { findTyped, type Thing } from '../kit/thing.ts'
 import { servers } from '../kit/things.ts'
 import {
   addressesLeftOut,
@@ -36,7 +36,7 @@ import { mostCheckboxes } from '../slack/fit.ts'
 import { oldNotes } from '../slack/listing.ts'
 import { checkboxes, preset } from '../slack/pickers.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, phraseWords } from '../slack/text.ts'
-import { type Pair, readPair } from '../slack/typed-words.ts'
+import { readPairWithCommas } from '../slack/typed-words.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
 const sources: Thing<Server> = {
@@ -108,16 +108,13 @@ export const evacuateServer = changeFeature({
     details: mrkdwn`One request and one approval for all addresses that the server has, up to 50. Both servers by hostname or id, in the same project and site. Leave the target out to choose the addresses in a form. ${code('to')} between the two is fine.`,
     examples: ['web-1 web-2', 'web-1 to web-2', 'web-1'],
     /** One with too many words counts as complete, so that it is refused. */
-    isComplete: (args) => readServers(args).second !== undefined,
+    isComplete: (args) => readPairWithCommas(args).second !== undefined,
     button: 'Evacuate',
   },
   read: readCommand,
-  fill: (app, args) => {
-    const { first } = readServers(args)
-    return first === undefined ? undefined : { typed: first, found: findOption(app, sources, first).then((serverId) => ({ serverId })) }
-  },
+  firstThing: sources,
   item: { of: 'server', label: 'Evacuate…' },
-  offer: { of: 'server', label: 'Evacuate…', fill: async (app, { id }) => ({ serverId: await optionById(app, servers, id) }) },
+  offer: { of: 'server', label: 'Evacuate…' },
   repeated: (app) => [
     {
       name: 'assignments',
@@ -128,25 +125,15 @@ export const evacuateServer = changeFeature({
   ],
 })
 
-/** Reads `<server> [to] <target>`. Neither contains a comma, so a comma without a space separates them too. */
-function readServers(args: string[]): Pair {
-  return readPair(args.flatMap((word) => word.split(',')).filter((word) => word !== ''))
-}
-
-async function readCommand(app: App, { args, slashCommand }: CommandCall, signal: AbortSignal): Promise<Named<EvacuationInput>> {
-  const { first, second, rest } = readServers(args)
-  if (first === undefined || second === undefined || rest.length > 0)
-    throw new Refusal(pairUsage(slashCommand.origin.command, 'evacuate', ['server', 'target'], rest))
-  // If neither exists, the error names the server to evacuate, because people type it first.
-  const searched = findTyped(app, servers, second, signal)
-  searched.catch(() => {})
+async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<EvacuationInput>> {
+  const [first, second] = requirePair(call, 'evacuate', ['server', 'target'], readPairWithCommas(call.args))
   const [source, ...others] = await findTyped(app, sources, first, signal)
   const ids = [source, ...others].map(({ id }) => code(id))
   if (others.length > 0) throw new Refusal(mrkdwn`${ids.length} servers are called ${code(first)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
   return {
     thing: servers,
     typed: second,
-    found: serversMeant(await searched, source.project),
+    found: serversMeant(await findTyped(app, servers, second, signal), source.project),
     inputOf: (targetId) => ({ serverId: source.id, targetId }),
     ask: mrkdwn`Which one should the Elastic IPs of ${code(source.hostname ?? source.id)} move to?`,
     byId: `evacuate ${first} <id>`,
@@ -331,7 +318,7 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, old, ...all }: O
     ...oldNotes({ old }).flatMap((note) => context([note])),
     ...(left > 0 ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses. Move the other ${left} with another one.`]) : []),
     ...(offered.length + cannotMove.length === 0 ? wholeSection(none) : []),
-    ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(cannotMove, serverName)) : []),
+    ...(cannotMove.length > 0 ? wholeSection(joinMrkdwn([mrkdwn`*Left out:*`, ...cannotMove.map(whyLeftOut)], '\n')) : []),
     ...(stays ? wholeSection(phraseWords(stays)) : []),
   ]
   return [
@@ -355,20 +342,8 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
   })
 }
 
-/** Says which addresses are no longer on the server, and which stay because they can't be moved. */
-function cannotMoveWords(cannotMove: LeftOut[], serverName: string): Mrkdwn {
-  const line = ({ address, finding }: LeftOut) =>
-    finding.code === 'not-on-server'
-      ? mrkdwn`•  ${address} (on ${String(finding.now)})`
-      : mrkdwn`•  ${explainEvacuation(finding)?.why ?? address}`
-  // On another server by now, or no longer on the account.
-  const isGone = ({ finding }: LeftOut) => finding.code === 'not-on-server' || finding.code === 'gone'
-  const [gone, stuck] = [cannotMove.filter(isGone), cannotMove.filter((each) => !isGone(each))]
-  const lines = [
-    ...(gone.length > 0 ? [mrkdwn`*No longer on ${code(serverName)}:*`, ...gone.map(line)] : []),
-    ...(stuck.length > 0 ? [mrkdwn`*Left out, because they can't be moved:*`, ...stuck.map(line)] : []),
-  ]
-  return joinMrkdwn(lines, '\n')
+function whyLeftOut({ address, finding }: LeftOut): Mrkdwn {
+  return mrkdwn`•  ${explainEvacuation(finding)?.why ?? address}`
 }
 
 function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {

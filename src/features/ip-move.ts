@@ -1,17 +1,15 @@
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isBgp } from '../domain/account.ts'
-import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
+import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
-import { findOption, findTyped, optionById, optionOf } from '../kit/thing.ts'
+import { findTyped } from '../kit/thing.ts'
 import { elasticIps, servers } from '../kit/things.ts'
-import { canMoveTo, type MoveFacts, type MoveInput, moveFindings, refuseMove } from '../moves/move.ts'
+import { canMoveTo, type MoveFacts, type MoveInput, moveFindings } from '../moves/move.ts'
 import { moveChange, moveKind, serversMeant } from '../moves/move-change.ts'
 import type { CommandCall } from '../slack/commands.ts'
-import { Refusal } from '../slack/errors.ts'
 import { preset } from '../slack/pickers.ts'
 import { code, mrkdwn } from '../slack/text.ts'
-import { isBetween, type Pair, readPair } from '../slack/typed-words.ts'
+import { readPairWithCommas } from '../slack/typed-words.ts'
 
 export const moveForm: Form<MoveInput, MoveFacts> = {
   callbackId: 'move-elastic-ip',
@@ -52,63 +50,26 @@ export const moveElasticIp = changeFeature({
     details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. An incomplete command opens a form.`,
     examples: ['203.0.113.10 web-2', '203.0.113.10'],
     /** One with too many words counts as complete, so that it is refused. */
-    isComplete: (args) => {
-      const { first, second } = readMove(args)
-      return first !== undefined && second !== undefined
-    },
+    isComplete: (args) => readPairWithCommas(args).second !== undefined,
     button: 'Move IP',
     shortcut: 'move-elastic-ip',
   },
   read: readCommand,
-  fill: (app, args) => {
-    const { first, second } = readMove(args)
-    const typed = first ?? second
-    return typed === undefined ? undefined : { typed, found: fillWith(app, typed) }
-  },
   item: { of: 'elastic-ip', label: 'Move…' },
-  offer: {
-    of: 'elastic-ip',
-    label: 'Move…',
-    fill: async (app, { id, serverId }) => {
-      const [elasticIp, server] = await Promise.all([
-        optionById(app, elasticIps, id),
-        serverId === undefined ? undefined : optionById(app, servers, serverId),
-      ])
-      return { elasticIpId: elasticIp, serverId: server }
-    },
-  },
+  offer: { of: 'elastic-ip', label: 'Move…' },
 })
 
-/** Neither name contains a comma, so a comma without a space separates them too. No Elastic IP is called `to`. */
-export function readMove(args: string[]): Pair {
-  const words = args.flatMap((word) => word.split(',')).filter((word) => word !== '')
-  return isBetween(words[0]) ? { first: undefined, second: words[1], rest: words.slice(2) } : readPair(words)
-}
-
-export async function readCommand(app: App, { args, slashCommand }: CommandCall, signal: AbortSignal): Promise<Named<MoveInput>> {
-  const { first, second, rest } = readMove(args)
-  if (first === undefined || second === undefined || rest.length > 0)
-    throw new Refusal(pairUsage(slashCommand.origin.command, 'ip move', ['elastic ip', 'server'], rest))
+export async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<MoveInput>> {
+  const [first, second] = requirePair(call, 'ip move', ['elastic ip', 'server'], readPairWithCommas(call.args))
   // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
   if (elasticIps.isId?.(first) && servers.isId?.(second)) return { input: { elasticIpId: first, serverId: second } }
-  // If neither exists, the error names the Elastic IP, because people type it first.
-  const searched = findTyped(app, servers, second, signal)
-  searched.catch(() => {})
   const [{ id: elasticIpId, address = elasticIpId, project }] = await findTyped(app, elasticIps, first, signal)
   return {
     thing: servers,
     typed: second,
-    found: serversMeant(await searched, project),
+    found: serversMeant(await findTyped(app, servers, second, signal), project),
     inputOf: (serverId) => ({ elasticIpId, serverId }),
     ask: mrkdwn`Which one should ${code(address)} move to?`,
     byId: `ip move ${address} <id>`,
   }
-}
-
-/** Fills the form with a single word: an Elastic IP by its address or id, or a server. */
-async function fillWith(app: App, typed: string) {
-  if (!elasticIps.isId?.(typed) && !/^\d+\.\d|:/.test(typed)) return { serverId: await findOption(app, servers, typed) }
-  const [elasticIp] = await findTyped(app, elasticIps, typed)
-  if (isBgp(elasticIp)) refuseMove({ code: 'bgp-address', address: elasticIp.address ?? typed })
-  return { elasticIpId: optionOf(elasticIps, elasticIp) }
 }

@@ -4,17 +4,16 @@ import type { ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isBgp } from '../domain/account.ts'
-import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
-import { ApiError, type Missing } from '../domain/errors.ts'
+import type { Offer, OfferedThing } from '../domain/change.ts'
+import type { Missing } from '../domain/errors.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { type Phrase, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import type { FeatureDefinition } from '../kit/change-feature.ts'
 import { textsIn } from '../kit/list.ts'
-import type { AnyThing } from '../kit/thing.ts'
-import { elasticIps, servers, slugOf, virtualMachines } from '../kit/things.ts'
+import { slugOf } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
-import { canMoveTo, moveWords, whyNotMovable } from '../moves/move.ts'
+import { moveWords, whyNotMovable } from '../moves/move.ts'
 import type { Store } from '../requests/store.ts'
 import { button, context, divider, modal, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
@@ -23,41 +22,51 @@ import { writeMetadata } from '../slack/payloads.ts'
 import { placeOf } from '../slack/pickers.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords, someTexts } from '../slack/text.ts'
 
+/** What the account shows. */
 interface Lists {
   elasticIps: ElasticIp[]
   servers: Server[]
   virtualMachines: VirtualMachine[]
+  hasElasticIps: boolean
+  /** Whether one of them was not read, or not to its end. */
+  isIncomplete: boolean
+  old: Missing['old']
 }
 
-interface Thing {
-  kind: ThingKind
-  id: string
-}
+/** A thing as the account shows it. */
+export type Thing =
+  /** `server`: the server that it is on, as far as it could be read. */
+  | { kind: 'elastic-ip'; id: string; elasticIp: ElasticIp; server: Server | undefined }
+  /** `elasticIps`: undefined if they could not be read. */
+  | { kind: 'server'; id: string; server: Server; elasticIps: ElasticIp[] | undefined }
+  | { kind: 'virtual-machine'; id: string; machine: VirtualMachine }
 
-const kinds: Record<ThingKind, AnyThing> = { 'elastic-ip': elasticIps, server: servers, 'virtual-machine': virtualMachines }
-const things = Object.entries(kinds) as [ThingKind, AnyThing][]
-
-/** A longer word is not read by its id. Those of the service have about 20 characters. */
-const longestId = 40
-
-/** Names count whole, in any case. A word that looks like an id counts although no list has it, because lists can be incomplete. */
-export function findThings(words: string[], { elasticIps, servers, virtualMachines }: Lists): Thing[] {
+/** Names count whole, in any case. */
+export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 'old'>): Thing[] {
+  const { elasticIps, servers, virtualMachines, hasElasticIps } = lists
   const places = new Map(words.toReversed().map((word, index) => [word.toLowerCase(), words.length - index]))
   const exact = new Set(words)
-  const named = (kind: ThingKind, id: string, names: (string | undefined)[]) => {
+  const named = (id: string, names: (string | undefined)[], thing: () => Thing) => {
     const at = [exact.has(id) ? id : undefined, ...names].flatMap((name) => places.get(name?.toLowerCase() ?? '') ?? [])
-    return at.length > 0 ? [{ kind, id, at: Math.min(...at) }] : []
+    return at.length > 0 ? [{ thing: thing(), at: Math.min(...at) }] : []
   }
-  const listed = [
-    ...elasticIps.flatMap(({ id, address }) => named('elastic-ip', id, [address.replace(/\/\d{1,3}$/, '')])),
-    ...servers.flatMap(({ id, hostname, primaryIpv4 }) => named('server', id, [hostname, primaryIpv4])),
-    ...virtualMachines.flatMap(({ id, name, primaryIpv4 }) => named('virtual-machine', id, [name, primaryIpv4])),
+  const found = [
+    ...elasticIps.flatMap((elasticIp) => {
+      const server = () => servers.find(({ id }) => id === elasticIp.server?.id)
+      const { id, address } = elasticIp
+      return named(id, [address.replace(/\/\d{1,3}$/, '')], () => ({ kind: 'elastic-ip', id, elasticIp, server: server() }))
+    }),
+    ...servers.flatMap((server) => {
+      const { id, hostname, primaryIpv4 } = server
+      const own = () => (hasElasticIps ? elasticIps.filter((each) => each.server?.id === id) : undefined)
+      return named(id, [hostname, primaryIpv4], () => ({ kind: 'server', id, server, elasticIps: own() }))
+    }),
+    ...virtualMachines.flatMap((machine) => {
+      const { id, name, primaryIpv4 } = machine
+      return named(id, [name, primaryIpv4], () => ({ kind: 'virtual-machine', id, machine }))
+    }),
   ]
-  const known = new Set(listed.map(({ id }) => id))
-  const others = words
-    .filter((word) => !known.has(word) && word.length <= longestId)
-    .flatMap((word) => things.flatMap(([kind, thing]) => (thing.isId?.(word) ? named(kind, word, []) : [])))
-  return [...listed, ...others].toSorted((a, b) => a.at - b.at).map(({ kind, id }) => ({ kind, id }))
+  return found.toSorted((a, b) => a.at - b.at).map(({ thing }) => thing)
 }
 
 /** Finds the open requests about each thing, by its id. */
@@ -73,28 +82,8 @@ export async function findOpenRequests(store: Pick<Store, 'findOpen'>, thingIds:
   return new Map(about)
 }
 
-/** A thing as the account shows it. `gone`: it does not exist. `unread`: the account API did not answer. */
-export type ThingNow = Thing &
-  (
-    | { is: 'gone' | 'unread' }
-    /** `server`: the server that it is on, as far as it could be read. */
-    | { is: 'elastic-ip'; elasticIp: ElasticIp; server: Server | undefined }
-    /** `elasticIps`: undefined if they could not be read. */
-    | { is: 'server'; server: Server; elasticIps: ElasticIp[] | undefined }
-    | { is: 'virtual-machine'; machine: VirtualMachine }
-  )
-
-const readMs = 8_000
-
-interface LookUpLists extends Lists {
-  /** Whether one of them was not read, or not to its end. */
-  isIncomplete: boolean
-  hasElasticIps: boolean
-  old: Missing['old']
-}
-
 /** Reads the lists that are shared. Throws if none could be read. */
-async function readLists({ lists }: App): Promise<LookUpLists> {
+async function readLists({ lists }: App): Promise<Lists> {
   const [addresses, machines, others] = await Promise.allSettled([
     asFarAsRead(lists.elasticIps()),
     asFarAsRead(lists.servers()),
@@ -113,55 +102,26 @@ async function readLists({ lists }: App): Promise<LookUpLists> {
   }
 }
 
-function readNow(app: App, things: Thing[], lists: LookUpLists): Promise<ThingNow[]> {
-  const signal = AbortSignal.timeout(readMs)
-  const isAbsent = (error: unknown) => error instanceof ApiError && error.status === 404
-  return Promise.all(
-    things.map((thing) =>
-      readOne(app, thing, lists, signal).catch((error: unknown): ThingNow => ({ ...thing, is: isAbsent(error) ? 'gone' : 'unread' })),
-    ),
-  )
-}
-
-async function readOne({ account }: App, thing: Thing, lists: LookUpLists, signal: AbortSignal): Promise<ThingNow> {
-  const read = async <Item extends { id: string }>(list: Item[], id: string, from: { get(id: string, options: object): Promise<Item> }) =>
-    list.find((item) => item.id === id) ?? (await from.get(id, { signal }))
-  const { id, kind } = thing
-  if (kind === 'virtual-machine') return { ...thing, is: kind, machine: await read(lists.virtualMachines, id, account.virtualMachines) }
-  if (kind === 'server') {
-    const elasticIps = lists.hasElasticIps ? lists.elasticIps.filter((each) => each.server?.id === id) : undefined
-    return { ...thing, is: kind, server: await read(lists.servers, id, account.servers), elasticIps }
-  }
-  const elasticIp = await read(lists.elasticIps, id, account.elasticIps)
-  const on = elasticIp.server?.id
-  const server = on === undefined ? undefined : await read(lists.servers, on, account.servers).catch(() => undefined)
-  return { ...thing, is: kind, elasticIp, server }
-}
-
 const mostNamed = 10
 
-function thingLine(now: ThingNow): Mrkdwn {
-  switch (now.is) {
-    case 'gone':
-      return mrkdwn`${code(now.id)}: no such ${kinds[now.kind].one} on the account.`
-    case 'unread':
-      return mrkdwn`${code(now.id)}: couldn't read this ${kinds[now.kind].one}. Try again in a minute.`
+function thingLine(thing: Thing): Mrkdwn {
+  switch (thing.kind) {
     case 'elastic-ip': {
-      const { id, address, status, server, project, site } = now.elasticIp
+      const { id, address, status, server, project, site } = thing.elasticIp
       const where = server
-        ? mrkdwn`On ${code(server.hostname ?? server.id)} (${now.server ? statusOf(now.server) : "couldn't read its status"})`
+        ? mrkdwn`On ${code(server.hostname ?? server.id)} (${thing.server ? statusOf(thing.server) : "couldn't read its status"})`
         : mrkdwn`On no server, or its server isn't active`
-      const whyNot = whyNotMovable(now.elasticIp)
-      const more = [...(isBgp(now.elasticIp) ? [] : [where]), ...(whyNot ? [endingWords(moveWords(whyNot))] : [])]
+      const whyNot = whyNotMovable(thing.elasticIp)
+      const more = [...(isBgp(thing.elasticIp) ? [] : [where]), ...(whyNot ? [endingWords(moveWords(whyNot))] : [])]
       return described(address, `Elastic IP, ${status}`, more, [placeOf(project, slugOf(site)), id])
     }
     case 'server': {
-      const { id, hostname, label, primaryIpv4, project, site } = now.server
-      const more = [addressesLine(now.elasticIps), ...(label ? [mrkdwn`Label: ${code(label)}`] : [])]
-      return described(hostname ?? id, `server, ${statusOf(now.server)}`, more, [placeOf(project, slugOf(site)), primaryIpv4, id])
+      const { id, hostname, label, primaryIpv4, project, site } = thing.server
+      const more = [addressesLine(thing.elasticIps), ...(label ? [mrkdwn`Label: ${code(label)}`] : [])]
+      return described(hostname ?? id, `server, ${statusOf(thing.server)}`, more, [placeOf(project, slugOf(site)), primaryIpv4, id])
     }
     case 'virtual-machine': {
-      const { id, name, status, primaryIpv4, project, site } = now.machine
+      const { id, name, status, primaryIpv4, project, site } = thing.machine
       return described(name ?? id, `virtual machine, ${status ?? 'status unknown'}`, [], [placeOf(project, site), primaryIpv4, id])
     }
   }
@@ -187,22 +147,18 @@ function statusOf({ status, locked }: Server): string {
 const title = 'Look up in Lockkeeper'
 
 interface FoundThing {
-  now: ThingNow
+  thing: Thing
   requests: { request: Request; title: Phrase; link: string | undefined }[]
   offers: Offer[]
-  /** The server that a move can be filled with: the only other one that the message names. */
-  serverId: string | undefined
 }
 
-/** `left`: how many further things the message names. */
-interface LookedUp extends Pick<LookUpLists, 'isIncomplete' | 'old'> {
-  metadata: string
-  things: FoundThing[]
-  left: number
-}
-
-/** Shows what a message names, as it is now, each with its open requests and its buttons. */
-export function lookedUpView({ metadata, things, left, isIncomplete, old }: LookedUp): ModalView {
+/** Shows what a message names, as it is now, each with its open requests and its buttons. `left`: how many more the message names. */
+export function lookedUpView(
+  metadata: string,
+  things: FoundThing[],
+  left: number,
+  { isIncomplete, old }: Pick<Lists, 'isIncomplete' | 'old'>,
+) {
   const notes = [
     ...oldNotes({ old }),
     ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${things.length} were looked up.`] : []),
@@ -216,12 +172,12 @@ const nothingFound = wholeSection(
   mrkdwn`This message names no Elastic IP, server or virtual machine of the account. I searched for addresses, hostnames and ids.`,
 )
 
-function thingBlocks({ now, requests, offers, serverId }: FoundThing, index: number): KnownBlock[] {
+function thingBlocks({ thing, requests, offers }: FoundThing, index: number): KnownBlock[] {
   // The line of an Elastic IP that can't be moved says why.
-  const isStuck = now.is === 'elastic-ip' && whyNotMovable(now.elasticIp) !== undefined
-  const [offer] = now.is === 'gone' || isStuck ? [] : offers
-  const value = JSON.stringify({ version: 1, id: now.id, ...(serverId ? { serverId } : {}) } satisfies OfferedThing)
-  const line = thingLine(now)
+  const isStuck = thing.kind === 'elastic-ip' && whyNotMovable(thing.elasticIp) !== undefined
+  const [offer] = isStuck ? [] : offers
+  const value = JSON.stringify({ version: 1, id: thing.id } satisfies OfferedThing)
+  const line = thingLine(thing)
   const shown = offer ? [sectionWithButton(line, button({ text: offer.label, actionId: offer.actionId, value }))] : wholeSection(line)
   return [...(index > 0 ? [divider()] : []), ...shown, ...requests.flatMap((each) => context([requestLine(each)]))]
 }
@@ -281,7 +237,7 @@ function wordsOf(piece: string): string[] {
   return [word, host ?? ''].filter((each) => each !== '')
 }
 
-/** The most things that are shown. Each one that the lists lack takes up to two reads of the account. */
+/** The most things that are shown. */
 const mostThings = 8
 
 /** The message shortcut *Look up in Lockkeeper*: shows what a message names, as it is now on the account. */
@@ -304,44 +260,19 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
   const words = message ? wordsIn(message) : []
   const lists = await readLists(app)
   const named = findThings(words, lists)
-  const first = await readNow(app, named.slice(0, mostThings), lists)
-  const things = [...first, ...(await readNow(app, addressesOn(first).slice(0, mostThings - first.length), lists))]
-  const about = await findOpenRequests(store, idsOf(things))
+  const things = named.slice(0, mostThings)
+  const ids = things.map(({ id }) => id)
+  const about = await findOpenRequests(store, ids)
   const shown = new Set<string>()
   // A request names the address and both servers. It is shown once, below the first of them.
   const firstShown = ({ id, state }: Request) => isOpen(state) && !shown.has(id) && shown.add(id)
-  const found = (now: ThingNow): FoundThing => ({
-    now,
-    requests: (about.get(now.id) ?? [])
+  const found = (thing: Thing): FoundThing => ({
+    thing,
+    requests: (about.get(thing.id) ?? [])
       .filter(firstShown)
       .map((request) => ({ request, title: catalog.titleOf(request), link: slack.identity.linkTo(request) })),
-    offers: catalog.offersFor(now.kind),
-    serverId: targetFor(now, things),
+    offers: catalog.offersFor(thing.kind),
   })
-  return lookedUpView({
-    metadata: writeMetadata({ origin, responseUrl, message: message?.ref }),
-    things: things.map(found),
-    left: named.length - first.length,
-    isIncomplete: lists.isIncomplete,
-    old: lists.old,
-  })
-}
-
-function idsOf(things: Thing[]): string[] {
-  return things.map(({ id }) => id)
-}
-
-/** Returns the Elastic IPs of the servers that the message names, so that they can be moved away. */
-function addressesOn(things: ThingNow[]): Thing[] {
-  const shown = new Set(idsOf(things))
-  const addresses = things.flatMap((thing) => (thing.is === 'server' ? (thing.elasticIps ?? []) : []))
-  return addresses.filter(({ id }) => !shown.has(id)).map(({ id }) => ({ kind: 'elastic-ip', id }))
-}
-
-/** Returns the only server that the message names besides the one that the Elastic IP is on, if the Elastic IP can move there. */
-function targetFor(now: ThingNow, things: ThingNow[]): string | undefined {
-  if (now.is !== 'elastic-ip') return undefined
-  const servers = things.flatMap((thing) => (thing.is === 'server' ? [thing.server] : []))
-  const [only, ...others] = servers.filter(({ id }) => id !== now.elasticIp.server?.id)
-  return only && others.length === 0 && canMoveTo(now.elasticIp, only, now.server) ? only.id : undefined
+  const metadata = writeMetadata({ origin, responseUrl, message: message?.ref })
+  return lookedUpView(metadata, things.map(found), named.length - things.length, lists)
 }

@@ -18,33 +18,6 @@ interface ListedMove {
   link: string | undefined
 }
 
-interface Counts {
-  inFlight: number
-  waiting: number
-  /** How many of these are not listed. */
-  left: number
-  /** Another version of Lockkeeper wrote them. */
-  unreadable: number
-}
-
-/** Lists moves in flight, longest first, then those that wait, then the last that ended. `now` is in ms since 1970. */
-function moveListing(moves: ListedMove[], { inFlight, waiting, left, unreadable }: Counts, now: number): Listing {
-  const ended = moves.filter(({ request }) => !isOpen(request.state)).length
-  return {
-    title: mrkdwn`Moves: ${inFlight} in progress, ${waiting} waiting for approval, ${ended} ended lately`,
-    ...itemRows(moves, { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
-    empty:
-      unreadable > 0
-        ? mrkdwn`No moves can be shown.`
-        : mrkdwn`No moves in progress, and none ended lately. See ${code('audit')} for earlier ones.`,
-    notes: [
-      ...(left > 0 ? [mrkdwn`${left} more are in progress or waiting. Only the oldest are shown.`] : []),
-      ...(ended > 0 ? [mrkdwn`For moves that ended earlier, see ${code('audit')}.`] : []),
-      ...unreadableRequests(unreadable),
-    ],
-  }
-}
-
 function columnsAt(now: number): Columns<ListedMove> {
   return [
     // A narrow screen shows the first columns only.
@@ -109,20 +82,34 @@ export const listMoves = listFeature({
   list: readMoves,
 })
 
+/** Moves in flight, longest first, then those that wait, then the last that ended. */
 async function readMoves(app: App): Promise<Listing> {
   const { store, catalog } = app
   const takesTime = ({ kind }: Pick<Request, 'kind'>) => catalog.changeIfKnown(kind)?.takesTime ?? false
-  const [open, ended, now] = await Promise.all([store.findOpen(), store.ended(mostEnded, takesTime), store.now()])
+  const [open, latest, now] = await Promise.all([store.findOpen(), store.ended(mostEnded, takesTime), store.now()])
   const moves = open.requests.filter(takesTime)
   const waiting = moves.filter(({ state }) => state === 'waiting')
   const inFlight = moves.filter(({ state }) => state !== 'waiting')
   const listed = [...inFlight, ...waiting].slice(0, mostOpen)
+  const left = moves.length - listed.length
   // A move that ended between the reads is in both results.
-  const requests = [...listed, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
+  const requests = [...listed, ...latest.filter(({ id }) => !listed.some((each) => each.id === id))]
   const described = requests.flatMap((request) => describe(app, request) ?? [])
+  const ended = described.filter(({ request }) => !isOpen(request.state)).length
   const unreadable = open.unreadable + requests.length - described.length
-  const counts = { inFlight: inFlight.length, waiting: waiting.length, left: moves.length - listed.length, unreadable }
-  return moveListing(described, counts, now)
+  return {
+    title: mrkdwn`Moves: ${inFlight.length} in progress, ${waiting.length} waiting for approval, ${ended} ended lately`,
+    ...itemRows(described, { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
+    empty:
+      unreadable > 0
+        ? mrkdwn`No moves can be shown.`
+        : mrkdwn`No moves in progress, and none ended lately. See ${code('audit')} for earlier ones.`,
+    notes: [
+      ...(left > 0 ? [mrkdwn`${left} more are in progress or waiting. Only the oldest are shown.`] : []),
+      ...(ended > 0 ? [mrkdwn`For moves that ended earlier, see ${code('audit')}.`] : []),
+      ...unreadableRequests(unreadable),
+    ],
+  }
 }
 
 function describe({ catalog, slack }: App, request: Request): ListedMove | undefined {

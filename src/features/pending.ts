@@ -35,10 +35,23 @@ const columns: Columns<Pending> = [
   { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason), before: 'Reason: ', line: 3 },
 ]
 
-/** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` and `unreadable` requests are left out. */
-function pendingListing(pending: Pending[], { more, unreadable }: { more: number; unreadable: number }): Listing {
+/** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
+const mostShown = 500
+
+export const listPending = listFeature({
+  words: 'pending',
+  group: 'You',
+  summary: 'Requests that need approval, those you can approve first',
+  list: (app, { slashCommand: { origin } }) => readPending(app, origin),
+})
+
+/** The requests that the viewer can decide first, then the others, each by when they expire. */
+async function readPending(app: App, viewer: Origin): Promise<Listing> {
+  const { requests, unreadable } = await app.store.findOpen()
+  const waiting = requests.filter(({ state, needsApproval }) => state === 'waiting' && needsApproval)
+  const pending = await Promise.all(waiting.slice(0, mostShown).map((request) => judge(app, request, viewer)))
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
-  const count = pending.length + more
+  const [count, more] = [waiting.length, waiting.length - pending.length]
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
     title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval. You can approve ${forYou === 0 ? 'none' : forYou}${more > 0 ? ' of those shown' : ''}.`,
@@ -50,21 +63,6 @@ function pendingListing(pending: Pending[], { more, unreadable }: { more: number
     ],
   }
 }
-
-/** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
-const mostShown = 500
-
-export const listPending = listFeature({
-  words: 'pending',
-  group: 'You',
-  summary: 'Requests that need approval, those you can approve first',
-  list: async (app, { slashCommand: { origin } }) => {
-    const { requests, unreadable } = await app.store.findOpen()
-    const waiting = requests.filter(({ state, needsApproval }) => state === 'waiting' && needsApproval)
-    const rows = await Promise.all(waiting.slice(0, mostShown).map((request) => judge(app, request, origin)))
-    return pendingListing(rows, { more: waiting.length - rows.length, unreadable })
-  },
-})
 
 async function judge({ access, catalog, slack }: App, request: Request, viewer: Origin): Promise<Pending> {
   const by = request.approvals.map((approval) => approval.by)

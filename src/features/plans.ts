@@ -64,11 +64,7 @@ function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
     .toSorted((a, b) => order(a) - order(b) || inNaturalOrder(a.plan.name, b.plan.name))
 }
 
-/**
- * Matches every word with the plan or its regions. Words that match a region narrow the regions that are shown, and the codes of sites narrow
- * the sites in them. A price is that of a region, so it holds for each of its sites. `in-stock` chooses plans and the price, and the sites
- * without stock are still shown as such.
- */
+/** Every word matches the plan or its regions. A price is that of a region. `in-stock` chooses plans and the price, and sites without stock stay. */
 function offerOf(plan: Plan, { words, sites, inStockOnly, currency, unit }: PlanQuery): PlanOffer | undefined {
   const ownText = searchText([plan.name, plan.specs.gpu, ...plan.operatingSystems])
   const placeWords = words.filter((word) => sites.includes(word.toUpperCase()) || !ownText.includes(word.toLowerCase()))
@@ -149,13 +145,11 @@ function planColumns({ currency, unit }: PlanQuery): Columns<PlanOffer> {
   ]
 }
 
-const smallAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })
-const largeAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const amounts = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })
 
 /** `$0.007/h`, `EUR 5.11/mo`. Other currencies than the US dollar are shown by their code, because several share a symbol. */
 function priceWords(amount: number, currency: string, per: 'h' | 'mo'): string {
-  const number = (amount < 1 ? smallAmount : largeAmount).format(amount)
-  return `${currency === 'USD' ? '$' : `${currency} `}${number}/${per}`
+  return `${currency === 'USD' ? '$' : `${currency} `}${amounts.format(amount)}/${per}`
 }
 
 function numberCell(value: number | undefined): Cell {

@@ -10,9 +10,9 @@ import { code, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
 
 type ElasticIpsRead = (ReadList<ElasticIp> & { on: Map<string | undefined, ElasticIp[]> }) | { problem: string; old?: undefined }
 
-const mostNamed = { list: 10, details: 100 } as const
+const mostNamed = 20
 
-function columns(read: ElasticIpsRead, place: keyof typeof mostNamed): Columns<Server> {
+function columns(read: ElasticIpsRead): Columns<Server> {
   return [
     { header: 'Server', cell: ({ id, hostname }) => code(hostname ?? id) },
     { header: 'Status', cell: statusOf, absent: 'status unknown' },
@@ -20,7 +20,7 @@ function columns(read: ElasticIpsRead, place: keyof typeof mostNamed): Columns<S
     { header: 'Project', cell: ({ project }) => project?.name },
     {
       header: 'Elastic IPs',
-      cell: (server) => elasticIpWords(elasticIpsOf(server, read), mostNamed[place]),
+      cell: (server) => elasticIpWords(elasticIpsOf(server, read)),
       line: 2,
       before: 'Elastic IPs: ',
     },
@@ -37,12 +37,12 @@ function elasticIpsOf({ id }: Server, read: ElasticIpsRead): ElasticIp[] {
   return 'on' in read ? (read.on.get(id) ?? []) : []
 }
 
-function elasticIpWords(elasticIps: ElasticIp[], most: number): Mrkdwn | undefined {
+function elasticIpWords(elasticIps: ElasticIp[]): Mrkdwn | undefined {
   if (elasticIps.length === 0) return undefined
   const sorted = elasticIps.toSorted((a, b) => inNaturalOrder(a.address, b.address))
   // An Elastic IP that is moving already names its target.
   const shown = sorted.map(({ address, status }) => (status === 'active' ? code(address) : mrkdwn`${code(address)} (${status})`))
-  return someTexts(shown, most)
+  return someTexts(shown, mostNamed)
 }
 
 export const listServers = thingList({

@@ -5,13 +5,12 @@ import type { App } from '../app.ts'
 import { findNamesakes, projectName } from '../domain/account.ts'
 import type { Change, Description, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { hostnameProblem, phrase } from '../domain/text.ts'
-import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
+import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
 import { changedSince, finding, findings, idDifference, namesakes, ProjectFacts, projectDifference } from '../kit/findings.ts'
 import { type Form, pick, text } from '../kit/form.ts'
-import { findOption, findTyped, optionOf, readBriefly } from '../kit/thing.ts'
+import { findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
 import type { CommandCall } from '../slack/commands.ts'
-import { Refusal } from '../slack/errors.ts'
 import { code, mrkdwn } from '../slack/text.ts'
 import { readPair } from '../slack/typed-words.ts'
 
@@ -85,17 +84,11 @@ export const renameVirtualMachine = changeFeature({
     button: 'Rename VM',
   },
   read: readCommand,
-  fill: (app, [typed]) =>
-    typed === undefined
-      ? undefined
-      : { typed, found: findOption(app, virtualMachines, typed).then((virtualMachineId) => ({ virtualMachineId })) },
   item: { of: 'virtual-machine', label: 'Rename…' },
 })
 
-async function readCommand(app: App, { args, slashCommand }: CommandCall, signal: AbortSignal): Promise<Named<RenameInput>> {
-  const { first: typed, second: name, rest } = readPair(args)
-  if (typed === undefined || name === undefined || rest.length > 0)
-    throw new Refusal(pairUsage(slashCommand.origin.command, 'vm rename', ['vm', 'new name'], rest))
+async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<RenameInput>> {
+  const [typed, name] = requirePair(call, 'vm rename', ['vm', 'new name'], readPair(call.args))
   return {
     thing: virtualMachines,
     typed,
@@ -203,17 +196,16 @@ export function observeRename(
   seen: Pick<VirtualMachine, 'name'> | 'gone',
   moment: Moment,
 ): Observation {
-  const cause = (found: RenameFinding) => found
-  if (seen === 'gone') return { is: 'failed', cause: cause({ code: 'virtual-machine-gone', name: from ?? id }) }
+  if (seen === 'gone') return { is: 'failed', cause: { code: 'virtual-machine-gone', name: from ?? id } satisfies RenameFinding }
   const { name: now } = seen
   if (now === undefined) return { is: 'unclear' }
   if (now === to) return { is: 'done' }
   if (from !== undefined && now !== from) {
     const alike = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
     if (alike(now, to) && !alike(from, to)) return { is: 'done' }
-    return { is: 'superseded', cause: cause({ code: 'renamed-by-others', name: from, now }) }
+    return { is: 'superseded', cause: { code: 'renamed-by-others', name: from, now } satisfies RenameFinding }
   }
   if (moment.isUnsettled) return { is: 'unclear' }
-  if (moment.phase === 'accepted') return { is: 'failed', cause: cause({ code: 'accepted-without-effect', now }) }
-  return { is: 'not-started', cause: cause({ code: 'still-called', now }) }
+  if (moment.phase === 'accepted') return { is: 'failed', cause: { code: 'accepted-without-effect', now } satisfies RenameFinding }
+  return { is: 'not-started', cause: { code: 'still-called', now } satisfies RenameFinding }
 }

@@ -1,4 +1,4 @@
-import type { ModalView } from '@slack/web-api'
+import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin, Requester } from '../domain/approval.ts'
 import { type Change, OfferedThing, type ThingKind } from '../domain/change.ts'
@@ -17,10 +17,10 @@ import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson } from '../slack/payloads.ts'
 import { wrongUsage } from '../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import type { Pair } from '../slack/typed-words.ts'
 import type { Findings } from './findings.ts'
 import {
   actionIdOf,
-  type Entered,
   type Form,
   fieldsOf,
   filledView,
@@ -31,7 +31,7 @@ import {
   submitForm,
   updateForm,
 } from './form.ts'
-import { type AnyThing, askWhichOne, type Namesakes, suggesting } from './thing.ts'
+import { type AnyThing, askWhichOne, findOption, type Namesakes, optionById, suggesting } from './thing.ts'
 
 export interface Feature extends FeatureHandlers {
   changes?: Change[]
@@ -55,8 +55,6 @@ export interface Setup {
 /** What a whole command names: a change, or the things of one name, of which one is meant. */
 export type Named<Input> = { input: Input } | Namesakes<Input>
 
-type Filled<Name extends string> = Partial<Record<Name, Entered>>
-
 /** A kind of change that people request by a command, by its form, or by a button of a list. */
 interface ChangeFeature<Input, Facts, Name extends string> {
   kind: ChangeKind
@@ -69,20 +67,23 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   }
   /** Finds what a whole command names. Throws a Refusal if the command cannot be understood. */
   read(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<Input>>
-  /** Finds what an incomplete command names. `typed`: the word that is looked up. Absent: the form opens empty. */
-  fill?(app: App, args: string[]): { typed: string; found: Promise<Filled<Name>> } | undefined
+  /** Finds the only name of an incomplete command, for the first field. Default: the thing that is picked there. */
+  firstThing?: AnyThing
   item?: Pick<ItemAction, 'of' | 'label' | 'style'>
-  /** The button in a look-up. `fill`: what the form shows then. */
-  offer?: { of: ThingKind; label: string; fill(app: App, thing: { id: string; serverId?: string | undefined }): Promise<Filled<Name>> }
+  /** The button in a look-up, for the first field. */
+  offer?: { of: ThingKind; label: string }
   /** If its request is many changes of another kind under one approval: its kind, with that one. */
   bundles?: Record<ChangeKind, ChangeKind>
   repeated?: (app: App) => Work[]
 }
 
-/** Says how a command with two names is used, which opens a form without the second one. `rest`: the words that are too many. */
-export function pairUsage(command: string, words: string, [first, second]: [string, string], rest: string[]) {
-  const usage = mrkdwn`Usage: ${code(`${command} ${words} <${first}> <${second}>`)}, or leave the ${second} out to open a form. Put names with spaces in quotes.`
-  return wrongUsage(usage, rest)
+/** Returns the two names of a whole command. Throws a Refusal if one is missing, or if there are more words. */
+export function requirePair({ slashCommand }: CommandCall, words: string, [one, other]: [string, string], pair: Pair): [string, string] {
+  const { first, second, rest } = pair
+  if (first !== undefined && second !== undefined && rest.length === 0) return [first, second]
+  const usage = code(`${slashCommand.origin.command} ${words} <${one}> <${other}>`)
+  const how = mrkdwn`Usage: ${usage}, or leave the ${other} out to open a form. Put names with spaces in quotes.`
+  throw new Refusal(wrongUsage(how, rest))
 }
 
 const readMs = 8_000
@@ -92,6 +93,8 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
   const { button, ...command } = declared.command
   const pickers = fieldsOf(form).filter(([, { thing }]) => thing)
   const things = [...new Set(pickers.map(([, { thing }]) => thing as AnyThing))]
+  const [[firstName, firstField] = ['', undefined]] = fieldsOf(form)
+  const firstThing = declared.firstThing ?? firstField?.thing
   const thisOne = `${form.callbackId}:this-one`
   const offered = `${form.callbackId}:offered`
 
@@ -117,11 +120,13 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       if (words) await call.say(words)
     }
 
-    async function formOf(metadata: string, { args, command }: GivenWords) {
-      const named = declared.fill?.(app, args)
-      if (!named) return formView(form, { metadata })
-      const found = suggesting(app, things, command, named.found).then((entered) => formWithBoxes(app, form, { metadata, entered }))
-      return fillForm(named.typed, found, (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
+    const withFirst = async (metadata: string, first: Promise<PlainTextOption | undefined>) =>
+      formWithBoxes(app, form, { metadata, entered: { [firstName]: await first } })
+
+    async function formOf(metadata: string, { args: [typed], command }: GivenWords) {
+      if (typed === undefined || !firstThing) return formView(form, { metadata })
+      const found = withFirst(metadata, suggesting(app, things, command, findOption(app, firstThing, typed)))
+      return fillForm(typed, found, (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
     }
 
     return {
@@ -143,9 +148,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         ...(things.length > 0 && { [thisOne]: (click) => chooseOne(app, { change, form: filled }, click) }),
         ...(offer && {
           [offered]: (click) =>
-            openOffered(app, kind, click, async (thing, metadata) =>
-              formWithBoxes(app, form, { metadata, entered: await offer.fill(app, thing) }),
-            ),
+            openOffered(app, kind, click, ({ id }, metadata) => withFirst(metadata, optionById(app, firstField?.thing as AnyThing, id))),
         }),
       },
       submissions: { [form.callbackId]: (submission) => submitForm(app, form, { change, findings: declared.findings }, submission) },

@@ -34,7 +34,7 @@ type MaybeOld = Pick<Missing, 'old'> | undefined
 interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extends Pick<Command, 'summary' | 'examples'> {
   kind: ThingKind
   thing: Thing<Item>
-  columns(beside: Beside, place: 'list' | 'details'): Columns<Item>
+  columns(beside: Beside): Columns<Item>
   beside?(app: App): Promise<Beside>
   /** What words filter by, for the help: `address, id or status`. */
   filters: string
@@ -78,7 +78,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         one: thing.one,
         many: thing.many,
         order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
-        columns: declared.columns(beside, 'list'),
+        columns: declared.columns(beside),
         mark,
         details: {
           of: kind,
@@ -98,7 +98,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         if (!item) return undefined
         const why = declared.whyFixed?.(item)
         return {
-          ...detailsOf(item, declared.columns(beside, 'details'), [...(declared.facts?.(item) ?? []), idFact(id)]),
+          ...detailsOf(item, declared.columns(beside), [...(declared.facts?.(item) ?? []), idFact(id)]),
           name: nameOf(item),
           notes: [...(declared.notes?.(beside) ?? []), ...(why ? [why] : [])],
           isFixed: why && true,

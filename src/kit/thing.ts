@@ -77,27 +77,20 @@ async function readById<Item extends { id: string }>(
 
 async function findByName<Item extends { id: string }>(app: App, thing: Thing<Item>, typed: string): Promise<Item[]> {
   const all = await thing.list(app)
-  const found = namedIn(thing, all, typed)
-  if (found.length === 0) throwIfOld(leftOutOf(all))
-  return found
-}
-
-function namedIn<Item extends { id: string }>(thing: Thing<Item>, all: Item[], typed: string): Item[] {
   const byId = all.filter(({ id }) => id === typed)
   const wanted = typed.trim().toLowerCase()
   const isCalled = thing.isCalled?.bind(thing) ?? ((item: Item) => thing.nameOf(item)?.toLowerCase() === wanted)
-  return byId.length > 0 ? byId : all.filter((item) => isCalled(item, typed))
+  const found = byId.length > 0 ? byId : all.filter((item) => isCalled(item, typed))
+  if (found.length === 0) throwIfOld(leftOutOf(all))
+  return found
 }
 
 /** How long the requester waits for what approvers only get warnings from. */
 const warningsMs = 3_000
 
 export function readBriefly<T>(list: Promise<T>): Promise<T | undefined> {
-  return withinOr(
-    warningsMs,
-    list.catch(() => undefined),
-    undefined,
-  )
+  const read = list.catch(() => undefined)
+  return withinOr(warningsMs, read, undefined)
 }
 
 /** Waits for a search for these things. If nothing has the typed name, throws a Refusal with names that were probably meant. */

@@ -119,21 +119,13 @@ export async function allServers({ lists }: ServerNeeds): Promise<Server[] | und
 
 /** Finds a server by its id or else by its hostname, which the account API finds without its whole list. Throws as its reads do. */
 export async function findServers(app: ServerNeeds, typed: string, signal?: AbortSignal): Promise<Server[]> {
-  const all = await allServers(app)
-  const listed = all?.filter(({ id }) => id === typed) ?? []
-  if (listed.length > 0) return listed
   const named = (found: Server[]) => found.filter(({ hostname }) => hostname?.toLowerCase() === typed.toLowerCase())
-  const inList = named(all ?? [])
-  if (inList.length > 0) return inList
-  const byId = async () => {
-    const found = await app.account.servers.get(typed, { signal }).catch(nothingIfAbsent)
-    return found ? [found] : []
-  }
-  const byHostname = async () => named(await app.account.servers.list({ hostname: typed, signal }))
-  const [first, second] = isServerId(typed) ? [byId, byHostname] : [byHostname, byId]
-  const found = await first()
-  // A whole list has neither, so one more read is enough for a server that was made since.
-  return found.length > 0 || all ? found : second()
+  const all = (await allServers(app)) ?? []
+  const byId = all.filter(({ id }) => id === typed)
+  const listed = byId.length > 0 ? byId : named(all)
+  if (listed.length > 0) return listed
+  const read = isServerId(typed) ? await app.account.servers.get(typed, { signal }).catch(nothingIfAbsent) : undefined
+  return read ? [read] : named(await app.account.servers.list({ hostname: typed, signal }))
 }
 
 function isServerId(typed: string): boolean {

@@ -35,7 +35,7 @@ function withoutCommas(word: string): string {
 /** The words that may stand between two names: `ip move 203.0.113.10 to web-2`. */
 const between = ['to', '->', '→']
 
-export function isBetween(word: string | undefined): boolean {
+function isBetween(word: string | undefined): boolean {
   return word !== undefined && between.includes(word.toLowerCase())
 }
 
@@ -50,6 +50,11 @@ export function readPair(words: string[]): Pair {
   const [first, ...others] = words
   const [second, ...rest] = isBetween(others[0]) ? others.slice(1) : others
   return { first, second, rest }
+}
+
+/** Names of servers and addresses contain no comma, so a comma without a space separates them too. */
+export function readPairWithCommas(words: string[]): Pair {
+  return readPair(words.flatMap((word) => word.split(',')).filter((word) => word !== ''))
 }
 
 /** Matches mentions as Slack sends them: `<@U0ADA00001|ada>`, `<#C0OPS00001|ops>`, `<!subteam^S0ONCALL01|@oncall>`, `<!here>`. */

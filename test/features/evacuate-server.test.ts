@@ -96,18 +96,14 @@ describe('the form of an evacuation', () => {
       'nothing that was seen there and is on another server or gone by now',
       [ip(1, noServer), ip(2, elsewhere)],
       { seen: [1, 2, 3].map((index) => seenOnWeb1(index, 60)) },
-      ['[x] 203.0.113.1 No server shown. Seen here 0 s ago.', '*No longer on `web-1`:*', "•  203.0.113.3 isn't on the account."],
+      ['[x] 203.0.113.1 No server shown. Seen here 0 s ago.', '*Left out:*', "•  203.0.113.3 isn't on the account."],
     ],
     ['what the person ticked before', [ip(1), ip(2)], { ticked: ['eip_2'] }, ['[ ] 203.0.113.1', '[x] 203.0.113.2']],
     [
       'why some cannot be moved',
       [ip(1), ip(2, { status: 'error' })],
       {},
-      [
-        '[x] 203.0.113.1',
-        "*Left out, because they can't be moved:*",
-        '•  203.0.113.2 has status error. Only active Elastic IPs can be moved.',
-      ],
+      ['[x] 203.0.113.1', '*Left out:*', '•  203.0.113.2 has status error. Only active Elastic IPs can be moved.'],
     ],
     ['the BGP addresses that stay', [ip(1), ...bgp], { seen: [seenOnWeb1(8, minutes)] }, ['[x] 203.0.113.1', notMoved]],
     ['that there are none but BGP addresses', bgp, {}, [nothing, notMoved]],
@@ -116,7 +112,7 @@ describe('the form of an evacuation', () => {
       'those of an earlier request as they are now, and no others',
       [ip(1), ip(2, elsewhere), ip(3)],
       { ticked: ['eip_1', 'eip_2'], only: ['eip_1', 'eip_2'] },
-      ['[x] 203.0.113.1', '*No longer on `web-1`:*', '•  203.0.113.2 (on web-9)'],
+      ['[x] 203.0.113.1', '*Left out:*', '•  203.0.113.2 is on web-9 now.'],
     ],
   ])('shows %s', async (_, all, chosen, lines) => {
     expect(shown(await boxes(all, chosen)).split('\n')).toEqual(lines)

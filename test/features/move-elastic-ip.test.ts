@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { ElasticIp, Server } from '../../src/account/objects.ts'
 import { phrase, phraseText } from '../../src/domain/text.ts'
-import { moveForm, readCommand, readMove } from '../../src/features/ip-move.ts'
+import { moveForm, readCommand } from '../../src/features/ip-move.ts'
 import { offerChoices } from '../../src/kit/form.ts'
 import { checkMove } from '../../src/moves/move.ts'
 import { describeMove } from '../../src/moves/move-change.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
+import { readPairWithCommas } from '../../src/slack/typed-words.ts'
 import { ashburn, billing, elasticIpFor, frankfurt, ids as knownIds, serverFor } from '../domain/account-objects.ts'
 import { fakeApp } from '../fake-app.ts'
 
@@ -47,12 +48,11 @@ test.each([
   [`${ip} web-1`, [ip, 'web-1', []]],
   [`${ip} to web-1`, [ip, 'web-1', []]],
   [`${ip},web-1`, [ip, 'web-1', []]],
-  ['to web-1', [undefined, 'web-1', []]],
   [`${ip} to`, [ip, undefined, []]],
   [`${ip} web-1 now please`, [ip, 'web-1', ['now', 'please']]],
   [`${ip} from web-3 to web-1`, [ip, 'from', ['web-3', 'to', 'web-1']]],
 ])('a move is read with or without words between, and words that are too many are not dropped: %s', (text, expected) => {
-  const { first, second, rest } = readMove(text.split(' '))
+  const { first, second, rest } = readPairWithCommas(text.split(' '))
 
   expect([first, second, rest]).toEqual(expected)
 })

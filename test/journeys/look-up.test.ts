@@ -80,22 +80,18 @@ describe('Look up in Lockkeeper', () => {
 
     const { shown } = await lookUp(world, `${ids} 203.0.113.10 web-1`)
 
-    expect(world.accountApi.journal.length - before).toBeLessThanOrEqual(16 + 3)
-    expect(wordsOf(shown)).toMatch(/The message names 14\d\d more\. Only the first 8 were looked up\./)
+    expect(world.accountApi.journal.length - before).toBeLessThanOrEqual(3)
+    expect(wordsOf(shown)).toMatch(/\*`203\.0\.113\.10`\*[\s\S]*\*`web-1`\*/)
   })
 })
 
 describe('Move…', () => {
-  test('opens the form, filled with the address and with a server if it can move there, and the request links the message', async () => {
+  test('opens the form, filled with the address, and the request links the message', async () => {
     const world = await startWorld()
-    const elsewhere = await lookUp(world, '203.0.113.10 is unreachable, move it to kafka-3')
-    await world.ada.click(elsewhere.shown, 'Move…')
-    expect(JSON.stringify((await untilForm(world)).view)).not.toContain('"kafka-3')
-    for (const view of world.ada.openViews().toReversed()) await world.ada.close(view)
-
     const { posted, shown } = await lookUp(world, '203.0.113.10 is unreachable, move it to web-2')
     await world.ada.click(shown, 'Move…')
-    expect(JSON.stringify((await untilForm(world)).view)).toMatch(/203\.0\.113\.10.*"web-2/)
+    expect(JSON.stringify((await untilForm(world)).view)).toContain('203.0.113.10')
+    await world.ada.fill(undefined, { Server: 'web-2 (Storefront, ASH)' })
     await world.ada.submit()
 
     const card = await untilCard(world.slack, /Move 203\.0\.113\.10: web-1 → web-2/)
@@ -113,6 +109,7 @@ describe('Move…', () => {
     const mark = posted.ts.replace('.', '')
     await world.ada.click(shown, 'Move…')
     await untilForm(world)
+    await world.ada.fill(undefined, { Server: 'web-2 (Storefront, ASH)' })
     await world.ada.submit()
     const card = await untilCard(world.slack, /Move 203\.0\.113\.10/, secret)
     expect(JSON.stringify(card.blocks)).toContain(mark)

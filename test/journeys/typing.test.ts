@@ -68,8 +68,6 @@ describe('an incomplete command', () => {
     ['ip move 203.0.113.10', { elasticIpId: '203.0.113.10 on web-1' }],
     ['ip move `203.0.113.10`,', { elasticIpId: '203.0.113.10 on web-1' }],
     ['ip move 203.0.113.10 to', { elasticIpId: '203.0.113.10 on web-1' }],
-    ['ip move web-2', { serverId: 'web-2 (Storefront, ASH)' }],
-    ['ip move to WEB-2', { serverId: 'web-2 (Storefront, ASH)' }],
     ['vm rename preview-1', { virtualMachineId: 'preview-1 (Storefront, ASH)' }],
     ['keys revoke', {}],
   ])('opens the form filled with what was given: %s', async (text, presets) => {

@@ -9,11 +9,8 @@ import type { Story } from './stories.ts'
 import { resourceNameOf } from './words.ts'
 
 const mostResources = 3
-
-const readMs = 4_000
-
 const mostEvents = 100
-
+const readMs = 4_000
 const dayMs = 24 * 3_600_000
 
 /** The words that were typed. Those in `names` may name resources. */
@@ -76,13 +73,9 @@ function resourcesOf({ catalog }: App, stories: Story[], { fits }: Typed): Map<s
 /** Finds resources by address, name or id, as far as the account answers in time. */
 async function findResources({ lists }: App, typed: string[]): Promise<Map<string, string>> {
   if (typed.length === 0) return new Map()
-  const inTime = <Item>(list: Promise<Item[]>): Promise<Item[]> => {
-    const read = asFarAsRead(list).then(({ items }) => items)
-    return withinOr(
-      readMs / 2,
-      read.catch(() => []),
-      [],
-    )
+  const inTime = async <Item>(list: Promise<Item[]>): Promise<Item[]> => {
+    const read = asFarAsRead(list).catch(() => ({ items: [] }))
+    return (await withinOr(readMs / 2, read, { items: [] })).items
   }
   const [elasticIps, machines] = await Promise.all([inTime(lists.elasticIps()), inTime(lists.virtualMachines())])
   const known = [

@@ -2,19 +2,19 @@ import type { KnownBlock } from '@slack/web-api'
 import { expect, test } from 'vitest'
 import type { ElasticIp } from '../../../src/account/objects.ts'
 import type { Offer } from '../../../src/domain/change.ts'
-import { lookedUpView, type ThingNow } from '../../../src/features/look-up.ts'
+import { lookedUpView, type Thing } from '../../../src/features/look-up.ts'
 import { elasticIpFor } from '../../domain/account-objects.ts'
 import { readableBlocks } from '../../messages/readable.ts'
 
-function viewOf(now: ThingNow, offered: Offer[]) {
-  const things = [{ now, requests: [], offers: offered, serverId: undefined }]
-  return lookedUpView({ metadata: '{}', things, left: 0, isIncomplete: false, old: undefined })
+function viewOf(thing: Thing, offered: Offer[]) {
+  const things = [{ thing, requests: [], offers: offered }]
+  return lookedUpView('{}', things, 0, { isIncomplete: false, old: undefined })
 }
 
 function lookedUp(more: Partial<ElasticIp>): string {
   const elasticIp = elasticIpFor(more)
-  const now: ThingNow = { kind: 'elastic-ip', id: elasticIp.id, is: 'elastic-ip', elasticIp, server: undefined }
-  return readableBlocks(viewOf(now, [{ of: 'elastic-ip', label: 'Move…', actionId: 'move-this' }]).blocks as KnownBlock[])
+  const thing: Thing = { kind: 'elastic-ip', id: elasticIp.id, elasticIp, server: undefined }
+  return readableBlocks(viewOf(thing, [{ of: 'elastic-ip', label: 'Move…', actionId: 'move-this' }]).blocks as KnownBlock[])
 }
 
 test.each<[Partial<ElasticIp>, string]>([
