@@ -167,6 +167,7 @@ export const Request = z.object({
   fromMessage: MessageRef.optional(),
   alert: SourceAlert.optional(),
   createdAt: z.number(),
+  /** Not signed. Whether an approval came in time is judged by `createdAt` and `ttlMs`, which are. */
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),
   /** The number of approvals that were missing after the last one. Not everybody who approved may still approve. */

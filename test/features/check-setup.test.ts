@@ -57,6 +57,7 @@ const well: SetupFacts = {
     ],
   },
   idsUnseen: [],
+  elasticIps: { all: 5, bgp: 2 },
   aheadOfSlackMs: -300,
   aheadOfRedisMs: 12,
   workers: { seen: 2, lastTickMs: 4_000, overdue: false },
@@ -160,6 +161,7 @@ const onlyReads: Partial<SetupFacts> = {
   ...keys([readKey({})], { INFRA_READ_KEY: 'bbbbb' } as typeof ownBoth),
   opsChannel: undefined,
   alerts: { isOn: false, routes: [] },
+  elasticIps: { all: 5, bgp: 0 },
   limits: { perMinute: { read: 60, write: 20 }, hasReadKey: true, used: [] },
 }
 

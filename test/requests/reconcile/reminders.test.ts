@@ -45,7 +45,7 @@ describe('the reminders of a request', () => {
     )
   })
 
-  test('depend on the time to decide, and not on an extended deadline', () => {
+  test('depend on the signed time to decide, and not on the deadline in the record', () => {
     const extended = requestFor({ expiresAt: expiry + 60 * minutes })
     expect(remindersOf(extended, half - 1).due).toBeUndefined()
     expect(remindersOf(extended, last)).toEqual({ due: 'reminder-last', passed: 2, nextAt: expiry + 60 * minutes })
