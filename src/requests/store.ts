@@ -265,7 +265,7 @@ export interface StepData {
   beside?: { ids: string[]; most: number; withinMs: number }
   /** Takes the step only if no other request holds a resource of this one. */
   unlessHeld?: true
-  /** Moves the deadline to this many ms from now: not later than it was by that. */
+  /** Moves the deadline to this many ms from now, wherever it was. */
   extendMs?: number
   /** When the request is due again, in ms from now. Absent: never, unless the step keeps the due time. */
   dueInMs?: number
