@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { createAccountApi } from '../../src/account/client.ts'
 import { asFarAsRead } from '../../src/account/resource.ts'
 import { Secret } from '../../src/domain/signing.ts'
+import { peakMemoryMb } from '../faults/peak-memory.ts'
 
 // Reads every list of an account several times at once, as people and a worker do, and prints the most memory that it took.
 
@@ -18,6 +19,6 @@ const read = await Promise.all(
       return `${items.length > 0 ? 'some' : 'none'}, cut by ${cut ?? 'nothing'}`
     }),
 )
-const megabytes = Math.round(process.resourceUsage().maxRSS / 1_024)
+const megabytes = Math.round(peakMemoryMb())
 process.stdout.write(JSON.stringify({ megabytes, read: [...new Set(read)].toSorted() }))
 process.exit()

@@ -1,5 +1,6 @@
 import { createAccountApi } from '../../src/account/client.ts'
 import { Secret } from '../../src/domain/signing.ts'
+import { peakMemoryMb } from './peak-memory.ts'
 
 /**
  * Makes one call with the real client and its usual deadlines, in its own process, so that its memory can be measured. Prints the outcome,
@@ -10,7 +11,7 @@ const api = createAccountApi({ baseUrl: new URL(url), key: new Secret(key) })
 
 // Loads the code and buffers that every call needs before the measurement.
 for (let warmUp = 0; warmUp < 20; warmUp += 1) await api.elasticIps.get(id)
-const before = process.resourceUsage().maxRSS
+const before = peakMemoryMb()
 const startedAt = performance.now()
 const calls = {
   read: () => api.elasticIps.get(id),
@@ -22,7 +23,6 @@ const error = await calls[call as keyof typeof calls]().then(
   (thrown: unknown) => String(thrown),
 )
 const ms = performance.now() - startedAt
-// In kilobytes on every system.
-const grownMb = (process.resourceUsage().maxRSS - before) / 1024
+const grownMb = peakMemoryMb() - before
 process.stdout.write(`${JSON.stringify({ error, ms, grownMb })}\n`)
 process.exit(0)
