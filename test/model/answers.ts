@@ -24,6 +24,7 @@ const words: [RegExp, Answer][] = [
   ],
   [/^Only <@\w+>, who requested this, can withdraw it\./, 'denied:owner'],
   [/^You can't request this here\./, 'denied:requester'],
+  [/^Slack didn't return the members of the user group, so this couldn't be checked\. Nothing was done\./, 'denied:unchecked'],
   [/^This can't be tracked again: a newer request/, 'taken over'],
   [/^This button was made for another request/, 'forged'],
   [/^Lockkeeper no longer has this request/, 'unknown'],

@@ -39,7 +39,8 @@ export type Answer =
   | 'duplicate'
   | 'still waiting'
   | `too late:${'approved' | 'rejected' | 'withdrawn' | 'expired'}`
-  | `denied:${'guest' | 'stranger' | 'self' | 'approver' | 'owner' | 'requester'}`
+  /** `unchecked`: on a slow machine, what is known of a group can be too old before Lockkeeper may read it again. */
+  | `denied:${'guest' | 'stranger' | 'self' | 'approver' | 'owner' | 'requester' | 'unchecked'}`
   | 'taken over'
   | 'forged'
   | 'unknown'
@@ -60,14 +61,15 @@ export function outcomesOf(request: ModelRequest, event: Event, members: Members
   const usual = [members, ...(members.joined.includes(event.person) ? [withoutPerson(members, event.person)] : [])].flatMap((known) =>
     usualOutcomesOf(request, event, known),
   )
-  // The check whether a person may use the bot needs no Redis.
-  if (!event.isHit || event.person === guest || event.person === stranger) return usual
+  // The check whether a person may use the bot needs no group and no Redis.
+  if (event.person === guest || event.person === stranger) return usual
+  const unsaid: Outcome[] = [{ answer: 'denied:unchecked', next: request }]
   // The record decides then: either nothing took effect, or everything.
-  const unsaid = [request, ...usual.map(({ next }) => next)].map((next): Outcome => ({ answer: 'redis away', next }))
+  if (event.isHit) unsaid.push(...[request, ...usual.map(({ next }) => next)].map((next): Outcome => ({ answer: 'redis away', next })))
   // A form opens before its use is checked, and stays open if that cannot be checked.
   const forms = { reject: 'form:reject', again: 'form:again' } as const
   const form = event.does === 'reject' || event.does === 'again' ? forms[event.does] : undefined
-  return [...usual, ...unsaid, ...(form ? unsaid.map(({ next }): Outcome => ({ answer: form, also: 'redis away', next })) : [])]
+  return [...usual, ...unsaid, ...(form ? unsaid.map(({ answer: also, next }): Outcome => ({ answer: form, also, next })) : [])]
 }
 
 function withoutPerson({ oncall, security, joined }: Members, person: Name): Members {
