@@ -107,7 +107,7 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
     case 'withdraw':
       if (person === request.by) return withdraw(request)
       // While it waits, approvers reject it.
-      if (request.state === 'waiting') return stays('denied:owner')
+      if (request.state === 'waiting') return [...stays('denied:owner'), ...(request.isOver && mayDecide ? [expired(request)] : [])]
       return mayDecide ? withdraw(request) : stays('denied:approver')
     case 'again':
       return stays(mayRequest(request.kind, person) ? 'form:again' : 'denied:requester')
