@@ -113,6 +113,7 @@ describe('who may request', () => {
       { ...rule, changes: ['key.create'], channels: ['C3'] },
     ]
     expect(noRule({ rules }, newKey)).toEqual({ code: 'no-rule', kind: 'key.create', channels: ['C3'] })
+    expect(noRule({ rules: [{ ...rule, projects }] }, move)).toEqual({ code: 'no-rule', kind: 'ip.move', channels: [] })
   })
 
   test('everybody whom one of the rules of this kind allows, unless an earlier one keeps it from being reached', () => {

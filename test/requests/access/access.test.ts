@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Person } from '../../../src/domain/approval.ts'
 import { type Bundles, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
-import { type Access, ReasonRequired } from '../../../src/requests/access.ts'
+import { type Access, Denied, ReasonRequired } from '../../../src/requests/access.ts'
 import { accessWith, type People } from '../access-for-test.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
 
@@ -19,6 +19,8 @@ interface Workspace {
   groups?: Record<string, string[] | 'unknown'>
   channel?: Awaited<ReturnType<People['channel']>>
   projectNow?: Project
+  /** What Slack says of Lockkeeper, and of the person, in the channel. */
+  inChannel?: { bot?: boolean | 'unknown'; person?: boolean | 'unknown' }
   bundles?: Bundles
 }
 
@@ -30,6 +32,7 @@ function setUp({
   groups = {},
   channel = 'usual',
   projectNow = project,
+  inChannel: { bot = true, person: isOpen = true } = {},
   bundles = new Map(),
 }: Workspace = {}) {
   const members: Record<string, string[] | 'unknown'> = { S0ONCALL01: ['U0BEN00001', 'U0CHI00001'], ...groups }
@@ -51,6 +54,8 @@ function setUp({
         )
       },
       channel: async () => channel,
+      hasBot: async () => bot,
+      isOpenTo: async () => isOpen,
     },
     policy: { rules, bundles },
     catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
@@ -100,6 +105,30 @@ describe('a refusal', () => {
     expect(await access.may(ben, ['read', 'ip.move', 'key.create'])).toEqual(['read', 'ip.move'])
     expect(noted).toEqual([])
   })
+})
+
+test.each<[Workspace['inChannel'], Parameters<Access['gate']>[2], string]>([
+  [{ bot: false }, undefined, 'not refused'],
+  [{ bot: false }, 'form', 'not-in-channel'],
+  [{ bot: false }, 'chosen', 'not-in-channel'],
+  [{ bot: false }, 'sent', 'not refused'],
+  [{ bot: 'unknown' }, 'form', 'not refused'],
+  // Whoever types a command in a channel is in it.
+  [{ person: false }, undefined, 'not refused'],
+  [{ person: false }, 'form', 'not refused'],
+  [{ person: false }, 'chosen', 'foreign-channel'],
+  [{ person: false }, 'sent', 'foreign-channel'],
+  [{ person: 'unknown' }, 'chosen', 'foreign-channel'],
+  [{ person: 'unknown' }, 'sent', 'not refused'],
+])('a request from a channel of which Slack says %j, by %s: %s', async (inChannel, via, expected) => {
+  const { access } = setUp({ inChannel })
+
+  const denied = await access.gate(ada, 'ip.move', via).then(
+    () => 'not refused',
+    (error: unknown) => (error instanceof Denied ? error.code : 'another error'),
+  )
+
+  expect(denied).toBe(expected)
 })
 
 describe('a decision', () => {
