@@ -47,6 +47,9 @@ describe('reads', () => {
     const spentShare = (userId: string) => budget.spentShare('read', { lane: 'person', userId }, 'key')
     await spend('read', 'person', { userId: 'U0ADA' })
     expect(await spentShare('U0ADA')).toBe(16)
+    // Nobody has a share of changes, and workers have none.
+    expect(await budget.spentShare('write', { lane: 'person', userId: 'U0ADA' }, 'key')).toBeUndefined()
+    expect(await budget.spentShare('read', { lane: 'track', userId: 'U0ADA' }, 'key')).toBeUndefined()
     expect(shareSpent.mock.calls).toEqual([['U0ADA', 16]])
 
     await spend('read', 'person')
