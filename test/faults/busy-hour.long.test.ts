@@ -11,7 +11,6 @@ type Busy = Awaited<ReturnType<typeof startBusyScene>>
 
 /** A minute of the account API takes this long here. Moves, polls and people are faster by the same factor. */
 const windowMs = 6_000
-const accountLimits = { ...documentedLimits, windowMs }
 
 const shippedLimits = {
   INFRA_READS_PER_MINUTE: '60',
@@ -20,7 +19,13 @@ const shippedLimits = {
   ACCOUNT_WINDOW_MS: String(windowMs),
 }
 
-async function startBusyScene({ web, worker }: { web: number; worker: number }) {
+interface Setting {
+  web: number
+  worker: number
+  window: 'fixed' | 'sliding'
+}
+
+async function startBusyScene({ web, worker, window }: Setting) {
   const role = (index: number) => (worker === 0 ? 'all' : index < web ? 'web' : 'worker')
   const scene = await startAlertScene({
     bots: web + worker,
@@ -28,7 +33,7 @@ async function startBusyScene({ web, worker }: { web: number; worker: number }) 
     elasticIps: 5,
     onRacks: [14],
     moveTakesMs: 3_000,
-    accountLimits,
+    accountLimits: { ...documentedLimits, window, windowMs },
   })
   let turn = 0
 
@@ -80,13 +85,14 @@ async function evacuate(busy: Busy) {
   await untilEvacuation(busy, 0, /\*Done\*/)
 }
 
-test.each([
-  { web: 1, worker: 0 },
-  { web: 2, worker: 2 },
+test.each<Setting>([
+  { web: 1, worker: 0, window: 'sliding' },
+  { web: 2, worker: 2, window: 'sliding' },
+  { web: 2, worker: 2, window: 'fixed' },
 ])(
-  'a busy hour: three people list, search and request, and a server is evacuated ($web web and $worker worker processes)',
-  async (processes) => {
-    const busy = await startBusyScene(processes)
+  'a busy hour: three people list, search and request, and a server is evacuated ($web web and $worker worker processes, $window windows)',
+  async (setting) => {
+    const busy = await startBusyScene(setting)
     const { accountApi, slack } = busy
     let isOver = false
     const everybody = (['ada', 'ben', 'chiara'] as const).map((name) => lookAround(busy, name, () => isOver))

@@ -6,6 +6,8 @@ export const documentedLimits = { reads: 60, writes: 20 }
 export interface Limits {
   reads?: number
   writes?: number
+  /** `fixed`: begins with its first request. `sliding`: every span of its length, which is stricter. The documentation names neither. Default: sliding. */
+  window?: 'fixed' | 'sliding'
   /** The length of a window. A shorter one compresses a test. Default: 60,000 ms. */
   windowMs?: number
 }
@@ -21,12 +23,9 @@ interface Bucket {
   most: number
 }
 
-/**
- * Counts the requests of each key by kind in every span of the length of a window, which is stricter than windows that begin with a request. Refuses those beyond the limits. A refused
- * request doesn't count.
- */
+/** Counts the requests of each key by kind, and refuses those beyond the limits. A refused request doesn't count. */
 export function createRateLimiter(limits: Limits, ownKey: string, now: () => number) {
-  const { windowMs = 60_000 } = limits
+  const { window = 'sliding', windowMs = 60_000 } = limits
   const most: Record<RequestKind, number> = {
     read: limits.reads ?? Number.POSITIVE_INFINITY,
     write: limits.writes ?? Number.POSITIVE_INFINITY,
@@ -38,6 +37,8 @@ export function createRateLimiter(limits: Limits, ownKey: string, now: () => num
     const bucket = buckets.get(name) ?? { used: [], sent: [], refused: 0, most: 0 }
     buckets.set(name, bucket)
     const start = now() - windowMs
+    const first = bucket.used[0]
+    if (window === 'fixed' && first && first.at <= start) bucket.used = []
     while (bucket.used[0] && bucket.used[0].at <= start) bucket.used.shift()
     while (bucket.sent[0] !== undefined && bucket.sent[0] <= start) bucket.sent.shift()
     return bucket
@@ -54,8 +55,8 @@ export function createRateLimiter(limits: Limits, ownKey: string, now: () => num
         return undefined
       }
       bucket.refused++
-      // There is room again as soon as fewer than the limit are left.
-      const awaited = bucket.used.at(-most[kind])
+      // In a sliding window, there is room again as soon as fewer than the limit are left.
+      const awaited = window === 'fixed' ? bucket.used[0] : bucket.used.at(-most[kind])
       return tooMany(kind, most[kind], Math.ceil(((awaited?.at ?? now()) + windowMs - now()) / 1_000))
     },
 

@@ -86,3 +86,18 @@ test('the limits refuse the 61st read and the 21st write of a key, with when the
   ])
   expect((await send(account, 'GET', '/baselines', other.token.reveal())).status).toBe(200)
 })
+
+test.each(['fixed', 'sliding'] as const)(
+  'a %s window is shared by all callers of a key, and refused requests do not prolong it',
+  async (window) => {
+    const account = await start({ limits: { reads: 10, window, windowMs: 6_000 } })
+    await read(account, 1)
+    account.clock.ms += 5_000
+    expect(await read(account, 10)).toEqual([9, 1])
+    account.clock.ms += 1_000
+    // Around the border of fixed windows, twice as many are answered.
+    expect(await read(account, 11)).toEqual(window === 'fixed' ? [10, 6] : [1, 5])
+    account.clock.ms += 5_000
+    expect(await read(account, 10)).toEqual(window === 'fixed' ? [0, 1] : [9, 1])
+  },
+)
