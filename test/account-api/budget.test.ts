@@ -217,6 +217,7 @@ describe('without Redis', () => {
 
     await expect(budget.take('read', { lane: 'execute' }, 'key')).rejects.toThrow(StoreUnavailableError)
     await expect.poll(() => budget.take('read', { lane: 'person' }, 'key'), { timeout: 10_000 }).toBe(0)
+    await expect(budget.take('write', { lane: 'retract' }, 'key')).rejects.toThrow(StoreUnavailableError)
     expect(await budget.take('read', { lane: 'track' }, 'key')).toBe(0)
     await expect(budget.take('read', { lane: 'execute' }, 'key')).rejects.toThrow(StoreUnavailableError)
 

@@ -185,6 +185,17 @@ describe('every step', () => {
     for (const name of stepNames) if (stepOf(name).to === 'same') expect(stepOf(name).ifUnchanged, name).toBe(true)
   })
 
+  test('by which a resolved alert is told is possible unless the change was never approved', () => {
+    const silent = requestStates.filter((state) => !stepOf('note-resolved').from.includes(state))
+    expect(silent).toEqual(['waiting', 'rejected', 'withdrawn', 'expired'])
+  })
+
+  test('by which a worker sends a write can report what was noticed before it', () => {
+    const sends = stepNames.filter((name) => stepOf(name).stamps?.includes('sentAt') && stepOf(name).takers.includes('worker'))
+    expect(sends).toEqual(['send', 'begin'])
+    for (const name of sends) expect(stepOf(name).mayReport, name).toEqual(['remark'])
+  })
+
   test('owes messages of the thread, and no message is left without a step', () => {
     const owed = stepNames.flatMap((name) => [...(stepOf(name).reports ?? []), ...(stepOf(name).mayReport ?? [])])
     expect(new Set([...owed, 'outdated'])).toEqual(new Set(reportNames))

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { NoteOutcome } from '../../../src/audit/chain.ts'
-import { createStore, type NewRequest } from '../../../src/requests/store.ts'
+import { createStore, type NewRequest, noteOfVerified } from '../../../src/requests/store.ts'
 import { auditWriting, trusting } from '../audit-for-test.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
-import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
+import { moveFacts, newRequestFor, recordRequest, requestFor } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 
 const notPosted = { code: 'not-posted', error: 'is_archived' }
@@ -96,6 +96,16 @@ describe('the audit', () => {
     expect(await store.take(request, 'finish')).toMatchObject({ outcome: 'lost' })
     expect((await noted()).map(({ act }) => act)).toEqual(['request', 'count-approval'])
   })
+
+  test.each(['send', 'void', 'drop'])(
+    'notes for a child that takes %s what its parent’s note does not say: which address, and what was to change',
+    (act) => {
+      const child = requestFor({ facts: moveFacts, parent: { id: 'a'.repeat(32), kind: 'ip.evacuate' } })
+      const { resource, facts } = child
+      expect(noteOfVerified(child, act, {})).toEqual({ act, requestId: 'a'.repeat(32), item: 'eip_1GijF7NsZe3bN', resource, facts })
+      expect(noteOfVerified(child, 'accept', {}).facts).toBeUndefined()
+    },
+  )
 
   test('notes a discarded request once, with the cause, and a kept one not at all', async () => {
     const { store, request, noted } = await withAudit()

@@ -95,7 +95,7 @@ describe('the order of a Home tab', () => {
   function startTwo() {
     const { redis, keys } = connectTestRedis()
     const storeOver = (connection: typeof redis) => createStore({ redis: connection, keys, audit: noAudit, signatures: trusting })
-    return { redis, storeOver, first: storeOver(redis), second: storeOver(redis) }
+    return { redis, keys, storeOver, first: storeOver(redis), second: storeOver(redis) }
   }
   const again = { isNew: false }
 
@@ -109,6 +109,15 @@ describe('the order of a Home tab', () => {
 
     expect(await second.orderOnHome('U0BEN00001', ['c'], { isNew: true })).toEqual(['c'])
     expect(await first.orderOnHome('U0BEN00001', [], { isNew: true })).toEqual([])
+  })
+
+  test('is kept for a day, without repeats', async () => {
+    const { redis, keys, first } = startTwo()
+    await first.orderOnHome('U0BEN00001', ['a'], { isNew: true })
+    await first.orderOnHome('U0BEN00001', ['a', 'b'], again)
+
+    expect(await redis.lrange(keys.homeOrder('U0BEN00001'), 0, -1)).toEqual(['a', 'b'])
+    expect(await redis.pttl(keys.homeOrder('U0BEN00001'))).toBeGreaterThan(23 * 3_600_000)
   })
 
   test('shows what waits also while Redis takes no writes', async () => {
