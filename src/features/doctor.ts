@@ -370,7 +370,7 @@ function judgeAccount({ error }: Fact<'account'>): Found {
     // A problem that is no code is a sentence, which `words` say already.
     return wrong(mrkdwn`Not reachable: ${words}${/^[A-Z_]+$/.test(error.problem) ? ` (${error.problem})` : ''}.`, fix)
   }
-  // That the key has no right to list the keys is told of the key.
+  // A missing right to list keys is already in the line about the key.
   if (!error || isKeyRefused(error) || isFeatureMissing(error)) return ok(mrkdwn`Reachable.`)
   return wrong(
     mrkdwn`Returned an error (${error.status}) for the list of API keys.`,

@@ -55,7 +55,7 @@ describe('a policy file that is refused', () => {
     'rules:\n  - name: a\n    approve: none\n---\nrules: []\n',
     'rules:\n  - ? [a]\n    : b\n',
     'rules:\n  - name: a\n    expires: 1h\n    expires: 2h\n',
-    // An error in an aliased value is told where it is written and where it is used.
+    // An error in an aliased value names the lines where it is written and where it is used.
     'rules:\n  - name: a\n    changes: ip.move\n    approve: &who\n      any_of: [ben]\n  - name: b\n    approve: *who\n',
   ]
 

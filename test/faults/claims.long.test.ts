@@ -61,7 +61,7 @@ async function contest({ trials, replicas, lanes = 1, step, lost, ablation }: Co
       )
       const { decision } = (await truth.find(request.id)) ?? expect.fail('the record is gone')
       const won = outcomes.flat()
-      // Whoever reads that they won is who decided.
+      // The person whose answer says that they won is the one in the record.
       winners.push(won.length === 1 && decision?.by !== won[0] ? ['another one'] : won)
     }
   }

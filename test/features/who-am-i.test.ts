@@ -87,7 +87,7 @@ test('rights as people see them', async () => {
     ['In a direct message', await onlyOf('ip.move', [move], { channel: async () => 'direct' })],
     ['Names of rules and projects are text', await onlyOf('ip.move', [of('ip.move', hostile)])],
     ['To evacuate, as to move', await onlyOf('ip.evacuate', [move])],
-    ['To evacuate, by a rule of its own', await onlyOf('ip.evacuate', [move, failover])],
+    ['An evacuation with a rule of its own', await onlyOf('ip.evacuate', [move, failover])],
   ])
 })
 

@@ -97,7 +97,7 @@ describe('a command without the reason that is required', () => {
     expect(opened).toMatchObject([{ metadata, ...draft, reason: undefined, problem }])
   })
 
-  test('is told what to type if the form cannot open, because the reads took too long', async () => {
+  test('says what to type if the form cannot open, because the reads took too long', async () => {
     const { command } = start({ error: new ReasonRequired('production', draft), canOpen: false })
 
     await expect(command()).rejects.toThrow(
