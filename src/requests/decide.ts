@@ -94,6 +94,19 @@ export async function withdraw(app: App, request: Request, origin: Origin, onTak
   await takeStep(app, request, userId, 'withdraw', data, onTaken)
 }
 
+/** An approver lets an approved request start before its own start. Windows and freezes still hold it. */
+export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
+  const { userId } = origin
+  const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.startNow })
+  if (request.state !== 'approved' || request.waits?.for !== 'start') throw new Refusal(tooLate(request, userId))
+  const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: await app.store.now() })
+  const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant }, dueInMs: 0 }
+  const { outcome } = await app.store.take(request, 'start-now', data)
+  const changed = await newerRecord(app, request, userId, outcome)
+  if (changed) throw new Refusal(tooLate(changed, userId))
+  await wakeAndShow(app, request, data, onTaken)
+}
+
 /** A change that the account API accepted cannot be canceled, so only its tracking can be stopped: by the requester, and by approvers. */
 export async function stopTracking(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
   const { userId } = origin
