@@ -18,6 +18,7 @@ import type { Keys } from './redis/key-names.ts'
 import type { Queues } from './redis/queues.ts'
 import type { Access } from './requests/access.ts'
 import type { Catalog } from './requests/catalog.ts'
+import type { Freezes } from './requests/freeze.ts'
 import type { Store } from './requests/store.ts'
 import type { Submit } from './requests/submit.ts'
 import type { Respond } from './slack/answers.ts'
@@ -69,6 +70,7 @@ export interface App {
   access: Access
   audit: Audit
   store: Store
+  freezes: Freezes
   queues: Queues
 
   submit: Submit

@@ -50,6 +50,9 @@ export const AuditNote = z.looseObject({
   /** The refused command or button, the text of a note that could not be parsed, or what was damaged among removed entries. */
   text: z.string().optional(),
   payload: z.string().optional(),
+  /** Of a freeze: its number, counted from 1, and its end in ms since 1970. */
+  freeze: z.number().int().optional(),
+  until: z.number().optional(),
   // In a note that old entries were removed: the number of the last one, and the time before which they were, in ms since 1970 by Redis' clock.
   through: z.number().int().optional(),
   keptSince: z.number().optional(),

@@ -23,7 +23,7 @@ const requested = [
 ] as const satisfies (keyof Request)[]
 
 /** What not each request has, and the names of people that its message shows. */
-const shown = ['fromMessage', 'alert', 'approverNames', 'personNames', 'parent', 'otherRules'] as const satisfies (keyof Request)[]
+const shown = ['start', 'fromMessage', 'alert', 'approverNames', 'personNames', 'parent', 'otherRules'] as const satisfies (keyof Request)[]
 
 type AsRequested = Pick<Request, (typeof requested)[number] | 'origin'> & Partial<Pick<Request, (typeof shown)[number] | 'moreResources'>>
 
@@ -49,6 +49,11 @@ function approvedContent(
 
 function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason }: Omit<Decision, 'signature'>) {
   return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason }
+}
+
+/** An approver lets a request start before its signed start. */
+function startNowContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at }: Omit<Approval, 'signature'>) {
+  return { signed: 'start-now', requestId: id, hash, by, rule, via, at }
 }
 
 /** Later reads are compared with the last read before the write, and may lead to another write. */
@@ -90,6 +95,7 @@ export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' |
   const approval = pair<Approval>(approvalContent)
   const approved = pair<Decision>(approvedContent)
   const breakGlass = pair<Decision>(breakGlassContent)
+  const startNow = pair<Approval>(startNowContent)
 
   return {
     verifyRecord,
@@ -103,6 +109,8 @@ export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' |
     verifyApproved: approved.verify,
     signBreakGlass: breakGlass.sign,
     verifyBreakGlass: breakGlass.verify,
+    signStartNow: startNow.sign,
+    verifyStartNow: startNow.verify,
     signSeen: (request: Request, seen: unknown): string => sign(seenContent(request, seen)),
   }
 }

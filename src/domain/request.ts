@@ -107,12 +107,30 @@ export type Decision = z.infer<typeof Decision>
 export const RequestRef = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
 export type RequestRef = z.infer<typeof RequestRef>
 
-/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. */
+/** Only one whose message is posted can be named. */
+export function refTo({
+  id,
+  origin,
+  cardTs = '',
+}: {
+  id: string
+  origin: Pick<Origin, 'channelId'>
+  cardTs?: string | undefined
+}): RequestRef {
+  return { id, channelId: origin.channelId, cardTs }
+}
+
+/** What keeps an approved request from starting. `change`: another open request for the same thing. */
+const heldBy = ['start', 'window', 'freeze', 'change'] as const
+
+/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of what holds it. */
 export const Waits = z.object({
-  for: z.enum(['account', 'reads', 'writes', 'worker']),
+  for: z.enum(['account', 'reads', 'writes', 'worker', ...heldBy]),
   ms: z.number().optional(),
   until: z.number().optional(),
   perMinute: z.number().optional(),
+  name: z.string().optional(),
+  request: RequestRef.optional(),
 })
 export type Waits = z.infer<typeof Waits>
 
@@ -161,6 +179,8 @@ export const Request = z.object({
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
+  /** When it starts, at the earliest. Absent: as soon as it is approved. */
+  start: z.number().optional(),
   undoes: RequestRef.optional(),
   /** The ended request that this one repeats, or whose rest it retries, with the place of its message. */
   repeats: RequestRef.optional(),
@@ -177,6 +197,8 @@ export const Request = z.object({
   escalated: z.array(z.object({ passed: z.number(), reminds: z.boolean() })).default([]),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
+  /** The approver who let it start before its start. */
+  startNow: Approval.optional(),
   /** What it waits for after the approval, shown until it is sent. */
   waits: Waits.optional(),
   /** How long such a change usually takes on this account, in ms: the median of the last ones. */
@@ -202,6 +224,16 @@ export const Request = z.object({
 /** `items` are read from the children. For a request under way, `unansweredSince` says since when the account API does not answer. */
 export type Request = z.infer<typeof Request> & { items?: RequestItem[] }
 
+/** Whether it is scheduled or held: another change of the same thing may start before it, and it gives way to that one. */
+export function isForLater({ state, start, waits }: Pick<Request, 'state' | 'start' | 'waits'>): boolean {
+  if (state === 'waiting' || waits === undefined) return start !== undefined && (state === 'waiting' || state === 'approved')
+  return state === 'approved' && isHeld({ waits })
+}
+
+export function isHeld({ waits }: Pick<Request, 'waits'>): boolean {
+  return heldBy.some((each) => each === waits?.for)
+}
+
 export type Underway = Pick<Request, 'state' | 'createdAt' | 'sentAt' | 'lateAt'>
 
 export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {
@@ -215,14 +247,14 @@ export function resourcesOf({ resource, moreResources = [] }: { resource: string
 export type LinkTo = (request: { origin: Pick<Origin, 'channelId'>; cardTs?: string | undefined }) => string | undefined
 
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'> &
-  Partial<Pick<Request, 'warnings' | 'undoes' | 'repeats' | 'fromMessage' | 'alert'>>
+  Partial<Pick<Request, 'start' | 'warnings' | 'undoes' | 'repeats' | 'fromMessage' | 'alert'>>
 
 /** Hashes everything that is requested. Buttons carry the hash, and it is compared before the write, so that only what was approved is done. */
 export function payloadHash(request: Payload): string {
-  const { id, kind, input, facts, resource, unchecked, reason, undoes, repeats, fromMessage, alert, origin } = request
+  const { id, kind, input, facts, resource, unchecked, reason, start, undoes, repeats, fromMessage, alert, origin } = request
   const { userId, channelId, teamId } = origin
   const what = { id, kind, input, facts, resource, unchecked, warnings: request.warnings?.length ? request.warnings : undefined }
-  return hash('sha256', canonicalJson({ ...what, reason, undoes, repeats, fromMessage, alert, userId, channelId, teamId }))
+  return hash('sha256', canonicalJson({ ...what, reason, start, undoes, repeats, fromMessage, alert, userId, channelId, teamId }))
 }
 
 export function isGenuine(request: Request): boolean {

@@ -135,6 +135,7 @@ function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...co
     findings: keyFindings,
     form: {
       callbackId: `${verb}-api-key`,
+      startsOnClick: verb === 'rotate' || undefined,
       title,
       fields: { keyId: pick(apiKeys, { label: 'API key', hint }) },
       filled: (_, { keyId, name }) => ({

@@ -54,6 +54,7 @@ type NewKeyFinding = z.infer<typeof newKeyFindings.schema>
 const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -. It begins with a letter or digit.'
 
 const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses'> = {
+  startsOnClick: true,
   callbackId: 'create-api-key',
   title: 'Create an API key',
   fields: {

@@ -8,6 +8,7 @@ import { ReasonRequired } from '../requests/access.ts'
 import type { FeatureHandlers, ItemAction } from '../requests/clicks.ts'
 import type { FilledForm, Filling } from '../requests/forms.ts'
 import type { RequestedChange } from '../requests/history.ts'
+import { StartRefused } from '../requests/submit.ts'
 import type { Work } from '../requests/worker.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
@@ -110,11 +111,11 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     }
 
     async function run(call: CommandCall): Promise<void> {
-      const { origin, reason, answer } = call.slashCommand
+      const { origin, reason, start, answer } = call.slashCommand
       const reading = declared.read(app, call, AbortSignal.timeout(readMs))
       const named = await suggesting(app, things, origin.command, reading)
       if (!('input' in named) && named.found.length > 1)
-        return answer.ephemeral(askWhichOne(named, { reason, command: origin.command, actionId: thisOne }))
+        return answer.ephemeral(askWhichOne(named, { reason, start, command: origin.command, actionId: thisOne }))
       const input = 'input' in named ? named.input : named.inputOf(named.found[0].id)
       const words = await submitTyped(app, { ...call.slashCommand, requester: call.requester }, { change, input, form: filled })
       if (words) await call.say(words)
@@ -160,7 +161,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
   return { kinds: [kind], bundles, create }
 }
 
-interface Typed extends Pick<SlashCommand, 'origin' | 'deliveryKey' | 'triggerId' | 'responseUrl' | 'reason'> {
+interface Typed extends Pick<SlashCommand, 'origin' | 'deliveryKey' | 'triggerId' | 'responseUrl' | 'reason' | 'start'> {
   requester?: Requester | undefined
 }
 
@@ -175,10 +176,11 @@ export async function submitTyped<Input, Facts>(
   typed: Typed,
   { change, input, form }: Submitted<Input, Facts>,
 ): Promise<Mrkdwn | undefined> {
-  const { origin, deliveryKey, reason, requester } = typed
+  const { origin, deliveryKey, reason, start, requester } = typed
   try {
-    return submittedWords(await app.submit({ change, input, origin, requester, reason, deliveryKey }))
+    return submittedWords(await app.submit({ change, input, origin, requester, reason, start, deliveryKey }))
   } catch (error) {
+    if (error instanceof StartRefused) throw new Refusal(mrkdwn`Nothing was requested. ${error.words}`)
     if (!(error instanceof ReasonRequired)) throw nothingRequested(error)
     await askForReason(app, typed, error, form)
     return undefined
@@ -201,8 +203,8 @@ async function chooseOne<Input, Facts>(app: App, { change, form }: Omit<Submitte
   const button = readJson(ChoiceButton, click.value)
   const input = change.input.safeParse(button?.input)
   if (!button || !input.success) throw new Refusal(outdatedButton)
-  const { command, reason } = button
-  const typed = { ...click, origin: { ...click.origin, command }, reason }
+  const { command, reason, start } = button
+  const typed = { ...click, origin: { ...click.origin, command }, reason, start }
   const words = await submitTyped(app, typed, { change, input: input.data, form })
   if (words) await click.answer.replace(notice(words))
 }

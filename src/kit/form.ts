@@ -4,10 +4,11 @@ import type { App } from '../app.ts'
 import type { Change } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { within } from '../domain/within.ts'
-import { reasonField, submittedWords } from '../messages/forms.ts'
+import { reasonField, startField, submittedWords } from '../messages/forms.ts'
 import { ReasonRequired } from '../requests/access.ts'
 import type { Filling } from '../requests/forms.ts'
-import { input, modal, plainTextInput, problemBlocks, reasonBlockId, reasonIn } from '../slack/blocks.ts'
+import { StartRefused } from '../requests/submit.ts'
+import { input, modal, plainTextInput, problemBlocks, reasonBlockId, reasonIn, startBlockId, startIn } from '../slack/blocks.ts'
 import { nothingRequested, Refusal, toUserWords } from '../slack/errors.ts'
 import { refuseForm } from '../slack/forms.ts'
 import type { Choices, Click, OptionsQuery, Submission, SubmissionAnswer } from '../slack/interactions.ts'
@@ -71,6 +72,8 @@ export interface Form<Input, Facts, Name extends string = keyof Input & string> 
   filled(input: Input, facts: Facts): Partial<Record<Name, Entered>>
   /** The field that shows a refusal whose finding names none. Default: the first one. */
   errorsAt?: Name
+  /** Set if it starts on a click of its requester, so that no start is asked for. */
+  startsOnClick?: true | undefined
   boxes?: Boxes<Input, Facts>
 }
 
@@ -104,6 +107,7 @@ interface View {
   blockIds?: Record<string, string>
   boxes?: KnownBlock[]
   reason?: string | undefined
+  start?: string | undefined
   /** Shown on top: why the form was refused, or why it opened. */
   problem?: Mrkdwn | undefined
 }
@@ -113,7 +117,7 @@ export function actionIdOf({ callbackId }: Pick<AnyForm, 'callbackId'>, name: st
   return `${callbackId}:${name}`
 }
 
-export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {}, boxes = [], reason, problem }: View): ModalView {
+export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {}, boxes = [], reason, start, problem }: View): ModalView {
   const fields = fieldsOf(form)
   const leading = fields.find(([, { dependsOn }]) => dependsOn !== undefined)?.[1].dependsOn
   const block = ([name, { label, hint, optional, thing, element }]: [string, Field]): KnownBlock =>
@@ -130,7 +134,13 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
     title: readMetadata(metadata)?.title ?? form.title,
     submit: 'Request approval',
     metadata: leading === undefined ? metadata : noted(metadata, { extra: enteredText(entered[leading]) }),
-    blocks: [...problemBlocks(problem), ...fields.map(block), ...boxes, ...reasonField(metadata, reason)],
+    blocks: [
+      ...problemBlocks(problem),
+      ...fields.map(block),
+      ...boxes,
+      ...(form.startsOnClick ? [] : startField(metadata, start)),
+      ...reasonField(metadata, reason),
+    ],
   })
 }
 
@@ -182,7 +192,8 @@ export async function submitForm<Input, Facts>(
   const { metadata, origin, deliveryKey } = submission
   const { entered, blockIds, ticked } = readForm(form, submission)
   const [reason, boxes] = [reasonIn(submission.values), keptBoxes(form, submission)]
-  const again = (problem: Mrkdwn) => formView(form, { metadata, entered, blockIds, boxes, reason, problem })
+  const start = startIn(submission.values)
+  const again = (problem: Mrkdwn) => formView(form, { metadata, entered, blockIds, boxes, reason, start, problem })
   const [first = ''] = Object.keys(form.fields)
   const usual = blockIds[form.errorsAt ?? first] ?? first
   const values = Object.fromEntries(fieldsOf(form).map(([name]) => [name, enteredText(entered[name]) ?? '']))
@@ -197,13 +208,14 @@ export async function submitForm<Input, Facts>(
   const { undoes, repeats, message: fromMessage } = readMetadata(metadata) ?? {}
   try {
     const earlier = { undoes: undoes?.id, repeats: repeats?.id, fromMessage }
-    const outcome = await app.submit({ change, input, origin, reason, deliveryKey, ...earlier })
+    const outcome = await app.submit({ change, input, origin, reason, start, deliveryKey, ...earlier })
     return { is: 'accepted', words: submittedWords(outcome), title: 'Request sent' }
   } catch (error) {
     // The form stays open beside the words of a check.
     const problem = toUserWords(error instanceof CheckFailed ? error : nothingRequested(error))
     if (problem === undefined) throw error
-    const at = error instanceof ReasonRequired ? reasonBlockId : (blockIds[findings.fieldOf(error) ?? ''] ?? usual)
+    const own = error instanceof ReasonRequired ? reasonBlockId : error instanceof StartRefused ? startBlockId : undefined
+    const at = own ?? blockIds[findings.fieldOf(error) ?? ''] ?? usual
     return { is: 'refused', problems: { [at]: problem }, again }
   }
 }
@@ -243,7 +255,7 @@ export async function updateForm(app: App, form: AnyForm, name: string, { view }
   const { entered, blockIds, ticked } = readForm(form, view)
   const [dependent] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
   const [before, chosen] = [readMetadata(view.metadata)?.extra, enteredText(entered[name])]
-  const shown = { metadata: view.metadata, reason: reasonIn(view.values), entered, blockIds }
+  const shown = { metadata: view.metadata, reason: reasonIn(view.values), start: startIn(view.values), entered, blockIds }
   if (dependent === undefined || chosen === before) {
     if (form.boxes) await view.update(await formWithBoxes(app, form, shown, ticked && { ticked }))
     return

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { longestReason } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { type Phrase, withoutOwner } from '../domain/text.ts'
+import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
   button,
   context,
@@ -13,6 +14,7 @@ import {
   problemBlocks,
   reasonInput,
   sectionWithButton,
+  startInput,
   wholeSection,
 } from '../slack/blocks.ts'
 import { longestButtonValue } from '../slack/fit.ts'
@@ -30,6 +32,7 @@ import {
   mrkdwn,
   phraseWords,
   toPlainText,
+  truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 import { breakGlassCallbackId, rejectCallbackId, relatedWords, stateWords } from './words.ts'
@@ -86,6 +89,39 @@ export function reasonField(metadata: string, entered: string | undefined): Know
   ]
 }
 
+const examples = mrkdwn`Write a time such as ${code('22:00')}, ${code('tomorrow 06:00')}, ${code('2026-12-01 06:00')} or ${code('in 2h')}.`
+
+/** Says what was understood, in the zone of the person, because they may have another one in mind. */
+export function startProblem(typed: string, problem: StartProblem, zone: string): Mrkdwn {
+  const at = (ms: number) => timeWords(ms, zone)
+  const shown = code(truncate(typed, 80, 'plain'))
+  switch (problem.code) {
+    case 'unreadable':
+      return mrkdwn`${shown} isn't a time. ${examples}`
+    case 'no-time':
+      return mrkdwn`${shown} has no time of day. ${examples}`
+    case 'past':
+      return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the start out.`
+    case 'too-far':
+      return mrkdwn`${at(problem.at)} is more than 14 days ahead. The latest start is ${at(problem.latest)}.`
+    case 'skipped':
+      return mrkdwn`${shown} doesn't exist that day: the clock goes forward. Write a time until ${at(problem.before)}, or from ${at(problem.after)}.`
+    case 'twice':
+      return mrkdwn`${shown} exists twice that day: the clock goes back. Write it in UTC: ${code(utcWords(problem.first))} or ${code(utcWords(problem.last))}.`
+  }
+}
+
+/** `2026-10-25 00:30 UTC`, as it can be typed. */
+function utcWords(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** `metadata`: what was typed. `entered`: what was entered so far. */
+export function startField(metadata: string, entered: string | undefined): KnownBlock[] {
+  const { start } = readMetadata(metadata) ?? {}
+  return [startInput(entered ?? start, 'Such as 22:00, tomorrow 06:00 or in 2h, in your Slack time zone. Leave empty to start at once.')]
+}
+
 /** `card-delayed`: the request is recorded, and Slack has not confirmed its message yet. */
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
@@ -94,16 +130,19 @@ export interface SubmitOutcome {
   channelId: string
   /** Who is asked for approval, and until when. Undefined if no approval is needed. */
   asked: { approvers: Mrkdwn; until: Mrkdwn } | undefined
+  /** When it starts, if it was requested for later. */
+  start?: Mrkdwn | undefined
   /** The label of the requester's button, for a change whose result only the requester gets. */
   handoverLabel: string | undefined
 }
 
 /** Only the requester reads this, so the mentions in it notify nobody. */
-export function submittedWords({ is, channelId, title, asked, handoverLabel }: SubmitOutcome): Mrkdwn {
-  const recorded =
+export function submittedWords({ is, channelId, title, asked, start, handoverLabel }: SubmitOutcome): Mrkdwn {
+  const posted =
     is === 'posted'
       ? mrkdwn`Request posted in ${channelMention(channelId)}: “${title}”.`
       : mrkdwn`Request recorded: “${title}”. Slack hasn't confirmed its message yet. It will appear in the channel.`
+  const recorded = start === undefined ? posted : mrkdwn`${posted} It starts ${start}.`
   const handover =
     handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
   if (!asked) return mrkdwn`${recorded} No approval needed${handover ? mrkdwn`: ${handover}` : '. The result will be in its thread.'}`
@@ -152,10 +191,11 @@ export const ChoiceButton = z.object({
   input: z.unknown(),
   command: z.string(),
   reason: z.string().optional(),
+  start: z.string().optional(),
 })
 type ChoiceButton = z.infer<typeof ChoiceButton>
 
-export type TypedChoice = Pick<ChoiceButton, 'command' | 'reason'>
+export type TypedChoice = Pick<ChoiceButton, 'command' | 'reason' | 'start'>
 
 interface Question extends TypedChoice {
   question: Mrkdwn
@@ -168,9 +208,9 @@ interface Question extends TypedChoice {
 /** Each choice takes one of the 50 blocks of a message, and a line of its 4,000 characters of text. */
 const mostChoices = 30
 
-export function whichOne({ question, choices, actionId, byId, command, reason }: Question): Message {
+export function whichOne({ question, choices, actionId, byId, command, reason, start }: Question): Message {
   const shown = choices
-    .map(({ words, input }) => ({ words, value: JSON.stringify({ version: 2, input, command, reason } satisfies ChoiceButton) }))
+    .map(({ words, input }) => ({ words, value: JSON.stringify({ version: 2, input, command, reason, start } satisfies ChoiceButton) }))
     .filter(({ value }) => value.length <= longestButtonValue)
     .slice(0, mostChoices)
   const left = choices.length - shown.length

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { alertsRequester, Denial, type DeniedAction } from '../domain/approval.ts'
-import { type Change, type Description, explainer, type Finding, type Words } from '../domain/change.ts'
+import { type Change, type Description, explainer, type Finding, type Words, wordsFrom } from '../domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
-import { isOpen, type Request, unverifiedRecord } from '../domain/request.ts'
-import type { Phrase } from '../domain/text.ts'
+import { isOpen, type Request, RequestRef, unverifiedRecord } from '../domain/request.ts'
+import { type Phrase, person, phrase } from '../domain/text.ts'
 import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
 import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, type ShowPerson } from '../slack/text.ts'
 import { notInChannel, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './words.ts'
@@ -23,7 +23,10 @@ const tellOperators = 'Tell the people who run Lockkeeper before you request it 
 
 /** What can end a request of any kind, or remain unchecked before it, and needs no data. */
 const constant = {
-  'approved-too-long-ago': { why: 'Approved, but not sent within 30 minutes. Nothing was changed.' },
+  'approved-too-long-ago': { why: 'Approved, but not started within 30 minutes of its time. Nothing was changed.' },
+  'requester-lost-right': { why: 'Its requester may not request it anymore. Nothing was sent or changed.' },
+  'approvals-lost': { why: 'Too few of its approvers may still approve it. Nothing was sent or changed.' },
+  'rights-unknown': { why: "Slack didn't confirm for 30 minutes who may still approve it. Nothing was sent or changed." },
   'record-changed': {
     why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
     next: tellOperators,
@@ -67,6 +70,8 @@ export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('limit-used-up'), perMinute: z.number().optional() }),
   /** `error`: Slack's code. */
   z.object({ code: z.literal('not-posted'), error: z.string() }),
+  /** Another request for the same thing started before it. */
+  z.object({ code: z.literal('gave-way'), request: RequestRef, by: z.string() }),
   z.object({ code: z.literal(Object.keys(constant) as (keyof typeof constant)[]) }),
 ])
 export type CommonFinding = z.infer<typeof CommonFinding>
@@ -121,6 +126,10 @@ function commonWords(finding: CommonFinding): Words {
       return {
         why: "The account's limit of calls a minute left no room for it within 30 minutes after the approval. Nothing was sent or changed.",
       }
+    case 'gave-way':
+      return wordsFrom(
+        phrase`Another change of the same thing started before it: request ${[shortId(finding.request)]} by ${person(finding.by)}.`,
+      )
     case 'not-posted':
       return { why: `Couldn't post the request message: ${finding.error}.` }
     default:

@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import type { Description, Fact, Handover, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
+import { isHeld, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
 import { actions, type ButtonParts, button, context, fields, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { fit, longestHeader } from '../slack/fit.ts'
@@ -34,6 +34,7 @@ import {
   type CardButton,
   cardButtons,
   endMarks,
+  heldWords,
   type LinkedRequest,
   relatedWords,
   retryLabel,
@@ -72,6 +73,8 @@ export interface CardView {
   repeats?: LinkedRequest | undefined
   rule: PolicyRule | undefined
   environment: string | undefined
+  /** What would keep it from starting, if it were approved now or its requester started it now. */
+  held?: Waits | undefined
   /** How long it takes until the last write of several is sent, in ms: all of them, or those that are left. */
   sendingMs?: number | undefined
   /** The address of the message that it was requested from, if the request message may link it. */
@@ -129,6 +132,7 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
       const lost = mrkdwn`${title}\nIt's approved, and nothing was sent to the account API yet. A new request needs a new approval.`
       return [
         ...(handover ? [make('handOver', handover.label, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
+        ...(request.waits?.for === 'start' ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view) })] : []),
         make('withdraw', 'Withdraw', { confirm: confirmation('Withdraw this request?', lost, 'Withdraw') }),
       ]
     }
@@ -157,6 +161,11 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
   return [...(ending.next === undefined ? [make('again', 'Request again')] : []), make('details', 'Details')]
 }
 
+function startNowConfirmation({ description, request }: CardView) {
+  const text = mrkdwn`${phraseWords(description.title)}\n${heldWords(request.waits as Waits)} An approver can let it start now.`
+  return confirmation('Start now?', text, 'Start now')
+}
+
 function handoverConfirmation({ description, handover }: CardView) {
   if (handover?.warning === undefined) return undefined
   const text = mrkdwn`${handover.warning} The new one is shown once, only to you.`
@@ -182,7 +191,7 @@ function approvalLines({ request, rule }: CardView): KnownBlock[] {
 }
 
 export function statusLine(view: CardView): Mrkdwn {
-  const { request, description, items, rule, handover, isKnown, sendingMs = 0 } = view
+  const { request, description, items, rule, handover, isKnown, held, sendingMs = 0 } = view
   const requester = mention(request.origin.userId)
   switch (request.state) {
     case 'waiting': {
@@ -190,12 +199,12 @@ export function statusLine(view: CardView): Mrkdwn {
       if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. Starting.`
       const cc = rule?.mention ? whoIsIn(rule.mention) : mrkdwn``
       const then = handover ? mrkdwn` Approval changes nothing yet: ${requester} then presses *${handover.label}*.` : ''
-      return mrkdwn`${neededApproval(request, rule)}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
+      return mrkdwn`${neededApproval(request, rule)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
     }
     case 'approved':
       return handover
-        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}. The token is shown once, and nobody else sees it.`
-        : mrkdwn`:white_check_mark: *Approved.* ${waitWords(request.waits)}`
+        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} The token is shown once, and nobody else sees it.`
+        : mrkdwn`:white_check_mark: *Approved.* ${isHeld(request) ? heldWords(request.waits as Waits) : waitWords(request.waits)}`
     case 'starting':
     case 'tracking': {
       if (request.unansweredSince !== undefined) return unseenStatus(items, request.unansweredSince)
@@ -232,7 +241,7 @@ function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn 
   const requester = mention(request.origin.userId)
   const approvers = whoIsAsked(request, rule)
   return approvers
-    ? mrkdwn`${requester} needs approval from ${approvers} by ${dateTime(request.expiresAt)}.`
+    ? mrkdwn`${requester} needs approval from ${approvers} by ${dateTime(request.expiresAt)}${request.start === undefined ? '' : ', when it starts'}.`
     : mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore.`
 }
 
@@ -355,8 +364,15 @@ export function outcomeOf(view: CardView): { mark: string; name: string; notes: 
   // Something keeps a change that is done from being of use, such as a server that is off.
   const isOfUse = request.state !== 'done' || notes.text === ''
   const mark = isOfUse ? endMarks[request.state as keyof typeof endMarks] : ':warning:'
-  return { mark, name: capitalised(stateWords(request)), notes, consequence }
+  return { mark, name: isMissed(request) ? 'Missed' : capitalised(stateWords(request)), notes, consequence }
 }
+
+/** Whether it was approved, and its time was over before it could start. */
+function isMissed({ state, causes }: Request): boolean {
+  return state === 'not-started' && causes.some(({ code }) => missed.includes(code))
+}
+
+const missed = ['approved-too-long-ago', 'account-unread', 'limit-used-up', 'rights-unknown']
 
 function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrkdwn {
   const why = endingWords(ending)

@@ -1,10 +1,11 @@
 import type { Grant } from '../domain/approval.ts'
 import type { ApiError } from '../domain/errors.ts'
 import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
-import type { Request, SourceAlert, StoredState } from '../domain/request.ts'
+import type { Request, SourceAlert, StoredState, Waits } from '../domain/request.ts'
+import { ownFreezeName } from '../domain/starts.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
-import { boldPhrase, code, link, type Mrkdwn, mention, mrkdwn, outsideLink, ownWords, userGroupMention } from '../slack/text.ts'
+import { boldPhrase, code, dateTime, link, type Mrkdwn, mention, mrkdwn, outsideLink, ownWords, userGroupMention } from '../slack/text.ts'
 
 /** The words for each state. Most kinds of change replace *in progress* with their own word (`moving`). */
 const names: Record<StoredState, string> = {
@@ -148,6 +149,7 @@ export const cardButtons = {
   stopTracking: 'request-stop-tracking',
   trackAgain: 'request-track-again',
   details: 'request-details',
+  startNow: 'request-start-now',
 } as const
 export type CardButton = keyof typeof cardButtons
 export type CardButtonId = (typeof cardButtons)[CardButton]
@@ -207,6 +209,21 @@ export const notRecorded = mrkdwn`Lockkeeper's database (Redis) isn't responding
 export const notConfirmed = mrkdwn`The account API hasn't confirmed this. If the key was created or rotated, I'll delete it and post in the thread.`
 
 export const nothingMade = 'Nothing was created.'
+
+/** Says what keeps an approved request from starting. */
+export function heldWords({ for: what, name = '', until, request }: Waits): Mrkdwn {
+  const at = until === undefined ? '' : dateTime(until)
+  switch (what) {
+    case 'window':
+      return mrkdwn`Starts when the window *${name}* opens, ${at}.`
+    case 'freeze':
+      return mrkdwn`Held by ${name === ownFreezeName ? 'a freeze' : mrkdwn`the freeze *${name}*`}${until === undefined ? ' until somebody lifts it' : mrkdwn`, until ${at}`}.`
+    case 'change':
+      return mrkdwn`Waits until request ${code(shortId(request ?? { id: '' }))} ends, which is about the same thing.`
+    default:
+      return mrkdwn`Starts ${at}.`
+  }
+}
 
 export function pressAgain(limit: AccountLimit): Mrkdwn {
   return mrkdwn`${limitWords(limit).why} Press again in ${formatDuration(Math.max(1_000, limit.waitMs))}.`

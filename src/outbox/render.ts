@@ -1,13 +1,15 @@
 import type { App } from '../app.ts'
 import { type Description, withoutRequester } from '../domain/change.ts'
 import { sendingMs } from '../domain/lane.ts'
-import { canReverse, type Request, type RequestRef } from '../domain/request.ts'
+import { canReverse, type Request, type RequestRef, type Waits } from '../domain/request.ts'
+import { heldFrom } from '../domain/starts.ts'
 import { formatDuration, withoutOwner } from '../domain/text.ts'
 import { type ItemView, itemViews } from '../messages/items.ts'
 import { explain, explainAll, unverifiedDescription, whyWords } from '../messages/refusals.ts'
 import { report } from '../messages/reports.ts'
 import { approvalCard, type CardView, requestDetails } from '../messages/request-message.ts'
 import { warningWords } from '../messages/warnings.ts'
+import { timesOf } from '../requests/freeze.ts'
 import type { ReportName } from '../requests/steps.ts'
 import type { Answerable } from '../slack/interactions.ts'
 import { profileLink } from '../slack/text.ts'
@@ -63,6 +65,7 @@ export function viewOf(app: App, request: Request): CardView {
     isKnown: opened !== undefined,
     description: withoutRequester(description, origin.userId),
     items,
+    held: opened && heldNow(app, request),
     sendingMs: sendingTime(request, items, config.infra.writesPerMinute),
     leaves: opened?.change.leaves?.(opened.latest),
     unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
@@ -79,6 +82,14 @@ export function viewOf(app: App, request: Request): CardView {
     // Only from its own channel, because a link would reveal a private channel to others.
     fromMessage: fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined,
   }
+}
+
+/** What would keep it from starting if it were approved now, as far as this process has read of freezes. */
+function heldNow(app: App, request: Request): Waits | undefined {
+  if (request.state !== 'waiting' && request.state !== 'approved') return undefined
+  const now = Date.now()
+  const { signed, times } = timesOf(app, request, app.freezes.lastRead()?.freezes ?? [])
+  return heldFrom(now, { ...signed, approvedAt: now }, times)?.waits
 }
 
 /** How long it takes until all writes of several are sent, or those that are left, which wait for the next minute, in ms. */

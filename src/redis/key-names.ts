@@ -7,6 +7,8 @@ export function createKeys(prefix: string) {
     record: (id: string) => `${tag}:request:${id}`,
     /** The open request that holds a resource. */
     resource: (resource: string) => `${tag}:resource:${resource}`,
+    /** The open request that is scheduled or held for later. It gives way to the one that holds the resource. */
+    later: (resource: string) => `${tag}:later:${resource}`,
     /** The request that changed a resource last, kept for as long as its record. */
     lastChange: (resource: string) => `${tag}:last-change:${resource}`,
     /** A set: the requests of a person that wait for an approval. It may hold others, which the person's next request removes. */
@@ -47,6 +49,8 @@ export function createKeys(prefix: string) {
     repeated: (name: string) => `${tag}:repeated:${name}`,
     /** A hash: when the last click and the last request for options arrived from Slack. */
     lastReceived: `${tag}:last-received`,
+    /** What `/infra freeze` and `/infra unfreeze` set last, signed and numbered. */
+    freeze: `${tag}:freeze`,
     /** Marks this data set. If the mark is gone, data was lost. */
     dataLossMark: `${tag}:data-loss-mark`,
     /** A list: how long the last changes of a kind took that are done, in ms. */

@@ -6,6 +6,7 @@ import {
   type Denial,
   type Grant,
   involvedRuling,
+  isForLackOfAnswer,
   isMachine,
   type Membership,
   noRule,
@@ -269,6 +270,29 @@ async function tally(
   }
 }
 
+/** Judges again, when a request starts that was approved long ago, whether its requester may request it, and its approvers may approve it. */
+async function judgeStart(
+  app: Judging,
+  request: Request,
+): Promise<'allowed' | 'no-answer' | 'requester-lost-right' | 'approvals-lost' | 'rule-gone'> {
+  const { origin, approvals, decision, needsApproval } = request
+  const rule = ruleOf(app, request)
+  if (!rule) return 'rule-gone'
+  const { person, place } = await personAndPlace(app, origin, origin.channelId, true)
+  const membership = await members(app, [...(rule.request?.userGroups ?? []), ...approverGroupsOf(rule)], 'request')
+  const isAlone = decision?.breakGlass === true
+  const requester = requesterRuling({ person, place, membership }, rule)
+  const alone = isAlone ? breakGlassRuling({ person, place, membership, rule, requesterId: origin.userId }) : requester
+  for (const ruling of [requester, alone])
+    if (!ruling.allowed) return isForLackOfAnswer(ruling.denial) ? 'no-answer' : 'requester-lost-right'
+  if (isAlone || !needsApproval || !rule.approve) return 'allowed'
+  const people = await Promise.all(approvals.map(({ by }) => app.directory.person(by, { fresh: true })))
+  const standing = people.filter((each) => each.standing === 'member').map(({ userId }) => userId)
+  if (tallyApprovals(rule.approve, standing, membership).enough) return 'allowed'
+  const isUnknown = people.some((each) => each.standing === 'unknown') || [...membership.values()].includes('unknown')
+  return isUnknown ? 'no-answer' : 'approvals-lost'
+}
+
 function ruleOf({ catalog, config }: Judging, request: Request): PolicyRule | undefined {
   const project = catalog.projectOf(request)
   const found = decidingRule(config.policy, { kind: request.kind, channelId: request.origin.channelId, project })
@@ -352,7 +376,7 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
   return new Denied(denial, app.catalog.labelOf, command)
 }
 
-const checks = { judge, authorize, refuse, gate, admit, may, rights, tally, ruleOf, ruleWithReason }
+const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, ruleWithReason }
 
 /** The checks of who may do what. No other code decides that. A decision is checked by what Slack says at the click. */
 export interface Access extends Bound<typeof checks> {

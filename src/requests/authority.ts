@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { type FoundEntry, findEntries } from '../audit/find.ts'
 import { isMachine } from '../domain/approval.ts'
-import { approvalsNeeded, eachOf, type PolicyRule } from '../domain/policy.ts'
+import { approvalsNeeded, eachOf, type Freeze, type PolicyRule } from '../domain/policy.ts'
 import {
   type Approval,
   type AuthorityProblem,
@@ -13,14 +13,13 @@ import {
   unknownState,
   unverifiedRecord,
 } from '../domain/request.ts'
+import { mayStartUntil } from '../domain/starts.ts'
 import { onDistrusted } from '../outbox/operators.ts'
 import { show } from '../outbox/outbox.ts'
 import { isChildOf } from './children.ts'
+import { timesOf } from './freeze.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from './steps.ts'
 import { noteOf } from './store.ts'
-
-/** How long after its last approval a write may be sent: an older state that somebody puts back into Redis has no effect after that. */
-export const approvalHoldsMs = 30 * 60_000
 
 /** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
 const clockMarginMs = 60_000
@@ -28,22 +27,28 @@ const clockMarginMs = 60_000
 /**
  * Checks, right before a write is sent, that people allowed it: the request is as it was requested, its approvals are genuine and were enough
  * when the last one was given, the policy still allows that number, and it was neither sent before nor has it ended. Nobody who writes to
- * Redis can make these true. `now` is in ms by Redis' clock. `holdsMs`: how long after the last approval it may be sent. `earlier`: what
+ * Redis can make these true. `now` is in ms by Redis' clock. `moreMs`: how much longer it may be sent than others. `earlier`: what
  * `findSendsAndEnds` has just found of the request, or of its parent: never give it right before a write.
  */
 export async function checkAuthority(
   app: App,
   request: Request,
   now: number,
-  { holdsMs, earlier }: { holdsMs?: number; earlier?: Promise<FoundEntry[]> | undefined } = {},
+  { moreMs, earlier, freezes }: { moreMs?: number; earlier?: Promise<FoundEntry[]> | undefined; freezes: Freeze[] },
 ): Promise<AuthorityProblem | undefined> {
-  if (request.parent) return checkAuthorityOfChild(app, request, now, earlier)
-  return authorityProblem(app, request, await (earlier ?? findSendsAndEnds(app, request)), now, holdsMs)
+  if (request.parent) return checkAuthorityOfChild(app, request, now, freezes, earlier)
+  return authorityProblem(app, request, await (earlier ?? findSendsAndEnds(app, request)), now, { moreMs, freezes })
 }
 
 /** `earlier`: what the audit has of it that decides whether it may still be sent, the newest first. */
-export function authorityProblem(app: App, request: Request, earlier: FoundEntry[], now: number, holdsMs = approvalHoldsMs) {
-  return whyNotAllowed(app, request, now, holdsMs) ?? pastOf(earlier)
+export function authorityProblem(
+  app: App,
+  request: Request,
+  earlier: FoundEntry[],
+  now: number,
+  { moreMs = 0, freezes = [] }: { moreMs?: number; freezes?: Freeze[] } = {},
+) {
+  return whyNotAllowed(app, request, now, { moreMs, freezes }) ?? pastOf(earlier)
 }
 
 /** The approval of its parent allows it, if the parent lists it and is tracked. What the audit shows as sent or ended is not sent again. */
@@ -51,11 +56,12 @@ async function checkAuthorityOfChild(
   app: App,
   child: Request,
   now: number,
+  freezes: Freeze[],
   earlier?: Promise<FoundEntry[]>,
 ): Promise<AuthorityProblem | undefined> {
   const parent = await app.store.find(child.parent?.id ?? '')
   if (!parent) return { code: 'record-changed' }
-  const problem = problemOf(app.signatures.verifyRequest(child)) ?? whyNotAllowed(app, parent, now, approvalHoldsMs)
+  const problem = problemOf(app.signatures.verifyRequest(child)) ?? whyNotAllowed(app, parent, now, { moreMs: 0, freezes })
   if (problem) return problem
   if (!isChildOf(app, child, parent)) return { code: 'record-changed' }
   const entries = await (earlier ?? findSendsAndEnds(app, parent))
@@ -64,7 +70,12 @@ async function checkAuthorityOfChild(
   return pastOf(entries.filter(({ item }) => item === idOfResource(child.resource)))
 }
 
-function whyNotAllowed(app: App, request: Request, now: number, holdsMs: number): AuthorityProblem | undefined {
+function whyNotAllowed(
+  app: App,
+  request: Request,
+  now: number,
+  { moreMs, freezes }: { moreMs: number; freezes: Freeze[] },
+): AuthorityProblem | undefined {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem
   const rule = app.access.ruleOf(request)
@@ -73,8 +84,10 @@ function whyNotAllowed(app: App, request: Request, now: number, holdsMs: number)
   if (!request.needsApproval && (rule.approve || isMachine(request.origin))) return { code: 'approval-needed-now' }
   const allowed = request.needsApproval ? lastApproval(app, request, rule) : { at: request.createdAt }
   if ('code' in allowed) return allowed
-  // A change without approval only waits for its request message, which Slack may not take for hours.
-  return now > allowed.at + (request.needsApproval ? holdsMs : request.ttlMs) ? { code: 'approved-too-long-ago' } : undefined
+  const { signed, times } = timesOf(app, request, freezes)
+  // A change without approval also waits for its request message, which Slack may not take for hours.
+  const until = Math.max(mayStartUntil(signed, times) + moreMs, request.needsApproval ? 0 : request.createdAt + request.ttlMs)
+  return now > until ? { code: 'approved-too-long-ago' } : undefined
 }
 
 /** When the last of enough genuine approvals was given, by Redis' clock. It is not checked with Slack again, which may not respond. */

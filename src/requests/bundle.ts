@@ -75,6 +75,7 @@ async function sendWaiting(app: App, parent: Request, beganAt: number | undefine
         read: () => read(item, app.catalog.open(child)),
         isFull: () => isFull(app, siblings),
         earlier,
+        parent,
         beside: { ids: siblings.filter((each) => each !== childId), most: parallelWrites, withinMs: preflightValidMs },
       }
       const executed = await execute(app, child, asChild)

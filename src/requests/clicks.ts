@@ -17,7 +17,7 @@ import { readJson, readMetadata } from '../slack/payloads.ts'
 import { pageButtons } from '../slack/router.ts'
 import { type Details, detailsActionId, detailsMessage } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
-import { approve, mayDecide, stopTracking, trackAgain, withdraw } from './decide.ts'
+import { approve, mayDecide, startNow, stopTracking, trackAgain, withdraw } from './decide.ts'
 import {
   type ChangeForms,
   fillAgain,
@@ -100,6 +100,7 @@ export function requestHandlers(
       [cardButtons.reverse]: formAgain(app, forms, fillReverse),
       [cardButtons.retry]: formAgain(app, forms, fillRetry),
       [cardButtons.details]: pressed,
+      [cardButtons.startNow]: pressed,
       [cardButtons.stopTracking]: pressed,
       [cardButtons.trackAgain]: pressed,
     },
@@ -131,6 +132,8 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
         return await withdraw(app, request, origin, answer.elsewhere)
       case cardButtons.handOver:
         return await handOver(app, request, click)
+      case cardButtons.startNow:
+        return await startNow(app, request, origin, answer.elsewhere)
       case cardButtons.stopTracking:
         return await stopTracking(app, request, origin, answer.elsewhere)
       case cardButtons.trackAgain:

@@ -6,8 +6,9 @@ import type { Handover, Issued, RetractedBecause } from '../domain/change.ts'
 import { AccountLimitError, certainlyNotApplied, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { inLane, withTurnTaken } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
+import { heldFrom, startWithinMs } from '../domain/starts.ts'
 import { type CommonFinding, explain, explainAll, tooLate, unappliedCause, unknownRequest } from '../messages/refusals.ts'
-import { notConfirmed, nothingMade, notRecorded, pressAgain, tookTooLong } from '../messages/words.ts'
+import { heldWords, notConfirmed, nothingMade, notRecorded, pressAgain, tookTooLong } from '../messages/words.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { showSecret } from '../slack/answers.ts'
 import { notice } from '../slack/blocks.ts'
@@ -17,6 +18,7 @@ import { mrkdwn } from '../slack/text.ts'
 import { checkAuthority } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { showTaken } from './decide.ts'
+import { timesOf } from './freeze.ts'
 import { answerOf, repeatPreflight } from './send.ts'
 import { noteOf, type StepResult } from './store.ts'
 
@@ -44,7 +46,7 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   if (click.onHome) throw new Refusal(notOnHome)
   requireTurn(app, await budget.waitForWrite('execute', request.id))
   const facts = await inLane('execute', () => readAgain(app, request, opened))
-  await requireAuthority(app, request)
+  const freeze = await requireAuthority(app, request)
   // Before the step, so that the write does not wait after it.
   requireTurn(app, await budget.takeWrite('execute', request.id))
 
@@ -53,9 +55,11 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   const claimed = await store.take(request, 'issue', {
     set: { seen: facts, seenSignature: app.signatures.signSeen(request, facts) },
     dueInMs: timings.handoverMs,
+    freeze,
     audit: { by: click.origin.userId, ...grant },
   })
   if (claimed.outcome === 'expired') return expire(app, request, click)
+  if (claimed.outcome === 'frozen') return handOver(app, request, click)
   if (claimed.outcome !== 'won') {
     const now = await store.find(request.id)
     throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest(click.origin.command))
@@ -86,11 +90,19 @@ async function readAgain(app: App, request: Request, opened: Opened): Promise<un
   throw new UserError(`Canceled: the account changed since the request. Nothing was created. ${why}`)
 }
 
-/** Refuses a request whose present content nobody allowed. An approved key can be created for as long as it could be approved. */
-async function requireAuthority(app: App, request: Request): Promise<void> {
+/**
+ * Refuses a request whose present content nobody allowed, or that may not start now. An approved key can be created for as long as it could be
+ * approved. Returns the record of the freeze.
+ */
+async function requireAuthority(app: App, request: Request): Promise<string> {
   const { store } = app
-  const problem = await checkAuthority(app, request, await store.now(), { holdsMs: request.ttlMs })
-  if (!problem) return
+  const { text, freezes } = await app.freezes.read()
+  const now = await store.now()
+  const problem = await checkAuthority(app, request, now, { moreMs: request.ttlMs - startWithinMs, freezes })
+  const { signed, times } = timesOf(app, request, freezes)
+  const held = heldFrom(now, signed, times)
+  if (held && !problem) throw new Refusal(mrkdwn`Nothing was created. ${heldWords(held.waits)} Press the button again then.`)
+  if (!problem) return text
   // Another click may have taken a step since the request was read. Then the audit shows a newer state.
   const current = await store.find(request.id)
   if (current && current.revision !== request.revision) throw new Refusal(tooLate(current, request.origin.userId))

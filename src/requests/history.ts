@@ -18,6 +18,8 @@ export interface RequestedChange<Input = unknown, Facts = unknown> {
   /** What `access.gate` returned for the command. If absent, a form was sent, or an alert, and `submit` checks it. */
   requester?: Requester | undefined
   reason: string | undefined
+  /** When it starts, as it was typed. Absent: as soon as it is approved. */
+  start?: string | undefined
   /** The id of the request that the form was opened to undo. */
   undoes?: string | undefined
   /** The id of the ended request that the form was opened to repeat. */

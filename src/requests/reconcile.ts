@@ -88,7 +88,7 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
   }
   if (request.needsApproval) return void (await remind(app, request, now))
   const { change } = app.catalog.open(request)
-  const approved = await store.take(request, 'exempt', approvalData(change, request, { rule: request.rule, via: 'no-approval' }))
+  const approved = await store.take(request, 'exempt', approvalData(app, change, request, { rule: request.rule, via: 'no-approval' }))
   return approved.outcome === 'won' ? 'exempt' : undefined
 }
 

@@ -14,12 +14,15 @@ import {
   StoreUnavailableError,
 } from '../domain/errors.ts'
 import { withTurnTaken } from '../domain/lane.ts'
-import type { AuthorityProblem, Request, Waits } from '../domain/request.ts'
+import { type AuthorityProblem, isHeld, type Request, refTo, type Waits } from '../domain/request.ts'
+import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
+import { show } from '../outbox/outbox.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
-import { approvalHoldsMs, checkAuthority, unknownKeyMs } from './authority.ts'
+import { checkAuthority, unknownKeyMs } from './authority.ts'
 import type { Opened } from './catalog.ts'
+import { timesOf } from './freeze.ts'
 import type { StepName } from './steps.ts'
 import { noteOf, type StepData } from './store.ts'
 
@@ -37,6 +40,7 @@ export interface ForChild {
   /** What the audit had of its parent when the pass began: the check right before the write reads it again. */
   earlier: Promise<FoundEntry[]>
   beside: StepData['beside']
+  parent: Request
 }
 
 /** `begun`: its children are sent now. `waits`: it is due again later. `full`: other children go before this one. Undefined: it needs nothing more. */
@@ -73,24 +77,40 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   const lane = child ? 'bundle' : 'execute'
   const startedAt = performance.now()
   const now = await store.now()
+  const freeze = await app.freezes.read()
+  const { freezes } = freeze
+  const start = timesOf(app, child?.parent ?? request, freezes)
+  const until = mayStartUntil(start.signed, start.times)
   // A request that has waited too long for the account API ends with what that API answered.
-  if (sinceApprovalMs(request, now) >= request.ttlMs + approvalHoldsMs) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
+  if (now >= until + request.ttlMs) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
   // Without this, a record that somebody changed in Redis would be reported as a change of the account.
-  const early = await checkAuthority(app, request, now, { earlier: child?.earlier })
+  const early = await checkAuthority(app, request, now, { earlier: child?.earlier, freezes })
   if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(app, request, early)
+  // A window judges only when a parent starts.
+  const held = heldFrom(now, start.signed, child ? { ...start.times, windows: [] } : start.times)
+  if (held) return hold(app, request, { ...held, until })
+  // People may have lost their rights between the approval and the start.
+  const isLater = until - startWithinMs > start.signed.approvedAt
+  const right = isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
+  if (right === 'no-answer' && now < until) return wait(app, request, retryPreflightMs)
+  if (right !== 'allowed') return end(app, request, 'drop', { code: right === 'no-answer' ? 'rights-unknown' : right })
+  if (!child) {
+    const other = await makeRoom(app, request)
+    if (other) return hold(app, request, { waits: { for: 'change', request: refTo(other) }, at: now + retryPreflightMs, until })
+  }
   // Without a turn, the reads would be in vain. Each child waits for its own.
   const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
-  if (waitMs > 0) return waitForTurn(app, request, 'writes', waitMs)
+  if (waitMs > 0) return waitForTurn(app, request, 'writes', { waitMs, until })
   const { result, at } = child ? await child.read() : { result: await repeatPreflight(app, opened), at: now }
-  if (result.is !== 'unchanged') return endOrWait(app, request, result)
+  if (result.is !== 'unchanged') return endOrWait(app, request, result, until)
   const { facts } = result
-  const problem = await checkAuthority(app, request, await store.now())
+  const problem = await checkAuthority(app, request, await store.now(), { freezes })
   if (problem) return refuseWithoutAuthority(app, request, problem)
   if (await child?.isFull()) return 'full'
 
   // Before the step, so that the write does not wait after it. A turn of a write that is not sent is lost, which only sends less.
   const turnMs = items ? 0 : await budget.takeWrite(lane, request.id)
-  if (turnMs > 0) return waitForTurn(app, request, 'writes', turnMs)
+  if (turnMs > 0) return waitForTurn(app, request, 'writes', { waitMs: turnMs, until })
   const { outcome } = await store.take(request, items ? 'begin' : 'send', {
     set: {
       seen: facts,
@@ -100,11 +120,14 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
     },
     reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],
     dueInMs: firstObservationMs,
-    notAfter: at + preflightValidMs,
+    notAfter: Math.min(at + preflightValidMs, until),
+    freeze: freeze.text,
+    unlessHeld: true,
     beside: child?.beside,
   })
   if (outcome === 'full') return 'full'
-  if (outcome === 'outdated') return wait(app, request, 0)
+  // It is judged again: the account was read too long ago, or somebody has just set or lifted a freeze.
+  if (outcome === 'outdated' || outcome === 'frozen') return wait(app, request, 0)
   if (outcome !== 'won') return undefined
   if (items) return 'begun'
   // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
@@ -126,27 +149,78 @@ async function refuseWithoutAuthority(app: App, request: Request, problem: Autho
 const retryPreflightMs = 10_000
 
 /** Ends or postpones a request that must not be sent, or not yet. A wait prolongs no approval. */
-async function endOrWait(app: App, request: Request, result: Exclude<PreflightResult, { is: 'unchanged' }>): Promise<'waits' | undefined> {
+async function endOrWait(
+  app: App,
+  request: Request,
+  result: Exclude<PreflightResult, { is: 'unchanged' }>,
+  until: number,
+): Promise<'waits' | undefined> {
   if (result.is === 'changed') {
     await app.store.take(request, 'void', { set: { causes: result.causes } })
     return undefined
   }
   if (result.is === 'refused') return end(app, request, 'drop', result.cause)
-  if (result.is === 'limited') return waitForTurn(app, request, 'reads', result.waitMs)
-  if (sinceApprovalMs(request, await app.store.now()) >= approvalHoldsMs) return end(app, request, 'drop', result.cause)
+  if (result.is === 'limited') return waitForTurn(app, request, 'reads', { waitMs: result.waitMs, until })
+  if ((await app.store.now()) >= until) return end(app, request, 'drop', result.cause)
   // The first time that nothing answers, the request message says so. If the account API rejects the key, it does answer.
   const isShown = request.waits?.for === 'account' || 'refusal' in result.cause
   return wait(app, request, retryPreflightMs, isShown ? undefined : { name: 'wait-for-account', waits: { for: 'account' } })
+}
+
+/** What is held is looked at again this often, so that a policy that changed, or a lost wake-up, delays nothing for long. */
+const lookAgainMs = 60_000
+
+/** Between the starts of two requests that were held by the same, so that they start in the order of their approvals. */
+const betweenStartsMs = 250
+
+/** Waits until the request may start. Its message says what holds it. */
+async function hold(app: App, request: Request, held: { waits: Waits; at: number; until: number }): Promise<'waits'> {
+  const { waits, at } = held
+  const now = await app.store.now()
+  const isShown = isSameWait(request.waits, waits)
+  const ms = Math.max(0, Math.min(at - now, held.until - now, lookAgainMs)) + (await placeInLine(app, request, waits)) * betweenStartsMs
+  await wait(app, request, ms + 20, isShown ? undefined : { name: 'wait-for-start', waits })
+  await app.queues.wake(request, ms + 30)
+  return 'waits'
+}
+
+function isSameWait(one: Waits | undefined, other: Waits): boolean {
+  return one?.for === other.for && one.until === other.until && one.name === other.name && one.request?.id === other.request?.id
+}
+
+/** How many of those that wait for the same were approved before. */
+async function placeInLine({ store }: App, request: Request, waits: Waits): Promise<number> {
+  if (waits.for === 'start' || waits.for === 'change') return 0
+  const { requests } = await store.findOpen()
+  const { decidedAt = 0 } = request
+  return requests.filter((each) => each.waits?.for === waits.for && isHeld(each) && (each.decidedAt ?? 0) < decidedAt).length
+}
+
+/** Cancels what was only scheduled or held for the same things, and says so. Returns a request that is open for one of them now. */
+async function makeRoom(app: App, request: Request): Promise<Request | undefined> {
+  const { now: [other] = [], later } = await app.store.othersFor(request)
+  if (other) return other
+  for (const each of later) {
+    const cause = { code: 'gave-way', request: refTo(request), by: request.origin.userId } satisfies CommonFinding
+    const { outcome } = await app.store.take(each, 'give-way', { set: { causes: [cause] } })
+    if (outcome === 'won') await show(app, each.id)
+  }
+  return undefined
 }
 
 /** A wait that ends this much earlier or later than its message says is not shown again. */
 const sameWaitMs = 10_000
 
 /** Waits until a call may be free, or ends a request whose approval is over. */
-async function waitForTurn(app: App, request: Request, what: 'reads' | 'writes', waitMs: number): Promise<'waits' | undefined> {
+async function waitForTurn(
+  app: App,
+  request: Request,
+  what: 'reads' | 'writes',
+  { waitMs, until }: { waitMs: number; until: number },
+): Promise<'waits' | undefined> {
   const now = await app.store.now()
   const perMinute = app.budget.perMinute[what === 'reads' ? 'read' : 'write']
-  if (sinceApprovalMs(request, now) >= approvalHoldsMs) return end(app, request, 'drop', { code: 'limit-used-up', perMinute })
+  if (now >= until) return end(app, request, 'drop', { code: 'limit-used-up', perMinute })
   const { waits: shown } = request
   const isShown = shown?.for === what && Math.abs((shown.until ?? 0) - now - waitMs) < sameWaitMs
   const waits = { for: what, ms: waitMs, until: now + waitMs, perMinute }
@@ -164,11 +238,6 @@ async function wait({ store }: App, request: Request, ms: number, step?: { name:
 
 async function end(app: App, request: Request, step: StepName, cause: CommonFinding | AuthorityProblem): Promise<undefined> {
   await app.store.take(request, step, { set: { causes: [cause] } })
-}
-
-/** Since the last approval, or since the request if its rule needs none. */
-function sinceApprovalMs({ decidedAt, createdAt }: Request, now: number): number {
-  return now - (decidedAt ?? createdAt)
 }
 
 /** The longest time from the answer to a write to the first look at its outcome. */

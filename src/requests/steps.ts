@@ -39,7 +39,7 @@ export interface Step {
   decision?: StepDecision
   /** `sentAt`: the step with which a write is sent. `endedAt`: the step that ends a request. The audit is searched by both. */
   stamps?: readonly Stamp[]
-  clears?: readonly Stamp[]
+  clears?: readonly (Stamp | 'waits')[]
   /** The write was certainly not carried out, so another one may be sent. */
   unsends?: true
   reports?: readonly ReportName[]
@@ -168,6 +168,28 @@ export const steps = {
     from: ['approved'],
     to: 'not-started',
     takers: ['requester', 'worker'],
+    ...ends,
+  },
+  'wait-for-start': {
+    what: 'It may not start yet: because of its start, a window, a freeze, or another open request for the same thing',
+    from: ['approved'],
+    to: 'same',
+    takers: ['worker'],
+    ifUnchanged: true,
+  },
+  'start-now': {
+    what: 'An approver lets it start before its start',
+    from: ['approved'],
+    to: 'same',
+    takers: ['approver'],
+    clears: ['waits'],
+    ifUnchanged: true,
+  },
+  'give-way': {
+    what: 'It was scheduled or held, and another change of the same thing starts before it',
+    from: ['waiting', 'approved'],
+    to: 'voided',
+    takers: ['worker'],
     ...ends,
   },
   'wait-for-account': {

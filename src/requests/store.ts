@@ -8,6 +8,7 @@ import type { ChangeKind } from '../domain/policy.ts'
 import {
   childIdOf,
   idOfResource,
+  isForLater,
   isOpen,
   openStates,
   problemOf,
@@ -165,6 +166,15 @@ async function holderOf({ redis, keys }: Records, resource: string): Promise<str
   return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
 }
 
+/** The other open requests for the same things: those that hold one now, and those that are scheduled or held for later. */
+async function othersFor(records: Records, request: Request): Promise<{ now: Request[]; later: Request[] }> {
+  const { redis, keys } = records
+  const names = [keys.resource, keys.later].flatMap((key) => resourcesOf(request).map(key))
+  const ids = new Set((await guardStore(() => redis.mget(...names))).filter((id) => id !== null && id !== request.id))
+  const open = (await findMany(records, [...ids] as string[])).filter(({ state }) => isOpen(state))
+  return { now: open.filter((each) => !isForLater(each)), later: open.filter(isForLater) }
+}
+
 /** Finds the request that changed each of these resources last, in the last 30 days. Leaves out records that do not fit this version. */
 async function lastChangesOf(records: Records, resources: string[]): Promise<Map<string, Request>> {
   if (resources.length === 0) return new Map()
@@ -247,9 +257,9 @@ async function discard(records: Records, request: Request, cause: Finding): Prom
   )
 }
 
-function keysOf({ keys }: Records, request: Pick<NewRequest, 'id' | 'resource' | 'moreResources' | 'origin'>): string[] {
+function keysOf({ keys }: Records, request: Pick<NewRequest, 'id' | 'resource' | 'moreResources' | 'origin' | 'start'>): string[] {
   const { id, origin } = request
-  const ofResources = resourcesOf(request).map(keys.resource)
+  const ofResources = resourcesOf(request).map(request.start === undefined ? keys.resource : keys.later)
   const ofRequester = [keys.undecided(origin.userId), keys.requested(origin.userId)]
   return [keys.record(id), keys.open, keys.outbox, keys.due, keys.auditIntake, ...ofRequester, ...ofResources]
 }
@@ -271,6 +281,8 @@ export interface StepData {
   beside?: { ids: string[]; most: number; withinMs: number }
   /** Takes the step only if no other request holds a resource of this one. */
   unlessHeld?: true
+  /** Takes the step only if the record of the freeze is still this text. Empty: if there is none. */
+  freeze?: string
   /** Moves the deadline to this many ms from now, wherever it was. */
   extendMs?: number
   /** When the request is due again, in ms from now. Absent: never, unless the step keeps the due time. */
@@ -280,9 +292,9 @@ export interface StepData {
 export interface StepResult {
   /**
    * `lost`: the state does not allow the step, or another request holds a resource. `changed`: the record changed since it was read. `expired`: the deadline has passed.
-   * `outdated`: `notAfter` has passed. `full`: as many `beside` it are being sent as may be. `missing`: there is no record.
+   * `outdated`: `notAfter` has passed. `frozen`: the record of the freeze changed. `full`: as many `beside` it are being sent as may be. `missing`: there is no record.
    */
-  outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'full' | 'missing'
+  outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'frozen' | 'full' | 'missing'
   state: RequestState | undefined
 }
 
@@ -321,6 +333,9 @@ async function take(
   const step = stepOf(name)
   const to = stateAfter(name, before)
   const resources = resourcesOf(request)
+  const [lockOf, otherLockOf] = isForLater({ ...request, ...data.set, state: to })
+    ? [keys.later, keys.resource]
+    : [keys.resource, keys.later]
   const argument = JSON.stringify({
     id,
     // Each person has a separate token for a step. Otherwise another person's approval would hide that a command is a repeat.
@@ -335,6 +350,8 @@ async function take(
     unexpired: step.beforeDeadline ?? false,
     notAfter: data.notAfter ?? false,
     unlessHeld: data.unlessHeld ?? false,
+    freeze: data.freeze !== undefined && { key: keys.freeze, is: data.freeze },
+    frees: resources.map(otherLockOf),
     revision: step.ifUnchanged ? request.revision : false,
     extendMs: data.extendMs ?? false,
     dueInMs: data.dueInMs ?? false,
@@ -350,7 +367,7 @@ async function take(
     beside: data.beside ?? false,
     cardPaceMs,
   })
-  const locks = resources.flatMap((each) => [keys.resource(each), keys.lastChange(each)])
+  const locks = resources.flatMap((each) => [lockOf(each), keys.lastChange(each)])
   const recordKeys = [keys.record(id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
   const [outcome, stored = '""', stamp] = await audit.noteWith(
     noteOf(records, request, name, { causes: data.set?.causes, ...data.audit }),
@@ -369,7 +386,7 @@ async function take(
   return { outcome, state }
 }
 
-const ofRecords = { find, findMany, findOpen, ended, orderOnHome, holderOf, lastChangesOf, create, discard, take }
+const ofRecords = { find, findMany, findOpen, ended, orderOnHome, holderOf, othersFor, lastChangesOf, create, discard, take }
 
 export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes> {}
 

@@ -3,9 +3,18 @@ import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { type Change, type Finding, peopleIn, projectOf } from '../domain/change.ts'
 import { approvalsNeeded, escalationsOf, firstApproversOf, longestReason, type PolicyRule, visibleReason } from '../domain/policy.ts'
-import { payloadHash, type Request, type RequestRef, requestVersion } from '../domain/request.ts'
+import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
 import { withoutOwner } from '../domain/text.ts'
-import { heldByUnreadable, othersAreOpen, type SubmitOutcome, tooLongReason, tooManyLately, tooManyUndecided } from '../messages/forms.ts'
+import { readStart } from '../domain/times.ts'
+import {
+  heldByUnreadable,
+  othersAreOpen,
+  type SubmitOutcome,
+  startProblem,
+  tooLongReason,
+  tooManyLately,
+  tooManyUndecided,
+} from '../messages/forms.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
@@ -42,6 +51,7 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
     title: phraseWords(withoutOwner(app.catalog.titleOf(request), request.origin.userId)),
     channelId: request.origin.channelId,
     asked: approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) },
+    start: request.start === undefined ? undefined : dateTime(request.start),
     handoverLabel: requested.change.handover?.label,
   }
 }
@@ -59,6 +69,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const reason = visibleReason(requested.reason)
   if (reason !== undefined && reason.length > longestReason)
     throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
+  const start = requested.start === undefined ? undefined : await startOf(app, requested, requested.start)
   const requester = requested.requester ?? (await app.access.gate(origin, kind, 'sent'))
   const signal = AbortSignal.timeout(preflightMs)
   const preflight = await change.preflight(requested.input, { signal, forRequest: true })
@@ -85,6 +96,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
     warnings: warnings.length > 0 ? warnings : undefined,
     origin,
     reason,
+    start,
     undoes: earlier.undone && refTo(earlier.undone),
     repeats: earlier.repeated && refTo(earlier.repeated),
     fromMessage,
@@ -93,9 +105,21 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   return { request: await underRule(app, payload, rule, at), facts, rule }
 }
 
-/** Only a posted request can be undone or repeated. */
-function refTo({ id, origin: { channelId }, cardTs = '' }: Request): RequestRef {
-  return { id, channelId, cardTs }
+/** The text of a start that cannot be taken. Nothing is recorded. */
+export class StartRefused extends Refusal {
+  override name = 'StartRefused'
+}
+
+/** Returns when a request starts, in ms since 1970. Throws a StartRefused, which says the day, the time and the zone that it found. */
+async function startOf(app: App, { change, origin }: RequestedChange, typed: string): Promise<number> {
+  if (change.handover)
+    throw new StartRefused(
+      mrkdwn`This has no start: it happens when you press *${change.handover.label}*, once it's approved. Leave the time out.`,
+    )
+  const zone = await app.directory.zone(origin.userId)
+  const read = readStart(typed, { now: await app.store.now(), zone })
+  if ('problem' in read) throw new StartRefused(startProblem(typed, read.problem, zone))
+  return read.at
 }
 
 type Payload = Parameters<typeof payloadHash>[0] & Pick<NewRequest, 'moreResources'>
@@ -109,7 +133,8 @@ async function underRule(app: App, payload: Payload, rule: PolicyRule, at: numbe
     needsApproval: rule.approve !== undefined,
     approvalsNeeded: rule.approve ? approvalsNeeded(rule.approve) : 0,
     otherRules: rule.with,
-    ttlMs: rule.expiresMs,
+    // Nobody can approve what has not started in time.
+    ttlMs: payload.start === undefined ? rule.expiresMs : payload.start - at,
     createdAt: at,
     ...(await namesFor(app, rule, payload.warnings ?? [])),
   }

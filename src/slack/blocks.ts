@@ -272,6 +272,17 @@ export function reasonInput(entered: string | undefined, hint: string, { optiona
   return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
 }
 
+export const startBlockId = 'start'
+
+export function startInput(entered: string | undefined, hint: string) {
+  const element = plainTextInput({ actionId: startBlockId, maxLength: 100, initialValue: entered })
+  return input({ blockId: startBlockId, label: 'Start', hint, optional: true, element })
+}
+
+export function startIn(values: Entered['values']): string | undefined {
+  return values[startBlockId]?.trim() || undefined
+}
+
 export function reasonIn(values: Entered['values']): string | undefined {
   return values[reasonBlockId]?.trim() || undefined
 }

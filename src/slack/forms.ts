@@ -63,11 +63,11 @@ function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadat
 }
 
 export function formMetadata(
-  { origin, responseUrl, reason }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason'>,
+  { origin, responseUrl, reason, start }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason' | 'start'>,
   ruleWithReason: string | undefined,
   more: Pick<Metadata, 'undoes' | 'repeats' | 'message'> = {},
 ): string {
-  return writeMetadata({ origin, responseUrl, reason: reason || undefined, ruleWithReason, ...more })
+  return writeMetadata({ origin, responseUrl, reason: reason || undefined, start, ruleWithReason, ...more })
 }
 
 const channelFormId = 'choose-channel'

@@ -56,6 +56,8 @@ export interface SlashCommand extends Delivery {
   responseUrl: string | undefined
   triggerId: string
   reason?: string | undefined
+  /** When the change starts, as it was typed: `at 22:00`. */
+  start?: string | undefined
 }
 
 /** A shortcut, of a message or from anywhere in Slack. A global one has no channel: its origin's is empty. */

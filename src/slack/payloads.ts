@@ -13,6 +13,7 @@ const Metadata = z.object({
   message: MessageRef.optional(),
   extra: z.string().optional(),
   reason: z.string().optional(),
+  start: z.string().optional(),
   ruleWithReason: z.string().optional(),
   undoes: LinkedRequest.optional(),
   repeats: LinkedRequest.optional(),

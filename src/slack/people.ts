@@ -1,6 +1,7 @@
 import type { ConversationsInfoResponse, UsersInfoResponse, WebClient } from '@slack/web-api'
 import type { ChannelStanding, Membership, Person } from '../domain/approval.ts'
 import { isUserGroup } from '../domain/policy.ts'
+import { isZone } from '../domain/times.ts'
 import { classifySlackFailure } from './web-api.ts'
 
 /** How old what is known may be, in ms. A person who requests or decides is read again after 10 s. */
@@ -28,11 +29,11 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   /** When the calls of the last minute that read members of groups began. */
   let reads: number[] = []
 
-  const people = createLookup(async (userId): Promise<{ person: Person; name: string | undefined }> => {
+  const people = createLookup(async (userId): Promise<{ person: Person; name: string | undefined; zone: string | undefined }> => {
     const { user } = await client.users.info({ user: userId })
     if (user?.id !== userId) throw new Error('users.info answered about somebody else')
     const person: Person = { userId, standing: standingOf(user), teamId: user.team_id }
-    return { person, name: user.profile?.display_name || user.real_name || user.name }
+    return { person, name: user.profile?.display_name || user.real_name || user.name, zone: user.tz }
   }, now)
 
   const channels = createLookup(async (id): Promise<SlackChannel> => {
@@ -134,13 +135,20 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     return found
   }
 
+  /** The time zone of a person in Slack. Without an answer it is UTC, and every answer names the zone. */
+  async function zone(userId: string): Promise<string> {
+    await person(userId)
+    const found = people.known(userId, Number.POSITIVE_INFINITY)?.zone ?? ''
+    return isZone(found) ? found : 'UTC'
+  }
+
   async function nameOf(id: string): Promise<string | undefined> {
     if (isUserGroup(id)) return (await handles.find('all', maxAgeMs.handles)).get(id)
     await person(id)
     return people.known(id, Number.POSITIVE_INFINITY)?.name
   }
 
-  return { person, members, channel, hasBot, isOpenTo, names }
+  return { person, members, channel, hasBot, isOpenTo, names, zone }
 }
 export type Directory = ReturnType<typeof createDirectory>
 

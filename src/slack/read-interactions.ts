@@ -25,7 +25,7 @@ import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } fro
 import { noticeOptions } from './pickers.ts'
 import { commandNamed, handlerFor } from './router.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from './text.ts'
-import { parseWords, splitReason } from './typed-words.ts'
+import { parseWords, splitReason, splitStart } from './typed-words.ts'
 
 export type Handlers = InteractionHandlers & { commands: Command[] }
 
@@ -118,7 +118,7 @@ const slowClickWords = mrkdwn`Slower than usual. The message will show the resul
 function readCommand(app: App, commands: Command[], payload: Payloads['command'], ack: Acknowledge<unknown>) {
   const { text, trigger_id: triggerId, response_url: responseUrl, user_id: userId } = payload
   const refused = text.length > longestCommand ? tooLongCommand : hasToken(text) ? tokenAdvice : undefined
-  const { words, reason } = refused ? { words: [] } : readWords(commands, text)
+  const { words, reason, start } = refused ? { words: [] } : readWords(commands, text)
   const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId, command: payload.command }
   const command = {
     deliveryKey: deliveryKey('command', userId, triggerId || randomUUID()),
@@ -127,16 +127,20 @@ function readCommand(app: App, commands: Command[], payload: Payloads['command']
     responseUrl,
     triggerId,
     reason,
+    start,
   }
   const at = `command ${refused ? 'unknown' : commandNamed(commands, words).name}`
   const handler = refused ? refuseWith(refused) : handlerFor(app, commands, words)
   return { ...answeredByMessage(app, command, { at, ack, handler }), handler, refuseUnknown: async () => {} }
 }
 
-function readWords(commands: Command[], text: string): { words: string[]; reason?: string } {
-  const split = splitReason(text)
-  const words = split ? parseWords(split.command) : []
-  return split && commandNamed(commands, words).takesReason ? { words, reason: split.reason } : { words: parseWords(text) }
+/** A change can end with its start, and then with its reason. In other commands, these are ordinary words. */
+function readWords(commands: Command[], text: string): { words: string[]; start?: string; reason?: string } {
+  const withReason = splitReason(text)
+  const withStart = splitStart(withReason?.command ?? text)
+  const words = parseWords(withStart?.command ?? withReason?.command ?? text)
+  if (!commandNamed(commands, words).takesReason) return { words: parseWords(text) }
+  return { words, start: withStart?.start, reason: withReason?.reason }
 }
 
 const tooLongCommand = mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`

@@ -57,6 +57,12 @@ export function readPairWithCommas(words: string[]): Pair {
   return readPair(words.flatMap((word) => word.split(',')).filter((word) => word !== ''))
 }
 
+/** TEMP */
+export function splitStart(command: string): { command: string; start: string } | undefined {
+  const [, before = '', start = ''] = /^(.*?)\s+((?:at|in)\s+(?:\d|mon|tue|wed|thu|fri|sat|sun|to).*)$/i.exec(command) ?? []
+  return start === '' ? undefined : { command: before, start }
+}
+
 /** Matches mentions as Slack sends them: `<@U0ADA00001|ada>`, `<#C0OPS00001|ops>`, `<!subteam^S0ONCALL01|@oncall>`, `<!here>`. */
 const mentions = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
 

@@ -24,6 +24,7 @@ import { createRedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCatalog } from '../requests/catalog.ts'
+import { createFreezes } from '../requests/freeze.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
@@ -61,7 +62,8 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const { slack, client } = buildSlack(config, { log, lines, onCall: slackCallReporter({ metrics, lines }) })
   const directory = createDirectory({ client })
   const catalog = createCatalog()
-  const signatures = createRequestSignatures(keyringFor('requests'))
+  const requestKeyring = keyringFor('requests')
+  const signatures = createRequestSignatures(requestKeyring)
 
   const budget = createAccountBudget({
     redis: prompt,
@@ -132,7 +134,8 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     const onStep = (step: TakenStep) => noteStep({ catalog, metrics, log }, step)
     const store = createStore({ redis, keys, audit, signatures, onStep })
     const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: errors.of('queue') })
-    return { redis, audit, store, queues }
+    const freezes = createFreezes({ redis, keys, audit, store }, requestKeyring)
+    return { redis, audit, store, queues, freezes }
   }
   const ofPeople = over(prompt)
 

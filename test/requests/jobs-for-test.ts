@@ -5,12 +5,13 @@ import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
+import { createFreezes } from '../../src/requests/freeze.ts'
 import { createStore, type TakenStep } from '../../src/requests/store.ts'
 import { type Fake, fakeApp } from '../fake-app.ts'
 import { auditSigning } from './audit-for-test.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 import { ruleFor } from './request-for-test.ts'
-import { signatures } from './signatures-for-test.ts'
+import { requestKeyring, signatures } from './signatures-for-test.ts'
 import { takingMessages, wording } from './slack-for-test.ts'
 
 /** Creates what the jobs of requests use, over a real Redis with a real audit. `said` records what other parts were told. */
@@ -28,7 +29,8 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
     timings: usualTimings,
     notices: new Map(),
     config: { ...wording, movePollIntervalMs: 3_000, opsChannel: undefined, slack: { command: '/infra' } },
-    access: { ruleOf: () => ruleFor() },
+    access: { ruleOf: () => ruleFor(), judgeStart: async () => 'allowed' as const },
+    freezes: createFreezes({ redis, keys, audit, store }, requestKeyring),
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => 0 },
     queues: { wake: async (_: unknown, ms = 0) => void woken.push(ms) },
     ...takingMessages((name) => said.push(`sends ${name}`)),

@@ -3,8 +3,9 @@ import { createRequestSignatures, type RequestSignatures } from '../../src/domai
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import type { NewRequest } from '../../src/requests/store.ts'
 
-/** The signatures of a test without a bot. */
-export const signatures = signaturesOf('a-key-for-tests-of-32-characters', 'lockkeeper')
+/** The keys and signatures of a test without a bot. */
+export const requestKeyring = createKeyring([new Secret('a-key-for-tests-of-32-characters')], { purpose: 'requests', prefix: 'lockkeeper' })
+export const signatures = createRequestSignatures(requestKeyring)
 
 /** Returns the signatures of a bot with these variables. Without STATE_KEY its key comes from INFRA_API_KEY. */
 export function signaturesOfBot(variables: { INFRA_API_KEY: string; REDIS_PREFIX: string; STATE_KEY?: string }): RequestSignatures {

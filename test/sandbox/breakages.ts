@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { isOpen, type Request, resourcesOf } from '../../src/domain/request.ts'
+import { isOpen, payloadHash, type Request, resourcesOf } from '../../src/domain/request.ts'
 import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeys, type Keys } from '../../src/redis/key-names.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
@@ -18,11 +18,32 @@ interface Stored {
 
 /** Shifts the times of a request in Redis, as if this much time had passed since it was requested. */
 export async function shiftRequest({ redis, keys, signatures }: Stored, request: Request, ms: number): Promise<void> {
-  const { id } = request
-  const createdAt = request.createdAt - ms
-  const signature = signatures.signRequest({ ...request, createdAt })
-  await redis.hset(keys.record(id), encodeFields({ createdAt, expiresAt: request.expiresAt - ms, signature }))
+  const { id, decidedAt, waits, startNow } = request
+  const before = <At extends number | undefined>(at: At) => (at === undefined ? at : at - ms) as At
+  const times = { createdAt: before(request.createdAt), expiresAt: before(request.expiresAt), start: before(request.start) }
+  // The start is part of what was requested, so everything that people signed about it is signed again.
+  const shifted = { ...request, ...times, hash: payloadHash({ ...request, ...times }) }
+  const approvals = request.approvals.map((each) => signatures.signApproval(shifted, { ...each, at: before(each.at) }))
+  const fields = {
+    ...times,
+    hash: shifted.hash,
+    signature: signatures.signRequest(shifted),
+    approvals,
+    decision: request.decision && decidedBefore(signatures, { ...shifted, approvals }, before),
+    decidedAt: before(decidedAt),
+    startNow: startNow && signatures.signStartNow(shifted, { ...startNow, at: before(startNow.at) }),
+    waits: waits && { ...waits, until: before(waits.until) },
+    // Its message and its buttons name the new hash.
+    revision: request.revision + 1,
+  }
+  await redis.hset(keys.record(id), encodeFields(fields))
+  await redis.zadd(keys.outbox, 0, `${id}/card`)
   if ((await redis.zscore(keys.due, id)) !== null) await redis.zincrby(keys.due, -ms, id)
+}
+
+function decidedBefore(signatures: Stored['signatures'], request: Request, before: (at: number | undefined) => number | undefined) {
+  const decision = { ...request.decision, via: request.decision?.via ?? '', at: before(request.decision?.at) }
+  return decision.breakGlass ? signatures.signBreakGlass(request, decision) : signatures.signApproved(request, decision)
 }
 
 interface BotVariables {

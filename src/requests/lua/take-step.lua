@@ -2,10 +2,11 @@
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
 -- KEYS: record, open, ended, outbox, due, audit intake, then the lock and the last change of each resource.
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], clear: [field], unexpired, notAfter | false, unlessHeld,
+--              freeze: { key, is } | false, frees: [lock],
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs,
 --              changed: [number of the key of a last change], recordPrefix, parent: id | false, children: [id], cardPaceMs,
 --              beside: { ids: [id], most, withinMs } | false }, the audit note as JSON.
--- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'full' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
+-- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'frozen' | 'full' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
 local arg = cjson.decode(ARGV[1])
 local now = clock()
 local stamp = whole(now)
@@ -25,6 +26,7 @@ if not allowed then return { 'lost', state, stamp } end
 if arg.revision and lastRevision ~= arg.revision then return { 'changed', state, stamp } end
 if arg.unexpired and now >= expiresAt then return { 'expired', state, stamp } end
 if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } end
+if arg.freeze and (redis.call('GET', arg.freeze.key) or '') ~= arg.freeze.is then return { 'frozen', state, stamp } end
 for i = 7, arg.unlessHeld and #KEYS or 0, 2 do
   local holder = redis.call('GET', KEYS[i])
   if holder and holder ~= arg.id then return { 'lost', state, stamp } end
@@ -98,6 +100,10 @@ if arg.parent then
   return { 'won', cjson.encode(arg.to), stamp }
 end
 
+-- A request that is scheduled or held has other locks than one that starts.
+for _, key in ipairs(arg.frees) do
+  if redis.call('GET', key) == arg.id then redis.call('DEL', key) end
+end
 redis.call('ZADD', KEYS[4], now, arg.id .. '/card')
 for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[4], now, arg.id .. '/' .. report) end
 if arg.open then

@@ -163,7 +163,7 @@ describe('the children of a request', () => {
 
     if (other.id === 'f'.repeat(32)) {
       const { checkAuthority } = await import('../../../src/requests/authority.ts')
-      expect(await checkAuthority(app, other, await app.store.now())).toEqual({ code: 'record-changed' })
+      expect(await checkAuthority(app, other, await app.store.now(), { freezes: [] })).toEqual({ code: 'record-changed' })
     } else await carryOn()
 
     expect(account.writes).toEqual([])

@@ -1,0 +1,179 @@
+import { z } from 'zod'
+import type { App } from '../app.ts'
+import { findEntries } from '../audit/find.ts'
+import type { Freeze } from '../domain/policy.ts'
+import type { Request } from '../domain/request.ts'
+import type { Keyring } from '../domain/signing.ts'
+import { approvedAtOf, ownFreezeName, type Signed, type Times, timesFor } from '../domain/starts.ts'
+import { longestAheadMs } from '../domain/times.ts'
+import { guardStore } from '../redis/connect.ts'
+import { readScripts, scriptsOf } from '../redis/scripts.ts'
+
+const run = scriptsOf(readScripts(import.meta.url, ['set-freeze']))
+
+const Span = z.object({ from: z.number(), to: z.number() })
+
+/** What `/infra freeze` and `/infra unfreeze` set last. Times are in ms since 1970 by Redis' clock. */
+const FreezeRecord = z.object({
+  /** Counted from 1, as in the entries of the audit. 0: there was no freeze yet. */
+  number: z.int(),
+  isOn: z.boolean(),
+  from: z.number(),
+  /** Absent: until somebody lifts it. */
+  until: z.number().optional(),
+  by: z.string().optional(),
+  reason: z.string().optional(),
+  channelId: z.string().optional(),
+  /** Set if Lockkeeper stopped everything by itself, because Redis lost data. */
+  because: z.enum(['data-lost', 'set-back']).optional(),
+  /** The freezes of the last 14 days: what they held may start for a while after them. */
+  past: z.array(Span),
+  /** Up to when the audit was searched for newer entries. */
+  searchedUntil: z.number(),
+})
+export type FreezeRecord = z.infer<typeof FreezeRecord>
+const StoredFreeze = FreezeRecord.extend({ signature: z.string() })
+
+/** Why the record cannot be trusted: then nothing starts until somebody lifts it. */
+export type FreezeProblem = 'missing' | 'older' | 'forged' | 'unknown-key'
+
+export interface FreezeNow {
+  /** The text of the record, which a step that sends a write compares. */
+  text: string
+  record: FreezeRecord | undefined
+  problem: FreezeProblem | undefined
+  /** What it means for requests, with the freezes that are over. */
+  freezes: Freeze[]
+}
+
+/** A freeze that is on now. Undefined if there is none, or if its time is over. */
+export function freezeOnAt({ record, problem }: Pick<FreezeNow, 'record' | 'problem'>, now: number): FreezeRecord | undefined {
+  return !problem && record?.isOn && (record.until ?? Number.POSITIVE_INFINITY) > now ? record : undefined
+}
+
+/** How long what this process found in the audit counts. The step that sends compares the text of the record anyway. */
+const searchedForMs = 5_000
+
+const renewAfterMs = 24 * 3_600_000
+const clockMarginMs = 60_000
+
+type FreezeApp = Pick<App, 'redis' | 'keys' | 'audit' | 'store'>
+
+/** The record of the freeze. Its memory of this process finds a record that somebody removed or replaced by an older one. */
+export function createFreezes(app: FreezeApp, { sign, verify }: Pick<Keyring, 'sign' | 'verify'>) {
+  const { redis, keys } = app
+  /** The highest number that was seen, and until when the audit was searched. */
+  let known: { number: number; searchedUntil: number } | undefined
+  let last: FreezeNow | undefined
+
+  const write = (record: FreezeRecord): string => JSON.stringify({ ...record, signature: sign({ signed: 'freeze', ...record }) })
+
+  /** Throws StoreUnavailableError. */
+  async function read(): Promise<FreezeNow> {
+    const [text, now] = await Promise.all([guardStore(() => redis.get(keys.freeze)), app.store.now()])
+    const { record, verdict } = decode(text ?? '', verify)
+    await search(record?.searchedUntil ?? 0, now)
+    const highest = known?.number ?? -1
+    if (text === null && highest < 0) return begin(now)
+    const problem = problemOf(text, verdict, record, highest)
+    if (record && !problem) known = { number: Math.max(highest, record.number), searchedUntil: known?.searchedUntil ?? 0 }
+    if (record && !problem && now - record.searchedUntil > renewAfterMs)
+      await replace(text ?? '', write({ ...record, searchedUntil: now }), '')
+    last = { text: text ?? '', record, problem, freezes: freezesOf(record, problem) }
+    return last
+  }
+
+  /** Finds the newest entry about a freeze, and remembers its number. */
+  async function search(since: number, now: number): Promise<void> {
+    if (known && now - known.searchedUntil < searchedForMs) return
+    const from = Math.max(0, (known?.searchedUntil ?? since) - clockMarginMs)
+    const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since: from })
+    const numbers = entries.filter(({ verdict }) => verdict === 'genuine').map(({ freeze = 0 }) => freeze)
+    const number = Math.max(known?.number ?? -1, ...numbers)
+    if (number >= 0 || known) known = { number, searchedUntil: now }
+  }
+
+  /** Nothing was ever frozen here, as far as Redis can tell. */
+  async function begin(now: number): Promise<FreezeNow> {
+    const record: FreezeRecord = { number: 0, isOn: false, from: now, past: [], searchedUntil: now }
+    await replace('', write(record), '')
+    return read()
+  }
+
+  async function replace(before: string, text: string, note: string): Promise<string[]> {
+    return run(redis, 'set-freeze', [keys.freeze, keys.auditIntake], [before, text, note])
+  }
+
+  /** Freezes or lifts, with an audit entry in the same step. It counts in all processes when this resolves. Throws StoreUnavailableError. */
+  async function set(next: Pick<FreezeRecord, 'isOn' | 'until' | 'by' | 'reason' | 'channelId' | 'because'>): Promise<FreezeRecord> {
+    for (;;) {
+      const before = await read()
+      const now = await app.store.now()
+      // One that cannot be trusted counts as nothing, and prolongs nothing.
+      const trusted = before.problem ? undefined : before.record
+      const number = Math.max(known?.number ?? 0, trusted?.number ?? 0) + 1
+      const past = [...(trusted?.past ?? []), ...spanOf(trusted, now)].filter(({ to }) => to > now - longestAheadMs)
+      const record: FreezeRecord = { ...next, number, from: now, past, searchedUntil: now }
+      const { isOn, by, reason, channelId, until, because } = next
+      const causes = because && [{ code: because }]
+      const note = { act: isOn ? 'freeze' : 'unfreeze', by, reason, channelId, freeze: number, until, causes }
+      const [outcome] = await app.audit.noteWith(
+        note,
+        (text) => replace(before.text, write(record), text),
+        ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
+      )
+      if (outcome !== 'set') continue
+      known = { number, searchedUntil: known?.searchedUntil ?? 0 }
+      return record
+    }
+  }
+
+  /** What was read last, for messages, which only show it. */
+  return { read, set, lastRead: () => last }
+}
+export type Freezes = ReturnType<typeof createFreezes>
+
+/** When a request may start, by what was signed about it, its rule and the freezes. */
+export function timesOf(
+  app: Pick<App, 'catalog' | 'config' | 'access' | 'signatures'>,
+  request: Request,
+  freezes: Freeze[],
+): { signed: Signed; times: Times } {
+  const { kind, decision, start, startNow } = request
+  const project = app.catalog.projectOf(request)
+  const times = timesFor(app.config.policy, app.access.ruleOf(request), { kind, project, decision }, freezes)
+  const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
+  return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
+}
+
+function decode(text: string, verify: Keyring['verify']) {
+  try {
+    const { signature, ...record } = StoredFreeze.parse(JSON.parse(text))
+    return { record, verdict: verify({ signed: 'freeze', ...record }, signature) }
+  } catch {
+    return { record: undefined, verdict: 'forged' as const }
+  }
+}
+
+function problemOf(
+  text: string | null,
+  verdict: ReturnType<Keyring['verify']>,
+  record: FreezeRecord | undefined,
+  highest: number,
+): FreezeProblem | undefined {
+  if (text === null) return 'missing'
+  if (verdict === 'unknown-key') return 'unknown-key'
+  if (verdict !== 'genuine' || !record) return 'forged'
+  return record.number < highest ? 'older' : undefined
+}
+
+/** When the freeze was on that is now replaced. */
+function spanOf(record: FreezeRecord | undefined, now: number): z.infer<typeof Span>[] {
+  return record?.isOn ? [{ from: record.from, to: Math.min(now, record.until ?? now) }] : []
+}
+
+function freezesOf(record: FreezeRecord | undefined, problem: FreezeProblem | undefined): Freeze[] {
+  if (problem || !record) return [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY }]
+  const past = record.past.map((span) => ({ name: ownFreezeName, ...span }))
+  return record.isOn ? [...past, { name: ownFreezeName, from: record.from, to: record.until ?? Number.POSITIVE_INFINITY }] : past
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { finn, onlyRequest, repliesTo, restart, startWorldUnder } from './policy-world.ts'
+import { ops, patchesOf, people, untilCard, untilReport, untilShown } from './world.ts'
+
+const minutes = (count: number) => count * 60_000
+
+/** Ada requests a move in two hours, in her words. `pass` lets time pass while no bot runs. */
+async function startScheduled({
+  words = 'in 2h because the maintenance begins',
+  approve = true,
+  policy = '[S0ONCALL01]',
+  expires = '4h',
+} = {}) {
+  const world = await startWorldUnder(`rules:\n  - { name: moves, approve: ${policy}, expires: ${expires} }`)
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} ${words}`, { channel: ops })
+  const card = await untilCard(world.slack, /needs approval from/)
+  if (approve) {
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /Approved\.\* Starts <!date/)
+  }
+  const now = () => world.slack.messages(ops).find(({ ts }) => ts === card.ts) ?? card
+  const pass = async (ms: number) => {
+    const { id } = await onlyRequest(world.records)
+    await restart(world, () => world.records.shiftTimes(id, ms))
+  }
+  return { world, card, now, elasticIp, target, pass }
+}
+
+describe('a move that was requested for later', () => {
+  test('says its start before and after the approval, is sent then, and not before', async () => {
+    const { world, card, pass } = await startScheduled({ approve: false })
+    expect(card.text).toMatch(/needs approval from .* by <!date.*, when it starts/)
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /Approved\.\* Starts <!date/)
+    await pass(minutes(119))
+    expect(patchesOf(world)).toEqual([])
+
+    await pass(minutes(1))
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(patchesOf(world)).toHaveLength(1)
+    await untilCard(world.slack, /\*Done\*/)
+    expect((await world.records.audit()).map(({ act }) => act)).toEqual([
+      'request',
+      'approve',
+      'wait-for-start',
+      'send',
+      'accept',
+      'finish',
+    ])
+  })
+
+  test('expires at its start if nobody has approved it, and not before', async () => {
+    const { world, card, pass } = await startScheduled({ approve: false, expires: '30m' })
+
+    await pass(minutes(60))
+    await untilReport(world.slack, card.ts, /still needs approval/)
+    await pass(minutes(61))
+
+    await untilReport(world.slack, card.ts, /Expired/)
+  })
+
+  test('is missed half an hour after its start', async () => {
+    const { world, card, now, pass } = await startScheduled()
+
+    await pass(minutes(151))
+
+    const report = await untilReport(world.slack, card.ts, /Missed/)
+    expect(report.text).toContain('Approved, but not started within 30 minutes of its time.')
+    expect(now().text).toMatch(/\*Missed\*/)
+    expect(patchesOf(world)).toEqual([])
+  })
+
+  test('starts at once when an approver lets it, and nobody else can', async () => {
+    const { world, card, now } = await startScheduled()
+    await world.ada.click(now(), 'Start now')
+    await untilShown(world.slack, people.ada, /someone else must/)
+    await world.slack.as(finn).click(now(), 'Start now')
+    await untilShown(world.slack, finn, /You aren't an approver/)
+
+    await world.ben.click(now(), 'Start now')
+
+    await untilReport(world.slack, card.ts, /Done/)
+    const [entry] = (await world.records.audit()).filter(({ act }) => act === 'start-now')
+    expect(entry).toMatchObject({ by: people.ben, rule: 'moves' })
+  })
+
+  test('is not sent if its approver has left the group meanwhile', async () => {
+    const { world, card, pass } = await startScheduled()
+    const group = world.slack.workspace.userGroups.find(({ id }) => id === 'S0ONCALL01')
+    if (group) group.members = group.members.filter((id) => id !== people.ben)
+
+    await pass(minutes(120))
+
+    await untilReport(world.slack, card.ts, /Not started.*Too few of its approvers may still approve it/)
+    expect(patchesOf(world)).toEqual([])
+  })
+
+  test('gives way to a move of the same address that starts before it', async () => {
+    const { world, card, now, elasticIp } = await startScheduled()
+    const other = world.accountApi.world.third(elasticIp.id)
+
+    await world.chiara.command(`/infra ip move ${elasticIp.address} ${other.hostname}`, { channel: ops })
+    const next = await untilCard(world.slack, new RegExp(`${other.hostname}[^]*needs approval from`))
+    expect(now().text).toMatch(/Approved/)
+    await world.ben.click(next, 'Approve')
+
+    const report = await untilReport(world.slack, card.ts, /Another change of the same thing started before it/)
+    expect(report.text).toMatch(/Canceled/)
+    await untilReport(world.slack, next.ts, /Done/)
+    expect(patchesOf(world)).toHaveLength(1)
+    expect(repliesTo(world, card)).toHaveLength(1)
+  })
+})
+
+test.each([
+  ['in 15d', /is more than 14 days ahead/],
+  ['at 25:00', /`at 25:00` isn't a time/],
+  ['at 2020-01-01 06:00', /is past/],
+])('a start that cannot be is refused, and nothing is requested: %s', async (start, words) => {
+  const world = await startWorldUnder('rules:\n  - { name: moves, approve: [S0ONCALL01] }')
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} ${start}`, { channel: ops })
+  expect((await untilShown(world.slack, people.ada, words)).text).toContain('Nothing was requested')
+  expect(await world.records.all()).toEqual([])
+})
