@@ -1,3 +1,4 @@
+import { isStart } from '../domain/times.ts'
 import { unescaped } from './text.ts'
 
 /** Phones mix straight and typographic quotes, so a pair is one of each kind. As `'` is also an apostrophe, single ones end before a space. */
@@ -81,4 +82,24 @@ export function splitReason(text: string): { command: string; reason: string } |
       .replace(/^["“”„]([^"“”]*)["“”]$/, '$1')
       .trim(),
   }
+}
+
+const dayOrDigit =
+  /^(?:at|in) (?:\d|(?:today|tonight|tomorrow|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)(?: |$))/i
+
+/** Times have fewer words. */
+const mostStartWords = 12
+
+/**
+ * Splits off when a change has to start, at the end of its words: `at 22:00`, `in 2h`, `tomorrow at 6am`. Undefined without it. What begins like a
+ * start and cannot be read is one too, so that its reader says why. Quoted words belong to no start, and a thing that is called `at` stays a name.
+ */
+export function splitStart(text: string): { command: string; start: string } | undefined {
+  const words = [...text.matchAll(oneWord)]
+  const quoted = words.findLastIndex((match) => match.at(-1) === undefined)
+  const tails = words
+    .slice(Math.max(quoted + 1, words.length - mostStartWords))
+    .filter(([word]) => /^(?:at|in|today|tonight|tomorrow)$/i.test(word))
+    .map(({ index }) => ({ command: text.slice(0, index).replace(/[\s,]+$/, ''), start: parseWords(text.slice(index)).join(' ') }))
+  return tails.find(({ start }) => isStart(start)) ?? tails.findLast(({ start }) => dayOrDigit.test(start))
 }
