@@ -73,13 +73,13 @@ function linesOf(file: string, faults: Fault[]): string[] {
 /** Names a path without the number of the rule: the line already identifies the rule. */
 function nameOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'the file'
-  if (path.length === 2) return path[0] === 'alerts' ? 'this entry' : 'this rule'
+  if (path.length === 2 && typeof path[1] === 'number') return path[0] === 'rules' ? 'this rule' : 'this entry'
   const keys = path.filter((segment) => typeof segment === 'string').slice(path.length > 2 ? 1 : 0)
   return keys.map((key) => (/^[\w. ]+$/.test(key) ? quote(key, 60).slice(1, -1) : quote(withoutInvisible(key), 60))).join('.')
 }
 
 function conflictsIn(policy: Policy): Problem[] {
-  const { rules, alerts = [] } = policy
+  const { rules, alerts = [], freezes = [] } = policy
   const at = (place: string, index: number) => (conflict: Problem | undefined) =>
     conflict ? [{ ...conflict, path: [place, index, ...conflict.path] }] : []
   return [
@@ -89,6 +89,7 @@ function conflictsIn(policy: Policy): Problem[] {
         at('rules', index),
       )
     }),
+    ...freezes.flatMap((freeze, index) => at('freezes', index)(nameTaken(freeze, freezes.slice(0, index)))),
     ...alerts.flatMap((route, index) => {
       const above = alerts.slice(0, index)
       return [nameTaken(route, above), neverReached(route, above), neverAllowed(route, policy)].flatMap(at('alerts', index))
@@ -167,6 +168,7 @@ export function simplePolicy(v: Variables, { kinds, bundles }: Omit<PolicyOption
     needsReason: false,
     confirm: false,
     expiresMs: v.APPROVAL_TTL,
+    windows: [],
     mention: undefined,
   }
   const approve = { anyOf: v.APPROVERS ?? { users: [], userGroups: [] }, allOf: [], approvals: 1 }

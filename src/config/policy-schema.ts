@@ -5,10 +5,15 @@ import {
   type ApproveTerms,
   type Bundles,
   type ChangeKind,
+  type Freeze,
+  freezing,
   type Group,
   type PolicyRule,
+  type Projects,
   toGroup,
+  type Window,
 } from '../domain/policy.ts'
+import { dayNames, isZone, readLocalTime } from '../domain/times.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
 const line = (longest: number) =>
@@ -88,6 +93,29 @@ function textOfProject(entry: z.infer<typeof Project>): string {
   return typeof entry === 'string' ? entry : `{name: ${entry.name}}`
 }
 
+const ListOfProjects = listOf(Project, textOfProject).transform(
+  (entries): Projects => ({
+    ids: entries.filter((entry) => typeof entry === 'string'),
+    names: entries.flatMap((entry) => (typeof entry === 'string' ? [] : [entry.name])),
+  }),
+)
+
+const Zone = z.string().refine(isZone, { error: 'must be a time zone such as Europe/Lisbon' })
+const timeOfDayWords = 'must be a time such as 09:00, at most 23:59'
+const TimeOfDay = z.string({ error: timeOfDayWords }).regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: timeOfDayWords })
+const days = dayNames.map((name) => name.toLowerCase())
+
+const WindowEntry = z
+  .strictObject({ days: listOf(z.enum(days)), from: TimeOfDay, to: TimeOfDay, zone: Zone })
+  .transform((window) => ({ ...window, days: window.days.map((day) => days.indexOf(day) + 1) }))
+
+const Windows = z
+  .record(line(60), WindowEntry, {
+    error: ({ code }) => (code === 'invalid_key' ? 'must have a name in one line, of at most 60 characters' : undefined),
+  })
+  .refine((windows) => Object.keys(windows).length > 0, { error: 'must have at least one entry' })
+  .transform((windows) => new Map(Object.entries(windows).map(([name, window]): [string, Window] => [name, { name, ...window }])))
+
 interface Requesters {
   /** Undefined: every full member. */
   people: Group | undefined
@@ -139,16 +167,44 @@ export interface PolicyOptions {
   expiresMs: number
 }
 
+/** In these rules and freezes, a single kind needs no list. */
+const listOfKinds = (kinds: string[]) => z.preprocess((input) => (typeof input === 'string' ? [input] : input), listOf(z.enum(kinds)))
+
+/** If the clock changes at its begin or end, a freeze is the longer. What freezes the parts of a bundle freezes the bundle. */
+function freezeSchema({ kinds, bundles }: PolicyOptions) {
+  const whole = (changes: ChangeKind[]) => kinds.filter((kind) => changes.includes(kind) || changes.includes(bundles.get(kind) ?? ''))
+  return z
+    .strictObject({
+      name: line(60),
+      from: z.string(),
+      to: z.string(),
+      zone: Zone,
+      changes: listOfKinds(kinds).transform(whole).optional(),
+      projects: ListOfProjects.optional(),
+    })
+    .transform(({ zone, from, to, ...freeze }, context): Freeze => {
+      const [begin, end] = [readLocalTime(from, zone, 'earlier'), readLocalTime(to, zone, 'later')]
+      const wrong = (key: string, message = 'must be a date and a time such as 2026-11-27T00:00') =>
+        context.addIssue({ code: 'custom', path: [key], message })
+      if (begin === undefined) wrong('from')
+      if (end === undefined) wrong('to')
+      else if (begin !== undefined && end <= begin) wrong('to', 'must be after from')
+      return { ...freeze, from: begin ?? 0, to: end ?? 0 }
+    })
+}
+
+/** The windows of the file are known only when all of it is read. */
+type ReadRule = Omit<PolicyRule, 'windows'> & { window: string | undefined }
+
 /** Parses the whole file. The path of each issue leads to its line. */
-export function policySchema({ kinds, bundles, expiresMs }: PolicyOptions) {
+export function policySchema(options: PolicyOptions) {
+  const { kinds, bundles, expiresMs } = options
   const Rule = z
     .strictObject({
       name: line(60),
       /** Without a list it is every kind that is no bundle of others. */
-      changes: z
-        .preprocess((input) => (typeof input === 'string' ? [input] : input), listOf(z.enum(kinds)))
-        .prefault(kinds.filter((kind) => !bundles.has(kind))),
-      projects: listOf(Project, textOfProject).optional(),
+      changes: listOfKinds([...kinds, freezing]).prefault(kinds.filter((kind) => !bundles.has(kind))),
+      projects: ListOfProjects.optional(),
       channels: listOf(channel).optional(),
       request: Request.optional(),
       approve: formOf<ApproveTerms | undefined>(
@@ -163,16 +219,23 @@ export function policySchema({ kinds, bundles, expiresMs }: PolicyOptions) {
         .transform((text) => readDuration(text) ?? Number.NaN)
         .refine((ms) => !Number.isNaN(ms), { error: `must be ${durationWords}` })
         .optional(),
+      window: z.string().optional(),
       mention: z.array(personOrGroup).transform(toGroup).optional(),
     })
+    .superRefine((rule, context) => {
+      if (!rule.changes.includes(freezing)) return
+      const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
+      if (rule.changes.length > 1) wrong('changes', `must have ${freezing} alone: write a rule of its own for it`)
+      if (rule.approve) wrong('approve', `must be none where changes is ${freezing}: nobody approves a freeze`)
+      const others = (['projects', 'channels', 'expires', 'window', 'mention'] as const).filter((key) => rule[key] !== undefined)
+      for (const key of rule.reason === 'optional' ? others : [...others, 'reason'])
+        wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
+    })
     .transform(
-      (rule): PolicyRule => ({
+      (rule): ReadRule => ({
         name: rule.name,
         changes: rule.changes,
-        projects: rule.projects && {
-          ids: rule.projects.filter((entry) => typeof entry === 'string'),
-          names: rule.projects.flatMap((entry) => (typeof entry === 'string' ? [] : [entry.name])),
-        },
+        projects: rule.projects,
         channels: rule.channels,
         request: rule.request?.people,
         alerts: rule.request?.alerts ?? false,
@@ -181,11 +244,28 @@ export function policySchema({ kinds, bundles, expiresMs }: PolicyOptions) {
         needsReason: rule.reason === 'required',
         confirm: rule.confirm,
         expiresMs: rule.expires ?? expiresMs,
+        window: rule.window,
         mention: rule.mention,
       }),
     )
-  return z.strictObject({
-    rules: z.array(Rule).min(1, { error: 'must have at least one rule: without one, nothing can be requested' }),
-    alerts: z.array(Route).min(1, { error: 'must have at least one entry' }).optional(),
-  })
+  return z
+    .strictObject({
+      windows: Windows.optional(),
+      freezes: z.array(freezeSchema(options)).min(1, { error: 'must have at least one entry' }).optional(),
+      rules: z.array(Rule).min(1, { error: 'must have at least one rule: without one, nothing can be requested' }),
+      alerts: z.array(Route).min(1, { error: 'must have at least one entry' }).optional(),
+    })
+    .transform(({ windows = new Map<string, Window>(), rules, ...file }, context) => {
+      const wrong = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message })
+      for (const name of windows.keys())
+        if (!rules.some(({ window }) => window === name)) wrong(['windows', name], 'is used by no rule: remove it, or add window to a rule')
+      const names = [...windows.keys()].map((name) => quote(name, 60)).join(', ')
+      const windowsOf = (name: string | undefined, index: number) => {
+        const window = windows.get(name ?? '')
+        if (name !== undefined && !window)
+          wrong(['rules', index, 'window'], `must be the name of a window: ${names || 'the file has none'}`)
+        return window ? [window] : []
+      }
+      return { ...file, rules: rules.map(({ window, ...rule }, index): PolicyRule => ({ ...rule, windows: windowsOf(window, index) })) }
+    })
 }

@@ -39,6 +39,32 @@ export interface Projects {
   names: string[]
 }
 
+/** A span of the week, in which changes may start. */
+export interface Window {
+  name: string
+  /** From 1, Monday, to 7, Sunday. */
+  days: number[]
+  /** `09:00`, by the clock of the zone. */
+  from: string
+  /** At or before `from`: on the next day. */
+  to: string
+  zone: string
+}
+
+/** A time in which changes must not start. `from`, `to`: in ms since 1970. */
+export interface Freeze {
+  name: string
+  from: number
+  to: number
+  /** Undefined: every kind. */
+  changes?: ChangeKind[] | undefined
+  /** Undefined: every project, and changes that belong to no project. */
+  projects?: Projects | undefined
+}
+
+/** What a rule names in place of a kind of change, to say who may start and end a freeze. */
+export const freezing = 'freeze'
+
 /** The project of a change. `none`: its kind belongs to no project. `unknown`: the account API did not show it. */
 export type Project = { id: string; name?: string | undefined } | 'none' | 'unknown'
 
@@ -61,6 +87,8 @@ export interface PolicyRule {
   /** Whether *Approve* always asks for a confirmation, even if there is nothing to check first. */
   confirm: boolean
   expiresMs: number
+  /** A change may start only while all of these are open. */
+  windows: Window[]
   /** The people whom the request message mentions. Undefined: the approvers. */
   mention: Group | undefined
   /** The rules whose terms must be met besides, and how many approvals each needs. */
@@ -76,6 +104,8 @@ export interface Policy {
   bundles?: Bundles
   /** The requests that alerts lead to, in the order in which they are compared. Absent: alerts lead to nothing. */
   alerts?: AlertRoute[]
+  /** Absent: there are none. */
+  freezes?: Freeze[]
 }
 
 export function isUserGroup(id: string): boolean {
@@ -102,6 +132,14 @@ export function approvalsNeeded(terms: ApproveTerms): number {
 
 export function approverGroupsOf(rule: PolicyRule): string[] {
   return rule.approve ? approversOf(rule.approve).userGroups : []
+}
+
+/** Who may start and end a freeze: those whom the rule for it lets, or else everybody who may approve something. Undefined: every full member. */
+export function freezersOf({ rules }: Policy): Group | undefined {
+  const own = rules.find(({ changes }) => changes.includes(freezing))
+  if (own) return own.request
+  const groups = rules.flatMap(({ approve }) => (approve ? approversOf(approve) : []))
+  return toGroup([...new Set(groups.flatMap(({ users, userGroups }) => [...users, ...userGroups]))])
 }
 
 /** The rules of a policy without a file have the names of the settings that they come from. */
@@ -159,7 +197,8 @@ export function rulesNaming(policy: Policy, kind: ChangeKind): PolicyRule[] {
   return naming.length === 0 && part !== undefined ? rulesNaming(policy, part) : naming
 }
 
-function isIn(projects: Projects | undefined, project: Project): boolean | 'unknown' {
+/** `unknown`: the account API did not show what decides. */
+export function isIn(projects: Projects | undefined, project: Project): boolean | 'unknown' {
   if (projects === undefined) return true
   if (project === 'none') return false
   if (project === 'unknown') return 'unknown'
@@ -193,6 +232,7 @@ function withBoth(rule: PolicyRule, other: PolicyRule): PolicyRule {
     needsReason: rule.needsReason || other.needsReason,
     confirm: rule.confirm || other.confirm,
     expiresMs: Math.min(rule.expiresMs, other.expiresMs),
+    windows: [...rule.windows, ...other.windows.filter(({ name }) => !rule.windows.some((window) => window.name === name))],
     with: [...(rule.with ?? []), { name: other.name, approvals: other.approve ? approvalsNeeded(other.approve) : 0 }],
   }
 }

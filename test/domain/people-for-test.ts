@@ -14,6 +14,7 @@ export const rule: PolicyRule = {
   needsReason: false,
   confirm: false,
   expiresMs: 3_600_000,
+  windows: [],
   mention: undefined,
 }
 
