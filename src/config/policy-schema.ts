@@ -116,7 +116,9 @@ const WindowEntry = z
   .transform((window) => ({ ...window, days: window.days.map((day) => days.indexOf(day) + 1) }))
 
 const Windows = z
-  .record(line(60), WindowEntry)
+  .record(line(60), WindowEntry, {
+    error: ({ code }) => (code === 'invalid_key' ? 'must have a name in one line, of at most 60 characters' : undefined),
+  })
   .refine((windows) => Object.keys(windows).length > 0, { error: 'must have at least one entry' })
   .transform((windows) => new Map(Object.entries(windows).map(([name, window]): [string, Window] => [name, { name, ...window }])))
 
@@ -217,10 +219,7 @@ const listOfKinds = (kinds: string[]) => z.preprocess((input) => (typeof input =
 
 /** If the clock changes at its begin or end, a freeze is the longer. What freezes the parts of a bundle freezes the bundle. */
 function freezeSchema({ kinds, bundles }: PolicyOptions) {
-  const whole = (changes: ChangeKind[]) => [
-    ...changes,
-    ...kinds.filter((kind) => !changes.includes(kind) && changes.includes(bundles.get(kind) ?? '')),
-  ]
+  const whole = (changes: ChangeKind[]) => kinds.filter((kind) => changes.includes(kind) || changes.includes(bundles.get(kind) ?? ''))
   return z
     .strictObject({
       name: line(60),
@@ -231,17 +230,18 @@ function freezeSchema({ kinds, bundles }: PolicyOptions) {
       projects: ListOfProjects.optional(),
     })
     .transform(({ zone, from, to, ...freeze }, context): Freeze => {
-      const times = { from: readLocalTime(from, zone, 'earlier') ?? Number.NaN, to: readLocalTime(to, zone, 'later') ?? Number.NaN }
-      const wrong = (key: 'from' | 'to', message: string) => context.addIssue({ code: 'custom', path: [key], message })
-      for (const key of ['from', 'to'] as const)
-        if (Number.isNaN(times[key])) wrong(key, 'must be a date and a time such as 2026-11-27T00:00')
-      if (times.to <= times.from) wrong('to', 'must be after from')
-      return { ...freeze, ...times }
+      const [begin, end] = [readLocalTime(from, zone, 'earlier'), readLocalTime(to, zone, 'later')]
+      const wrong = (key: string, message = 'must be a date and a time such as 2026-11-27T00:00') =>
+        context.addIssue({ code: 'custom', path: [key], message })
+      if (begin === undefined) wrong('from')
+      if (end === undefined) wrong('to')
+      else if (begin !== undefined && end <= begin) wrong('to', 'must be after from')
+      return { ...freeze, from: begin ?? 0, to: end ?? 0 }
     })
 }
 
-/** A rule that says who may freeze has nothing else to say. */
-const keysOfChanges = ['projects', 'channels', 'expires', 'mention', 'window'] as const
+/** The windows of the file are known only when all of it is read. */
+type ReadRule = Omit<PolicyRule, 'windows'> & { window: string | undefined }
 
 /** Parses the whole file. The path of each issue leads to its line. */
 export function policySchema(options: PolicyOptions) {
@@ -271,31 +271,34 @@ export function policySchema(options: PolicyOptions) {
       const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
       if (rule.changes.length > 1) wrong('changes', `must have ${freezing} alone: write a rule of its own for it`)
       if (rule.approve) wrong('approve', `must be none where changes is ${freezing}: nobody approves a freeze`)
-      const without = [...keysOfChanges.filter((key) => rule[key] !== undefined), ...(rule.reason === 'required' ? ['reason'] : [])]
-      for (const key of without) wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
+      const others = (['projects', 'channels', 'expires', 'window', 'mention'] as const).filter((key) => rule[key] !== undefined)
+      for (const key of rule.reason === 'optional' ? others : [...others, 'reason'])
+        wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
     })
     .superRefine((rule, context) => {
       for (const { path, message } of escalationFaults(rule, expiresMs))
         context.addIssue({ code: 'custom', message, path: ['escalate', ...path] })
     })
-    .transform((rule): Omit<PolicyRule, 'windows'> & { window: string | undefined } => ({
-      name: rule.name,
-      changes: rule.changes,
-      projects: rule.projects,
-      channels: rule.channels,
-      request: rule.request?.people,
-      alerts: rule.request?.alerts ?? false,
-      approve: rule.approve && {
-        ...rule.approve,
-        escalate: rule.escalate?.map(({ after, to }) => ({ afterMs: after, to: toGroup(to) })),
-      },
-      breakGlass: rule.self_approval === 'break-glass',
-      needsReason: rule.reason === 'required',
-      confirm: rule.confirm,
-      expiresMs: rule.expires ?? expiresMs,
-      window: rule.window,
-      mention: rule.mention,
-    }))
+    .transform(
+      (rule): ReadRule => ({
+        name: rule.name,
+        changes: rule.changes,
+        projects: rule.projects,
+        channels: rule.channels,
+        request: rule.request?.people,
+        alerts: rule.request?.alerts ?? false,
+        approve: rule.approve && {
+          ...rule.approve,
+          escalate: rule.escalate?.map(({ after, to }) => ({ afterMs: after, to: toGroup(to) })),
+        },
+        breakGlass: rule.self_approval === 'break-glass',
+        needsReason: rule.reason === 'required',
+        confirm: rule.confirm,
+        expiresMs: rule.expires ?? expiresMs,
+        window: rule.window,
+        mention: rule.mention,
+      }),
+    )
   return z
     .strictObject({
       windows: Windows.optional(),
@@ -307,10 +310,11 @@ export function policySchema(options: PolicyOptions) {
       const wrong = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message })
       for (const name of windows.keys())
         if (!rules.some(({ window }) => window === name)) wrong(['windows', name], 'is used by no rule: remove it, or add window to a rule')
+      const names = [...windows.keys()].map((name) => quote(name, 60)).join(', ')
       const windowsOf = (name: string | undefined, index: number) => {
         const window = windows.get(name ?? '')
         if (name !== undefined && !window)
-          wrong(['rules', index, 'window'], `must be the name of one of the windows: ${[...windows.keys()].join(', ') || 'there are none'}`)
+          wrong(['rules', index, 'window'], `must be the name of a window: ${names || 'the file has none'}`)
         return window ? [window] : []
       }
       return { ...file, rules: rules.map(({ window, ...rule }, index): PolicyRule => ({ ...rule, windows: windowsOf(window, index) })) }
