@@ -215,7 +215,7 @@ export function heldWords({ for: what, name = '', until, request }: Waits): Mrkd
   const at = until === undefined ? '' : dateTime(until)
   switch (what) {
     case 'window':
-      return mrkdwn`Starts when the window *${name}* opens, ${at}.`
+      return mrkdwn`Starts when the window *${name}* opens${until === undefined ? '' : mrkdwn`, ${at}`}.`
     case 'freeze':
       return mrkdwn`Held by ${name === ownFreezeName ? 'a freeze' : mrkdwn`the freeze *${name}*`}${until === undefined ? ' until somebody lifts it' : mrkdwn`, until ${at}`}.`
     case 'change':
