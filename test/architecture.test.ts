@@ -37,6 +37,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^(pino|prom-client)$/, /^ops\//],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/text\.ts$/],
+  [/^re2js$/, /^domain\/reason\.ts$/],
 ]
 
 interface Import {
@@ -125,9 +126,9 @@ describe('the architecture', () => {
     expect(wrong).toEqual([])
   })
 
-  test('lets the domain import only zod and the package that counts mistyped letters', () => {
+  test('lets the domain import only zod and the packages for mistyped letters and for patterns', () => {
     const known = new Set(packages.filter(({ file }) => partOf(file) === 'domain').map(({ target }) => target))
-    expect([...known].toSorted()).toEqual(['fastest-levenshtein', 'zod'])
+    expect([...known].toSorted()).toEqual(['fastest-levenshtein', 're2js', 'zod'])
   })
 
   test('has one file in each program that reads the environment', () => {

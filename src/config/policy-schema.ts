@@ -7,8 +7,10 @@ import {
   type ChangeKind,
   type Group,
   type PolicyRule,
+  type ReasonTerms,
   toGroup,
 } from '../domain/policy.ts'
+import { isLinkTemplate, patternProblem } from '../domain/reason.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
 const line = (longest: number) =>
@@ -36,10 +38,15 @@ function listOf<Item extends z.ZodType>(item: Item, textOf: (item: z.output<Item
     })
 }
 
+export function absentWords({ input }: { input: unknown }): string | undefined {
+  if (input === undefined) return 'is missing'
+  return input === null ? 'is empty' : undefined
+}
+
 /** Parses a value that may have several forms. Chooses the schema by the form, so that errors are about the form that was meant. */
 function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
   return z.unknown().transform((input, context): T => {
-    const parsed = choose(input)?.safeParse(input)
+    const parsed = choose(input)?.safeParse(input, { error: absentWords })
     if (parsed?.success) return parsed.data
     if (!parsed) context.addIssue({ code: 'custom', message: `must be ${expected}` })
     for (const issue of parsed?.error.issues ?? []) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue)
@@ -132,6 +139,26 @@ const Approvers = listOf(personOrGroup).transform((ids): ApproveTerms | undefine
 
 const Nobody = z.literal('none').transform((): ApproveTerms | undefined => undefined)
 
+const ReasonPattern = z.strictObject({
+  pattern: line(200).pipe(
+    z.string().superRefine((pattern, context) => {
+      const problem = patternProblem(pattern)
+      if (problem) context.addIssue({ code: 'custom', message: problem })
+    }),
+  ),
+  link: line(200)
+    .refine(isLinkTemplate, {
+      error: 'must be an https address such as https://tickets.example.com/browse/$0: with $0 after the host, no other $, and no user name',
+    })
+    .optional(),
+})
+
+/** Undefined: it is optional. */
+const Reason = formOf<Omit<ReasonTerms, 'rule'> | undefined>((input) => {
+  if (isMap(input)) return ReasonPattern
+  return input === 'required' || input === 'optional' ? z.unknown().transform(() => (input === 'required' ? {} : undefined)) : undefined
+}, "required, optional, or a pattern such as {pattern: 'OPS-\\d+'}")
+
 export interface PolicyOptions {
   kinds: ChangeKind[]
   bundles: Bundles
@@ -156,7 +183,7 @@ export function policySchema({ kinds, bundles, expiresMs }: PolicyOptions) {
         'none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists',
       ),
       self_approval: z.enum(['never', 'break-glass']).prefault('never'),
-      reason: z.enum(['required', 'optional']).prefault('optional'),
+      reason: Reason.prefault('optional'),
       confirm: z.boolean().prefault(false),
       expires: z
         .string()
@@ -178,7 +205,7 @@ export function policySchema({ kinds, bundles, expiresMs }: PolicyOptions) {
         alerts: rule.request?.alerts ?? false,
         approve: rule.approve,
         breakGlass: rule.self_approval === 'break-glass',
-        needsReason: rule.reason === 'required',
+        reason: rule.reason ? [{ rule: rule.name, ...rule.reason }] : [],
         confirm: rule.confirm,
         expiresMs: rule.expires ?? expiresMs,
         mention: rule.mention,
