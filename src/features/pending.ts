@@ -1,12 +1,14 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
+import type { ReasonTerms } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
+import { reasonWords } from '../slack/blocks.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
-import { channelMention, code, dateTime, link, mention, mrkdwn } from '../slack/text.ts'
+import { channelMention, dateTime, link, mention, mrkdwn } from '../slack/text.ts'
 
 interface Pending {
   request: Request
@@ -17,6 +19,7 @@ interface Pending {
   missing: number
   needed: number
   link: string | undefined
+  terms: ReasonTerms[] | undefined
 }
 
 /** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
@@ -32,7 +35,7 @@ const columns: Columns<Pending> = [
   },
   { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
   { header: 'Approvals', cell: ({ missing, needed }) => (needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined), line: 2 },
-  { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason), before: 'Reason: ', line: 3 },
+  { header: 'Reason', cell: ({ request, terms }) => request.reason && reasonWords(request.reason, terms), before: 'Reason: ', line: 3 },
 ]
 
 /** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
@@ -78,5 +81,6 @@ async function judge({ access, catalog, slack }: App, request: Request, viewer: 
     missing,
     needed,
     link: slack.identity.linkTo(request),
+    terms: access.ruleOf(request)?.reason,
   }
 }

@@ -1,6 +1,6 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
-import { longestReason } from '../domain/policy.ts'
+import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { type Phrase, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
@@ -73,19 +73,25 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
   })
 }
 
-export function reasonRequired(rule: string): Mrkdwn {
-  return mrkdwn`The rule “${rule}” requires a reason.`
+/** One sentence for each pattern. Without one, any reason will do, so one rule is enough. */
+export function reasonRequired(terms: ReasonTerms[]): Mrkdwn {
+  const withPattern = terms.filter(({ pattern }) => pattern !== undefined)
+  const shown = withPattern.length > 0 ? withPattern : terms.slice(0, 1)
+  const sentences = shown.map(({ rule, pattern }) => {
+    return mrkdwn`The rule “${rule}” requires a reason${pattern === undefined ? '' : mrkdwn` with a match of ${code(pattern)}`}.`
+  })
+  return joinMrkdwn(sentences, ' ')
 }
 
 const forApprovers = 'Approvers will see this.'
 
-/** `metadata`: whether a rule requires one, what was typed, and the requests that it undoes or repeats. `entered`: what was entered so far. */
+/** `metadata`: what rules require of it, what was typed, and the requests that it undoes or repeats. `entered`: what was entered so far. */
 export function reasonField(metadata: string, entered: string | undefined): KnownBlock[] {
-  const { reason, ruleWithReason, ...earlier } = readMetadata(metadata) ?? {}
-  const hint = ruleWithReason === undefined ? forApprovers : `${toPlainText(reasonRequired(ruleWithReason))} ${forApprovers}`
+  const { reason, reasonTerms: terms = [], ...earlier } = readMetadata(metadata) ?? {}
+  const hint = terms.length === 0 ? forApprovers : `${toPlainText(reasonRequired(terms))} ${forApprovers}`
   return [
     ...relatedWords(earlier).flatMap((words) => context([words])),
-    reasonInput(entered ?? reason, hint, { optional: ruleWithReason === undefined }),
+    reasonInput(entered ?? reason, hint, { optional: terms.length === 0 }),
   ]
 }
 

@@ -187,7 +187,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
       form: (click) => {
         const item = readJson(ActionButton, click.value)
         if (!item) throw new Refusal(outdatedButton)
-        return form(formMetadata(click, access.ruleWithReason(kind, click.origin.channelId)), item)
+        return form(formMetadata(click, access.reasonTerms(kind, click.origin.channelId)), item)
       },
       allow: async ({ origin }) => void (await access.gate(origin, kind, 'form')),
     }

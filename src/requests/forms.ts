@@ -133,9 +133,8 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
   /** Returns what the form shows, as its arguments. */
   function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Parameters<FilledForm> {
     const { filling, metadata } = fill(app, request, origin.userId)
-    const rule = app.access.ruleOf(request)
-    const needsReason = rule?.needsReason ? rule.name : undefined
-    return [formMetadata({ origin, responseUrl }, needsReason, { ...metadata, message: request.fromMessage }), filling]
+    const terms = app.access.ruleOf(request)?.reason ?? []
+    return [formMetadata({ origin, responseUrl }, terms, { ...metadata, message: request.fromMessage }), filling]
   }
 
   return {

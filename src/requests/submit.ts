@@ -82,7 +82,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const draft = { input, facts }
   const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   // The command ended with *because*, so the person wanted to give a reason.
-  if (requested.reason === '') throw new ReasonRequired(undefined, draft)
+  if (requested.reason === '') throw new ReasonRequired([], draft)
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
   const warnings = [...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
   const payload = {
