@@ -6,6 +6,7 @@ import { approvedByYou, changedRecord, takenOver, tooLate, unknownRequest } from
 import { cardButtons } from '../messages/words.ts'
 import { show } from '../outbox/outbox.ts'
 import { Refusal } from '../slack/errors.ts'
+import { passedBy } from './freeze.ts'
 import type { StepName } from './steps.ts'
 import { firstReminderAt, type StepData, type StepResult } from './store.ts'
 
@@ -54,8 +55,8 @@ function peopleOf(approvals: Approval[]): string[] {
 
 /** A worker executes a change at once. One that is handed over waits for its requester as long as it could wait for approval. */
 export function approvalData({ handover }: Change, { ttlMs }: Request, decision: Decision): StepData {
-  const { by, rule, via, reason } = decision
-  const audit = { by, rule, via, reason }
+  const { by, rule, via, reason, passed } = decision
+  const audit = { by, rule, via, reason, passed }
   if (!handover) return { set: { decision }, audit, dueInMs: 0 }
   const dueInMs = Math.floor(ttlMs * firstReminderAt)
   return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs: ttlMs, reports: ['approved'] }
@@ -72,7 +73,15 @@ export async function mayDecide(app: App, request: Request, origin: Origin, to: 
 export async function breakGlass(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
   const grant = await app.access.authorize(origin, { to: 'break-glass', request })
   refuseUnlessWaiting(request, origin.userId)
-  const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, at: await app.store.now() }
+  const passed = await passedBy(app, request)
+  const unsigned = {
+    by: origin.userId,
+    ...grant,
+    reason,
+    breakGlass: true,
+    passed: passed.length > 0 ? passed : undefined,
+    at: await app.store.now(),
+  }
   const decision = app.signatures.signBreakGlass(request, unsigned)
   const data = approvalData(app.catalog.open(request).change, request, decision)
   await takeStep(app, request, origin.userId, 'break-glass', data)
