@@ -63,7 +63,8 @@ export function mayStartUntil(signed: Signed, times: Times): number {
 
 /** Why it may not start now, and until when about. Undefined if it may. */
 export function heldFrom(now: number, signed: Signed, times: Times): { waits: Waits; at: number } | undefined {
-  const from = Math.max(now, earliestOf(signed))
+  // The clock of a Redis that took over may be behind the approval.
+  const from = signed.startNow ? now : Math.max(now, signed.start ?? now)
   const first = earliestStart(times, times, from)
   if (first !== 'never' && first.at <= now) return undefined
   const at = first === 'never' ? Number.POSITIVE_INFINITY : first.at
