@@ -3,6 +3,7 @@ import { alertsRequester } from '../domain/approval.ts'
 import {
   type AlertRoute,
   type ApproveTerms,
+  approversOf,
   type Bundles,
   type ChangeKind,
   type Freeze,
@@ -41,10 +42,15 @@ function listOf<Item extends z.ZodType>(item: Item, textOf: (item: z.output<Item
     })
 }
 
+export function absentWords(input: unknown): string | undefined {
+  if (input === undefined) return 'is missing'
+  return input === null ? 'is empty' : undefined
+}
+
 /** Parses a value that may have several forms. Chooses the schema by the form, so that errors are about the form that was meant. */
 function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
   return z.unknown().transform((input, context): T => {
-    const parsed = choose(input)?.safeParse(input)
+    const parsed = choose(input)?.safeParse(input, { error: (issue) => absentWords(issue.input) })
     if (parsed?.success) return parsed.data
     if (!parsed) context.addIssue({ code: 'custom', message: `must be ${expected}` })
     for (const issue of parsed?.error.issues ?? []) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue)
@@ -158,6 +164,47 @@ const Approvers = listOf(personOrGroup).transform((ids): ApproveTerms | undefine
 
 const Nobody = z.literal('none').transform((): ApproveTerms | undefined => undefined)
 
+const Duration = z
+  .string()
+  .transform((text) => readDuration(text) ?? Number.NaN)
+  .refine((ms) => !Number.isNaN(ms), { error: `must be ${durationWords}` })
+
+const Escalation = z.strictObject({ after: Duration, to: listOf(personOrGroup) })
+type Escalations = z.output<typeof Escalation>[]
+
+const Escalate = formOf<Escalations>(
+  (input) =>
+    Array.isArray(input)
+      ? z.array(Escalation).min(1, { error: 'must have at least one entry' }).max(3, { error: 'must have at most 3 entries' })
+      : isMap(input)
+        ? Escalation.transform((one) => [one])
+        : undefined,
+  'an entry such as {after: 30m, to: [S0LEADS00]}, or a list of at most 3',
+)
+
+/** What is wrong with the entries of a rule, each with its path. `expiresMs`: what a rule without `expires` gets. */
+function escalationFaults(
+  { approve, escalate = [], expires }: { approve?: ApproveTerms; escalate?: Escalations; expires?: number },
+  expiresMs: number,
+): { path: PropertyKey[]; message: string }[] {
+  if (!approve) return escalate.length > 0 ? [{ path: [], message: 'must not stand where approve is none: nobody approves' }] : []
+  const { users, userGroups } = approversOf(approve)
+  const named = new Set([...users, ...userGroups])
+  const limit = expires === undefined ? 'APPROVAL_TTL, because the rule has no expires' : 'expires'
+  return escalate.flatMap(({ after, to }, index) => {
+    const again = to.filter((id) => named.has(id))
+    for (const id of to) named.add(id)
+    return [
+      ...(after < (expires ?? expiresMs) ? [] : [{ path: [index, 'after'], message: `must be shorter than ${limit}` }]),
+      ...(after > (escalate[index - 1]?.after ?? 0) ? [] : [{ path: [index, 'after'], message: 'must be longer than in the entry above' }]),
+      ...again.map((id) => ({
+        path: [index, 'to', to.indexOf(id)],
+        message: `has ${quote(id)}, which approve or an entry above names already`,
+      })),
+    ]
+  })
+}
+
 export interface PolicyOptions {
   kinds: ChangeKind[]
   bundles: Bundles
@@ -214,11 +261,8 @@ export function policySchema(options: PolicyOptions) {
       self_approval: z.enum(['never', 'break-glass']).prefault('never'),
       reason: z.enum(['required', 'optional']).prefault('optional'),
       confirm: z.boolean().prefault(false),
-      expires: z
-        .string()
-        .transform((text) => readDuration(text) ?? Number.NaN)
-        .refine((ms) => !Number.isNaN(ms), { error: `must be ${durationWords}` })
-        .optional(),
+      expires: Duration.optional(),
+      escalate: Escalate.optional(),
       window: z.string().optional(),
       mention: z.array(personOrGroup).transform(toGroup).optional(),
     })
@@ -230,6 +274,10 @@ export function policySchema(options: PolicyOptions) {
       const without = [...keysOfChanges.filter((key) => rule[key] !== undefined), ...(rule.reason === 'required' ? ['reason'] : [])]
       for (const key of without) wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
     })
+    .superRefine((rule, context) => {
+      for (const { path, message } of escalationFaults(rule, expiresMs))
+        context.addIssue({ code: 'custom', message, path: ['escalate', ...path] })
+    })
     .transform((rule): Omit<PolicyRule, 'windows'> & { window: string | undefined } => ({
       name: rule.name,
       changes: rule.changes,
@@ -237,7 +285,10 @@ export function policySchema(options: PolicyOptions) {
       channels: rule.channels,
       request: rule.request?.people,
       alerts: rule.request?.alerts ?? false,
-      approve: rule.approve,
+      approve: rule.approve && {
+        ...rule.approve,
+        escalate: rule.escalate?.map(({ after, to }) => ({ afterMs: after, to: toGroup(to) })),
+      },
       breakGlass: rule.self_approval === 'break-glass',
       needsReason: rule.reason === 'required',
       confirm: rule.confirm,

@@ -95,6 +95,7 @@ rules:
     confirm: true
     expires: 30m
     mention: [S0ONCALL01]
+    escalate: [{ after: 10m, to: [S0LEADS00] }, { after: 20m, to: [U0CHI00001] }]
 `
 
   it('means what the document says', async () => {
@@ -112,6 +113,7 @@ rules:
         'approve: { all_of: [U0BEN00001, S0ONCALL01] }',
         'approve: { any_of: [U0BEN00001], all_of: [U0CHI00001], approvals: 2 }',
         'approve: { any_of: [S0ONCALL01], approvals: 10 }',
+        'approve: { any_of: [U0BEN00001], approvals: 2 }, escalate: { after: 30m, to: [U0CHI00001] }',
       ].map(rule),
       rulesForAlerts + entry,
       rulesForAlerts + entry.replace(/to: .*/, 'to: standby'),

@@ -83,7 +83,7 @@ describe('the doctor', () => {
 })
 
 describe('a mistake', () => {
-  test.each<[what: string, options: WorldOptions, words: RegExp, change?: (world: World) => unknown]>([
+  test.each<[what: string, options: WorldOptions & { policy?: string }, words: RegExp, change?: (world: World) => unknown]>([
     [
       'a missing scope, so that the manifest is old',
       { slack: { scopes: neededScopes.filter((scope) => scope !== 'usergroups:read') } },
@@ -97,13 +97,19 @@ describe('a mistake', () => {
       ({ slack }) => slack.setUserGroup('S0ONCALL01', { disabled: true }),
     ],
     [
+      'a user group without members to which a rule escalates',
+      { policy: `rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 30m, to: [S0LEADS00] } }]` },
+      /\(`S0LEADS00`\) is empty or disabled/,
+      ({ slack }) => slack.workspace.userGroups.push({ id: 'S0LEADS00', handle: 'leads', name: 'Leads', members: [] }),
+    ],
+    [
       'a read-only key',
       {},
       /\*API key:\* `lockkeeper` is read-only, so Lockkeeper can't make changes\./,
       ({ accountApi: { world, key } }) => Object.assign(world.data.apiKeys.find(({ token }) => token === key) ?? {}, { readOnly: true }),
     ],
-  ])('is shown: %s', async (_, options, words, change) => {
-    const world = await startWorld(options)
+  ])('is shown: %s', async (_, { policy, ...options }, words, change) => {
+    const world = await startWorld(policy ? { env: { POLICY_FILE: policyInFile(policy) } } : options)
     change?.(world)
     expect(await complaints(world)).toMatch(words)
   })
