@@ -344,9 +344,9 @@ function judgeRedis(redis: RedisHealth): Found {
 function judgeFreeze({ on, problem, ofPolicy }: Fact<'freeze'>): Found {
   const fix = mrkdwn`Find out what happened to Redis, then use the unfreeze command.`
   if (problem) return wrong(untrustedWords(problem), fix)
-  const policy = freezesOfPolicy(ofPolicy) ?? mrkdwn``
-  if (!on) return ok(ofPolicy.length > 0 ? policy : mrkdwn`None is on.`)
-  const words = mrkdwn`No change starts. Frozen ${frozenWords(on)}. ${policy}`
+  const policy = freezesOfPolicy(ofPolicy)
+  if (!on) return ok(policy ?? mrkdwn`None is on.`)
+  const words = mrkdwn`No change starts. Frozen ${frozenWords(on)}.${policy ? mrkdwn` ${policy}` : ''}`
   return on.because ? wrong(words, fix) : ok(words)
 }
 

@@ -50,7 +50,11 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
 }
 
 export function distrustedFreeze(problem: FreezeProblem): Mrkdwn {
-  return mrkdwn`:rotating_light: ${untrustedWords(problem)} Find out whether Redis lost its data or went back to an older state, or who can write to it. After that, use the unfreeze command.`
+  const cause =
+    problem === 'unknown-key'
+      ? mrkdwn`Set ${code('STATE_KEY')} to the new and the old key, separated by a comma, or use the unfreeze command.`
+      : mrkdwn`Find out whether Redis lost its data or went back to an older state, or who can write to it. After that, use the unfreeze command.`
+  return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${cause}`
 }
 
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {

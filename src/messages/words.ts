@@ -5,19 +5,7 @@ import type { Passed, Request, SourceAlert, StoredState, Waits } from '../domain
 import { ownFreezeName } from '../domain/starts.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
-import {
-  boldPhrase,
-  code,
-  dateTime,
-  joinMrkdwn,
-  link,
-  type Mrkdwn,
-  mention,
-  mrkdwn,
-  outsideLink,
-  ownWords,
-  userGroupMention,
-} from '../slack/text.ts'
+import { boldPhrase, code, dateTime, link, type Mrkdwn, mention, mrkdwn, outsideLink, ownWords, userGroupMention } from '../slack/text.ts'
 
 /** The words for each state. Most kinds of change replace *in progress* with their own word (`moving`). */
 const names: Record<StoredState, string> = {
@@ -239,8 +227,8 @@ export function heldWords({ for: what, name = '', until, request }: Waits): Mrkd
 
 /** `, past the window *office* and a freeze`. Empty if nothing was passed. */
 export function pastWords(passed: Passed[] = []): Mrkdwn {
-  const names = passed.map(({ by, name }) => (name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the ${by} *${name}*`))
-  return names.length === 0 ? mrkdwn`` : mrkdwn`, past ${joinMrkdwn(names, ' and ')}`
+  const names = passed.map(({ by, name }) => (name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the ${by} *${name}*`).text)
+  return mrkdwn`${names.length === 0 ? '' : ownWords(`, past ${listed(names, 'and')}`)}`
 }
 
 export function pressAgain(limit: AccountLimit): Mrkdwn {

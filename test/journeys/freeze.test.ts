@@ -51,7 +51,7 @@ describe('a freeze', () => {
     await untilSaid(world, general, /\*Frozen\* by <@U0BEN00001> until somebody lifts it in <#C0OPS00001>\./)
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(1)
 
-    const moves = []
+    const moves: Awaited<ReturnType<typeof requestMove>>[] = []
     for (const skip of [0, 1, 2]) moves.push(await requestMove(world, { skip }))
     for (const { card } of moves) expect(card.text).toContain('Held by a freeze until somebody lifts it.')
     const inOrder = [2, 0, 1].flatMap((index) => moves[index] ?? [])
