@@ -168,6 +168,11 @@ export function freezersOf({ rules }: Policy): Group | undefined {
   return toGroup([...new Set(groups.flatMap(({ users, userGroups }) => [...users, ...userGroups]))])
 }
 
+/** The freezes of the policy that are on, whatever they cover. */
+export function freezesOnAt({ freezes = [] }: Policy, now: number): Freeze[] {
+  return freezes.filter(({ from, to }) => from <= now && now < to)
+}
+
 /** The rules of a policy without a file have the names of the settings that they come from. */
 export const settingRules = { noApproval: 'NO_APPROVAL', approvers: 'APPROVERS' } as const
 

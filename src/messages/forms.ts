@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
+import type { Passed, Request } from '../domain/request.ts'
 import { type Phrase, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
@@ -35,7 +35,7 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { breakGlassCallbackId, rejectCallbackId, relatedWords, stateWords } from './words.ts'
+import { breakGlassCallbackId, pastWords, rejectCallbackId, relatedWords, stateWords } from './words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -53,8 +53,16 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
   })
 }
 
-export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once. The channel sees your reason, and the audit records it as break-glass.`
+/** `passes`: what would hold it otherwise. */
+export function breakGlassForm(
+  { start, passes }: { start: number | undefined; passes: Passed[] },
+  metadata: Metadata,
+  title: Phrase,
+  problem?: Mrkdwn,
+  entered?: string,
+): ModalView {
+  const effect = start === undefined ? mrkdwn`takes effect at once` : mrkdwn`starts ${dateTime(start)}`
+  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then ${effect}${pastWords(passes)}. The channel sees your reason, and the audit records it as break-glass.`
   return modal({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',
@@ -97,8 +105,8 @@ export function reasonField(metadata: string, entered: string | undefined): Know
 
 const examples = mrkdwn`Write a time such as ${code('22:00')}, ${code('tomorrow 06:00')}, ${code('2026-12-01 06:00')} or ${code('in 2h')}.`
 
-/** Says what was understood, in the zone of the person, because they may have another one in mind. */
-export function startProblem(typed: string, problem: StartProblem, zone: string): Mrkdwn {
+/** Says what was understood, in the zone of the person, because they may have another one in mind. `what`: what was typed. */
+export function startProblem(typed: string, problem: StartProblem, zone: string, what: 'start' | 'end' = 'start'): Mrkdwn {
   const at = (ms: number) => timeWords(ms, zone)
   const shown = code(truncate(typed, 80, 'plain'))
   switch (problem.code) {
@@ -107,9 +115,9 @@ export function startProblem(typed: string, problem: StartProblem, zone: string)
     case 'no-time':
       return mrkdwn`${shown} has no time of day. ${examples}`
     case 'past':
-      return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the start out.`
+      return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the ${what} out.`
     case 'too-far':
-      return mrkdwn`${at(problem.at)} is more than 14 days ahead. The latest start is ${at(problem.latest)}.`
+      return mrkdwn`${at(problem.at)} is more than 14 days ahead. The latest ${what} is ${at(problem.latest)}.`
     case 'skipped':
       return mrkdwn`${shown} doesn't exist that day: the clock goes forward. Write a time until ${at(problem.before)}, or from ${at(problem.after)}.`
     case 'twice':

@@ -46,6 +46,7 @@ import {
   endMarks,
   heldWords,
   type LinkedRequest,
+  pastWords,
   relatedWords,
   retryLabel,
   ruleWords,
@@ -316,7 +317,7 @@ function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt, withdrawnBy, needsApproval, origin } = request
   const requester = mention(origin.userId)
   if (decision?.breakGlass && state !== 'withdrawn')
-    return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`
+    return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone${pastWords(decision.passed)}`
   const isOwn = state === 'withdrawn' && withdrawnBy === origin.userId
   const parts = [mrkdwn`Requested${isOwn ? ' and withdrawn' : ''} by ${requester}`]
   if (state === 'rejected') parts.push(mrkdwn`rejected by ${decision?.by ? mention(decision.by) : 'the rules'}`)
@@ -461,7 +462,8 @@ function timeline({ request }: CardView): Mrkdwn[] {
 function decisionWords({ state, decision, needsApproval }: Request): string | Mrkdwn {
   if (state === 'rejected') return by('Rejected', decision?.by)
   if (!needsApproval) return 'No approval needed'
-  return by(decision?.breakGlass ? ':rotating_light: *Emergency approval:* approved alone' : 'Approved', decision?.by)
+  if (!decision?.breakGlass) return by('Approved', decision?.by)
+  return mrkdwn`${by(':rotating_light: *Emergency approval:* approved alone', decision.by)}${pastWords(decision.passed)}`
 }
 
 function by(what: string, userId: string | undefined): Mrkdwn {

@@ -1,7 +1,7 @@
 import type { Grant } from '../domain/approval.ts'
 import type { ApiError } from '../domain/errors.ts'
 import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
-import type { Request, SourceAlert, StoredState, Waits } from '../domain/request.ts'
+import type { Passed, Request, SourceAlert, StoredState, Waits } from '../domain/request.ts'
 import { ownFreezeName } from '../domain/starts.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
@@ -223,6 +223,12 @@ export function heldWords({ for: what, name = '', until, request }: Waits): Mrkd
     default:
       return mrkdwn`Starts ${at}.`
   }
+}
+
+/** `, past the window *office* and a freeze`. Empty if nothing was passed. */
+export function pastWords(passed: Passed[] = []): Mrkdwn {
+  const names = passed.map(({ by, name }) => (name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the ${by} *${name}*`).text)
+  return mrkdwn`${names.length === 0 ? '' : ownWords(`, past ${listed(names, 'and')}`)}`
 }
 
 export function pressAgain(limit: AccountLimit): Mrkdwn {

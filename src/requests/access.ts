@@ -4,6 +4,7 @@ import {
   approverRuling,
   breakGlassRuling,
   type Denial,
+  freezerRuling,
   type Grant,
   involvedRuling,
   isForLackOfAnswer,
@@ -31,6 +32,8 @@ import {
   type ChangeKind,
   decidingRule,
   eachOf,
+  freezersOf,
+  freezing,
   type KindOfChange,
   type Policy,
   type PolicyRule,
@@ -56,6 +59,9 @@ type Intent =
   | { to: 'read'; what?: string }
   /** Request a change of this kind. Its project, and so its rule, is not known yet. */
   | { to: 'request'; kind: ChangeKind }
+  /** Let nothing start, or lift that. One right covers both. */
+  | { to: 'freeze' }
+  | { to: 'unfreeze' }
   | IntentOnRequest
 /** `button`: the id of the button that was pressed, for the audit. One right covers several buttons. */
 interface IntentOnRequest {
@@ -73,7 +79,7 @@ async function authorize(app: Judging, origin: Origin, intent: Intent): Promise<
 
 async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]> {
   const unique = [...new Set(needs)]
-  const intents = unique.map((need): Intent => (need === 'read' ? { to: 'read' } : { to: 'request', kind: need }))
+  const intents = unique.map((need): Intent => (need === 'read' || need === freezing ? { to: need } : { to: 'request', kind: need }))
   const rulings = await Promise.all(intents.map((intent) => judge(app, origin, intent)))
   return unique.filter((_, index) => rulings[index]?.allowed)
 }
@@ -81,9 +87,18 @@ async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]>
 /** `fresh`: something is allowed by it, so Slack is read again unless it was read just now. */
 async function judge(app: Judging, origin: Origin, intent: Intent, fresh = false): Promise<Ruling> {
   if (intent.to === 'request') return (await judgeRequesting(app, origin, intent.kind, fresh)).ruling
+  if (intent.to === 'freeze' || intent.to === 'unfreeze') return judgeFreezing(app, origin, fresh)
   if (intent.to !== 'read') return judgeOnRequest(app, origin, intent, fresh)
   const { person, place } = await personAndPlace(app, origin, origin.channelId, fresh)
   return readerRuling(person, place)
+}
+
+async function judgeFreezing(app: Judging, origin: Origin, fresh: boolean): Promise<Ruling> {
+  const freezers = freezersOf(app.config.policy)
+  const of = await personAndPlace(app, origin, origin.channelId, fresh)
+  const groups = freezers?.userGroups ?? []
+  return (await judgeMembers(app, groups, fresh ? 'decision' : 'refusal', (membership) => freezerRuling({ ...of, membership }, freezers)))
+    .ruling
 }
 
 /** Also returns the facts behind the ruling, so that `admit` judges the rule of the project by the same facts. */

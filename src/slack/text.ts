@@ -202,16 +202,16 @@ function reference(mark: string, id: string): Mrkdwn {
 }
 
 /** What Lockkeeper's sentences only describe. Code is matched first and left unchanged: it contains text that people wrote. */
-const described = /`[^`]*`|\bthe people who run Lockkeeper\b|\bthe doctor command\b/gi
+const described = /`[^`]*`|\bthe people who run Lockkeeper\b|\bthe (?:doctor|unfreeze) command\b/gi
 
 /** Texts that would be longer than Slack's strictest limit stay as they are. */
 const longestText = 2_000
 
-/** Names the operators' channel and writes out the doctor command where messages are sent: pure functions do not know the configuration. */
+/** Names the operators' channel and writes out commands where messages are sent: pure functions do not know the configuration. */
 export function createNaming({ opsChannel, command }: { opsChannel: string | undefined; command: string }) {
   function nameOf(found: string): string {
     if (found.startsWith('`')) return found
-    if (found.toLowerCase().endsWith('command')) return code(`${command} doctor`).text
+    if (found.toLowerCase().endsWith('command')) return code(`${command} ${found.split(' ')[1]}`).text
     return opsChannel === undefined ? found : `${found} (${channelMention(opsChannel)})`
   }
 

@@ -22,6 +22,7 @@ function entry(more: Requested = {}, view: Partial<CardView> = {}): HomeEntry {
 
 function content(more: Partial<HomeContent> = {}): HomeContent {
   return {
+    frozen: [],
     approvableAlone: new Set(),
     waitsForMe: [],
     decided: new Set(),

@@ -77,6 +77,11 @@ test('every report', async () => {
     ['A key will soon not be created', 'handover-last', view(keyApproved, { ...key, now: at(216) })],
     ['An emergency approval', 'break-glass', view({ state: 'starting', decision: emergency })],
     [
+      'An emergency approval that passes a freeze',
+      'break-glass',
+      view({ state: 'starting', decision: { ...emergency, passed: [{ by: 'freeze', name: 'Black Friday', until: 0 }] } }),
+    ],
+    [
       'An emergency approval, when no rule covers it any more',
       'break-glass',
       view({ state: 'done', decision: emergency }, { rule: undefined }),

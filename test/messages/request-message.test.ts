@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { alertsRequester } from '../../src/domain/approval.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
+import { ownFreezeName } from '../../src/domain/starts.ts'
 import { approvalCard, type CardView, cardActions, fitsOnCard, isFinished, requestDetails } from '../../src/messages/request-message.ts'
 import { code, mrkdwn, profileLink } from '../../src/slack/text.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
@@ -35,6 +36,11 @@ test('the request message in every situation', async () => {
   const several = { approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)] }
   const moving = { ...sent, state: 'tracking' as const }
   const emergency = { ...byBen, by: 'U0ADA00001', breakGlass: true, reason: 'web-1 burns <!here>' }
+  const passed = [
+    { by: 'window' as const, name: 'office', until: 0 },
+    { by: 'freeze' as const, name: 'Black Friday', until: 0 },
+    { by: 'freeze' as const, name: ownFreezeName },
+  ]
   const situations: [string, CardView][] = [
     ['It waits for approval', view({})],
     [
@@ -74,6 +80,7 @@ test('the request message in every situation', async () => {
       ended({ ...sent, state: 'done', needsApproval: false, decision: { via: 'no-approval' }, approvals: [] }),
     ],
     ['It is done, approved by its requester alone', ended({ ...sent, state: 'done', decision: emergency, approvals: [] })],
+    ['It is done, past a window and freezes', ended({ ...sent, state: 'done', decision: { ...emergency, passed }, approvals: [] })],
     ['It is done, and was not tracked for a while', ended({ ...sent, state: 'done', endedAt: at(72) + 18_000, untrackedMs: 59 * minutes })],
     ['It failed', ended({ ...sent, state: 'failed' }, { ending: { why: 'web-2 was deleted.' } })],
     [

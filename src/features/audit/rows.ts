@@ -3,7 +3,7 @@ import type { FoundEntry } from '../../audit/find.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
-import { grantWords, ruleWords } from '../../messages/words.ts'
+import { grantWords, pastWords, ruleWords } from '../../messages/words.ts'
 import { itemStateOf } from '../../requests/children.ts'
 import { stateOfAct } from '../../requests/steps.ts'
 import { option, reasonWords } from '../../slack/blocks.ts'
@@ -183,7 +183,8 @@ function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
 
 function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges): Mrkdwn | undefined {
   const refused = entries.filter(({ act }) => act === 'refused')
-  if (requestId === undefined) return joined(refused.flatMap((entry) => whyRefused(entry, catalog)))
+  if (requestId === undefined)
+    return joined([...refused.flatMap((entry) => whyRefused(entry, catalog)), ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
   const attempts = refused.reduce((sum, { count = 1 }) => sum + count, 0)
   const has = (wanted: string) => entries.some(({ act }) => act === wanted)
   const discarded = entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog))
@@ -193,6 +194,16 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
     ...(attempts > 0 ? [mrkdwn`${attempts.toLocaleString('en-US')} refused ${attempts === 1 ? 'attempt' : 'attempts'}`] : []),
     ...(has('request') ? [] : [mrkdwn`its first entry wasn't found`]),
   ])
+}
+
+function freezeNotes(entry: FoundEntry, catalog: WordsOfChanges): Mrkdwn[] {
+  const { freeze, until, reason } = entry
+  if (freeze === undefined) return []
+  return [
+    ...(until === undefined ? [] : [mrkdwn`until ${dateTime(until)}`]),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
+    ...causesInWords(entry, catalog).map((why) => mrkdwn`${why}`),
+  ]
 }
 
 function joined(parts: Mrkdwn[], separator = '  ·  '): Mrkdwn | undefined {
@@ -234,7 +245,7 @@ function earlyStepsOfItems(entries: FoundEntry[]): FoundEntry[] {
 
 /** Shows an entry as a step of its request. `subject`: that of the request. An entry with another one names it. */
 export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChanges, rules: PolicyRule[]): Details['facts'][number] {
-  const { act, by, at, reason, text, answer, resourceId, rule } = entry
+  const { act, by, at, reason, text, answer, resourceId, rule, passed = [] } = entry
   const terms = rules.find(({ name }) => name === rule)?.reason
   const why = whyUnverified(entry)
   const whoAndWhen = by === undefined ? dateTime(at) : mrkdwn`${mention(by)}, ${dateTime(at)}`
@@ -243,6 +254,7 @@ export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChang
     act === 'refused' ? refusedSentence(entry, subject, catalog) : whoAndWhen,
     ...(own === undefined || own === subject ? [] : [mrkdwn`about ${quotation(own)}`]),
     ...allowedBy(entry),
+    ...(passed.length === 0 ? [] : [mrkdwn`approved alone${pastWords(passed)}`]),
     ...(reason === undefined ? [] : [mrkdwn`reason: ${reasonWords(reason, terms)}`]),
     ...(answer ? [mrkdwn`account API: ${answerWords(answer)}`] : []),
     ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the requester`]),
