@@ -58,16 +58,18 @@ function opener(app: App, command: Opened): FormHandler<Click | Shortcut> {
   }
 }
 
-function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadata>[0]): string {
-  return formMetadata(opened, app.access.ruleWithReason(need, opened.origin.channelId))
+function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadata>[1]): string {
+  return formMetadata(app, opened, app.access.ruleWithReason(need, opened.origin.channelId))
 }
 
 export function formMetadata(
+  { directory }: Pick<App, 'directory'>,
   { origin, responseUrl, reason, start }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason' | 'start'>,
   ruleWithReason: string | undefined,
   more: Pick<Metadata, 'undoes' | 'repeats' | 'message'> = {},
 ): string {
-  return writeMetadata({ origin, responseUrl, reason: reason || undefined, start, ruleWithReason, ...more })
+  const zone = directory.knownZone(origin.userId)
+  return writeMetadata({ origin, responseUrl, reason: reason || undefined, start, zone, ruleWithReason, ...more })
 }
 
 const channelFormId = 'choose-channel'
