@@ -231,16 +231,16 @@ export function heldWords(waits: Waits): Mrkdwn {
 /** The same as a part of a line: `starts 10:00 PM today`. */
 export function heldBriefly(waits: Waits): Mrkdwn {
   const { for: what, until } = waits
-  const at = until === undefined ? '' : dayAndTime(until)
+  const at = until && dayAndTime(until)
   switch (what) {
     case 'window':
-      return mrkdwn`starts when ${holderOf(waits)} opens, ${at}`
+      return mrkdwn`starts when ${holderOf(waits)} opens${at ? mrkdwn`, ${at}` : ''}`
     case 'freeze':
-      return mrkdwn`held by ${holderOf(waits)}${until === undefined ? ' until somebody lifts it' : mrkdwn`, until ${at}`}`
+      return mrkdwn`held by ${holderOf(waits)}${at ? mrkdwn`, until ${at}` : ' until somebody lifts it'}`
     case 'change':
       return mrkdwn`waits until ${holderOf(waits)} ends, which is about the same thing`
     default:
-      return mrkdwn`starts ${at}`
+      return mrkdwn`starts ${at ?? ''}`
   }
 }
 
