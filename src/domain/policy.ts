@@ -21,11 +21,17 @@ export type ChangeKind = string
 export const Group = z.object({ users: z.array(z.string()), userGroups: z.array(z.string()) })
 export type Group = z.infer<typeof Group>
 
+/** People who are called if a request still waits this long after it was made. `afterMs`: in ms. */
+const Escalation = z.object({ afterMs: z.number(), to: Group })
+export type Escalation = z.infer<typeof Escalation>
+
 const Terms = z.object({
   anyOf: Group,
   /** A different person must approve for each of these: the user with this id, or a member of the user group with this id. */
   allOf: z.array(z.string()),
   approvals: z.number(),
+  /** Whoever is named here may approve from the start, like `anyOf`, and is mentioned only when the time has come. */
+  escalate: z.array(Escalation).optional(),
 })
 type Terms = z.infer<typeof Terms>
 
@@ -120,9 +126,24 @@ export function eachOf({ also = [], ...own }: ApproveTerms): Terms[] {
   return [own, ...also]
 }
 
+/** Everybody who may approve, from the start. */
 export function approversOf(terms: ApproveTerms): Group {
-  const all = eachOf(terms).flatMap(({ anyOf, allOf }) => [...anyOf.users, ...anyOf.userGroups, ...allOf])
-  return toGroup([...new Set(all)])
+  return union([firstApproversOf(terms), ...escalationsOf(terms).map(({ to }) => to)])
+}
+
+/** The approvers whom the request message and the reminders name: all but those who are only escalated to. */
+export function firstApproversOf(terms: ApproveTerms): Group {
+  return union(eachOf(terms).flatMap(({ anyOf, allOf }) => [anyOf, toGroup(allOf)]))
+}
+
+/** Under several rules, the entries of each, in the order of their times. */
+export function escalationsOf(terms: ApproveTerms): Escalation[] {
+  const all = eachOf(terms).flatMap(({ escalate = [] }) => escalate)
+  return all.toSorted((a, b) => a.afterMs - b.afterMs)
+}
+
+export function union(groups: Group[]): Group {
+  return toGroup([...new Set(groups.flatMap(({ users, userGroups }) => [...users, ...userGroups]))])
 }
 
 /** Counts the approvals that are needed: at least one, and at least one for each member of `allOf`. The larger number of several rules. */
@@ -238,7 +259,8 @@ function withBoth(rule: PolicyRule, other: PolicyRule): PolicyRule {
 }
 
 function bothTerms(terms: ApproveTerms, other: ApproveTerms): ApproveTerms {
-  const isSame = canonicalJson([terms.anyOf, terms.allOf, terms.also]) === canonicalJson([other.anyOf, other.allOf, undefined])
+  const people = ({ anyOf, allOf, escalate, also }: ApproveTerms) => canonicalJson([anyOf, allOf, escalate, also])
+  const isSame = people(terms) === people(other)
   if (isSame) return { ...terms, approvals: Math.max(terms.approvals, other.approvals) }
   return { ...terms, also: [...(terms.also ?? []), other] }
 }

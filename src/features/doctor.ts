@@ -435,8 +435,9 @@ interface Shown {
 
 /** Returns the ids of projects and the targets of alerts that nothing shows. Reads the next list only if an id is left. */
 async function readIdsUnseen({ app: { config, lists } }: Asked): Promise<string[]> {
-  const targets = (config.policy.alerts ?? []).flatMap(({ to }) => (typeof to === 'string' ? [to] : [...to.values()]))
-  let unseen = [...new Set([...config.policy.rules.flatMap((rule) => rule.projects?.ids ?? []), ...targets])]
+  const { rules, freezes = [], alerts = [] } = config.policy
+  const targets = alerts.flatMap(({ to }) => (typeof to === 'string' ? [to] : [...to.values()]))
+  let unseen = [...new Set([...[...rules, ...freezes].flatMap(({ projects }) => projects?.ids ?? []), ...targets])]
   for (const list of [lists.elasticIps, lists.servers, lists.virtualMachines]) {
     if (unseen.length === 0) break
     const { items, cut } = await asFarAsRead<Shown>(list())
@@ -451,7 +452,7 @@ function judgePolicy(idsUnseen: string[]): Found | undefined {
   if (idsUnseen.length === 0) return undefined
   return unknown(
     mrkdwn`No server, Elastic IP or virtual machine shows ${listOf(idsUnseen.map((id) => code(id)))}.`,
-    mrkdwn`Check the spelling in ${code('POLICY_FILE')}. A rule for a project that doesn't exist never applies.`,
+    mrkdwn`Check the spelling in ${code('POLICY_FILE')}. A rule or freeze for a project that doesn't exist never applies.`,
   )
 }
 

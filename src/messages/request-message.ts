@@ -76,7 +76,7 @@ export interface CardView {
   repeats?: LinkedRequest | undefined
   rule: PolicyRule | undefined
   environment: string | undefined
-  /** What would keep it from starting if it were approved now. */
+  /** What would keep it from starting, if it were approved now or its requester started it now. */
   held?: Waits | undefined
   /** How long it takes until the last write of several is sent, in ms: all of them, or those that are left. */
   sendingMs?: number | undefined
@@ -208,7 +208,7 @@ export function statusLine(view: CardView): Mrkdwn {
     case 'approved': {
       const hold = holdOf(request)
       return handover
-        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}. The token is shown once, and nobody else sees it.`
+        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} The token is shown once, and nobody else sees it.`
         : mrkdwn`:white_check_mark: *Approved.* ${hold ? heldWords(hold) : waitWords(request.waits)}`
     }
     case 'starting':

@@ -122,9 +122,8 @@ export function whoIsAsked({ approverNames }: Pick<Request, 'approverNames'>, ru
 
 /** Says the same in plain text with names, because a mention would notify people. Under several rules, the approvers of each. */
 export function namesOfApprovers(terms: ApproveTerms, nameOf: (id: string) => string): string {
-  return eachOf(terms)
-    .map((each) => listTerms(each, nameOf))
-    .join(', and also ')
+  const each = eachOf(terms).map((own) => listTerms(own, nameOf))
+  return [...new Set(each)].join(', and also ')
 }
 
 function listTerms(terms: ApproveTerms, nameOf: (id: string) => string): string {

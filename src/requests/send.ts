@@ -89,7 +89,9 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   // A window judges only when a parent starts.
   const held = heldFrom(now, start.signed, child ? { ...start.times, windows: [] } : start.times)
   if (held) return hold(app, request, { ...held, until })
-  const right = start.signed.approvedAt < now - startWithinMs ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
+  // People may have lost their rights between the approval and the start.
+  const isLater = until - startWithinMs > start.signed.approvedAt
+  const right = isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
   if (right === 'no-answer' && now < until) return wait(app, request, retryPreflightMs)
   if (right !== 'allowed') return end(app, request, 'drop', { code: right === 'no-answer' ? 'rights-unknown' : right })
   if (!child) {

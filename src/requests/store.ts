@@ -214,8 +214,14 @@ export interface Created {
   retryAt: number | undefined
 }
 
-/** `mostUndecided`: how many of a person's requests may wait for an approval. Machines have no limit. */
-async function create(records: Records, request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
+interface CreateOptions {
+  /** How many of a person's requests may wait for an approval. Machines have no limit. */
+  mostUndecided?: number
+  /** When it is due first, in ms from now. Absent: at the first reminder. */
+  dueInMs?: number
+}
+
+async function create(records: Records, request: NewRequest, { mostUndecided, dueInMs }: CreateOptions = {}): Promise<Created> {
   const { keys, audit, run, onStep } = records
   const { id, ...fields } = request
   const { kind, ttlMs, createdAt, origin, rule, reason, needsApproval } = fields
@@ -225,7 +231,7 @@ async function create(records: Records, request: NewRequest, { mostUndecided }: 
     open: openStates,
     fields: encodeFields({ ...fields, version: requestVersion, state: 'waiting' }),
     expiresAt: createdAt + ttlMs,
-    dueInMs: needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
+    dueInMs: dueInMs ?? (needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0),
     needsApproval,
     mostUndecided: mostUndecided ?? false,
     keepUndecidedMs,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { type Change, type Finding, peopleIn, projectOf } from '../domain/change.ts'
-import { approvalsNeeded, approversOf, longestReason, type PolicyRule, visibleReason } from '../domain/policy.ts'
+import { approvalsNeeded, escalationsOf, firstApproversOf, longestReason, type PolicyRule, visibleReason } from '../domain/policy.ts'
 import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
@@ -36,13 +36,14 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
     throw new Refusal(
       mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
     )
-  await record(app, requested, request, facts)
+  const dueInMs = firstDueMs(request, rule)
+  await record(app, requested, request, facts, dueInMs)
   const shown = await deliver(app, request.id, 'card')
   if (shown.is === 'refused') {
     await app.store.discard(asRecorded(request), { code: 'not-posted', error: shown.error } satisfies CommonFinding)
     throw new Refusal(refusedCard(shown.error))
   }
-  await app.queues.wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
+  await app.queues.wake(request, dueInMs)
   const approvers = request.needsApproval ? whoIsAsked(request, rule) : undefined
   return {
     is: shown.is === 'sent' ? 'posted' : 'card-delayed',
@@ -56,6 +57,11 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
 }
 
 export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
+
+/** When approvers are first reminded, or others are called. Without an approval, at once. */
+function firstDueMs({ ttlMs }: NewRequest, { approve }: PolicyRule): number {
+  return approve ? Math.min(Math.floor(ttlMs * firstReminderAt), ...escalationsOf(approve).map(({ afterMs }) => afterMs)) : 0
+}
 
 async function check(app: App, requested: RequestedChange): Promise<{ request: NewRequest; facts: unknown; rule: PolicyRule }> {
   const { change, origin, fromMessage, alert, deliveryKey } = requested
@@ -145,7 +151,7 @@ export function requestIdFor(deliveryKey: string): string {
 /** Names the people in the warnings, and the approvers if the rule mentions other people, because a mention would notify them. */
 async function namesFor({ directory }: App, { approve, mention: mentioned }: PolicyRule, warnings: Finding[]) {
   const approvers = approve && mentioned ? approve : undefined
-  const { users, userGroups } = approvers ? approversOf(approvers) : { users: [], userGroups: [] }
+  const { users, userGroups } = approvers ? firstApproversOf(approvers) : { users: [], userGroups: [] }
   const people = peopleIn(warnings).filter((userId) => !isMachine({ userId }))
   const nameOf = await directory.names([...users, ...userGroups, ...people])
   const shown = (id: string) => nameOf.get(id) ?? id
@@ -156,9 +162,9 @@ async function namesFor({ directory }: App, { approve, mention: mentioned }: Pol
 }
 
 /** Records the request. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */
-async function record(app: App, { change, origin }: RequestedChange, request: NewRequest, facts: unknown): Promise<void> {
+async function record(app: App, { change, origin }: RequestedChange, request: NewRequest, facts: unknown, dueInMs: number): Promise<void> {
   const mostUndecided = app.config.openRequestsPerPerson
-  const created = await app.store.create(request, isMachine(origin) ? {} : { mostUndecided })
+  const created = await app.store.create(request, isMachine(origin) ? { dueInMs } : { dueInMs, mostUndecided })
   if (created.outcome === 'busy')
     throw await busyRefusal(app, request, { held: created.held, subject: change.subject(facts), names: itemNamesOf(change, facts) })
   if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))

@@ -25,6 +25,7 @@ const stepWords: Record<StepName, ActWords> = {
   expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   remind: { word: 'remind', mark: ':bell:', words: 'Reminded' },
+  escalate: { word: 'escalate', mark: ':bell:', words: 'Escalated' },
   void: { word: 'void', mark: ':warning:', words: 'Canceled, because the account had changed' },
   drop: { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
   begin: { word: 'send', mark: ':arrow_forward:', words: 'Sending began' },

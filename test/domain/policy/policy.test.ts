@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { approvalsNeeded, approverGroupsOf, approversOf, lacksReason, toGroup, visibleReason } from '../../../src/domain/policy.ts'
+import {
+  approvalsNeeded,
+  approverGroupsOf,
+  approversOf,
+  firstApproversOf,
+  lacksReason,
+  toGroup,
+  visibleReason,
+} from '../../../src/domain/policy.ts'
 import { rule } from '../people-for-test.ts'
 
 describe('the people of a rule', () => {
@@ -15,6 +23,18 @@ describe('the people of a rule', () => {
     expect(approversOf(terms)).toEqual({ users: ['UBEN', 'UCHI'], userGroups: ['SONCALL', 'SNET'] })
     expect(approverGroupsOf({ ...rule, approve: terms })).toEqual(['SONCALL', 'SNET'])
     expect(approverGroupsOf({ ...rule, approve: undefined })).toEqual([])
+  })
+
+  test('are approvers from the start if they are escalated to, but not the first ones', () => {
+    const terms = {
+      anyOf: toGroup(['SONCALL']),
+      allOf: ['UBEN'],
+      approvals: 1,
+      escalate: [{ afterMs: 1, to: toGroup(['SLEADS', 'UCHI']) }],
+    }
+    expect(approversOf(terms)).toEqual({ users: ['UBEN', 'UCHI'], userGroups: ['SONCALL', 'SLEADS'] })
+    expect(approverGroupsOf({ ...rule, approve: terms })).toEqual(['SONCALL', 'SLEADS'])
+    expect(firstApproversOf(terms)).toEqual({ users: ['UBEN'], userGroups: ['SONCALL'] })
   })
 
   test.each([

@@ -207,6 +207,11 @@ describe('a request', () => {
     expect(await admit({ rules })).toMatchObject({ rule: { name: 'storefront' }, unchecked: [] })
   })
 
+  test('counts the approvers who are only escalated to', async () => {
+    const escalate = [{ afterMs: 1, to: toGroup(['U0LEA00001']) }]
+    expect(await admit({ rules: [ruleFor({ approve: { ...approveBy(['S0ONCALL01'], 3), escalate } })] })).toMatchObject({ unchecked: [] })
+  })
+
   test.each<[string, Workspace, string]>([
     ['no rule covers its project', { rules: [ruleFor({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } })] }, 'no-rule'],
     ['its rule does not name the requester', { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] }, 'not-a-requester'],
