@@ -23,11 +23,19 @@ function isPlain(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
+/** A policy that holds nothing. */
+export const noPolicy = { rules: [], freezes: [] }
+
+/** The member with which nothing is frozen. */
+export const notFrozen = {
+  freezes: { read: async () => ({ text: '', record: undefined, problem: undefined, freezes: [] }), lastRead: () => undefined },
+}
+
 /** The members with which notices to the operators are only logged: each adds its code. */
 export function noticing(codes: string[]) {
   const log = ({ code }: { code?: unknown }) => void codes.push(String(code))
   return {
-    config: { opsChannel: undefined, slack: { command: '/infra' } },
+    config: { policy: noPolicy, opsChannel: undefined, slack: { command: '/infra' } },
     notices: new Map(),
     log: { info: log, warn: log, error: log },
     metrics: { notGenuine: () => {}, requestsLost: () => {}, tick: () => {}, error: () => {} },

@@ -1,4 +1,4 @@
-import { earliestStart } from './hours.ts'
+import { earliestStart, holdsOf } from './hours.ts'
 import type { ChangeKind, Freeze, Policy, PolicyRule, Project, Window } from './policy.ts'
 import type { Approval, Decision, Request, Waits } from './request.ts'
 import { longestAheadMs } from './times.ts'
@@ -54,21 +54,28 @@ export function mayStartUntil(signed: Signed, times: Times): number {
     if (first === 'never') return last
     const until = first.at + startWithinMs
     // It may begin while the request waits for the account, or for its turn.
-    const freeze = times.freezes.find(({ from }) => from > first.at && from <= until)
+    const begins = ({ from }: Freeze) => from > first.at && from <= until && holdsOf({ ...times, windows: [] }, times, from).length > 0
+    const freeze = times.freezes.find(begins)
     if (!freeze) return Math.min(until, last)
-    at = freeze.to
+    at = freeze.from
   }
   return last
 }
 
 /** Why it may not start now, and until when about. Undefined if it may. */
 export function heldFrom(now: number, signed: Signed, times: Times): { waits: Waits; at: number } | undefined {
-  const from = Math.max(now, earliestOf(signed))
+  // The clock of a Redis that took over may be behind the approval.
+  const from = signed.startNow ? now : Math.max(now, signed.start ?? now)
   const first = earliestStart(times, times, from)
   if (first !== 'never' && first.at <= now) return undefined
   const at = first === 'never' ? Number.POSITIVE_INFINITY : first.at
   const by = first === 'never' ? undefined : first.holds.at(-1)
   if (by === undefined && from > now) return { waits: { for: 'start', until: from }, at: from }
-  const name = by?.name ?? times.freezes.find(({ to }) => to > signed.approvedAt + longestAheadMs)?.name
-  return { waits: { for: by?.by ?? 'freeze', name, until: Number.isFinite(at) ? at : undefined }, at }
+  if (by) return { waits: { for: by.by, name: by.name, until: at }, at }
+  // Two windows that are never open together hold it for good, too.
+  const endless = times.freezes.find((freeze) => {
+    const [hold] = holdsOf({ windows: [], freezes: [freeze] }, times, Math.max(from, freeze.from))
+    return hold && hold.until > signed.approvedAt + longestAheadMs
+  })
+  return { waits: { for: endless ? 'freeze' : 'window', name: (endless ?? times.windows.at(-1))?.name }, at }
 }

@@ -79,7 +79,7 @@ export function createFreezes(app: FreezeApp, { sign, verify }: Pick<Keyring, 's
     if (record && !problem) known = { number: Math.max(highest, record.number), searchedUntil: known?.searchedUntil ?? 0 }
     if (record && !problem && now - record.searchedUntil > renewAfterMs)
       await replace(text ?? '', write({ ...record, searchedUntil: now }), '')
-    last = { text: text ?? '', record, problem, freezes: freezesOf(record, problem) }
+    last = { text: text ?? '', record, problem, freezes: freezesOf(record, problem, now) }
     return last
   }
 
@@ -172,8 +172,10 @@ function spanOf(record: FreezeRecord | undefined, now: number): z.infer<typeof S
   return record?.isOn ? [{ from: record.from, to: Math.min(now, record.until ?? now) }] : []
 }
 
-function freezesOf(record: FreezeRecord | undefined, problem: FreezeProblem | undefined): Freeze[] {
+function freezesOf(record: FreezeRecord | undefined, problem: FreezeProblem | undefined, now: number): Freeze[] {
   if (problem || !record) return [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY }]
   const past = record.past.map((span) => ({ name: ownFreezeName, ...span }))
-  return record.isOn ? [...past, { name: ownFreezeName, from: record.from, to: record.until ?? Number.POSITIVE_INFINITY }] : past
+  // The clock of a Redis that took over may be behind.
+  const from = Math.min(record.from, now)
+  return record.isOn ? [...past, { name: ownFreezeName, from, to: record.until ?? Number.POSITIVE_INFINITY }] : past
 }

@@ -57,9 +57,10 @@ test('a form has its fields and the reason, each by its name', () => {
     {"type":"input","block_id":"serverId","label":{"type":"plain_text","text":"Server","emoji":false},"element":{"type":"external_select","action_id":"try:serverId","min_query_length":0,"placeholder":{"type":"plain_text","text":"Choose a server","emoji":false}},"optional":false}
     {"type":"input","block_id":"note","label":{"type":"plain_text","text":"Note","emoji":false},"element":{"type":"plain_text_input","action_id":"try:note","multiline":false,"max_length":3000},"optional":true}
     {"type":"input","block_id":"speed","label":{"type":"plain_text","text":"Speed","emoji":false},"element":{"type":"radio_buttons","action_id":"try:speed","options":[{"text":{"type":"plain_text","text":"Slow","emoji":false},"value":"slow"},{"text":{"type":"plain_text","text":"Fast","emoji":false},"value":"fast"}],"initial_option":{"text":{"type":"plain_text","text":"Slow","emoji":false},"value":"slow"}},"optional":false}
+    {"type":"input","block_id":"start","label":{"type":"plain_text","text":"Start","emoji":false},"element":{"type":"plain_text_input","action_id":"start","multiline":false,"max_length":100},"optional":true,"hint":{"type":"plain_text","text":"Such as 22:00, tomorrow 06:00 or in 2h, in your Slack time zone. Leave empty to start at once.","emoji":false}}
     {"type":"input","block_id":"reason","label":{"type":"plain_text","text":"Reason","emoji":false},"element":{"type":"plain_text_input","action_id":"reason","multiline":false,"max_length":500},"optional":true,"hint":{"type":"plain_text","text":"Approvers will see this.","emoji":false}}"
   `)
-  expect(fieldsIn(view)).toEqual(['elasticIpId', 'serverId', 'note', 'speed', 'reason'])
+  expect(fieldsIn(view)).toEqual(['elasticIpId', 'serverId', 'note', 'speed', 'start', 'reason'])
   expect(actionIdOf(form, 'note')).toBe('try:note')
 })
 

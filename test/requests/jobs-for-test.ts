@@ -30,10 +30,10 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
     notices: new Map(),
     config: { ...wording, movePollIntervalMs: 3_000, opsChannel: undefined, slack: { command: '/infra' } },
     access: { ruleOf: () => ruleFor(), judgeStart: async () => 'allowed' as const },
-    freezes: createFreezes({ redis, keys, audit, store }, requestKeyring),
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => 0 },
     queues: { wake: async (_: unknown, ms = 0) => void woken.push(ms) },
     ...takingMessages((name) => said.push(`sends ${name}`)),
+    freezes: createFreezes({ redis, keys, audit, store }, requestKeyring),
     lines: { write: ({ fields }: { fields: { code: string } }) => void said.push(fields.code) },
     log: { error: ({ code }: { code: string }) => void said.push(code) },
     metrics: {

@@ -1,4 +1,5 @@
 import type { Posted } from '../../src/slack/web-api.ts'
+import { noPolicy, notFrozen } from '../fake-app.ts'
 
 const taken: Posted = { is: 'sent', ts: '1.1', channelId: 'C0OPS00001' }
 
@@ -19,6 +20,7 @@ export function takingMessages(onMessage: (name: string) => void = () => {}, { p
     },
   }
   return {
+    ...notFrozen,
     slack: { messenger, identity: { addressOf: () => undefined, profileOf: () => undefined, linkTo: () => undefined } },
     directory: { names: async () => new Map<string, string>() },
     metrics: { reported: () => {} },
@@ -26,4 +28,4 @@ export function takingMessages(onMessage: (name: string) => void = () => {}, { p
 }
 
 /** What the words of messages say of the configuration. */
-export const wording = { environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 }
+export const wording = { policy: noPolicy, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 }

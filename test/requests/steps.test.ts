@@ -125,6 +125,7 @@ describe('every state', () => {
     'break-glass': { button: 'approve' },
     reject: { button: 'reject' },
     withdraw: { button: 'withdraw' },
+    'start-now': { button: 'startNow', only: 'carried out' },
     issue: { button: 'handOver', only: 'handed over' },
     'stop-tracking': { button: 'stopTracking' },
     'track-again': { button: 'trackAgain', only: 'carried out' },
@@ -150,7 +151,7 @@ describe('every state', () => {
       })
       const shown = cardActions(
         cardViewFor({
-          request: requestFor({ state }),
+          request: requestFor({ state, waits: sort === 'carried out' ? { for: 'start', until: 1 } : undefined }),
           handover: sort === 'handed over' ? { label: 'Create key' } : undefined,
           reverseLabel: 'Move back',
         }),

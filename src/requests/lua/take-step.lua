@@ -29,7 +29,7 @@ if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } 
 if arg.freeze and (redis.call('GET', arg.freeze.key) or '') ~= arg.freeze.is then return { 'frozen', state, stamp } end
 for i = 7, arg.unlessHeld and #KEYS or 0, 2 do
   local holder = redis.call('GET', KEYS[i])
-  if holder and holder ~= arg.id then return { 'lost', state, stamp } end
+  if holder and holder ~= arg.id and holder ~= arg.parent then return { 'lost', state, stamp } end
 end
 if arg.beside then
   if redis.call('HGET', arg.recordPrefix .. arg.parent, 'state') ~= '"tracking"' then return { 'lost', state, stamp } end

@@ -6,7 +6,8 @@ import type { Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 import { authorityProblem, retractionProblem, searchedSince } from '../../../src/requests/authority.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { createCatalog } from '../../../src/requests/catalog.ts'
+import { fakeApp, noPolicy } from '../../fake-app.ts'
 import { minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
 const keyringOf = (secret: string) => createKeyring([new Secret(secret.padEnd(32, '!'))], { purpose: 'requests', prefix: 'lockkeeper' })
@@ -49,7 +50,8 @@ interface World {
 }
 
 function check(request: Request, { sent = [], ...world }: World = {}, at = now) {
-  const app = fakeApp({ signatures, access: { ruleOf: () => ('rule' in world ? world.rule : ruleFor()) } })
+  const rule = 'rule' in world ? world.rule : ruleFor()
+  const app = fakeApp({ signatures, catalog: createCatalog([]), config: { policy: noPolicy }, access: { ruleOf: () => rule } })
   const found = sent.filter((entry) => entry.at >= searchedSince(request))
   return authorityProblem(app, request, found, at)
 }

@@ -10,7 +10,7 @@ import { handOver } from '../../../src/requests/hand-over.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, StepResult, Store } from '../../../src/requests/store.ts'
 import type { Click } from '../../../src/slack/interactions.ts'
-import { fakeApp, noticing } from '../../fake-app.ts'
+import { fakeApp, notFrozen, noticing } from '../../fake-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 import { approvedBy, signatures } from '../signatures-for-test.ts'
@@ -81,6 +81,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     ...connectTestRedis(),
     signatures,
     ...noticing(distrusted),
+    ...notFrozen,
     lines: { write: ({ fields }) => void errors.push(fields) },
     store,
     access: { authorize: async () => ({ via: 'requester' }), ruleOf: () => ruleFor() },

@@ -8,7 +8,7 @@ import type { Keys } from '../../../src/redis/key-names.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createStore } from '../../../src/requests/store.ts'
 import type { Messenger, Posted, SearchResult } from '../../../src/slack/web-api.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { fakeApp, noPolicy, notFrozen } from '../../fake-app.ts'
 import { trusting } from '../audit-for-test.ts'
 import { noAudit } from '../redis-for-test.ts'
 import { ruleFor } from '../request-for-test.ts'
@@ -58,11 +58,12 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     config: {
       opsChannel: options.opsChannel === null ? undefined : (options.opsChannel ?? 'C0NIGHT001'),
       slack: { command: '/infra' },
-      policy: { alerts: [] },
+      policy: { ...noPolicy, alerts: [] },
       infra: { writesPerMinute: 20 },
       environment: undefined,
       moveTimeoutMs: 900_000,
     },
+    ...notFrozen,
     redis,
     keys,
     connections: { prompt: redis },

@@ -8,7 +8,7 @@ import { execute as executeRequest } from '../../../src/requests/send.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, Store } from '../../../src/requests/store.ts'
 import { terms } from '../../domain/people-for-test.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { fakeApp, noPolicy, notFrozen } from '../../fake-app.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
 import { approvedBy, signatures, signaturesOfBot } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
@@ -91,6 +91,7 @@ function approvedMove(
   } as unknown as Store
   let checks = 0
   const app = fakeApp({
+    ...notFrozen,
     store,
     audit: {
       note: async () => {},
@@ -107,7 +108,7 @@ function approvedMove(
     access: {
       ruleOf: () => (++checks > 1 && isRuleStricterAtWrite ? ruleFor({ approve: terms(['S0ONCALL01'], { approvals: 2 }) }) : ruleFor()),
     },
-    config: { opsChannel: undefined, slack: { command: '/infra' } },
+    config: { policy: noPolicy, opsChannel: undefined, slack: { command: '/infra' } },
     lines: { write: () => {} },
     log: { error: ({ code }: { code: string }) => void distrusted.push(code) } as never,
     metrics: { error: () => {}, notGenuine: () => {} },

@@ -9,7 +9,7 @@ import { asRecorded, type NewRequest } from '../../../../src/requests/store.ts'
 import { submit } from '../../../../src/requests/submit.ts'
 import { Refusal } from '../../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../../src/slack/text.ts'
-import { fakeApp } from '../../../fake-app.ts'
+import { fakeApp, noPolicy, notFrozen } from '../../../fake-app.ts'
 import { connectTestRedis } from '../../redis-for-test.ts'
 import { description, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 import { signatures } from '../../signatures-for-test.ts'
@@ -76,6 +76,7 @@ function setUp({ mayRequest = true, earlier }: Setup = {}) {
       },
       ruleOf: () => ruleFor(),
     } as never,
+    ...notFrozen,
     // Redis owes no message.
     ...connectTestRedis(),
     queues: { wake: async () => {} },
@@ -84,7 +85,13 @@ function setUp({ mayRequest = true, earlier }: Setup = {}) {
       identity: { linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1', addressOf: () => undefined, profileOf: () => undefined },
     },
     catalog: createCatalog([change as never]),
-    config: { openRequestsPerPerson: 10, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 },
+    config: {
+      policy: noPolicy,
+      openRequestsPerPerson: 10,
+      environment: undefined,
+      infra: { writesPerMinute: 20 },
+      moveTimeoutMs: 900_000,
+    },
   })
   const requested = { change, input: { id: 'eip_1' }, origin, reason: undefined as string | undefined, deliveryKey: 'd1' }
   return {
