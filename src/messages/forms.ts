@@ -1,8 +1,8 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
-import type { Passed, Request } from '../domain/request.ts'
-import { type Phrase, withoutOwner } from '../domain/text.ts'
+import { type Passed, type Request, scheduleOf } from '../domain/request.ts'
+import { type Phrase, utcTime, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
   button,
@@ -35,7 +35,7 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { breakGlassCallbackId, pastWords, rejectCallbackId, relatedWords, stateWords } from './words.ts'
+import { breakGlassCallbackId, heldBriefly, pastWords, rejectCallbackId, relatedWords, stateWords } from './words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -121,19 +121,15 @@ export function startProblem(typed: string, problem: StartProblem, zone: string,
     case 'skipped':
       return mrkdwn`${shown} doesn't exist that day: the clock goes forward. Write a time until ${at(problem.before)}, or from ${at(problem.after)}.`
     case 'twice':
-      return mrkdwn`${shown} exists twice that day: the clock goes back. Write it in UTC: ${code(utcWords(problem.first))} or ${code(utcWords(problem.last))}.`
+      return mrkdwn`${shown} exists twice that day: the clock goes back. Write it in UTC: ${code(utcTime(problem.first))} or ${code(utcTime(problem.last))}.`
   }
-}
-
-/** `2026-10-25 00:30 UTC`, as it can be typed. */
-function utcWords(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** `metadata`: what was typed. `entered`: what was entered so far. */
 export function startField(metadata: string, entered: string | undefined): KnownBlock[] {
-  const { start } = readMetadata(metadata) ?? {}
-  return [startInput(entered ?? start, 'Such as 22:00, tomorrow 06:00 or in 2h, in your Slack time zone. Leave empty to start at once.')]
+  const { start, zone } = readMetadata(metadata) ?? {}
+  const where = zone === undefined ? ', in your Slack time zone' : ` (${zone})`
+  return [startInput(entered ?? start, `Such as 22:00, tomorrow 06:00 or in 2h${where}. Leave empty to start at once.`)]
 }
 
 /** `card-delayed`: the request is recorded, and Slack has not confirmed its message yet. */
@@ -183,11 +179,16 @@ export function othersAreOpen(
     const { userId, channelId } = holder.origin
     const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
     const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
-    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}).${where}`
+    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}${scheduledWords(holder)}).${where}`
   })
   const then = canLeaveOut ? ' To leave these addresses out, name only the server: the form opens.' : ''
   const because = joinMrkdwn(each, '\nAlso, ')
   return mrkdwn`Nothing was requested, because ${because}\nWait until it ends, or have it withdrawn or rejected.${then}`
+}
+
+function scheduledWords(holder: Request): Mrkdwn {
+  const schedule = scheduleOf(holder)
+  return schedule ? mrkdwn`, ${heldBriefly(schedule)}` : mrkdwn``
 }
 
 /** The operators have a notice with what to do about it. */

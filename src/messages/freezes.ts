@@ -57,7 +57,7 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButto
         ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${where}${replaces}${after}`
         : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
-    ...reasonBlocks('Reason', record.reason),
+    ...reasonBlocks('Reason', record.reason, []),
     ...(hasButton ? actions([liftButton(String(number))], `freeze-${number}`) : []),
   ])
 }
@@ -92,7 +92,7 @@ export function frozenBlocks(
   const value = problem ? 'untrusted' : String(on?.number)
   const policy = freezesOfPolicy(ofPolicy)
   return [
-    ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason)] : []),
+    ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, [])] : []),
     ...(words && mayLift ? actions([liftButton(value)], `home-freeze-${value}`) : []),
     ...(policy ? wholeSection(mrkdwn`:snowflake: ${policy}`) : []),
   ]

@@ -167,7 +167,10 @@ async function holderOf({ redis, keys }: Records, resource: string): Promise<str
 }
 
 /** The other open requests for the same things: those that hold one now, and those that are scheduled or held for later. */
-async function othersFor(records: Records, request: Request): Promise<{ now: Request[]; later: Request[] }> {
+async function othersFor(
+  records: Records,
+  request: Pick<Request, 'id' | 'resource'> & { moreResources?: string[] | undefined },
+): Promise<{ now: Request[]; later: Request[] }> {
   const { redis, keys } = records
   const names = [keys.resource, keys.later].flatMap((key) => resourcesOf(request).map(key))
   const ids = new Set((await guardStore(() => redis.mget(...names))).filter((id) => id !== null && id !== request.id))

@@ -59,14 +59,18 @@ function opener(app: App, command: Opened): FormHandler<Click | Shortcut> {
   }
 }
 
-function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadata>[0]): string {
-  return formMetadata(opened, app.access.reasonTerms(need, opened.origin.channelId))
+function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadata>[1]): string {
+  return formMetadata(app, opened, app.access.reasonTerms(need, opened.origin.channelId))
 }
 
+/** A longer one is no time, and is refused. */
+const longestStart = 100
+
 /** Slack takes 3,000 characters of metadata. A form whose hint can't name all patterns names them when it is refused. */
-const mostOfTerms = 700
+const mostOfTerms = 600
 
 export function formMetadata(
+  { directory }: Pick<App, 'directory'>,
   { origin, responseUrl, reason = '', start }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason' | 'start'>,
   terms: ReasonTerms[],
   more: Pick<Metadata, 'undoes' | 'repeats' | 'message'> = {},
@@ -74,7 +78,8 @@ export function formMetadata(
   const typed = truncate(cleanText(reason, { oneLine: true }), longestReason, 'plain') || undefined
   const shown = terms.map(({ rule, pattern }) => ({ rule, pattern }))
   const reasonTerms = shown.filter((_, index) => JSON.stringify(shown.slice(0, index + 1)).length <= mostOfTerms)
-  return writeMetadata({ origin, responseUrl, reason: typed, start, reasonTerms, ...more })
+  const zone = directory.knownZone(origin.userId)
+  return writeMetadata({ origin, responseUrl, reason: typed, start: start?.slice(0, longestStart), zone, reasonTerms, ...more })
 }
 
 const channelFormId = 'choose-channel'

@@ -15,6 +15,8 @@ const Metadata = z.object({
   extra: z.string().optional(),
   reason: z.string().optional(),
   start: z.string().optional(),
+  /** The time zone of the person, if it was known when the form opened. */
+  zone: z.string().optional(),
   reasonTerms: z.array(ReasonTerms).optional(),
   undoes: LinkedRequest.optional(),
   repeats: LinkedRequest.optional(),

@@ -173,6 +173,11 @@ export function dateTime(at: number): Mrkdwn {
     : new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{time} {date_short_pretty}|${fallback}>`)
 }
 
+/** The same with the weekday, for what is ahead: `10:00 PM today`, `6:00 AM Tuesday, December 1st, 2026`. */
+export function dayAndTime(at: number): Mrkdwn {
+  return new MrkdwnText(dateTime(at).text.replace('{date_short_pretty}', '{date_long_pretty}'))
+}
+
 export function exactTime(at: number): Mrkdwn {
   return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
 }

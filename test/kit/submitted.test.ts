@@ -46,6 +46,7 @@ function start({ error, canOpen = true }: Slack = {}) {
       if (error) throw error
       return posted
     },
+    directory: { knownZone: () => undefined },
     slack: { messenger: { openView: async () => (canOpen ? { is: 'opened', viewId: 'V1' } : { is: 'unknown', problem: 'no answer' }) } },
   })
   const form = (metadata: string, { problem, ...filling }: Filling) => {

@@ -21,7 +21,7 @@ const home = (freeze: Parameters<typeof frozenBlocks>[0], mayLift = false, ofPol
 const trusted = (of: FreezeRecord) => ({ record: of, problem: undefined })
 const metadata = { origin: { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' } }
 const emergency = (of: Parameters<typeof breakGlassForm>[0]) =>
-  readableBlocks(breakGlassForm(of, metadata, description.title).blocks.slice(0, 1))
+  readableBlocks(breakGlassForm(of, metadata, description.title).blocks.slice(0, 1) as Parameters<typeof readableBlocks>[0])
 
 test('everything that is said of a freeze', async () => {
   await expectDocument('freezes.md', 'What is said of a freeze', [

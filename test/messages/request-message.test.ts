@@ -28,6 +28,10 @@ const reason = 'see https://tickets.nimbus.example/OPS-1'
 const ended = (more: Partial<Request>, card: Partial<CardView> = {}) => view({ endedAt: at(13), reason, ...more }, card)
 const alert = { reason: 'web-1 is down', alert: { name: 'NodeDown' }, origin: { ...requestFor().origin, userId: alertsRequester } }
 
+const tonight = at(8 * 60)
+const office = { for: 'window', name: 'office', until: at(19 * 60) } as const
+const blackFriday = { for: 'freeze', name: 'Black Friday', until: at(3 * 24 * 60) } as const
+
 const shown = ({ blocks }: { blocks: Parameters<typeof readableBlocks>[0] }) => readableBlocks(blocks)
 
 test('the request message in every situation', async () => {
@@ -40,6 +44,12 @@ test('the request message in every situation', async () => {
     { by: 'window' as const, name: 'office', until: 0 },
     { by: 'freeze' as const, name: 'Black Friday', until: 0 },
     { by: 'freeze' as const, name: ownFreezeName },
+  ]
+  const forLater = { start: tonight, expiresAt: tonight }
+  const heldItems = [
+    { id: 'eip_1', state: 'done' as const, causes: [] },
+    { id: 'eip_2', state: 'waiting' as const, waits: blackFriday, causes: [] },
+    { id: 'eip_3', state: 'waiting' as const, causes: [] },
   ]
   const situations: [string, CardView][] = [
     ['It waits for approval', view({})],
@@ -66,6 +76,20 @@ test('the request message in every situation', async () => {
     ["It waits for the account's limit", view({ ...approved, state: 'approved', waits: limit })],
     ['No worker runs', view({ ...approved, state: 'approved', waits: { for: 'worker' } })],
     ['It is approved, for a key', view({ ...approved, state: 'approved' }, handover)],
+    ['It is requested for later', view(forLater, { held: { for: 'start', until: tonight } })],
+    ['It is requested for later, and its window opens still later', view(forLater, { held: office })],
+    ['It is requested outside its window', view({}, { held: office })],
+    ['It is requested in a freeze', view({}, { held: blackFriday })],
+    ['It is approved, and no worker has looked at its start yet', view({ ...approved, ...forLater, state: 'approved' })],
+    ['It waits for its start', view({ ...approved, ...forLater, state: 'approved', waits: { for: 'start', until: tonight } })],
+    ['It waits for its window', view({ ...approved, state: 'approved', waits: office })],
+    ['It is held by a freeze of the policy', view({ ...approved, state: 'approved', waits: blackFriday })],
+    ['It is held by a freeze without an end', view({ ...approved, state: 'approved', waits: { for: 'freeze', name: ownFreezeName } })],
+    [
+      'It waits for another request',
+      view({ ...approved, state: 'approved', waits: { for: 'change', request: { id: '80fbcd61aa', channelId: 'C1', cardTs: '1.1' } } }),
+    ],
+    ['An evacuation, and a freeze holds the rest', view({ ...moving, items: heldItems })],
     ['It is being sent', view({ ...sent, state: 'starting' })],
     ['It is under way', view(moving, { checks: [isOff] })],
     ['It is under way, usually for 40 s', view({ ...moving, usualMs: 40_000 })],
@@ -93,6 +117,17 @@ test('the request message in every situation', async () => {
     [
       'The account changed before it was sent',
       ended({ ...approved, state: 'voided' }, { ending: { why: 'The address was on web-1, and is on web-3 now.' } }),
+    ],
+    [
+      'Another change of the same thing started before it',
+      ended({ ...approved, state: 'voided', causes: [{ code: 'gave-way' }] }, { ending: { why: 'Another change started before it.' } }),
+    ],
+    [
+      'It was missed',
+      ended(
+        { ...approved, state: 'not-started', causes: [{ code: 'approved-too-long-ago' }] },
+        { ending: { why: 'Not started in time.' } },
+      ),
     ],
     [
       'It was rejected',
@@ -136,6 +171,45 @@ test('the details of a request', async () => {
     ['It is under way', shown(requestDetails(view({ ...sent, state: 'tracking' })))],
     ['It is done', shown(requestDetails(ended({ ...sent, state: 'done', lateAt: at(12) + 30_000 }, checked)))],
     ['It is done, and its rule links a match', shown(requestDetails(ended({ ...sent, state: 'done' }, { rule: ofTicket })))],
+    [
+      'It is scheduled',
+      shown(requestDetails(view({ ...approved, state: 'approved', start: tonight, waits: { for: 'start', until: tonight } }))),
+    ],
+    [
+      'It was held when its time was over',
+      shown(requestDetails(ended({ ...approved, state: 'not-started', endedAt: at(9000), start: at(20), waits: blackFriday }))),
+    ],
+    [
+      'It was held until somebody lifted the freeze',
+      shown(
+        requestDetails(
+          ended({
+            ...sent,
+            sentAt: at(40),
+            acceptedAt: at(40),
+            endedAt: at(41),
+            state: 'done',
+            waits: { for: 'freeze', name: ownFreezeName },
+          }),
+        ),
+      ),
+    ],
+    [
+      'An approver let it start before its start',
+      shown(
+        requestDetails(
+          ended({
+            ...sent,
+            sentAt: at(30),
+            acceptedAt: at(30),
+            endedAt: at(31),
+            state: 'done',
+            start: tonight,
+            startNow: { ...byBen, at: at(29) },
+          }),
+        ),
+      ),
+    ],
     ['Its tracking was stopped', shown(requestDetails(ended({ ...sent, state: 'untracked', stoppedBy: 'U0ADA00001', endedAt: at(30) })))],
   ])
   expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(/Ended, <!date\^\d+\^\{time_secs\} \{date_short_pretty\}/)

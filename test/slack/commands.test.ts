@@ -80,6 +80,7 @@ function setUp({ routed = commands, allowed = everything, strict }: Setup = {}) 
     return requester
   }
   const app = fakeApp({
+    directory: { knownZone: () => undefined },
     access: {
       gate,
       may: async (_, needs) => needs.filter((need) => allowed.includes(need)),

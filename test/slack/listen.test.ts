@@ -115,6 +115,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
   const seen = new Set<string>()
   const app = fakeApp({
     config: { slack: { command: '/ops' } },
+    directory: { knownZone: () => undefined },
     keys: createKeys('test'),
     redis: {
       set: (async (key: string) => {
