@@ -11,9 +11,11 @@ import {
   type Group,
   type PolicyRule,
   type Projects,
+  type ReasonTerms,
   toGroup,
   type Window,
 } from '../domain/policy.ts'
+import { isLinkTemplate, patternProblem } from '../domain/reason.ts'
 import { dayNames, isZone, readLocalTime } from '../domain/times.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
@@ -42,7 +44,7 @@ function listOf<Item extends z.ZodType>(item: Item, textOf: (item: z.output<Item
     })
 }
 
-export function absentWords(input: unknown): string | undefined {
+export function absentWords({ input }: { input: unknown }): string | undefined {
   if (input === undefined) return 'is missing'
   return input === null ? 'is empty' : undefined
 }
@@ -50,7 +52,7 @@ export function absentWords(input: unknown): string | undefined {
 /** Parses a value that may have several forms. Chooses the schema by the form, so that errors are about the form that was meant. */
 function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
   return z.unknown().transform((input, context): T => {
-    const parsed = choose(input)?.safeParse(input, { error: (issue) => absentWords(issue.input) })
+    const parsed = choose(input)?.safeParse(input, { error: absentWords })
     if (parsed?.success) return parsed.data
     if (!parsed) context.addIssue({ code: 'custom', message: `must be ${expected}` })
     for (const issue of parsed?.error.issues ?? []) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue)
@@ -206,6 +208,25 @@ function escalationFaults(
     ]
   })
 }
+const ReasonPattern = z.strictObject({
+  pattern: line(200).pipe(
+    z.string().superRefine((pattern, context) => {
+      const problem = patternProblem(pattern)
+      if (problem) context.addIssue({ code: 'custom', message: problem })
+    }),
+  ),
+  link: line(200)
+    .refine(isLinkTemplate, {
+      error: 'must be an https address such as https://tickets.example.com/browse/$0: with $0 after the host, no other $, and no user name',
+    })
+    .optional(),
+})
+
+/** Undefined: it is optional. */
+const Reason = formOf<Omit<ReasonTerms, 'rule'> | undefined>((input) => {
+  if (isMap(input)) return ReasonPattern
+  return input === 'required' || input === 'optional' ? z.unknown().transform(() => (input === 'required' ? {} : undefined)) : undefined
+}, "required, optional, or a pattern such as {pattern: 'OPS-\\d+'}")
 
 export interface PolicyOptions {
   kinds: ChangeKind[]
@@ -259,7 +280,7 @@ export function policySchema(options: PolicyOptions) {
         'none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists',
       ),
       self_approval: z.enum(['never', 'break-glass']).prefault('never'),
-      reason: z.enum(['required', 'optional']).prefault('optional'),
+      reason: Reason.prefault('optional'),
       confirm: z.boolean().prefault(false),
       expires: Duration.optional(),
       escalate: Escalate.optional(),
@@ -272,7 +293,7 @@ export function policySchema(options: PolicyOptions) {
       if (rule.changes.length > 1) wrong('changes', `must have ${freezing} alone: write a rule of its own for it`)
       if (rule.approve) wrong('approve', `must be none where changes is ${freezing}: nobody approves a freeze`)
       const others = (['projects', 'channels', 'expires', 'window', 'mention'] as const).filter((key) => rule[key] !== undefined)
-      for (const key of rule.reason === 'optional' ? others : [...others, 'reason'])
+      for (const key of rule.reason === undefined ? others : [...others, 'reason'])
         wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
     })
     .superRefine((rule, context) => {
@@ -292,7 +313,7 @@ export function policySchema(options: PolicyOptions) {
           escalate: rule.escalate?.map(({ after, to }) => ({ afterMs: after, to: toGroup(to) })),
         },
         breakGlass: rule.self_approval === 'break-glass',
-        needsReason: rule.reason === 'required',
+        reason: rule.reason ? [{ rule: rule.name, ...rule.reason }] : [],
         confirm: rule.confirm,
         expiresMs: rule.expires ?? expiresMs,
         window: rule.window,

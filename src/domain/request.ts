@@ -90,12 +90,17 @@ export function isOpen(state: StoredState): boolean {
 export const Approval = Grant.extend({ by: z.string(), at: z.number(), signature: z.string().optional() })
 export type Approval = z.infer<typeof Approval>
 
+/** A window or a freeze that an emergency approval passed, and until when it would have held the request, in ms since 1970. */
+export const Passed = z.object({ by: z.enum(['window', 'freeze']), name: z.string(), until: z.number().optional() })
+export type Passed = z.infer<typeof Passed>
+
 /** The person who decided, and the rule that allowed it. `by` is the last of several approvers, and undefined if no approval is needed. */
 export const Decision = Grant.extend({
   by: z.string().optional(),
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
+  passed: z.array(Passed).optional(),
   at: z.number().optional(),
   /** The people and groups whom the rule required at the last approval. All had approved. */
   allOf: z.array(z.string()).optional(),

@@ -16,13 +16,15 @@ import {
   StoreUnavailableError,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { approversOf } from '../domain/policy.ts'
+import { approversOf, freezesOnAt } from '../domain/policy.ts'
 import { bySchedule, holdOf } from '../domain/request.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
+import { freezesOfPolicy, frozenWords, untrustedWords } from '../messages/freezes.ts'
 import { heldBriefly } from '../messages/words.ts'
 import { type RedisHealth, readRedisHealth } from '../redis/connections.ts'
+import { freezeOnAt } from '../requests/freeze.ts'
 import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import { limitWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
@@ -72,6 +74,10 @@ const reads = {
     routes: config.policy.alerts ?? [],
   }),
   redis: ({ app }: Asked) => readRedisHealth(app),
+  freeze: async ({ app }: Asked) => {
+    const [{ record, problem }, now] = await Promise.all([app.freezes.read(), app.store.now()])
+    return { on: freezeOnAt({ record, problem }, now), problem, ofPolicy: freezesOnAt(app.config.policy, now) }
+  },
   account: readAccount,
   /** What the account allows one key in a minute, and what was used in the last one. */
   limits: async ({ app: { budget } }: Asked) => ({
@@ -141,6 +147,7 @@ const checks = [
   check('User groups', 'groups', judgeGroups),
   check('Alerts', 'alerts', judgeAlerts),
   check('Redis', 'redis', judgeRedis),
+  check('Freeze', 'freeze', judgeFreeze),
   check('Account API', 'account', judgeAccount),
   check('API key', 'account', judgeKey, noLine),
   check('Read-only key', 'account', judgeReadKey, noLine),
@@ -338,6 +345,15 @@ function judgeRedis(redis: RedisHealth): Found {
     case 'safe':
       return ok(mrkdwn`Persistence on, no eviction, supported version.`)
   }
+}
+
+function judgeFreeze({ on, problem, ofPolicy }: Fact<'freeze'>): Found {
+  const fix = mrkdwn`Find out what happened to Redis, then use the unfreeze command.`
+  if (problem) return wrong(untrustedWords(problem), fix)
+  const policy = freezesOfPolicy(ofPolicy)
+  if (!on) return ok(policy ?? mrkdwn`None is on.`)
+  const words = mrkdwn`No change starts. Frozen ${frozenWords(on)}.${policy ? mrkdwn` ${policy}` : ''}`
+  return on.because ? wrong(words, fix) : ok(words)
 }
 
 const url = code('INFRA_API_URL')

@@ -13,6 +13,8 @@ export interface HomeEntry {
 }
 
 export interface HomeContent {
+  /** What is frozen. Empty if nothing is. */
+  frozen: KnownBlock[]
   /** In the order of the tab, with those that were decided since it was opened. */
   waitsForMe: HomeEntry[]
   /** The ids of those that do not wait for the viewer any more. */
@@ -44,9 +46,9 @@ interface Part {
 }
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { waitsForMe, decided, mine, underway, scheduled, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, mine, underway, scheduled, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
-  const blocks: KnownBlock[] = []
+  const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
   const title = `Needs your approval (${unread.waiting > 0 ? 'at least ' : ''}${waiting})`
   add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
@@ -70,7 +72,7 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
     upTo: 98,
     unread: unread.scheduled,
   })
-  if (blocks.length === 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
+  if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }
 

@@ -50,6 +50,8 @@ const constant = {
     why: 'No policy rule covers it anymore. Nothing was sent or changed.',
     next: 'The people who run Lockkeeper can add a rule.',
   },
+  'data-lost': { why: 'Redis lost its data.' },
+  'set-back': { why: 'Redis went back to an older state.' },
   suspended: { why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.' },
   'not-used': { why: "Approved, but the requester didn't press the button before the deadline." },
   'alert-resolved': { why: 'The alert resolved. Nothing was done.' },
@@ -193,6 +195,7 @@ const actionWords: Record<DeniedAction, string> = {
   read: 'use Lockkeeper',
   request: 'request changes',
   decide: 'approve or reject requests',
+  freeze: 'freeze changes or lift a freeze',
 }
 
 const outsiders = {
@@ -236,6 +239,10 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
+    case 'not-a-freezer':
+      if (whoIsIn(denial.freezers).text === '')
+        return mrkdwn`The policy lets nobody freeze changes or lift a freeze. The people who run Lockkeeper can name somebody in a rule for ${code('freeze')}.`
+      return mrkdwn`You can't freeze changes or lift a freeze. These people can: ${whoIsIn(denial.freezers)}.`
     case 'not-involved':
       return mrkdwn`Only ${whoIsInvolved(denial)} can stop the tracking or start it again.`
     case 'only-involved-may-withdraw':

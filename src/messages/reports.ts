@@ -21,7 +21,7 @@ import {
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
 import { isDistrusted } from './refusals.ts'
 import { type CardView, outcomeOf } from './request-message.ts'
-import { approvedBy, endMarks, mayHaveEndedBefore, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
+import { approvedBy, endMarks, mayHaveEndedBefore, pastWords, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
 
 export interface ReportView extends CardView {
   /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
@@ -105,7 +105,7 @@ function emergencyCall({ request, description, rule, showActor }: ReportView): M
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
   const called = rule && peopleToCall(firstToCall(rule), [origin.userId])
-  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId, 'The requester')} approved their own request alone: ${quotedTitle(description.title)}. Check it now.`
+  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId, 'The requester')} approved their own request alone${pastWords(decision.passed)}: ${quotedTitle(description.title)}. Check it now.`
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
@@ -145,7 +145,7 @@ export function report(view: ReportView, name: ReportName): Answerable | undefin
   const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves)) : []
   const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
   const withOutcomes = (outcomes: KnownBlock[]) =>
-    message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(request, name)), ...outcomes, ...left, ...advice])
+    message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(request, name), view.rule?.reason), ...outcomes, ...left, ...advice])
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.

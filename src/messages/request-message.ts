@@ -4,7 +4,18 @@ import type { Description, Fact, Handover, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
 import { gaveWay, holdOf, isHeld, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
-import { actions, type ButtonParts, button, context, fields, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
+import {
+  actions,
+  type ButtonParts,
+  button,
+  context,
+  fields,
+  header,
+  message,
+  reasonBlocks,
+  reasonWords,
+  wholeSection,
+} from '../slack/blocks.ts'
 import { fit, longestHeader } from '../slack/fit.ts'
 import {
   boldPhrase,
@@ -22,7 +33,6 @@ import {
   mrkdwn,
   ownWords,
   phraseWords,
-  truncate,
   unlinked,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
@@ -39,6 +49,7 @@ import {
   heldWords,
   holderOf,
   type LinkedRequest,
+  pastWords,
   relatedWords,
   retryLabel,
   ruleWords,
@@ -288,8 +299,8 @@ function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description } = view
   return [
     ...relatedWords(view).flatMap((words) => wholeSection(mrkdwn`${words}.`)),
-    ...reasonBlocks('Reason', request.reason),
-    ...reasonBlocks(emergencyLabel, emergencyReason(request)),
+    ...reasonBlocks('Reason', request.reason, view.rule?.reason),
+    ...reasonBlocks(emergencyLabel, emergencyReason(request), view.rule?.reason),
     ...fields(description.facts.map(factField)),
     ...itemBlocks(view.items, request),
     ...(view.leaves ? wholeSection(phraseWords(view.leaves)) : []),
@@ -327,7 +338,7 @@ function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt, withdrawnBy, needsApproval, origin } = request
   const requester = mention(origin.userId)
   if (decision?.breakGlass && state !== 'withdrawn')
-    return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`
+    return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone${pastWords(decision.passed)}`
   const isOwn = state === 'withdrawn' && withdrawnBy === origin.userId
   const parts = [mrkdwn`Requested${isOwn ? ' and withdrawn' : ''} by ${requester}`]
   if (state === 'rejected') parts.push(mrkdwn`rejected by ${decision?.by ? mention(decision.by) : 'the rules'}`)
@@ -348,9 +359,9 @@ function finishedBlocks(view: CardView): KnownBlock[] {
   return [
     ...wholeSection(whatHappened(view)),
     ...(request.items ? itemBlocks(notDone, request) : []),
-    ...rejectionBlocks(request),
+    ...rejectionBlocks(view),
     ...context([whoAndWhen(view)]),
-    ...reasonLines(request).flatMap((line) => context([line])),
+    ...reasonLines(view).flatMap((line) => context([line])),
   ]
 }
 
@@ -419,15 +430,16 @@ function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrk
 }
 
 /** Details show the requester's reason as well, so that of a rejection has another name. */
-function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
-  return state === 'rejected' ? reasonBlocks('Rejected because', decision?.reason) : []
+function rejectionBlocks({ request: { state, decision }, rule }: CardView): KnownBlock[] {
+  return state === 'rejected' ? reasonBlocks('Rejected because', decision?.reason, rule?.reason) : []
 }
 
 /** The most of a reason that the small print shows. The details show it whole. */
 const mostOfReason = 150
 
-function reasonLines(request: Request): Mrkdwn[] {
-  const line = (label: string, text: string | undefined) => (text ? [mrkdwn`${label}: ${code(truncate(text, mostOfReason, 'plain'))}`] : [])
+function reasonLines({ request, rule }: CardView): Mrkdwn[] {
+  const line = (label: string, text: string | undefined) =>
+    text ? [mrkdwn`${label}: ${reasonWords(text, rule?.reason, mostOfReason)}`] : []
   // The reason of a rejection stands above.
   const label = request.state === 'rejected' ? 'Requested because' : 'Reason'
   return [...line(label, request.reason), ...line(emergencyLabel, emergencyReason(request))]
@@ -442,7 +454,7 @@ function detailsBlocks(view: CardView): KnownBlock[] {
   const rules = [request.rule, ...(request.otherRules ?? []).map(({ name }) => name)].map(ruleWords)
   return [
     ...(isFinished(view) ? wholeSection(whatHappened(view)) : [...titleBlocks(view), ...wholeSection(statusLine(view))]),
-    ...rejectionBlocks(request),
+    ...rejectionBlocks(view),
     ...contentBlocks(view),
     ...checkBlocks(view),
     ...wholeSection(joinMrkdwn(timeline(view), '\n')),
@@ -479,7 +491,8 @@ function holdLine(waits: Waits): Mrkdwn {
 function decisionWords({ state, decision, needsApproval }: Request): string | Mrkdwn {
   if (state === 'rejected') return by('Rejected', decision?.by)
   if (!needsApproval) return 'No approval needed'
-  return by(decision?.breakGlass ? ':rotating_light: *Emergency approval:* approved alone' : 'Approved', decision?.by)
+  if (!decision?.breakGlass) return by('Approved', decision?.by)
+  return mrkdwn`${by(':rotating_light: *Emergency approval:* approved alone', decision.by)}${pastWords(decision.passed)}`
 }
 
 function by(what: string, userId: string | undefined): Mrkdwn {

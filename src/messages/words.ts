@@ -1,7 +1,7 @@
 import type { Grant } from '../domain/approval.ts'
 import type { ApiError } from '../domain/errors.ts'
 import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
-import type { Request, SourceAlert, StoredState, Waits } from '../domain/request.ts'
+import type { Passed, Request, SourceAlert, StoredState, Waits } from '../domain/request.ts'
 import { ownFreezeName } from '../domain/starts.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
@@ -248,6 +248,12 @@ export function holderOf({ for: what, name = '', request }: Waits): Mrkdwn {
   if (what === 'window') return mrkdwn`the window “${name}”`
   if (what === 'freeze') return name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the freeze “${name}”`
   return mrkdwn`request ${code(shortId(request ?? { id: '' }))}`
+}
+
+/** `, past the window “office” and a freeze`. Empty if nothing was passed. */
+export function pastWords(passed: Passed[] = []): Mrkdwn {
+  const names = passed.map(({ by, name }) => holderOf({ for: by, name }).text)
+  return mrkdwn`${names.length === 0 ? '' : ownWords(`, past ${listed(names, 'and')}`)}`
 }
 
 export function pressAgain(limit: AccountLimit): Mrkdwn {

@@ -150,6 +150,8 @@ export interface Snapshot {
   /** Undefined if there was no tick yet. */
   lastTickAgeMs: number | undefined
   budget: { kind: string; lane: string; used: number; waitMs: number }[]
+  /** Undefined if that could not be read. */
+  isFrozen: boolean | undefined
 }
 
 /** Unknown figures get no value: an old one would hide an outage, and 0 would look healthy. Scrapers wait longer than `waitMs`. */
@@ -179,10 +181,15 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
     'lane',
   )
 
+  const frozen = gauge(
+    'lockkeeper_frozen',
+    '1 if no change starts, because of a freeze that somebody set or Lockkeeper itself, otherwise 0.',
+  )
+
   function set(figures: Snapshot | undefined): void {
     up.set(figures ? 1 : 0)
     for (const each of [open, scheduled, jobs, used, waiting]) each.reset()
-    for (const each of [inFlight, unsent, tickAge]) each.remove()
+    for (const each of [inFlight, unsent, tickAge, frozen]) each.remove()
     if (!figures) return
     for (const { kind, state, count } of figures.open) open.set({ kind, state }, count)
     for (const { by, count } of figures.scheduled) scheduled.set({ by }, count)
@@ -191,6 +198,7 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
       used.set({ kind, lane }, of.used)
       waiting.set({ kind, lane }, of.waitMs / 1_000)
     }
+    if (figures.isFrozen !== undefined) frozen.set(figures.isFrozen ? 1 : 0)
     inFlight.set(figures.movesInFlight)
     unsent.set(figures.unsent)
     if (figures.lastTickAgeMs !== undefined) tickAge.set(figures.lastTickAgeMs / 1_000)

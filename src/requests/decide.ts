@@ -8,7 +8,7 @@ import { approvedByYou, changedRecord, takenOver, tooLate, unknownRequest } from
 import { cardButtons } from '../messages/words.ts'
 import { show } from '../outbox/outbox.ts'
 import { Refusal } from '../slack/errors.ts'
-import { timesOf } from './freeze.ts'
+import { passedBy, timesOf } from './freeze.ts'
 import type { StepName } from './steps.ts'
 import { firstReminderAt, type StepData, type StepResult } from './store.ts'
 
@@ -58,8 +58,8 @@ function peopleOf(approvals: Approval[]): string[] {
 /** A worker executes a change at once. One that is handed over waits for its requester as long as it could wait for approval. */
 export function approvalData(app: App, { handover }: Change, request: Request, decision: Decision): StepData {
   const { ttlMs } = request
-  const { by, rule, via, reason } = decision
-  const audit = { by, rule, via, reason }
+  const { by, rule, via, reason, passed } = decision
+  const audit = { by, rule, via, reason, passed }
   if (!handover) return { set: { decision }, audit, dueInMs: 0 }
   const now = decision.at ?? Date.now()
   const { times } = timesOf(app, { ...request, decision }, app.freezes.lastRead()?.freezes ?? [])
@@ -81,7 +81,15 @@ export async function mayDecide(app: App, request: Request, origin: Origin, to: 
 export async function breakGlass(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
   const grant = await app.access.authorize(origin, { to: 'break-glass', request })
   refuseUnlessWaiting(request, origin.userId)
-  const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, at: await app.store.now() }
+  const passed = await passedBy(app, request)
+  const unsigned = {
+    by: origin.userId,
+    ...grant,
+    reason,
+    breakGlass: true,
+    passed: passed.length > 0 ? passed : undefined,
+    at: await app.store.now(),
+  }
   const decision = app.signatures.signBreakGlass(request, unsigned)
   const data = approvalData(app, app.catalog.open(request).change, request, decision)
   await takeStep(app, request, origin.userId, 'break-glass', data)

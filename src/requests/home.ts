@@ -2,10 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Button } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
+import { freezesOnAt } from '../domain/policy.ts'
 import { bySchedule, holdOf, isOpen, type Request } from '../domain/request.ts'
+import { frozenBlocks } from '../messages/freezes.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import { viewOf } from '../outbox/render.ts'
 import type { Mrkdwn } from '../slack/text.ts'
+import { isFrozenAt } from './freeze.ts'
 
 /** Check rights for at most 100 waiting requests. Take at most 50 of the others in each part, which is more than a Home tab can show. */
 const most = { waiting: 100, shown: 50, ended: 10, inPlace: 20 }
@@ -82,6 +85,8 @@ async function publishHome(app: App, { viewer, refused, isNew }: Wanted, buttons
 
 async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<HomeContent, 'buttons'>> {
   const { store, access } = app
+  const freeze = await app.freezes.read()
+  const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
   const [{ requests: open, unreadable }, ended, now] = await Promise.all([store.findOpen(), store.ended(most.ended, isMine), store.now()])
   const waiting = firstOf(open, ({ state }) => state === 'waiting', most.waiting)
@@ -107,6 +112,7 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
     requests.map((request) => ({ card: viewOf(app, request), link: app.slack.identity.linkTo(request) }))
 
   return {
+    frozen: frozenBlocks(freeze, freezesOnAt(app.config.policy, now), now, mayLift),
     waitsForMe: entries(inPlace),
     mine: entries([...mine.requests, ...endedBefore]),
     underway: entries(underway.requests),

@@ -196,6 +196,18 @@ async function placeInLine({ store }: App, request: Request, waits: Waits): Prom
   return requests.filter((each) => each.waits?.for === waits.for && isHeld(each) && (each.decidedAt ?? 0) < decidedAt).length
 }
 
+/** Lets all start at once that a freeze has held until now, or holds at this moment, in the order of their approvals. Each is judged again. */
+export async function wakeHeld({ store, queues }: App): Promise<void> {
+  const { requests } = await store.findOpen()
+  const held = requests.filter(
+    ({ state, waits, items = [] }) =>
+      (state === 'approved' && (waits === undefined || waits.for === 'freeze')) ||
+      (state === 'tracking' && items.some((item) => item.state === 'waiting')),
+  )
+  const inOrder = held.toSorted((one, other) => (one.decidedAt ?? 0) - (other.decidedAt ?? 0))
+  await Promise.all(inOrder.map((request, place) => queues.wake(request, place * betweenStartsMs)))
+}
+
 /** Cancels what was only scheduled or held for the same things, and says so. Returns a request that is open for one of them now. */
 async function makeRoom(app: App, request: Request): Promise<Request | undefined> {
   const { now: [other] = [], later } = await app.store.othersFor(request)

@@ -32,6 +32,8 @@ const preflightMs = 8_000
 /** Throws a UserError for every refusal, and then leaves no record. A card that Slack has not confirmed stays in the outbox. */
 export async function submit(app: App, requested: RequestedChange): Promise<SubmitOutcome> {
   const { request, facts, rule } = await check(app, requested)
+  // Its message says what would hold it.
+  await app.freezes.read()
   if (!fitsOnCard(viewOf(app, asRecorded(request))))
     throw new Refusal(
       mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
@@ -82,7 +84,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const draft = { input, facts }
   const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   // The command ended with *because*, so the person wanted to give a reason.
-  if (requested.reason === '') throw new ReasonRequired(undefined, draft)
+  if (requested.reason === '') throw new ReasonRequired([], draft)
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
   const id = requestIdFor(deliveryKey)
   const scheduled = start === undefined ? await scheduledBefore(app, { id, resource, moreResources }) : []

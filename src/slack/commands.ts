@@ -7,7 +7,7 @@ import type { SlashCommand } from './interactions.ts'
 import type { Listing } from './listing.ts'
 import { type Mrkdwn, mostWords, mrkdwn } from './text.ts'
 
-/** The right that a command needs: to read, or to request a change of this kind. Help lists the commands by it. */
+/** The right that a command needs: to read, to request a change of this kind, or to freeze all of them. Help lists the commands by it. */
 export type Need = 'read' | ChangeKind
 
 export const groups = ['Change', 'View', 'Keys', 'You'] as const

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { UnknownName } from '../domain/errors.ts'
+import { freezing } from '../domain/policy.ts'
 import { suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { actionsFor, message, notice, wholeSection } from './blocks.ts'
@@ -63,7 +64,7 @@ interface ListView {
 async function runCommand(app: App, command: Command, slashCommand: SlashCommand, args: string[], view: ListView): Promise<void> {
   const { need, words, run } = command
   if (need === 'read') limitWords(args)
-  const requester = need === 'read' ? undefined : await app.access.gate(slashCommand.origin, need)
+  const requester = need === 'read' || need === freezing ? undefined : await app.access.gate(slashCommand.origin, need)
   try {
     await run({
       slashCommand,
@@ -136,7 +137,7 @@ function commandHelp(command: Command, more: Command[], { name, allowed }: HelpF
   const parts = [
     mrkdwn`*${code(synopsis(command, name))}*\n${summary}.${details ? mrkdwn`\n${details}` : ''}`,
     ...(shown.length > 0 ? [joinMrkdwn([mrkdwn`*Examples*`, ...shown], '\n')] : []),
-    ...(command.need === 'read' ? [] : [command.startsOnClick ? withReason : withStart]),
+    ...(command.need === 'read' || command.need === freezing ? [] : [command.startsOnClick ? withReason : withStart]),
     ...(more.length > 0 ? [joinMrkdwn([mrkdwn`*More*`, ...linesOf(more, name)], '\n')] : []),
     ...(isUsable ? [] : [mrkdwn`_Not available to you here._`]),
   ]

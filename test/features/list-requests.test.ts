@@ -9,7 +9,7 @@ import { listPending } from '../../src/features/pending.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
-import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
 import { listingOf, shown } from './listing-of.ts'
 
 const now = requestedAt + 240 * minutes
@@ -40,6 +40,7 @@ function appWith(open: Request[], ended: Request[] = []) {
         if (userId !== ben || act.to !== 'decide') throw new Error('another right was judged')
         return mayDecide(act.request)
       },
+      ruleOf: () => ruleFor({ reason: [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0' }] }),
       tally: async (request, by) => ({ enough: false, missing: request.approvalsNeeded - by.length, needed: request.approvalsNeeded }),
     },
     catalog,
@@ -57,7 +58,7 @@ const items = (...states: ItemState[]) => states.map((state, index) => ({ id: `e
 
 test('requests and moves as people see them', async () => {
   const mine = requestFor({ ...from(ben), cardTs: undefined })
-  const byTwo = requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3, reason: 'web-1 is <being> replaced' })
+  const byTwo = requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3, reason: 'web-1 is <being> replaced (OPS-1)' })
   const others = ['approved', 'tracking'].map((state) => requestFor({ state: state as Request['state'] }))
   const at = (hours: number) => now + 60 * hours * minutes
   const later = [

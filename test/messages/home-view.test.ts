@@ -25,6 +25,7 @@ const unreadIn = (more: Partial<HomeContent['unread']>) => ({ waiting: 0, mine: 
 
 function content(more: Partial<HomeContent> = {}): HomeContent {
   return {
+    frozen: [],
     approvableAlone: new Set(),
     waitsForMe: [],
     decided: new Set(),

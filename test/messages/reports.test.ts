@@ -77,6 +77,11 @@ test('every report', async () => {
     ['A key will soon not be created', 'handover-last', view(keyApproved, { ...key, now: at(216) })],
     ['An emergency approval', 'break-glass', view({ state: 'starting', decision: emergency })],
     [
+      'An emergency approval that passes a freeze',
+      'break-glass',
+      view({ state: 'starting', decision: { ...emergency, passed: [{ by: 'freeze', name: 'Black Friday', until: 0 }] } }),
+    ],
+    [
       'An emergency approval, when no rule covers it any more',
       'break-glass',
       view({ state: 'done', decision: emergency }, { rule: undefined }),
@@ -116,6 +121,14 @@ test('every report', async () => {
     'The reports in the thread of a request',
     reports.map(([situation, name, of]) => [situation, report(of, name) ?? 'none']),
   )
+})
+
+test('a reason in a report links what its rule links', () => {
+  const decision = { ...approvedBy('U0BEN00001'), reason: 'Not before OPS-2.' }
+  const reason = [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0' }]
+  const rejected = reportInEachLayout(view({ ...sent, state: 'rejected', decision }, { rule: ruleFor({ reason }) }), 'ended')
+
+  expect(JSON.stringify(rejected)).toContain('{"type":"link","url":"https://tickets.example.com/browse/OPS-2","text":"OPS-2"}')
 })
 
 describe('a call', () => {

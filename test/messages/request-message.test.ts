@@ -18,6 +18,8 @@ const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']
 const isOff = mrkdwn`${code('web-2')} has status ${code('off')}.`
 const isLocked = mrkdwn`${code('web-2')} is locked on the account.`
 
+const ofTicket = ruleFor({ reason: [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0?a=1&b=2' }] })
+
 const view = (request: Partial<Request>, more: Partial<CardView> = {}) => cardViewFor({ request: requestFor(request), ...more })
 
 const approved = { decision: byBen, approvals: [{ ...byBen, at: at(12) }], decidedAt: at(12) }
@@ -44,12 +46,19 @@ test('the request message in every situation', async () => {
     { id: 'eip_2', state: 'waiting' as const, waits: blackFriday, causes: [] },
     { id: 'eip_3', state: 'waiting' as const, causes: [] },
   ]
+  const passed = [
+    { by: 'window' as const, name: 'office', until: 0 },
+    { by: 'freeze' as const, name: 'Black Friday', until: 0 },
+    { by: 'freeze' as const, name: ownFreezeName },
+  ]
   const situations: [string, CardView][] = [
     ['It waits for approval', view({})],
     [
       'It waits, in an environment, with a reason and something to check first',
       view({ reason }, { environment: 'production', checks: [isOff, isLocked], unchecked: [mrkdwn`whether it answers`] }),
     ],
+    ['It waits, with a reason in which its rule links a match', view({ reason: 'OPS-1 <burns>, as OPS-2' }, { rule: ofTicket })],
+    ['It waits, with the address of another site for the match', view({ reason }, { rule: ofTicket })],
     ['It waits for three approvals', view({}, { rule: threeOf })],
     ['Two of three have approved', view({ ...several, missing: 1 }, { rule: threeOf })],
     ['One of the two may not approve any more', view({ ...several, missing: 2 }, { rule: threeOf })],
@@ -95,6 +104,7 @@ test('the request message in every situation', async () => {
       ended({ ...sent, state: 'done', needsApproval: false, decision: { via: 'no-approval' }, approvals: [] }),
     ],
     ['It is done, approved by its requester alone', ended({ ...sent, state: 'done', decision: emergency, approvals: [] })],
+    ['It is done, past a window and freezes', ended({ ...sent, state: 'done', decision: { ...emergency, passed }, approvals: [] })],
     ['It is done, and was not tracked for a while', ended({ ...sent, state: 'done', endedAt: at(72) + 18_000, untrackedMs: 59 * minutes })],
     ['It failed', ended({ ...sent, state: 'failed' }, { ending: { why: 'web-2 was deleted.' } })],
     [
@@ -125,6 +135,10 @@ test('the request message in every situation', async () => {
         { state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'Not *now*, see https://status.nimbus.example' } },
         { environment: 'production' },
       ),
+    ],
+    [
+      'It was rejected, under a rule that links a match',
+      ended({ state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'after OPS-2, please' } }, { rule: ofTicket }),
     ],
     ['It was withdrawn', ended({ state: 'withdrawn', withdrawnBy: 'U0ADA00001' })],
     ['The alert resolved', ended({ ...alert, state: 'withdrawn' })],
@@ -195,6 +209,7 @@ test('the details of a request', async () => {
         ),
       ),
     ],
+    ['It is done, and its rule links a match', shown(requestDetails(ended({ ...sent, state: 'done' }, { rule: ofTicket })))],
     ['Its tracking was stopped', shown(requestDetails(ended({ ...sent, state: 'untracked', stoppedBy: 'U0ADA00001', endedAt: at(30) })))],
   ])
   expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(/Ended, <!date\^\d+\^\{time_secs\} \{date_short_pretty\}/)
@@ -254,7 +269,8 @@ describe('the length of a request message', () => {
   })
 
   test('has room for every later state: a request that fits is shown whole in all of them', () => {
-    const longest = view({ reason: 'y'.repeat(100) }, { description: factsOf(190, 10), rule: threeOf })
+    const longLink = { rule: 'production', pattern: '&{100}', link: 'https://tickets.example.com/browse/$0?more=&&&&&&&&&&&&&&&&&&&&&' }
+    const longest = view({ reason: 'y'.repeat(100) }, { description: factsOf(190, 10), rule: { ...threeOf, reason: [longLink] } })
     expect(fitsOnCard(longest)).toBe(true)
     const first = JSON.stringify(approvalCard(longest).blocks)
     expect(longest.description.facts.every(({ label, value }) => first.includes(`*${label}*\\n\`${value}\``))).toBe(true)

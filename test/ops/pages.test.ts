@@ -78,6 +78,7 @@ describe('the metrics', () => {
     jobs: [{ queue: 'wake-ups', state: 'delayed', count: 4 }],
     lastTickAgeMs: 1_500,
     budget: [{ kind: 'read', lane: 'person', used: 50, waitMs: 31_000 }],
+    isFrozen: true,
   }
 
   /** Returns metrics together with their page. */
@@ -130,6 +131,7 @@ describe('the metrics', () => {
           'lockkeeper_queue_jobs{queue="wake-ups",state="delayed"} 4',
           'lockkeeper_last_tick_age_seconds 1.5',
           'lockkeeper_redis_up 1',
+          'lockkeeper_frozen 1',
         ]),
       )
     })
