@@ -25,6 +25,7 @@ import {
   channelMention,
   code,
   dateTime,
+  dayAndTime,
   joinMrkdwn,
   link,
   type Mrkdwn,
@@ -61,7 +62,7 @@ export function breakGlassForm(
   problem?: Mrkdwn,
   entered?: string,
 ): ModalView {
-  const effect = start === undefined ? mrkdwn`takes effect at once` : mrkdwn`starts ${dateTime(start)}`
+  const effect = start === undefined ? mrkdwn`takes effect at once` : mrkdwn`starts ${dayAndTime(start)}`
   const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then ${effect}${pastWords(passes)}. The channel sees your reason, and the audit records it as break-glass.`
   return modal({
     callbackId: breakGlassCallbackId,

@@ -243,17 +243,17 @@ export function heldBriefly(waits: Waits): Mrkdwn {
   }
 }
 
-/** `, past the window *office* and a freeze`. Empty if nothing was passed. */
-export function pastWords(passed: Passed[] = []): Mrkdwn {
-  const names = passed.map(({ by, name }) => (name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the ${by} *${name}*`).text)
-  return mrkdwn`${names.length === 0 ? '' : ownWords(`, past ${listed(names, 'and')}`)}`
-}
-
 /** Names what holds a request: `the window “office”`. */
 export function holderOf({ for: what, name = '', request }: Waits): Mrkdwn {
   if (what === 'window') return mrkdwn`the window “${name}”`
   if (what === 'freeze') return name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the freeze “${name}”`
   return mrkdwn`request ${code(shortId(request ?? { id: '' }))}`
+}
+
+/** `, past the window “office” and a freeze`. Empty if nothing was passed. */
+export function pastWords(passed: Passed[] = []): Mrkdwn {
+  const names = passed.map(({ by, name }) => holderOf({ for: by, name }).text)
+  return mrkdwn`${names.length === 0 ? '' : ownWords(`, past ${listed(names, 'and')}`)}`
 }
 
 export function pressAgain(limit: AccountLimit): Mrkdwn {

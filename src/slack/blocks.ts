@@ -291,9 +291,10 @@ export function reasonInput(entered: string | undefined, hint: string, { optiona
 }
 
 export const startBlockId = 'start'
+export const longestStart = 100
 
 export function startInput(entered: string | undefined, hint: string) {
-  const element = plainTextInput({ actionId: startBlockId, maxLength: 100, initialValue: entered })
+  const element = plainTextInput({ actionId: startBlockId, maxLength: longestStart, initialValue: entered })
   return input({ blockId: startBlockId, label: 'Start', hint, optional: true, element })
 }
 

@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import { withinOr } from '../domain/within.ts'
-import { button, input, modal, noticeView, problemBlocks } from './blocks.ts'
+import { button, input, longestStart, modal, noticeView, problemBlocks } from './blocks.ts'
 import type { Command, Need } from './commands.ts'
 import { Refusal, toUserWords } from './errors.ts'
 import type { Click, FormHandler, InteractionHandlers, Shortcut, SlashCommand, Submission, SubmissionAnswer } from './interactions.ts'
@@ -63,11 +63,8 @@ function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadat
   return formMetadata(app, opened, app.access.reasonTerms(need, opened.origin.channelId))
 }
 
-/** A longer one is no time, and is refused. */
-const longestStart = 100
-
 /** Slack takes 3,000 characters of metadata. A form whose hint can't name all patterns names them when it is refused. */
-const mostOfTerms = 600
+const mostOfTerms = 700
 
 export function formMetadata(
   { directory }: Pick<App, 'directory'>,
@@ -79,7 +76,15 @@ export function formMetadata(
   const shown = terms.map(({ rule, pattern }) => ({ rule, pattern }))
   const reasonTerms = shown.filter((_, index) => JSON.stringify(shown.slice(0, index + 1)).length <= mostOfTerms)
   const zone = directory.knownZone(origin.userId)
-  return writeMetadata({ origin, responseUrl, reason: typed, start: start?.slice(0, longestStart), zone, reasonTerms, ...more })
+  return writeMetadata({
+    origin,
+    responseUrl,
+    reason: typed,
+    start: start && truncate(start, longestStart, 'plain'),
+    zone,
+    reasonTerms,
+    ...more,
+  })
 }
 
 const channelFormId = 'choose-channel'

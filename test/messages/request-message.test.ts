@@ -40,16 +40,16 @@ test('the request message in every situation', async () => {
   const several = { approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)] }
   const moving = { ...sent, state: 'tracking' as const }
   const emergency = { ...byBen, by: 'U0ADA00001', breakGlass: true, reason: 'web-1 burns <!here>' }
-  const passed = [
-    { by: 'window' as const, name: 'office', until: 0 },
-    { by: 'freeze' as const, name: 'Black Friday', until: 0 },
-    { by: 'freeze' as const, name: ownFreezeName },
-  ]
   const forLater = { start: tonight, expiresAt: tonight }
   const heldItems = [
     { id: 'eip_1', state: 'done' as const, causes: [] },
     { id: 'eip_2', state: 'waiting' as const, waits: blackFriday, causes: [] },
     { id: 'eip_3', state: 'waiting' as const, causes: [] },
+  ]
+  const passed = [
+    { by: 'window' as const, name: 'office', until: 0 },
+    { by: 'freeze' as const, name: 'Black Friday', until: 0 },
+    { by: 'freeze' as const, name: ownFreezeName },
   ]
   const situations: [string, CardView][] = [
     ['It waits for approval', view({})],
@@ -170,7 +170,6 @@ test('the details of a request', async () => {
   await expectDocument('request-details.md', 'The details of a request', [
     ['It is under way', shown(requestDetails(view({ ...sent, state: 'tracking' })))],
     ['It is done', shown(requestDetails(ended({ ...sent, state: 'done', lateAt: at(12) + 30_000 }, checked)))],
-    ['It is done, and its rule links a match', shown(requestDetails(ended({ ...sent, state: 'done' }, { rule: ofTicket })))],
     [
       'It is scheduled',
       shown(requestDetails(view({ ...approved, state: 'approved', start: tonight, waits: { for: 'start', until: tonight } }))),
@@ -210,6 +209,7 @@ test('the details of a request', async () => {
         ),
       ),
     ],
+    ['It is done, and its rule links a match', shown(requestDetails(ended({ ...sent, state: 'done' }, { rule: ofTicket })))],
     ['Its tracking was stopped', shown(requestDetails(ended({ ...sent, state: 'untracked', stoppedBy: 'U0ADA00001', endedAt: at(30) })))],
   ])
   expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(/Ended, <!date\^\d+\^\{time_secs\} \{date_short_pretty\}/)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import type { App } from '../../src/app.ts'
 import { formMetadata } from '../../src/slack/forms.ts'
 import { enteredIn, readMetadata, schemas, writeMetadata } from '../../src/slack/payloads.ts'
+import { fakeApp } from '../fake-app.ts'
 
 const {
   command: CommandPayload,
@@ -110,14 +110,14 @@ it('the metadata of a form has room for what rules require of a reason, and for 
     origin: { teamId: id, channelId: id, userId: id, command: `/${'x'.repeat(31)}` },
     responseUrl,
     reason: '"'.repeat(3_000),
-    start: `at ${'x'.repeat(3_000)}`,
+    start: `in ${'"'.repeat(2_900)}`,
   }
+  const app = fakeApp({ directory: { knownZone: () => 'America/Argentina/ComodRivadavia' } })
   const linked = { id: 'f'.repeat(32), link: `https://nimbus-works-of-the-north.slack.com/archives/${id}/p1795010400000100` }
   const more = { undoes: linked, repeats: linked, message: { channelId: id, ts: '1795010400.000100' } }
   const longest = { rule: '"'.repeat(60), pattern: '\\'.repeat(200), link: 'https://tickets.example.com/browse/$0' }
-  const directory = { knownZone: () => 'America/Argentina/ComodRivadavia' } as unknown as App['directory']
   const short = ['a', 'b', 'c'].map((rule) => ({ rule, pattern: 'OPS-\\d+' }))
-  const written = (terms: typeof short) => formMetadata({ directory }, opened, terms, more)
+  const written = (terms: typeof short) => formMetadata(app, opened, terms, more)
 
   expect(written([longest, longest, longest]).length).toBeLessThan(3_000 - 150)
   expect(readMetadata(written([longest, longest]))?.reasonTerms).toEqual([{ rule: longest.rule, pattern: longest.pattern }])
