@@ -85,8 +85,9 @@ export function createFreezes(app: FreezeApp, { sign, verify }: Pick<Keyring, 's
 
   /** Finds the newest entry about a freeze, and remembers its number. */
   async function search(since: number, now: number): Promise<void> {
-    if (known && now - known.searchedUntil < searchedForMs) return
-    const from = Math.max(0, (known?.searchedUntil ?? since) - clockMarginMs)
+    // The clock of Redis may have been ahead at the last search.
+    if (known && Math.abs(now - known.searchedUntil) < searchedForMs) return
+    const from = Math.max(0, Math.min(now, known?.searchedUntil ?? since) - clockMarginMs)
     const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since: from })
     const numbers = entries.filter(({ verdict }) => verdict === 'genuine').map(({ freeze = 0 }) => freeze)
     const number = Math.max(known?.number ?? -1, ...numbers)

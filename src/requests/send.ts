@@ -76,9 +76,10 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   const { items } = opened.change
   const lane = child ? 'bundle' : 'execute'
   const startedAt = performance.now()
-  const now = await store.now()
   const freeze = await app.freezes.read()
   const { freezes } = freeze
+  // After the read: a freeze that was set meanwhile has begun.
+  const now = await store.now()
   const start = timesOf(app, child?.parent ?? request, freezes)
   const until = mayStartUntil(start.signed, start.times)
   // A request that has waited too long for the account API ends with what that API answered.
