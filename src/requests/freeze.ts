@@ -140,9 +140,11 @@ export function timesOf(
   request: Request,
   freezes: Freeze[],
 ): { signed: Signed; times: Times } {
-  const { kind, decision, start, startNow } = request
+  const { kind, needsApproval, decision, start, startNow } = request
   const project = app.catalog.projectOf(request)
-  const times = timesFor(app.config.policy, app.access.ruleOf(request), { kind, project, decision }, freezes)
+  const isEmergency = needsApproval && decision?.breakGlass && app.signatures.verifyBreakGlass(request, decision) === 'genuine'
+  const change = { kind, project, decision: isEmergency ? decision : undefined }
+  const times = timesFor(app.config.policy, app.access.ruleOf(request), change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
   return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
 }
