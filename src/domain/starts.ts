@@ -17,7 +17,7 @@ export interface Times {
   project: Project
 }
 
-/** `freezes`: those of `/infra freeze`. An emergency approval passes all of them. */
+/** `freezes`: those of `/infra freeze`. A genuine emergency approval passes all of them. */
 export function timesFor(
   policy: Policy,
   rule: PolicyRule | undefined,
@@ -35,8 +35,15 @@ export interface Signed {
   startNow?: Pick<Approval, 'at'> | undefined
 }
 
-/** When the last approval was given, of a request whose approvals were verified. Without approval, when it was requested. */
-export function approvedAtOf({ decision, approvals, createdAt }: Pick<Request, 'decision' | 'approvals' | 'createdAt'>): number {
+/**
+ * When the last approval was given, of a request whose approvals were verified. One that needs none waits for its request message: nobody signs
+ * when that was posted, so it counts for as long as others can be approved.
+ */
+export function approvedAtOf(
+  request: Pick<Request, 'needsApproval' | 'decision' | 'decidedAt' | 'approvals' | 'createdAt' | 'ttlMs'>,
+): number {
+  const { needsApproval, decision, decidedAt, approvals, createdAt, ttlMs } = request
+  if (!needsApproval) return Math.min(Math.max(decidedAt ?? createdAt, createdAt), createdAt + ttlMs)
   if (decision?.breakGlass) return decision.at ?? createdAt
   return approvals.length === 0 ? createdAt : Math.max(...approvals.map(({ at }) => at))
 }

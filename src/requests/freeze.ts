@@ -115,8 +115,9 @@ export function createFreezes(
 
   /** Finds the newest entry about a freeze, and remembers its number. */
   async function search(since: number, now: number): Promise<void> {
-    if (known && now - known.searchedUntil < searchedForMs) return
-    const from = Math.max(0, (known?.searchedUntil ?? since) - clockMarginMs)
+    // The clock of Redis may have been ahead at the last search.
+    if (known && Math.abs(now - known.searchedUntil) < searchedForMs) return
+    const from = Math.max(0, Math.min(now, known?.searchedUntil ?? since) - clockMarginMs)
     const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since: from })
     const numbers = entries.filter(({ verdict }) => verdict === 'genuine').map(({ freeze = 0 }) => freeze)
     const number = Math.max(known?.number ?? -1, ...numbers)
@@ -208,9 +209,11 @@ export function timesOf(
   request: Request,
   freezes: Freeze[],
 ): { signed: Signed; times: Times } {
-  const { kind, decision, start, startNow } = request
+  const { kind, needsApproval, decision, start, startNow } = request
   const project = app.catalog.projectOf(request)
-  const times = timesFor(app.config.policy, app.access.ruleOf(request), { kind, project, decision }, freezes)
+  const isEmergency = needsApproval && decision?.breakGlass && app.signatures.verifyBreakGlass(request, decision) === 'genuine'
+  const change = { kind, project, decision: isEmergency ? decision : undefined }
+  const times = timesFor(app.config.policy, app.access.ruleOf(request), change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
   return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
 }

@@ -355,6 +355,7 @@ async function take(
     unlessHeld: data.unlessHeld ?? false,
     freeze: data.freeze !== undefined && { key: keys.freeze, is: data.freeze },
     frees: resources.map(otherLockOf),
+    openStates,
     revision: step.ifUnchanged ? request.revision : false,
     extendMs: data.extendMs ?? false,
     dueInMs: data.dueInMs ?? false,
