@@ -1,3 +1,4 @@
+import type { KnownBlock } from '@slack/web-api'
 import { test } from 'vitest'
 import { breakGlassForm } from '../../src/messages/forms.ts'
 import { freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../../src/messages/freezes.ts'
@@ -21,7 +22,7 @@ const home = (freeze: Parameters<typeof frozenBlocks>[0], mayLift = false, ofPol
 const trusted = (of: FreezeRecord) => ({ record: of, problem: undefined })
 const metadata = { origin: { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' } }
 const emergency = (of: Parameters<typeof breakGlassForm>[0]) =>
-  readableBlocks(breakGlassForm(of, metadata, description.title).blocks.slice(0, 1))
+  readableBlocks(breakGlassForm(of, metadata, description.title).blocks.slice(0, 1) as KnownBlock[])
 
 test('everything that is said of a freeze', async () => {
   await expectDocument('freezes.md', 'What is said of a freeze', [
