@@ -14,9 +14,7 @@ async function killAt({ bots, proxy, ben }: Scene, act: 'freeze' | 'unfreeze', w
     return true
   }
   const disarm =
-    when === 'before'
-      ? proxy.holdSent((sent) => fits(sent) && kill(), new Promise(() => {}))
-      : proxy.loseReplyTo(fits, { andThen: kill })
+    when === 'before' ? proxy.holdSent((sent) => fits(sent) && kill(), new Promise(() => {})) : proxy.loseReplyTo(fits, { andThen: kill })
   await ben.command(`/infra ${act}${act === 'freeze' ? ' because the network is being rebuilt' : ''}`, { channel: ops }).catch(() => {})
   await killed.promise
   disarm?.()
