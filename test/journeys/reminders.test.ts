@@ -44,11 +44,11 @@ describe('a reminder of a request that waits', () => {
 })
 
 describe('an escalation of a request that waits', () => {
-  const leadsThenChiara = `, escalate: [{ after: 1h, to: [S0LEADS00] }, { after: 2h, to: [U0DOV00001, ${people.ada}] }]`
+  const leadsThenDov = `, escalate: [{ after: 1h, to: [S0LEADS00] }, { after: 2h, to: [U0DOV00001, ${people.ada}] }]`
   const mentions = (text: string | undefined) => text?.match(/<[@!][^>]+>/g)
 
   test('calls each of its people when their time has come, once across restarts, and nobody before', async () => {
-    const { world, card, pass } = await startRequest(leadsThenChiara)
+    const { world, card, pass } = await startRequest(leadsThenDov)
     expect(mentions(card.text)).toEqual([`<@${people.ada}>`, '<!subteam^S0ONCALL01>', expect.stringMatching(/^<!date/)])
 
     await pass(0.9)
@@ -70,7 +70,7 @@ describe('an escalation of a request that waits', () => {
   })
 
   test('is one message to all whom it calls, the first approvers too, if nothing was sent while no bot ran', async () => {
-    const { world, card, pass } = await startRequest(leadsThenChiara)
+    const { world, card, pass } = await startRequest(leadsThenDov)
 
     await pass(5.5)
     const only = await untilReport(world.slack, card.ts, /Still needs approval/)
@@ -83,9 +83,9 @@ describe('an escalation of a request that waits', () => {
 
   test('comes in its time, long before the first reminder, and its people may approve before', async () => {
     const early = await startRequest(', escalate: { after: 1s, to: [S0LEADS00] }')
-    await untilReport(early.world.slack, early.card.ts, /Still needs approval after \d\ss/)
+    await untilReport(early.world.slack, early.card.ts, /Still needs approval after \d+\ss/)
 
-    const { world, card } = await startRequest(leadsThenChiara)
+    const { world, card } = await startRequest(leadsThenDov)
     await world.finn.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
     expect((await world.records.audit()).find(({ act }) => act === 'approve')).toMatchObject({ by: finn, via: 'S0LEADS00' })
