@@ -22,7 +22,7 @@ export function readPolicy(text: string, file: string, options: PolicyOptions): 
   const { content, faults, lineOf } = readYaml(text)
   if (!content) return { lines: linesOf(file, faults) }
 
-  const parsed = policySchema(options).safeParse(content.value, { error: ({ input }) => absentWords(input) })
+  const parsed = policySchema(options).safeParse(content.value, { error: absentWords })
   const policy = parsed.data && { ...parsed.data, bundles: options.bundles }
   const issues = (parsed.error?.issues ?? []).flatMap(problemsIn)
   // Rules and entries are compared with each other only if all their values are valid.
@@ -160,7 +160,7 @@ export function simplePolicy(v: Variables, { kinds, bundles }: Omit<PolicyOption
     request: v.OPERATORS,
     alerts: false,
     breakGlass: false,
-    needsReason: false,
+    reason: [],
     confirm: false,
     expiresMs: v.APPROVAL_TTL,
     windows: [],

@@ -74,6 +74,10 @@ export const freezing = 'freeze'
 /** The project of a change. `none`: its kind belongs to no project. `unknown`: the account API did not show it. */
 export type Project = { id: string; name?: string | undefined } | 'none' | 'unknown'
 
+/** What a rule requires of a reason: that there is one, or one with a match of a pattern. `link`: where the match leads, with `$0` for it. */
+export const ReasonTerms = z.object({ rule: z.string(), pattern: z.string().optional(), link: z.string().optional() })
+export type ReasonTerms = z.infer<typeof ReasonTerms>
+
 /** A rule for some kinds of change. Only the first matching rule of a policy applies. */
 export interface PolicyRule {
   /** Shown to people and written to the audit. */
@@ -89,7 +93,8 @@ export interface PolicyRule {
   approve: ApproveTerms | undefined
   /** Whether an approver may approve their own request in an emergency. */
   breakGlass: boolean
-  needsReason: boolean
+  /** Empty: a reason is optional. */
+  reason: ReasonTerms[]
   /** Whether *Approve* always asks for a confirmation, even if there is nothing to check first. */
   confirm: boolean
   expiresMs: number
@@ -255,7 +260,7 @@ function withBoth(rule: PolicyRule, other: PolicyRule): PolicyRule {
     ...rule,
     approve: rule.approve && other.approve ? bothTerms(rule.approve, other.approve) : (rule.approve ?? other.approve),
     breakGlass: [rule, other].every(({ approve, breakGlass }) => !approve || breakGlass) && Boolean(rule.approve ?? other.approve),
-    needsReason: rule.needsReason || other.needsReason,
+    reason: [...rule.reason, ...other.reason],
     confirm: rule.confirm || other.confirm,
     expiresMs: Math.min(rule.expiresMs, other.expiresMs),
     windows: [...rule.windows, ...other.windows.filter(({ name }) => !rule.windows.some((window) => window.name === name))],
@@ -276,8 +281,4 @@ export const longestReason = 500
 /** Returns a reason without the white space around it. Undefined if it shows nothing: a requirement is not met by invisible characters. */
 export function visibleReason(text: string | undefined): string | undefined {
   return /[\p{L}\p{N}\p{P}\p{S}]/u.test(withoutInvisible(text ?? '')) ? text?.trim() : undefined
-}
-
-export function lacksReason({ needsReason }: PolicyRule, reason: string | undefined): boolean {
-  return needsReason && visibleReason(reason) === undefined
 }

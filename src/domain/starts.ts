@@ -1,4 +1,4 @@
-import { earliestStart } from './hours.ts'
+import { earliestStart, holdsOf } from './hours.ts'
 import type { ChangeKind, Freeze, Policy, PolicyRule, Project, Window } from './policy.ts'
 import type { Approval, Decision, Request, Waits } from './request.ts'
 import { longestAheadMs } from './times.ts'
@@ -17,7 +17,7 @@ export interface Times {
   project: Project
 }
 
-/** `freezes`: those of `/infra freeze`. An emergency approval passes all of them. */
+/** `freezes`: those of `/infra freeze`. A genuine emergency approval passes all of them. */
 export function timesFor(
   policy: Policy,
   rule: PolicyRule | undefined,
@@ -35,8 +35,15 @@ export interface Signed {
   startNow?: Pick<Approval, 'at'> | undefined
 }
 
-/** When the last approval was given, of a request whose approvals were verified. Without approval, when it was requested. */
-export function approvedAtOf({ decision, approvals, createdAt }: Pick<Request, 'decision' | 'approvals' | 'createdAt'>): number {
+/**
+ * When the last approval was given, of a request whose approvals were verified. One that needs none waits for its request message: nobody signs
+ * when that was posted, so it counts for as long as others can be approved.
+ */
+export function approvedAtOf(
+  request: Pick<Request, 'needsApproval' | 'decision' | 'decidedAt' | 'approvals' | 'createdAt' | 'ttlMs'>,
+): number {
+  const { needsApproval, decision, decidedAt, approvals, createdAt, ttlMs } = request
+  if (!needsApproval) return Math.min(Math.max(decidedAt ?? createdAt, createdAt), createdAt + ttlMs)
   if (decision?.breakGlass) return decision.at ?? createdAt
   return approvals.length === 0 ? createdAt : Math.max(...approvals.map(({ at }) => at))
 }
@@ -54,9 +61,10 @@ export function mayStartUntil(signed: Signed, times: Times): number {
     if (first === 'never') return last
     const until = first.at + startWithinMs
     // It may begin while the request waits for the account, or for its turn.
-    const freeze = times.freezes.find(({ from }) => from > first.at && from <= until)
+    const begins = ({ from }: Freeze) => from > first.at && from <= until && holdsOf({ ...times, windows: [] }, times, from).length > 0
+    const freeze = times.freezes.find(begins)
     if (!freeze) return Math.min(until, last)
-    at = freeze.to
+    at = freeze.from
   }
   return last
 }
@@ -70,6 +78,11 @@ export function heldFrom(now: number, signed: Signed, times: Times): { waits: Wa
   const at = first === 'never' ? Number.POSITIVE_INFINITY : first.at
   const by = first === 'never' ? undefined : first.holds.at(-1)
   if (by === undefined && from > now) return { waits: { for: 'start', until: from }, at: from }
-  const name = by?.name ?? times.freezes.find(({ to }) => to > signed.approvedAt + longestAheadMs)?.name
-  return { waits: { for: by?.by ?? 'freeze', name, until: Number.isFinite(at) ? at : undefined }, at }
+  if (by) return { waits: { for: by.by, name: by.name, until: at }, at }
+  // Two windows that are never open together hold it for good, too.
+  const endless = times.freezes.find((freeze) => {
+    const [hold] = holdsOf({ windows: [], freezes: [freeze] }, times, Math.max(from, freeze.from))
+    return hold && hold.until > signed.approvedAt + longestAheadMs
+  })
+  return { waits: { for: endless ? 'freeze' : 'window', name: (endless ?? times.windows.at(-1))?.name }, at }
 }

@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import type { Freeze } from '../domain/policy.ts'
 import { type FreezeNow, type FreezeProblem, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
 import { actions, button, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
-import { channelMention, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { channelMention, dateTime, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
@@ -24,7 +24,7 @@ const problems: Record<FreezeProblem, string> = {
 /** `by @ada until 6:00 PM today`, `by @ada until somebody lifts it` */
 export function frozenWords({ by, because, until }: Pick<FreezeRecord, 'by' | 'because' | 'until'>): Mrkdwn {
   const who = by === undefined ? mrkdwn`by Lockkeeper${because ? ` ${causes[because]},` : ''}` : mrkdwn`by ${mention(by)}`
-  return mrkdwn`${who} until ${until === undefined ? 'somebody lifts it' : dateTime(until)}`
+  return mrkdwn`${who} until ${until === undefined ? 'somebody lifts it' : dayAndTime(until)}`
 }
 
 /** For operators, on a freeze whose record cannot be trusted. */
@@ -57,7 +57,7 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButto
         ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${where}${replaces}${after}`
         : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
-    ...reasonBlocks('Reason', record.reason),
+    ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(String(number))], `freeze-${number}`) : []),
   ])
 }
@@ -75,7 +75,7 @@ function liftButton(value: string): Button {
 
 export function freezesOfPolicy(freezes: Freeze[]): Mrkdwn | undefined {
   if (freezes.length === 0) return undefined
-  const each = freezes.map(({ name, to }) => mrkdwn`*${name}* until ${dateTime(to)}`)
+  const each = freezes.map(({ name, to }) => mrkdwn`“${name}” until ${dayAndTime(to)}`)
   return mrkdwn`Freezes of the policy that are on: ${joinMrkdwn(each, ', ')}.`
 }
 
@@ -92,7 +92,7 @@ export function frozenBlocks(
   const value = problem ? 'untrusted' : String(on?.number)
   const policy = freezesOfPolicy(ofPolicy)
   return [
-    ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason)] : []),
+    ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, undefined)] : []),
     ...(words && mayLift ? actions([liftButton(value)], `home-freeze-${value}`) : []),
     ...(policy ? wholeSection(mrkdwn`:snowflake: ${policy}`) : []),
   ]
@@ -101,8 +101,8 @@ export function frozenBlocks(
 /** For the operators, at both ends of a freeze of the policy. */
 export function policyFreezeWords({ name, to }: Freeze, isOver: boolean): Mrkdwn {
   return isOver
-    ? mrkdwn`:sunny: The policy's freeze *${name}* is over. ${startsInOrder}`
-    : mrkdwn`:snowflake: The policy's freeze *${name}* is on until ${dateTime(to)}. The changes that it covers don't start.`
+    ? mrkdwn`:sunny: The policy's freeze “${name}” is over. ${startsInOrder}`
+    : mrkdwn`:snowflake: The policy's freeze “${name}” is on until ${dayAndTime(to)}. The changes that it covers don't start.`
 }
 
 export function notFrozen(ofPolicy: Freeze[]): Mrkdwn {

@@ -3,7 +3,7 @@ import { alertsRequester, Denial, type DeniedAction } from '../domain/approval.t
 import { type Change, type Description, explainer, type Finding, type Words, wordsFrom } from '../domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
-import { isOpen, type Request, RequestRef, unverifiedRecord } from '../domain/request.ts'
+import { gaveWay, isOpen, type Request, RequestRef, unverifiedRecord } from '../domain/request.ts'
 import { type Phrase, person, phrase } from '../domain/text.ts'
 import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
 import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, type ShowPerson } from '../slack/text.ts'
@@ -155,7 +155,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'expired':
       return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':
-      return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
+      return mrkdwn`Canceled: ${gaveWay(request) ? 'another change of the same thing started before it' : 'the account changed since the request'}. Nothing was done.`
     case 'waiting':
       return mrkdwn`This request still needs approval. ${changedNothing}`
     case 'approved':

@@ -143,6 +143,7 @@ async function runCheck(check: Check): Promise<{ problem?: string; note?: string
 /** What all replicas share, read from Redis for a scrape. */
 export interface Snapshot {
   open: { state: string; kind: string; count: number }[]
+  scheduled: { by: string; count: number }[]
   movesInFlight: number
   unsent: number
   jobs: { queue: string; state: string; count: number }[]
@@ -158,6 +159,11 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
   const { gauge } = createInstruments(registry)
   const up = gauge('lockkeeper_redis_up', '1 if Redis answered this scrape, otherwise 0.')
   const open = gauge('lockkeeper_requests_open', 'Open requests of all replicas, by kind of change and state.', 'kind', 'state')
+  const scheduled = gauge(
+    'lockkeeper_requests_scheduled',
+    'Approved requests of all replicas that may not start yet, by what holds them: start, window, freeze or change.',
+    'by',
+  )
   const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress, of all replicas. Each address of an evacuation counts.')
   const unsent = gauge('lockkeeper_messages_unsent', 'Messages that Slack has not received yet.')
   const jobs = gauge('lockkeeper_queue_jobs', 'Jobs, by queue and state.', 'queue', 'state')
@@ -182,10 +188,11 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
 
   function set(figures: Snapshot | undefined): void {
     up.set(figures ? 1 : 0)
-    for (const each of [open, jobs, used, waiting]) each.reset()
+    for (const each of [open, scheduled, jobs, used, waiting]) each.reset()
     for (const each of [inFlight, unsent, tickAge, frozen]) each.remove()
     if (!figures) return
     for (const { kind, state, count } of figures.open) open.set({ kind, state }, count)
+    for (const { by, count } of figures.scheduled) scheduled.set({ by }, count)
     for (const { queue, state, count } of figures.jobs) jobs.set({ queue, state }, count)
     for (const { kind, lane, ...of } of figures.budget) {
       used.set({ kind, lane }, of.used)

@@ -82,16 +82,14 @@ function whyNotAllowed(
   if (!rule) return { code: 'rule-gone' }
   // An exemption that the policy has withdrawn since the request does not count, and no exemption covers a request by a machine.
   if (!request.needsApproval && (rule.approve || isMachine(request.origin))) return { code: 'approval-needed-now' }
-  const allowed = request.needsApproval ? lastApproval(app, request, rule) : { at: request.createdAt }
-  if ('code' in allowed) return allowed
+  const unapproved = request.needsApproval ? approvalProblem(app, request, rule) : undefined
+  if (unapproved) return unapproved
   const { signed, times } = timesOf(app, request, freezes)
-  // A change without approval also waits for its request message, which Slack may not take for hours.
-  const until = Math.max(mayStartUntil(signed, times) + moreMs, request.needsApproval ? 0 : request.createdAt + request.ttlMs)
-  return now > until ? { code: 'approved-too-long-ago' } : undefined
+  return now > mayStartUntil(signed, times) + moreMs ? { code: 'approved-too-long-ago' } : undefined
 }
 
-/** When the last of enough genuine approvals was given, by Redis' clock. It is not checked with Slack again, which may not respond. */
-function lastApproval({ signatures }: App, request: Request, rule: PolicyRule): { at: number } | AuthorityProblem {
+/** Undefined if enough genuine approvals were given. That is not checked with Slack again, which may not respond. */
+function approvalProblem({ signatures }: App, request: Request, rule: PolicyRule): AuthorityProblem | undefined {
   const { decision, approvals } = request
   if (decision?.breakGlass) {
     const { by, at } = decision
@@ -99,15 +97,14 @@ function lastApproval({ signatures }: App, request: Request, rule: PolicyRule): 
     if (verdict === 'unknown-key') return { code: 'unknown-key' }
     const isOwn = verdict === 'genuine' && by === request.origin.userId && !isMachine(request.origin)
     if (!isOwn || at === undefined || !isInTime(request, { at })) return { code: 'approvals-not-genuine' }
-    return rule.breakGlass ? { at } : { code: 'approval-needed-now' }
+    return rule.breakGlass ? undefined : { code: 'approval-needed-now' }
   }
   const counted = decision ? signatures.verifyApproved(request, decision) : 'unsigned'
   const verdicts = [counted, ...approvals.map((approval) => signatures.verifyApproval(request, approval))]
   if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
   const isGenuine = verdicts.every((verdict) => verdict === 'genuine') && approvals.every((approval) => isInTime(request, approval))
   if (!isGenuine || approvals.length === 0) return { code: 'approvals-not-genuine' }
-  if (!areEnough(request, decision, rule)) return { code: 'approval-needed-now' }
-  return { at: Math.max(...approvals.map(({ at }) => at)) }
+  return areEnough(request, decision, rule) ? undefined : { code: 'approval-needed-now' }
 }
 
 /** The newest first. Also entries that cannot be verified: somebody who breaks a signature must not cause a second write. */

@@ -168,7 +168,8 @@ export interface ItemAction {
 const ActionButton = ListedItem.extend({ version: z.literal(1) })
 
 /** Shows the details of an item that was chosen below a list, and opens the forms of its changes. */
-function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
+function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
+  const { access } = app
   const actions = features.flatMap(({ itemActions }) => itemActions ?? [])
 
   function showDetails(of: string, read: ReadDetails): Handler<Click> {
@@ -189,7 +190,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
       form: (click) => {
         const item = readJson(ActionButton, click.value)
         if (!item) throw new Refusal(outdatedButton)
-        return form(formMetadata(click, access.ruleWithReason(kind, click.origin.channelId)), item)
+        return form(formMetadata(app, click, access.reasonTerms(kind, click.origin.channelId)), item)
       },
       allow: async ({ origin }) => void (await access.gate(origin, kind, 'form')),
     }

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { type Approval, type Decision, type Request, resourcesOf } from '../domain/request.ts'
+import { type Approval, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { approvedByYou, changedRecord, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
@@ -117,7 +117,7 @@ export async function withdraw(app: App, request: Request, origin: Origin, onTak
 export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
   const { userId } = origin
   const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.startNow })
-  if (request.state !== 'approved' || request.waits?.for !== 'start') throw new Refusal(tooLate(request, userId))
+  if (holdOf(request)?.for !== 'start') throw new Refusal(tooLate(request, userId))
   const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: await app.store.now() })
   const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant }, dueInMs: 0 }
   const { outcome } = await app.store.take(request, 'start-now', data)

@@ -4,6 +4,7 @@ import { type ButtonDenial, isMachine, type Origin } from '../domain/approval.ts
 import { noteRequest } from '../domain/lane.ts'
 import { type ChangeKind, longestReason, visibleReason } from '../domain/policy.ts'
 import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
+import { utcTime } from '../domain/text.ts'
 import { breakGlassForm, rejectForm, tooLongReason } from '../messages/forms.ts'
 import { tooLate, unverifiedDescription } from '../messages/refusals.ts'
 import { belongsTo, readButton, retryLabel, subjectWords } from '../messages/words.ts'
@@ -122,7 +123,11 @@ async function readDecision(app: App, submission: Submission, formOf: (request: 
 }
 
 /** What an ended request offers to request: the content of a form, and the earlier request that it names. */
-type FillAgain = (app: App, request: Request, userId: string) => { filling: Filling; metadata: Pick<Metadata, 'undoes' | 'repeats'> }
+type FillAgain = (
+  app: App,
+  request: Request,
+  userId: string,
+) => { filling: Filling; start?: string | undefined; metadata: Pick<Metadata, 'undoes' | 'repeats'> }
 
 /** A button of an ended request. The person who sends the form is the requester, and it needs approval like any other. */
 export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill: FillAgain): FormHandler<Click> {
@@ -135,10 +140,9 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
 
   /** Returns what the form shows, as its arguments. */
   function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Parameters<FilledForm> {
-    const { filling, metadata } = fill(app, request, origin.userId)
-    const rule = app.access.ruleOf(request)
-    const needsReason = rule?.needsReason ? rule.name : undefined
-    return [formMetadata({ origin, responseUrl }, needsReason, { ...metadata, message: request.fromMessage }), filling]
+    const { filling, start, metadata } = fill(app, request, origin.userId)
+    const terms = app.access.ruleOf(request)?.reason ?? []
+    return [formMetadata(app, { origin, responseUrl, start }, terms, { ...metadata, message: request.fromMessage }), filling]
   }
 
   return {
@@ -165,11 +169,16 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
 
 const cannot = mrkdwn`This can't be requested from here. Use the command.`
 
-/** *Request again*: the same change. */
+/** *Request again*: the same change, also at the same time if that is still ahead. */
 export const fillAgain: FillAgain = (app, request) => {
   const { change, input, facts } = app.catalog.open(request)
   const title = request.undoes && change.reverse?.(input, facts)?.label
-  return { filling: { input, facts, reason: reasonAgain(request), title }, metadata: repeating(app, request) }
+  const { start = 0 } = request
+  return {
+    filling: { input, facts, reason: reasonAgain(request), title },
+    start: start > Date.now() ? utcTime(start) : undefined,
+    metadata: repeating(app, request),
+  }
 }
 
 /** *Move back* and the like: the change that undoes it. */

@@ -113,14 +113,16 @@ export function createFreezes(
     if (record && !problem) memory.known = { number: Math.max(highest, record.number), searchedUntil: memory.known?.searchedUntil ?? 0 }
     if (record && !problem && now - record.searchedUntil > renewAfterMs) await replace(text ?? '', write({ ...record, searchedUntil: now }))
     if (problem) onProblem(problem)
-    memory.last = { text: text ?? '', record, problem, freezes: freezesOf(record, problem) }
+    memory.last = { text: text ?? '', record, problem, freezes: freezesOf(record, problem, now) }
     return memory.last
   }
 
   /** Finds the newest entry about a freeze, and remembers its number. */
   async function search(since: number, now: number): Promise<void> {
-    if (memory.known && now - memory.known.searchedUntil < searchedForMs) return
-    const from = Math.max(0, (memory.known?.searchedUntil ?? since) - clockMarginMs)
+    const { known } = memory
+    // The clock of Redis may have been ahead at the last search.
+    if (known && Math.abs(now - known.searchedUntil) < searchedForMs) return
+    const from = Math.max(0, Math.min(now, known?.searchedUntil ?? since) - clockMarginMs)
     const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since: from })
     const numbers = entries.filter(({ verdict }) => verdict === 'genuine').map(({ freeze = 0 }) => freeze)
     const number = Math.max(memory.known?.number ?? -1, ...numbers)
@@ -212,9 +214,11 @@ export function timesOf(
   request: Request,
   freezes: Freeze[],
 ): { signed: Signed; times: Times } {
-  const { kind, decision, start, startNow } = request
+  const { kind, needsApproval, decision, start, startNow } = request
   const project = app.catalog.projectOf(request)
-  const times = timesFor(app.config.policy, app.access.ruleOf(request), { kind, project, decision }, freezes)
+  const isEmergency = needsApproval && decision?.breakGlass && app.signatures.verifyBreakGlass(request, decision) === 'genuine'
+  const change = { kind, project, decision: isEmergency ? decision : undefined }
+  const times = timesFor(app.config.policy, app.access.ruleOf(request), change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
   return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
 }
@@ -253,8 +257,10 @@ function spanOf(record: FreezeRecord | undefined, now: number): z.infer<typeof S
   return record?.isOn ? [{ from: record.from, to: Math.min(now, record.until ?? now) }] : []
 }
 
-function freezesOf(record: FreezeRecord | undefined, problem: FreezeProblem | undefined): Freeze[] {
+function freezesOf(record: FreezeRecord | undefined, problem: FreezeProblem | undefined, now: number): Freeze[] {
   if (problem || !record) return [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY }]
   const past = record.past.map((span) => ({ name: ownFreezeName, ...span }))
-  return record.isOn ? [...past, { name: ownFreezeName, from: record.from, to: record.until ?? Number.POSITIVE_INFINITY }] : past
+  // The clock of a Redis that took over may be behind.
+  const from = Math.min(record.from, now)
+  return record.isOn ? [...past, { name: ownFreezeName, from, to: record.until ?? Number.POSITIVE_INFINITY }] : past
 }

@@ -76,9 +76,10 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   const { items } = opened.change
   const lane = child ? 'bundle' : 'execute'
   const startedAt = performance.now()
-  const now = await store.now()
   const freeze = await app.freezes.read()
   const { freezes } = freeze
+  // After the read: a freeze that was set meanwhile has begun.
+  const now = await store.now()
   const start = timesOf(app, child?.parent ?? request, freezes)
   const until = mayStartUntil(start.signed, start.times)
   // A request that has waited too long for the account API ends with what that API answered.
@@ -174,10 +175,13 @@ const lookAgainMs = 60_000
 /** Between the starts of two requests that were held by the same, so that they start in the order of their approvals. */
 const betweenStartsMs = 250
 
-/** Waits until the request may start. Its message says what holds it. */
-async function hold(app: App, request: Request, held: { waits: Waits; at: number; until: number }): Promise<'waits'> {
+/** Waits until the request may start, and ends it if that is too late. Its message says what holds it. */
+async function hold(app: App, request: Request, held: { waits: Waits; at: number; until: number }): Promise<'waits' | undefined> {
   const { waits, at } = held
   const now = await app.store.now()
+  // A freeze may be lifted before its end. A window that has closed does not open earlier.
+  const isMissed = now >= held.until || (waits.for === 'window' && at > held.until)
+  if (isMissed) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
   const isShown = isSameWait(request.waits, waits)
   const ms = Math.max(0, Math.min(at - now, held.until - now, lookAgainMs)) + (await placeInLine(app, request, waits)) * betweenStartsMs
   await wait(app, request, ms + 20, isShown ? undefined : { name: 'wait-for-start', waits })

@@ -167,7 +167,10 @@ async function holderOf({ redis, keys }: Records, resource: string): Promise<str
 }
 
 /** The other open requests for the same things: those that hold one now, and those that are scheduled or held for later. */
-async function othersFor(records: Records, request: Request): Promise<{ now: Request[]; later: Request[] }> {
+async function othersFor(
+  records: Records,
+  request: Pick<Request, 'id' | 'resource'> & { moreResources?: string[] | undefined },
+): Promise<{ now: Request[]; later: Request[] }> {
   const { redis, keys } = records
   const names = [keys.resource, keys.later].flatMap((key) => resourcesOf(request).map(key))
   const ids = new Set((await guardStore(() => redis.mget(...names))).filter((id) => id !== null && id !== request.id))
@@ -354,6 +357,7 @@ async function take(
     unlessHeld: data.unlessHeld ?? false,
     freeze: data.freeze !== undefined && { key: keys.freeze, is: data.freeze },
     frees: resources.map(otherLockOf),
+    openStates,
     revision: step.ifUnchanged ? request.revision : false,
     extendMs: data.extendMs ?? false,
     dueInMs: data.dueInMs ?? false,

@@ -21,9 +21,9 @@ import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { Refusal } from '../slack/errors.ts'
-import { dateTime, mrkdwn, phraseWords } from '../slack/text.ts'
+import { dateTime, dayAndTime, mrkdwn, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
-import { findEarlier, historyBefore, type RequestedChange } from './history.ts'
+import { findEarlier, historyBefore, type RequestedChange, scheduledBefore } from './history.ts'
 import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from './store.ts'
 
 /** The longest preflight check, because the requester waits for it. */
@@ -53,7 +53,7 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
     title: phraseWords(withoutOwner(app.catalog.titleOf(request), request.origin.userId)),
     channelId: request.origin.channelId,
     asked: approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) },
-    start: request.start === undefined ? undefined : dateTime(request.start),
+    start: request.start === undefined ? undefined : dayAndTime(request.start),
     handoverLabel: requested.change.handover?.label,
   }
 }
@@ -84,11 +84,13 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const draft = { input, facts }
   const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   // The command ended with *because*, so the person wanted to give a reason.
-  if (requested.reason === '') throw new ReasonRequired(undefined, draft)
+  if (requested.reason === '') throw new ReasonRequired([], draft)
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
-  const warnings = [...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
+  const id = requestIdFor(deliveryKey)
+  const scheduled = start === undefined ? await scheduledBefore(app, { id, resource, moreResources }) : []
+  const warnings = [...scheduled, ...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
   const payload = {
-    id: requestIdFor(deliveryKey),
+    id,
     kind,
     input,
     facts,

@@ -5,7 +5,7 @@ import type { NewestHead } from '../audit/intake.ts'
 import type { UnderwayNow } from '../domain/change.ts'
 import { type ErrorCode, StoreUnavailableError, writeRefusalOf } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
-import type { Request } from '../domain/request.ts'
+import { holdOf, type Request } from '../domain/request.ts'
 import { someOf } from '../domain/text.ts'
 import { refusingRedis, safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
 import { draftNotice, isNoticeOwed, keepNotice, notifyOperators } from '../outbox/notices.ts'
@@ -271,10 +271,13 @@ export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: nu
     if (unseen < checksInARow) return
     // The same for all processes, and another one at the next time that no worker is running.
     await notifyOperators(app, 'no-worker', noWorker, { about: String(lastAt) })
-    for (const request of (await store.findOpen()).requests) await noteOn(request)
+    const now = await store.now()
+    for (const request of (await store.findOpen()).requests) await noteOn(request, now)
   }
 
-  async function noteOn(request: Request): Promise<void> {
+  async function noteOn(request: Request, now: number): Promise<void> {
+    const hold = holdOf(request)
+    if (hold && (hold.until ?? Number.POSITIVE_INFINITY) > now) return
     if (request.state !== 'approved' || request.waits?.for === 'worker' || app.catalog.changeIfKnown(request.kind)?.handover) return
     const { outcome } = await store.take(request, 'wait-for-worker', { set: { waits: { for: 'worker' } } })
     if (outcome === 'won') await show(app, request.id)

@@ -137,7 +137,7 @@ function commandHelp(command: Command, more: Command[], { name, allowed }: HelpF
   const parts = [
     mrkdwn`*${code(synopsis(command, name))}*\n${summary}.${details ? mrkdwn`\n${details}` : ''}`,
     ...(shown.length > 0 ? [joinMrkdwn([mrkdwn`*Examples*`, ...shown], '\n')] : []),
-    ...(command.need === 'read' || command.need === freezing ? [] : [withReason]),
+    ...(command.need === 'read' || command.need === freezing ? [] : [command.startsOnClick ? withReason : withStart]),
     ...(more.length > 0 ? [joinMrkdwn([mrkdwn`*More*`, ...linesOf(more, name)], '\n')] : []),
     ...(isUsable ? [] : [mrkdwn`_Not available to you here._`]),
   ]
@@ -145,6 +145,7 @@ function commandHelp(command: Command, more: Command[], { name, allowed }: HelpF
 }
 
 const withReason = mrkdwn`To give a reason, end the command with ${code('because')} and the reason. Approvers see it.`
+const withStart = mrkdwn`To start later, end the command with ${code('at 22:00')} or ${code('in 2h')}. To give a reason, add ${code('because')} and the reason. Approvers see it.`
 
 function notOpen(commands: Command[], { name, allowed }: HelpFor): Mrkdwn[] {
   const named = commands.filter(({ need }) => !allowed.includes(need)).map(({ words }) => code(`${name} ${words}`))
@@ -166,7 +167,7 @@ function linesOf(commands: Command[], name: string): Mrkdwn[] {
 
 function closing(usable: Command[], name: string): Mrkdwn {
   const [first] = usable
-  const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with ${code('because')} and the reason.`
+  const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise. To start later, end a change with ${code('at 22:00')} or ${code('in 2h')}. To give a reason, add ${code('because')} and the reason.`
   return first ? mrkdwn`${approval} Details and examples of a command: ${code(`${name} help ${first.words}`)}` : approval
 }
 

@@ -11,6 +11,7 @@ import {
   requesterRuling,
   tallyApprovals,
 } from '../../src/domain/approval.ts'
+import { whenOpen } from '../../src/domain/hours.ts'
 import { decidingRule, type Policy } from '../../src/domain/policy.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
@@ -67,7 +68,9 @@ function answer(policy: Policy, [kind, project]: (typeof changes)[number], chann
       .join(', ')
       .replace(Object.keys(people).join(', '), 'everybody') || 'nobody'
   const requesters = those((userId) => requesterRuling({ person: person(userId), place, membership }, rule).allowed)
-  const reason = rule.needsReason ? ', with a reason' : ''
+  const wanted = rule.reason.map(({ pattern }) => (pattern === undefined ? 'a reason' : `a match of ${pattern} in the reason`))
+  const opened = rule.windows.map((window) => `, started ${whenOpen(window)}`)
+  const reason = [...wanted.map((words) => `, with ${words}`), ...opened].join('')
   const terms = rule.approve
   if (!terms) return `${rule.name}: requested by ${requesters}${reason}; no approval`
   const approvers = those(

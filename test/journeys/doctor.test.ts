@@ -64,14 +64,15 @@ describe('the doctor', () => {
 
   test('warns of ids in the policy that nothing on the account shows, and reads only as many lists as it takes', async () => {
     const storefront = projectId('storefront')
-    const policy = (projects: string) =>
-      policyInFile(`rules: [{ name: a, channels: [${ops}], projects: ${projects}, approve: [S0ONCALL01] }]`)
+    const policy = (projects: string, freezes = '') =>
+      policyInFile(`rules: [{ name: a, channels: [${ops}], projects: ${projects}, approve: [S0ONCALL01] }]\n${freezes}`)
     const shown = await startWorld({ env: { POLICY_FILE: policy(`[${storefront}]`) } })
     expect((await runDoctor(shown)).text).not.toContain('*Policy:*')
     expect(shown.accountApi.journal.filter(({ path }) => /^.(servers|virtual_machines)/.test(path))).toEqual([])
 
-    const { text } = await runDoctor(await startWorld({ env: { POLICY_FILE: policy(`[${storefront}, ${storefront}x]`) } }))
-    expect(text).toContain(`*Policy:* No server, Elastic IP or virtual machine shows \`${storefront}x\`.`)
+    const freeze = `freezes: [{ name: f, from: 2026-11-27T00:00, to: 2026-11-30T08:00, zone: UTC, projects: [${storefront}y] }]`
+    const { text } = await runDoctor(await startWorld({ env: { POLICY_FILE: policy(`[${storefront}, ${storefront}x]`, freeze) } }))
+    expect(text).toContain(`*Policy:* No server, Elastic IP or virtual machine shows \`${storefront}x\` and \`${storefront}y\`.`)
   })
 
   test('works over Socket Mode, and in a direct message, where the bot needs no invitation', async () => {

@@ -213,7 +213,14 @@ const submitted = (more: Partial<SubmitOutcome>) =>
     ...more,
   })
 const handedOver = { handoverLabel: 'Create key' }
-const outcomes = [{}, { asked: undefined }, handedOver, { asked: undefined, ...handedOver }, { is: 'card-delayed' as const }]
+const outcomes = [
+  {},
+  { start: mrkdwn`10:00 PM today` },
+  { asked: undefined },
+  handedOver,
+  { asked: undefined, ...handedOver },
+  { is: 'card-delayed' as const },
+]
 
 const approvers = [
   terms(['U0BEN00001']),
@@ -240,6 +247,13 @@ test('findings, denials and notices read as in refusals.md', async () => {
         tooLate(byAlert('withdrawn'), 'U0BEN00001'),
         othersAreOpen(held.slice(0, 1), 'U0BEN00001'),
         othersAreOpen(held, 'alerts', true),
+      ].join('\n'),
+    ],
+    [
+      'Another one is scheduled, or has started',
+      [
+        othersAreOpen([{ ...holding('waiting', [address]), holder: requestFor({ start: Date.UTC(2026, 11, 1, 6) }) }], 'U0BEN00001'),
+        tooLate(requestFor({ state: 'voided', causes: [{ code: 'gave-way' }] }), 'U0BEN00001'),
       ].join('\n'),
     ],
     ['After a request', outcomes.map(submitted).join('\n')],

@@ -123,6 +123,14 @@ test('every report', async () => {
   )
 })
 
+test('a reason in a report links what its rule links', () => {
+  const decision = { ...approvedBy('U0BEN00001'), reason: 'Not before OPS-2.' }
+  const reason = [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0' }]
+  const rejected = reportInEachLayout(view({ ...sent, state: 'rejected', decision }, { rule: ruleFor({ reason }) }), 'ended')
+
+  expect(JSON.stringify(rejected)).toContain('{"type":"link","url":"https://tickets.example.com/browse/OPS-2","text":"OPS-2"}')
+})
+
 describe('a call', () => {
   test('of approvers leaves out people who need not act: the requester, and those who have approved', () => {
     const approve = { anyOf: toGroup(['U0ADA00001', 'U0BEN00001', 'U0CHI00001']), allOf: [], approvals: 2 }

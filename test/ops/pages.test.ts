@@ -72,6 +72,7 @@ describe('the operations port', () => {
 describe('the metrics', () => {
   const figures: Snapshot = {
     open: [{ state: 'waiting', kind: 'ip.move', count: 2 }],
+    scheduled: [{ by: 'window', count: 2 }],
     movesInFlight: 3,
     unsent: 1,
     jobs: [{ queue: 'wake-ups', state: 'delayed', count: 4 }],
@@ -124,6 +125,7 @@ describe('the metrics', () => {
           'lockkeeper_report_delay_seconds_bucket{le="0.5",kind="ip.evacuate"} 1',
           'lockkeeper_requests_lost_total{how="set-back"} 1',
           'lockkeeper_requests_open{kind="ip.move",state="waiting"} 2',
+          'lockkeeper_requests_scheduled{by="window"} 2',
           'lockkeeper_moves_in_flight 3',
           'lockkeeper_messages_unsent 1',
           'lockkeeper_queue_jobs{queue="wake-ups",state="delayed"} 4',

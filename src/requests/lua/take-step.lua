@@ -2,7 +2,7 @@
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
 -- KEYS: record, open, ended, outbox, due, audit intake, then the lock and the last change of each resource.
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], clear: [field], unexpired, notAfter | false, unlessHeld,
---              freeze: { key, is } | false, frees: [lock],
+--              freeze: { key, is } | false, frees: [lock], openStates: [state],
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs,
 --              changed: [number of the key of a last change], recordPrefix, parent: id | false, children: [id], cardPaceMs,
 --              beside: { ids: [id], most, withinMs } | false }, the audit note as JSON.
@@ -27,9 +27,20 @@ if arg.revision and lastRevision ~= arg.revision then return { 'changed', state,
 if arg.unexpired and now >= expiresAt then return { 'expired', state, stamp } end
 if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } end
 if arg.freeze and (redis.call('GET', arg.freeze.key) or '') ~= arg.freeze.is then return { 'frozen', state, stamp } end
+
+-- Whether another request holds a resource. One that has ended, or whose record is gone, holds nothing, as for a new request. A parent holds what
+-- its children change.
+local function isHeld(lock)
+  local holder = redis.call('GET', lock)
+  if not holder or holder == arg.id or holder == arg.parent then return false end
+  local held = redis.pcall('HGET', arg.recordPrefix .. holder, 'state')
+  for _, open in ipairs(arg.openStates) do
+    if held == cjson.encode(open) then return true end
+  end
+  return false
+end
 for i = 7, arg.unlessHeld and #KEYS or 0, 2 do
-  local holder = redis.call('GET', KEYS[i])
-  if holder and holder ~= arg.id and holder ~= arg.parent then return { 'lost', state, stamp } end
+  if isHeld(KEYS[i]) then return { 'lost', state, stamp } end
 end
 if arg.beside then
   if redis.call('HGET', arg.recordPrefix .. arg.parent, 'state') ~= '"tracking"' then return { 'lost', state, stamp } end
@@ -109,7 +120,7 @@ for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[4], now, arg.id 
 if arg.open then
   -- A request that is tracked again holds its resources again, if they are free.
   for i = 7, #KEYS, 2 do
-    if not redis.call('GET', KEYS[i]) then redis.call('SET', KEYS[i], arg.id) end
+    if not isHeld(KEYS[i]) then redis.call('SET', KEYS[i], arg.id) end
   end
   redis.call('PERSIST', KEYS[1])
   for _, id in ipairs(arg.children) do redis.call('PERSIST', arg.recordPrefix .. id) end

@@ -53,12 +53,16 @@ describe('an evacuation', () => {
   })
 
   test('is as strict as the stricter of both in all else', () => {
-    const strict = { needsReason: true, confirm: true, expiresMs: 60_000, breakGlass: false }
-    const lax = { needsReason: false, confirm: false, expiresMs: 120_000, breakGlass: true }
+    const strict = { reason: [{ rule: 'strict' }], confirm: true, expiresMs: 60_000, breakGlass: false }
+    const lax = { reason: [], confirm: false, expiresMs: 120_000, breakGlass: true }
 
     expect(ruleOf([evacuations(lax), moves(strict)])).toMatchObject(strict)
     expect(ruleOf([evacuations(strict), moves(lax)])).toMatchObject(strict)
     expect(ruleOf([evacuations(lax), moves(lax)])).toMatchObject(lax)
+    expect(ruleOf([evacuations(strict), moves({ reason: [{ rule: 'moves', pattern: 'OPS' }] })]).reason).toEqual([
+      { rule: 'strict' },
+      { rule: 'moves', pattern: 'OPS' },
+    ])
   })
 
   test('whose own rule needs no approval needs that of the rule for moves', () => {

@@ -79,7 +79,7 @@ describe('a write is sent', () => {
   })
 
   test('without approvals if the rule asked for none at the request and asks for none now', async () => {
-    const exempt = approvedRequest({ needsApproval: false, approvalsNeeded: 0 }, [])
+    const exempt = approvedRequest({ needsApproval: false, approvalsNeeded: 0, decidedAt: approvedAt }, [])
     expect(check(exempt, { rule: ruleFor({ approve: undefined }) })).toBeUndefined()
   })
 

@@ -85,6 +85,7 @@ function approvedMove(
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state }
     },
+    othersFor: async () => ({ now: [], later: [] }),
     postpone: async () => {},
     usualDuration: async () => undefined,
     postponeIfUnchanged: async (_: Request, ms: number) => void postponed.push(ms),
@@ -106,6 +107,7 @@ function approvedMove(
     queues: { wake: async (_, ms = 0) => void woken.push(ms) },
     signatures,
     access: {
+      judgeStart: async () => 'allowed',
       ruleOf: () => (++checks > 1 && isRuleStricterAtWrite ? ruleFor({ approve: terms(['S0ONCALL01'], { approvals: 2 }) }) : ruleFor()),
     },
     config: { policy: noPolicy, opsChannel: undefined, slack: { command: '/infra' } },

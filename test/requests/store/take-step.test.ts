@@ -1,12 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../../src/domain/request.ts'
-import { createStore, type StepData, type Store, type TakenStep } from '../../../src/requests/store.ts'
+import type { Request, Waits } from '../../../src/domain/request.ts'
+import type { StepName } from '../../../src/requests/steps.ts'
+import { createStore, encodeFields, type StepData, type Store, type TakenStep } from '../../../src/requests/store.ts'
 import { trusting } from '../audit-for-test.ts'
 import { owedReports } from '../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { moveFacts, recordRequest } from '../request-for-test.ts'
-import { takeSteps } from '../take-steps.ts'
+import { type PlannedStep, takeSteps } from '../take-steps.ts'
 import { withRequest } from '../with-request.ts'
+
+/** Who holds the resource of the request, and who is scheduled or held for it. */
+async function locksOf({ redis, keys, request }: Pick<Awaited<ReturnType<typeof withRequest>>, 'redis' | 'keys' | 'request'>) {
+  const [now, later] = await redis.mget(keys.resource(request.resource), keys.later(request.resource))
+  return { now, later }
+}
 
 describe('a step', () => {
   test('is taken by one process if several try at once', async () => {
@@ -44,17 +51,54 @@ describe('a step', () => {
     expect(await store.take(request, 'approve', { notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
   })
 
-  test('is refused if another request holds a resource that it must not share', async () => {
+  test('is refused while another open request holds a resource that it must not share', async () => {
     const { redis, keys, store, request } = await withRequest()
-    await takeSteps(store, request.id, 'approve', 'send', 'accept', 'stop-tracking')
-    const stopped = await store.find(request.id)
-    if (!stopped) throw new Error('the request is gone')
+    const stopped = await takeSteps(store, request.id, 'approve', 'send', 'accept', 'stop-tracking')
 
-    await redis.set(keys.resource(request.resource), 'another request')
+    const other = await recordRequest(store)
     expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'lost', state: 'untracked' })
-    await redis.del(keys.resource(request.resource))
+    await takeSteps(store, other.id, 'reject')
     expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'won', state: 'tracking' })
     expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
+  })
+
+  test.each<[string, (other: Request, world: Awaited<ReturnType<typeof withRequest>>) => Promise<unknown>]>([
+    ['whose record is gone', ({ id }, { redis, keys }) => redis.del(keys.record(id))],
+    ['that has ended', ({ id }, { redis, keys }) => redis.hset(keys.record(id), 'state', '"done"')],
+    [
+      'whose record is no record',
+      async ({ id }, { redis, keys }) => {
+        await redis.del(keys.record(id))
+        await redis.set(keys.record(id), 'damaged')
+      },
+    ],
+  ])('takes over what is locked by a request %s', async (_, end) => {
+    const world = await withRequest({ start: Date.now() + 3_600_000 })
+    const { redis, keys, store, request } = world
+    const approved = await takeSteps(store, request.id, 'approve')
+    const other = await recordRequest(store)
+    expect(await store.take(approved, 'send', { unlessHeld: true })).toMatchObject({ outcome: 'lost' })
+
+    await end(other, world)
+
+    expect(await redis.get(keys.resource(request.resource))).toBe(other.id)
+    expect(await store.take(approved, 'send', { unlessHeld: true })).toMatchObject({ outcome: 'won' })
+    expect(await locksOf(world)).toEqual({ now: request.id, later: null })
+  })
+
+  test('is refused if the record of the freeze is not the one that was read', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const approved = await takeSteps(store, request.id, 'approve')
+    expect(await store.take(approved, 'send', { freeze: 'free' })).toEqual({ outcome: 'frozen', state: 'approved' })
+    await redis.set(keys.freeze, 'frozen')
+    for (const freeze of ['free', ''])
+      expect(await store.take(approved, 'send', { freeze })).toEqual({ outcome: 'frozen', state: 'approved' })
+    expect(await store.take(approved, 'send', { freeze: 'frozen' })).toMatchObject({ outcome: 'won' })
+    // A repeat of a step that was taken finds its own token first.
+    const other = await takeSteps(store, (await recordRequest(store, { resource: 'other' })).id, 'approve')
+    expect(await store.take(other, 'send', { freeze: 'frozen' }, 'mine')).toMatchObject({ outcome: 'won' })
+    await redis.set(keys.freeze, 'free')
+    expect(await store.take(other, 'send', { freeze: 'frozen' }, 'mine')).toMatchObject({ outcome: 'won' })
   })
 
   test('is refused if the record is gone', async () => {
@@ -196,5 +240,93 @@ describe('a step that was taken', () => {
     expect(send?.sinceApprovalMs).toBeGreaterThanOrEqual(7_000)
     expect(send?.sinceApprovalMs).toBeLessThan(9_000)
     expect(others.every(({ sinceApprovalMs }) => sinceApprovalMs === undefined)).toBe(true)
+  })
+})
+
+const untilStart = { for: 'start', until: 1 } as const
+const wait = (name: StepName, waits: Waits['for']): PlannedStep => [name, { set: { waits: { for: waits } } }]
+
+describe('the lock of a request', () => {
+  const scheduled: [PlannedStep, 'now' | 'later'][] = [
+    ['approve', 'later'],
+    [['wait-for-start', { set: { waits: untilStart } }], 'later'],
+    ['start-now', 'later'],
+    [wait('wait-for-start', 'window'), 'later'],
+    [wait('wait-for-turn', 'writes'), 'now'],
+    [wait('wait-for-start', 'freeze'), 'later'],
+    [wait('wait-for-account', 'account'), 'now'],
+    [wait('wait-for-start', 'change'), 'later'],
+    ['send', 'now'],
+    [wait('limit', 'writes'), 'now'],
+    [wait('wait-for-start', 'freeze'), 'later'],
+    ['send', 'now'],
+    ['accept', 'now'],
+  ]
+
+  test.each([
+    ['scheduled', { start: Date.now() + 3_600_000 }, 'later'],
+    ['immediate', {}, 'now'],
+  ] as const)('of one that is %s moves between now and later with what it waits for', async (_, more, first) => {
+    const world = await withRequest(more)
+    const { store, request } = world
+    const locks = [await locksOf(world)]
+    for (const [step] of scheduled) {
+      await takeSteps(store, request.id, step)
+      locks.push(await locksOf(world))
+    }
+    const expected = [first, ...scheduled.map(([, lock], index) => (index === 0 ? first : lock))]
+    expect(locks).toEqual(expected.map((lock) => ({ now: null, later: null, [lock]: request.id })))
+  })
+
+  const ends: [string, PlannedStep[]][] = [
+    ['rejected', ['reject']],
+    ['expired', ['expire']],
+    ['withdrawn', ['withdraw']],
+    ['withdrawn after the approval', ['approve', 'withdraw']],
+    ['withdrawn while it is held', ['approve', wait('wait-for-start', 'freeze'), 'withdraw']],
+    ['to give way before the approval', ['give-way']],
+    ['to give way while it is held', ['approve', wait('wait-for-start', 'window'), 'give-way']],
+    ['dropped while it is held', ['approve', wait('wait-for-start', 'freeze'), 'drop']],
+    ['voided', ['approve', 'void']],
+    ['done', ['approve', 'send', 'finish']],
+    ['failed after a wait', ['approve', wait('wait-for-start', 'freeze'), 'send', 'accept', 'fail']],
+    ['not tracked', ['approve', 'send', 'accept', 'stop-tracking']],
+  ]
+  test.each(ends)('is freed by a request that is %s, whether it was scheduled or not', async (_, steps) => {
+    for (const more of [{}, { start: Date.now() + 3_600_000 }]) {
+      const world = await withRequest(more)
+      await takeSteps(world.store, world.request.id, ...steps)
+      expect(await locksOf(world)).toEqual({ now: null, later: null })
+    }
+  })
+
+  test('is left to others by a request that is held, and by its end', async () => {
+    const world = await withRequest()
+    const { store, request } = world
+    const scheduled = await recordRequest(store, { start: Date.now() + 3_600_000 })
+    expect(await locksOf(world)).toEqual({ now: request.id, later: scheduled.id })
+
+    await takeSteps(store, request.id, 'approve', wait('wait-for-start', 'freeze'))
+    expect(await locksOf(world)).toEqual({ now: null, later: scheduled.id })
+    const immediate = await recordRequest(store)
+    expect((await store.othersFor(request)).now.map(({ id }) => id)).toEqual([immediate.id])
+    await takeSteps(store, request.id, 'withdraw')
+
+    expect(await locksOf(world)).toEqual({ now: immediate.id, later: scheduled.id })
+  })
+
+  test('of an evacuation stays with it while its children are held', async () => {
+    const { redis, keys, store, request } = await withRequest({ resource: 'server:sv_1', moreResources: ['elastic_ip:eip_1'] })
+    await takeSteps(store, request.id, 'approve', ['begin', { set: { hasChildren: true } }])
+    const parent = { id: request.id, kind: 'ip.evacuate' }
+    const child = { ...request, id: 'child', resource: 'elastic_ip:eip_1', moreResources: [], parent, state: 'approved' as const }
+    await redis.hset(keys.record(child.id), encodeFields({ ...child, expiresAt: request.expiresAt }))
+
+    const held = await takeSteps(store, child.id, wait('wait-for-start', 'freeze'))
+    expect(await redis.mget(keys.resource(child.resource), keys.later(child.resource))).toEqual([request.id, null])
+    expect(await store.take(held, 'send', { unlessHeld: true, freeze: 'read before' })).toMatchObject({ outcome: 'frozen' })
+    expect(await store.take(held, 'send', { unlessHeld: true, freeze: '' })).toMatchObject({ outcome: 'won' })
+
+    expect(await redis.mget(keys.resource(child.resource), keys.later(child.resource))).toEqual([request.id, null])
   })
 })
