@@ -5,7 +5,7 @@ import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/p
 import { readStart, timeWords } from '../domain/times.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
 import { startProblem, tooLongReason } from '../messages/forms.ts'
-import { notFrozen, policyFreezeWords, unfreezeButton } from '../messages/freezes.ts'
+import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton } from '../messages/freezes.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type FreezeRecord, freezeMessageId } from '../requests/freeze.ts'
@@ -81,10 +81,12 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)
   if (!lifted && which !== undefined)
     return mrkdwn`This freeze is over, or another one replaced it. Nothing was changed. ${code(`${origin.command} unfreeze`)} lifts what is on.`
-  if (!lifted) return notFrozen(freezesOnAt(app.config.policy, await app.store.now()))
+  const ofPolicy = freezesOnAt(app.config.policy, await app.store.now())
+  if (!lifted) return notFrozen(ofPolicy)
   tell(app, lifted)
   await wakeHeld(app)
-  return mrkdwn`:sunny: *Unfrozen.* What was held starts now, in the order of the approvals.`
+  const still = freezesOfPolicy(ofPolicy)
+  return mrkdwn`:sunny: *Unfrozen.* What was held starts now, in the order of the approvals.${still ? mrkdwn` ${still}` : ''}`
 }
 
 async function press(app: App, setup: Setup, { value, origin, answer, onHome }: Click): Promise<void> {

@@ -24,6 +24,8 @@ export async function approve(app: App, read: Request, origin: Origin, onTaken?:
   refuseRequesterOfDecided(read, origin)
   const grant = await access.authorize(origin, { to: 'decide', request: read, button: cardButtons.approve })
   const by = origin.userId
+  // What is frozen now prolongs the time to have a secret issued.
+  if (app.catalog.open(read).change.handover) await app.freezes.read()
   let request = read
   for (let attempt = 0; attempt < mostTries; attempt += 1) {
     refuseUnlessWaiting(request, by)

@@ -46,8 +46,8 @@ test('a freeze of the policy is told to the operators at both ends, each once, b
   await one.announceAt(hours(20))
 
   expect([one.texts, other.texts]).toEqual([
-    [expect.stringMatching(/The policy's freeze \*Black Friday\* is on until <!date/)],
-    [expect.stringMatching(/The policy's freeze \*Black Friday\* is over\. What it held starts now/)],
+    [expect.stringMatching(/The policy's freeze “Black Friday” is on until <!date/)],
+    [expect.stringMatching(/The policy's freeze “Black Friday” is over\. What it held starts now/)],
   ])
   // What was told stays known for longer than an hour.
   const [name = ''] = await shared.redis.keys('*freeze-of-policy*begin')

@@ -1,6 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
 import type { Waits } from '../../src/domain/request.ts'
+import { ownFreezeName } from '../../src/domain/starts.ts'
 import { phrase } from '../../src/domain/text.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../../src/messages/home-view.ts'
 import { type CardView, fitsOnCard } from '../../src/messages/request-message.ts'
@@ -101,7 +102,7 @@ test('the Home tab in every situation', async () => {
           entry({ ...later({ for: 'start', until: now + 3 * 24 * 60 * minutes }), id: idOf(1), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'window', until: now, name: 'office' }), id: idOf(2), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'freeze', until: now, name: 'Black Friday' }), id: idOf(3), ...from('U0BEN00001') }),
-          entry({ ...later({ for: 'freeze', name: '/infra freeze' }), id: idOf(4), ...from('U0BEN00001') }),
+          entry({ ...later({ for: 'freeze', name: ownFreezeName }), id: idOf(4), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'change', request: { id: '80fbcd61aa', channelId: 'C1', cardTs: '1.1' } }), id: idOf(5) }),
         ],
         startable: new Set([idOf(1)]),

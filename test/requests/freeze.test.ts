@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
+import { ownFreezeName } from '../../src/domain/starts.ts'
 import { createFreezes, freezeOnAt } from '../../src/requests/freeze.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { auditSigning } from './audit-for-test.ts'
@@ -74,7 +75,7 @@ describe('a freeze', () => {
     letPass(hours)
     expect([await isOn(), await judge()]).toEqual([false, free])
     await set(lifted)
-    expect((await read()).freezes).toEqual([{ name: '/infra freeze', from, to: until }])
+    expect((await read()).freezes).toEqual([{ name: ownFreezeName, from, to: until }])
 
     letPass(15 * 24 * hours)
     await set(lifted)
