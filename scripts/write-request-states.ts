@@ -7,7 +7,7 @@ export const requestStatesPath = join(import.meta.dirname, '../docs/request-stat
 
 const meanings: Record<RequestState, string> = {
   waiting: 'It waits for approval, or for its request message where the rule needs no approval.',
-  approved: 'It is approved, and nothing was sent yet.',
+  approved: 'It is approved, and nothing was sent yet. It may be scheduled, or held by a window or a freeze.',
   starting: 'The write may have been sent, and its answer is not known yet.',
   tracking: 'The account API accepted the change, or its children are being sent. Lockkeeper tracks it until it ends.',
   done: 'The account shows the change as done.',
@@ -15,7 +15,7 @@ const meanings: Record<RequestState, string> = {
   'not-started': 'The write was not sent, or it had no effect.',
   superseded: 'Another change overtook it.',
   untracked: 'Somebody stopped the tracking, or the record could not be verified any more, so its end is not known.',
-  voided: 'The account changed between the request and the write, so nothing was done.',
+  voided: 'Nothing was done: the account changed between the request and the write, or another change of the same thing started before it.',
   rejected: 'An approver rejected it.',
   withdrawn: 'The requester withdrew it, or the alert that requested it resolved.',
   expired: 'Its deadline passed before it was approved, or before its secret was issued.',
@@ -32,6 +32,9 @@ const takers: Record<Taker, string> = {
 const reports: Record<ReportName, string> = {
   'reminder-half': 'first reminder',
   'reminder-last': 'last reminder',
+  'escalation-1': 'first escalation',
+  'escalation-2': 'second escalation',
+  'escalation-3': 'third escalation',
   'break-glass': 'emergency approval',
   approved: 'approval, for the requester who takes the secret',
   'handover-half': 'first reminder of the requester',
@@ -53,7 +56,7 @@ export function requestStatesPage(): string {
     diagram(),
     `Steps that keep the state are not drawn: ${listed(stepNames.filter((name) => stepOf(name).to === 'same'))}.`,
     '## States',
-    'An open request holds its resource: nobody can request another change of the same thing.',
+    'An open request holds its resource: nobody can request another change of the same thing. One that is scheduled or held only keeps others from being scheduled. It ends with `give-way` when another one starts.',
     table(['State', 'Meaning', 'Open or ended', 'Next states, with their steps'], requestStates.map(stateRow)),
     '## Steps',
     'Each step is one compare-and-set in Redis, so the first of several wins. *Sets* names the fields that get the current time, by the clock of Redis. *Taken by* says who triggers the step. A click after the deadline triggers `expire`.',

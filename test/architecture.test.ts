@@ -37,6 +37,9 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^(pino|prom-client)$/, /^ops\//],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/text\.ts$/],
+  [/^chrono-node\/en$/, /^domain\/times\.ts$/],
+  [/^temporal-polyfill$/, /^domain\/(times|hours)\.ts$/],
+  [/^re2js$/, /^domain\/reason\.ts$/],
 ]
 
 interface Import {
@@ -125,9 +128,9 @@ describe('the architecture', () => {
     expect(wrong).toEqual([])
   })
 
-  test('lets the domain import only zod and the package that counts mistyped letters', () => {
+  test('lets the domain import only zod, and the packages for mistyped letters, patterns and times', () => {
     const known = new Set(packages.filter(({ file }) => partOf(file) === 'domain').map(({ target }) => target))
-    expect([...known].toSorted()).toEqual(['fastest-levenshtein', 'zod'])
+    expect([...known].toSorted()).toEqual(['chrono-node/en', 'fastest-levenshtein', 're2js', 'temporal-polyfill', 'zod'])
   })
 
   test('has one file in each program that reads the environment', () => {

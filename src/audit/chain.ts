@@ -1,6 +1,7 @@
 import { hash as digest, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { Finding } from '../domain/change.ts'
+import { Passed } from '../domain/request.ts'
 import type { Keyring, Verdict } from '../domain/signing.ts'
 import { scrub } from '../ops/log.ts'
 
@@ -53,6 +54,8 @@ export const AuditNote = z.looseObject({
   /** Of a freeze: its number, counted from 1, and its end in ms since 1970. */
   freeze: z.number().int().optional(),
   until: z.number().optional(),
+  /** What an emergency approval passed. */
+  passed: z.array(Passed).optional(),
   // In a note that old entries were removed: the number of the last one, and the time before which they were, in ms since 1970 by Redis' clock.
   through: z.number().int().optional(),
   keptSince: z.number().optional(),

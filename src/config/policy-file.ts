@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type AlertRoute, approversOf, type Policy, type PolicyRule, rulesOfKind, settingRules } from '../domain/policy.ts'
 import { misleadingPart, withoutInvisible } from '../domain/text.ts'
 import { quote, type ReadFile, readText } from './notation.ts'
-import { type PolicyOptions, policySchema } from './policy-schema.ts'
+import { absentWords, type PolicyOptions, policySchema } from './policy-schema.ts'
 import type { Variables } from './variables.ts'
 import { type Fault, readYaml } from './yaml.ts'
 
@@ -22,7 +22,7 @@ export function readPolicy(text: string, file: string, options: PolicyOptions): 
   const { content, faults, lineOf } = readYaml(text)
   if (!content) return { lines: linesOf(file, faults) }
 
-  const parsed = policySchema(options).safeParse(content.value, { error: ({ input }) => absentWords(input) })
+  const parsed = policySchema(options).safeParse(content.value, { error: absentWords })
   const policy = parsed.data && { ...parsed.data, bundles: options.bundles }
   const issues = (parsed.error?.issues ?? []).flatMap(problemsIn)
   // Rules and entries are compared with each other only if all their values are valid.
@@ -35,11 +35,6 @@ export function readPolicy(text: string, file: string, options: PolicyOptions): 
 interface Problem {
   path: PropertyKey[]
   message: string
-}
-
-function absentWords(input: unknown): string | undefined {
-  if (input === undefined) return 'is missing'
-  return input === null ? 'is empty' : undefined
 }
 
 /** An issue about unknown keys is at the rule, and each key has its own line. */
@@ -108,7 +103,7 @@ function tooManyApprovals({ approve }: PolicyRule): Problem | undefined {
   if (!approve) return undefined
   const { users, userGroups } = approversOf(approve)
   if (userGroups.length > 0 || approve.approvals <= users.length) return undefined
-  return { path: ['approve', 'approvals'], message: `must be at most ${users.length}: any_of and all_of name no more people` }
+  return { path: ['approve', 'approvals'], message: `must be at most ${users.length}: the rule names no more approvers` }
 }
 
 function nameTaken({ name }: { name: string }, above: { name: string }[]): Problem | undefined {
@@ -165,7 +160,7 @@ export function simplePolicy(v: Variables, { kinds, bundles }: Omit<PolicyOption
     request: v.OPERATORS,
     alerts: false,
     breakGlass: false,
-    needsReason: false,
+    reason: [],
     confirm: false,
     expiresMs: v.APPROVAL_TTL,
     windows: [],

@@ -3,6 +3,7 @@ import { alertsRequester } from '../domain/approval.ts'
 import {
   type AlertRoute,
   type ApproveTerms,
+  approversOf,
   type Bundles,
   type ChangeKind,
   type Freeze,
@@ -10,9 +11,11 @@ import {
   type Group,
   type PolicyRule,
   type Projects,
+  type ReasonTerms,
   toGroup,
   type Window,
 } from '../domain/policy.ts'
+import { isLinkTemplate, patternProblem } from '../domain/reason.ts'
 import { dayNames, isZone, readLocalTime } from '../domain/times.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
@@ -41,10 +44,15 @@ function listOf<Item extends z.ZodType>(item: Item, textOf: (item: z.output<Item
     })
 }
 
+export function absentWords({ input }: { input: unknown }): string | undefined {
+  if (input === undefined) return 'is missing'
+  return input === null ? 'is empty' : undefined
+}
+
 /** Parses a value that may have several forms. Chooses the schema by the form, so that errors are about the form that was meant. */
 function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
   return z.unknown().transform((input, context): T => {
-    const parsed = choose(input)?.safeParse(input)
+    const parsed = choose(input)?.safeParse(input, { error: absentWords })
     if (parsed?.success) return parsed.data
     if (!parsed) context.addIssue({ code: 'custom', message: `must be ${expected}` })
     for (const issue of parsed?.error.issues ?? []) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue)
@@ -110,7 +118,9 @@ const WindowEntry = z
   .transform((window) => ({ ...window, days: window.days.map((day) => days.indexOf(day) + 1) }))
 
 const Windows = z
-  .record(line(60), WindowEntry)
+  .record(line(60), WindowEntry, {
+    error: ({ code }) => (code === 'invalid_key' ? 'must have a name in one line, of at most 60 characters' : undefined),
+  })
   .refine((windows) => Object.keys(windows).length > 0, { error: 'must have at least one entry' })
   .transform((windows) => new Map(Object.entries(windows).map(([name, window]): [string, Window] => [name, { name, ...window }])))
 
@@ -158,6 +168,66 @@ const Approvers = listOf(personOrGroup).transform((ids): ApproveTerms | undefine
 
 const Nobody = z.literal('none').transform((): ApproveTerms | undefined => undefined)
 
+const Duration = z
+  .string()
+  .transform((text) => readDuration(text) ?? Number.NaN)
+  .refine((ms) => !Number.isNaN(ms), { error: `must be ${durationWords}` })
+
+const Escalation = z.strictObject({ after: Duration, to: listOf(personOrGroup) })
+type Escalations = z.output<typeof Escalation>[]
+
+const Escalate = formOf<Escalations>(
+  (input) =>
+    Array.isArray(input)
+      ? z.array(Escalation).min(1, { error: 'must have at least one entry' }).max(3, { error: 'must have at most 3 entries' })
+      : isMap(input)
+        ? Escalation.transform((one) => [one])
+        : undefined,
+  'an entry such as {after: 30m, to: [S0LEADS00]}, or a list of at most 3',
+)
+
+/** What is wrong with the entries of a rule, each with its path. `expiresMs`: what a rule without `expires` gets. */
+function escalationFaults(
+  { approve, escalate = [], expires }: { approve?: ApproveTerms; escalate?: Escalations; expires?: number },
+  expiresMs: number,
+): { path: PropertyKey[]; message: string }[] {
+  if (!approve) return escalate.length > 0 ? [{ path: [], message: 'must not stand where approve is none: nobody approves' }] : []
+  const { users, userGroups } = approversOf(approve)
+  const named = new Set([...users, ...userGroups])
+  const limit = expires === undefined ? 'APPROVAL_TTL, because the rule has no expires' : 'expires'
+  return escalate.flatMap(({ after, to }, index) => {
+    const again = to.filter((id) => named.has(id))
+    for (const id of to) named.add(id)
+    return [
+      ...(after < (expires ?? expiresMs) ? [] : [{ path: [index, 'after'], message: `must be shorter than ${limit}` }]),
+      ...(after > (escalate[index - 1]?.after ?? 0) ? [] : [{ path: [index, 'after'], message: 'must be longer than in the entry above' }]),
+      ...again.map((id) => ({
+        path: [index, 'to', to.indexOf(id)],
+        message: `has ${quote(id)}, which approve or an entry above names already`,
+      })),
+    ]
+  })
+}
+const ReasonPattern = z.strictObject({
+  pattern: line(200).pipe(
+    z.string().superRefine((pattern, context) => {
+      const problem = patternProblem(pattern)
+      if (problem) context.addIssue({ code: 'custom', message: problem })
+    }),
+  ),
+  link: line(200)
+    .refine(isLinkTemplate, {
+      error: 'must be an https address such as https://tickets.example.com/browse/$0: with $0 after the host, no other $, and no user name',
+    })
+    .optional(),
+})
+
+/** Undefined: it is optional. */
+const Reason = formOf<Omit<ReasonTerms, 'rule'> | undefined>((input) => {
+  if (isMap(input)) return ReasonPattern
+  return input === 'required' || input === 'optional' ? z.unknown().transform(() => (input === 'required' ? {} : undefined)) : undefined
+}, "required, optional, or a pattern such as {pattern: 'OPS-\\d+'}")
+
 export interface PolicyOptions {
   kinds: ChangeKind[]
   bundles: Bundles
@@ -170,10 +240,7 @@ const listOfKinds = (kinds: string[]) => z.preprocess((input) => (typeof input =
 
 /** If the clock changes at its begin or end, a freeze is the longer. What freezes the parts of a bundle freezes the bundle. */
 function freezeSchema({ kinds, bundles }: PolicyOptions) {
-  const whole = (changes: ChangeKind[]) => [
-    ...changes,
-    ...kinds.filter((kind) => !changes.includes(kind) && changes.includes(bundles.get(kind) ?? '')),
-  ]
+  const whole = (changes: ChangeKind[]) => kinds.filter((kind) => changes.includes(kind) || changes.includes(bundles.get(kind) ?? ''))
   return z
     .strictObject({
       name: line(60),
@@ -184,17 +251,18 @@ function freezeSchema({ kinds, bundles }: PolicyOptions) {
       projects: ListOfProjects.optional(),
     })
     .transform(({ zone, from, to, ...freeze }, context): Freeze => {
-      const times = { from: readLocalTime(from, zone, 'earlier') ?? Number.NaN, to: readLocalTime(to, zone, 'later') ?? Number.NaN }
-      const wrong = (key: 'from' | 'to', message: string) => context.addIssue({ code: 'custom', path: [key], message })
-      for (const key of ['from', 'to'] as const)
-        if (Number.isNaN(times[key])) wrong(key, 'must be a date and a time such as 2026-11-27T00:00')
-      if (times.to <= times.from) wrong('to', 'must be after from')
-      return { ...freeze, ...times }
+      const [begin, end] = [readLocalTime(from, zone, 'earlier'), readLocalTime(to, zone, 'later')]
+      const wrong = (key: string, message = 'must be a date and a time such as 2026-11-27T00:00') =>
+        context.addIssue({ code: 'custom', path: [key], message })
+      if (begin === undefined) wrong('from')
+      if (end === undefined) wrong('to')
+      else if (begin !== undefined && end <= begin) wrong('to', 'must be after from')
+      return { ...freeze, from: begin ?? 0, to: end ?? 0 }
     })
 }
 
-/** A rule that says who may freeze has nothing else to say. */
-const keysOfChanges = ['projects', 'channels', 'expires', 'mention', 'window'] as const
+/** The windows of the file are known only when all of it is read. */
+type ReadRule = Omit<PolicyRule, 'windows'> & { window: string | undefined }
 
 /** Parses the whole file. The path of each issue leads to its line. */
 export function policySchema(options: PolicyOptions) {
@@ -212,13 +280,10 @@ export function policySchema(options: PolicyOptions) {
         'none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists',
       ),
       self_approval: z.enum(['never', 'break-glass']).prefault('never'),
-      reason: z.enum(['required', 'optional']).prefault('optional'),
+      reason: Reason.prefault('optional'),
       confirm: z.boolean().prefault(false),
-      expires: z
-        .string()
-        .transform((text) => readDuration(text) ?? Number.NaN)
-        .refine((ms) => !Number.isNaN(ms), { error: `must be ${durationWords}` })
-        .optional(),
+      expires: Duration.optional(),
+      escalate: Escalate.optional(),
       window: z.string().optional(),
       mention: z.array(personOrGroup).transform(toGroup).optional(),
     })
@@ -227,24 +292,34 @@ export function policySchema(options: PolicyOptions) {
       const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
       if (rule.changes.length > 1) wrong('changes', `must have ${freezing} alone: write a rule of its own for it`)
       if (rule.approve) wrong('approve', `must be none where changes is ${freezing}: nobody approves a freeze`)
-      const without = [...keysOfChanges.filter((key) => rule[key] !== undefined), ...(rule.reason === 'required' ? ['reason'] : [])]
-      for (const key of without) wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
+      const others = (['projects', 'channels', 'expires', 'window', 'mention'] as const).filter((key) => rule[key] !== undefined)
+      for (const key of rule.reason === undefined ? others : [...others, 'reason'])
+        wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
     })
-    .transform((rule): Omit<PolicyRule, 'windows'> & { window: string | undefined } => ({
-      name: rule.name,
-      changes: rule.changes,
-      projects: rule.projects,
-      channels: rule.channels,
-      request: rule.request?.people,
-      alerts: rule.request?.alerts ?? false,
-      approve: rule.approve,
-      breakGlass: rule.self_approval === 'break-glass',
-      needsReason: rule.reason === 'required',
-      confirm: rule.confirm,
-      expiresMs: rule.expires ?? expiresMs,
-      window: rule.window,
-      mention: rule.mention,
-    }))
+    .superRefine((rule, context) => {
+      for (const { path, message } of escalationFaults(rule, expiresMs))
+        context.addIssue({ code: 'custom', message, path: ['escalate', ...path] })
+    })
+    .transform(
+      (rule): ReadRule => ({
+        name: rule.name,
+        changes: rule.changes,
+        projects: rule.projects,
+        channels: rule.channels,
+        request: rule.request?.people,
+        alerts: rule.request?.alerts ?? false,
+        approve: rule.approve && {
+          ...rule.approve,
+          escalate: rule.escalate?.map(({ after, to }) => ({ afterMs: after, to: toGroup(to) })),
+        },
+        breakGlass: rule.self_approval === 'break-glass',
+        reason: rule.reason ? [{ rule: rule.name, ...rule.reason }] : [],
+        confirm: rule.confirm,
+        expiresMs: rule.expires ?? expiresMs,
+        window: rule.window,
+        mention: rule.mention,
+      }),
+    )
   return z
     .strictObject({
       windows: Windows.optional(),
@@ -256,10 +331,11 @@ export function policySchema(options: PolicyOptions) {
       const wrong = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message })
       for (const name of windows.keys())
         if (!rules.some(({ window }) => window === name)) wrong(['windows', name], 'is used by no rule: remove it, or add window to a rule')
+      const names = [...windows.keys()].map((name) => quote(name, 60)).join(', ')
       const windowsOf = (name: string | undefined, index: number) => {
         const window = windows.get(name ?? '')
         if (name !== undefined && !window)
-          wrong(['rules', index, 'window'], `must be the name of one of the windows: ${[...windows.keys()].join(', ') || 'there are none'}`)
+          wrong(['rules', index, 'window'], `must be the name of a window: ${names || 'the file has none'}`)
         return window ? [window] : []
       }
       return { ...file, rules: rules.map(({ window, ...rule }, index): PolicyRule => ({ ...rule, windows: windowsOf(window, index) })) }

@@ -39,7 +39,9 @@ export function readYaml(text: string): Yaml {
     }))
     if (faults.length > 0) return unreadable(faults)
     const lineOf = (path: readonly PropertyKey[]): number => {
-      const node = document.getIn(path, true)
+      // A single entry may stand without its list.
+      const withoutList = path.filter((segment, index) => segment !== 0 || index < 2)
+      const node = document.getIn(path, true) ?? document.getIn(withoutList, true)
       if (isNode(node) && node.range) return Math.max(1, lines.linePos(node.range[0]).line)
       return path.length > 0 ? lineOf(path.slice(0, -1)) : 1
     }

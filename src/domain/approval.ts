@@ -13,7 +13,7 @@ import {
   rulesOfKind,
 } from './policy.ts'
 
-const action = z.enum(['read', 'request', 'decide'])
+const action = z.enum(['read', 'request', 'decide', 'freeze'])
 export type DeniedAction = z.infer<typeof action>
 
 /** Denials because of who the person is, or what kind of channel it is. The last two mean that Slack did not answer. */
@@ -31,6 +31,7 @@ const byPolicy = [
   z.object({ code: z.literal(['project-unknown', 'alerts-not-named', 'alerts-need-approval']), rule: z.string() }),
   z.object({ code: z.literal('not-a-requester'), requesters: Group }),
   z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
+  z.object({ code: z.literal('not-a-freezer'), freezers: Group }),
   /** Somebody who neither requested a change nor may approve it wants to withdraw it, or to stop its tracking or start it again. */
   z.object({ code: z.literal(['not-involved', 'only-involved-may-withdraw']), requester: z.string(), approvers: ApproveTerms }),
   /** `needed`: the number of other people who must approve. `requester`: set if it is a machine. */
@@ -196,6 +197,16 @@ export function involvedRuling(actor: ActorUnderRule, wants: 'withdraw' | 'track
   }
   const reader = readerRuling(actor.person, actor.place)
   return reader.allowed ? allow({ via: 'requester' }) : reader
+}
+
+/** Whether a person may start and lift a freeze. `freezers`: who may, undefined for every full member. */
+export function freezerRuling({ person, place, membership }: Requester, freezers: Group | undefined): Ruling {
+  const refused = denialForPersonOrPlace(person, place, 'freeze')
+  if (refused) return refused
+  if (!freezers) return allow({ via: 'member' })
+  const found = findIn(freezers, person.userId, membership)
+  if (found === undefined) return deny({ code: 'not-a-freezer', freezers })
+  return found === 'unknown' ? deny({ code: 'group-unknown' }) : allow({ via: found.via })
 }
 
 function approverGroupRuling(userId: string, rule: PolicyRule | undefined, membership: Membership): Ruling {

@@ -251,6 +251,7 @@ export const errorCodes = [
   'redis-data-new',
   'redis-set-back',
   'assignments-refused',
+  'freeze-not-trusted',
   'audit-damaged',
   'redis-unsafe',
   'alerts-unread',

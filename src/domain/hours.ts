@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
 import { type ChangeKind, type Freeze, isIn, type Project, type Window } from './policy.ts'
-import { dayNames } from './times.ts'
+import { dayNames, timeOfDay } from './times.ts'
 
 export interface Hours {
   windows: Window[]
@@ -70,17 +70,17 @@ function opening(window: Window, at: number): number {
     const opened = (['earlier', 'later'] as const).map((disambiguation) =>
       date.toPlainDateTime(from).toZonedDateTime(zone, { disambiguation }),
     )
-    // A window can only open when its clock shows its begin, or changes, which it may do at midnight.
-    const open = [begin, ...opened, ...(change ? [change] : [])].filter((time) => time.epochMilliseconds >= at && isOpen(window, time))
+    // A window can only open when its clock shows its begin, or changes.
+    const open = [...opened, ...(change ? [change] : [])].filter((time) => time.epochMilliseconds >= at && isOpen(window, time))
     if (open.length > 0) return Math.min(...open.map((time) => time.epochMilliseconds))
   }
   return Number.POSITIVE_INFINITY
 }
 
 /** A window that ends at or before the time at which it begins ends on the next day, and belongs to the day on which it begins. */
-function isOpen({ days, from, to }: Window, { hour, minute, dayOfWeek }: Temporal.ZonedDateTime): boolean {
-  const time = [hour, minute].map((part) => String(part).padStart(2, '0')).join(':')
-  const [today, before] = [days.includes(dayOfWeek), days.includes(dayOfWeek === 1 ? 7 : dayOfWeek - 1)]
+function isOpen({ days, from, to }: Window, now: Temporal.ZonedDateTime): boolean {
+  const [today, before] = [days.includes(now.dayOfWeek), days.includes(now.dayOfWeek === 1 ? 7 : now.dayOfWeek - 1)]
+  const time = timeOfDay(now)
   return from < to ? today && from <= time && time < to : (today && from <= time) || (before && time < to)
 }
 

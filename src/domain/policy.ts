@@ -21,11 +21,17 @@ export type ChangeKind = string
 export const Group = z.object({ users: z.array(z.string()), userGroups: z.array(z.string()) })
 export type Group = z.infer<typeof Group>
 
+/** People who are called if a request still waits this long after it was made. `afterMs`: in ms. */
+const Escalation = z.object({ afterMs: z.number(), to: Group })
+export type Escalation = z.infer<typeof Escalation>
+
 const Terms = z.object({
   anyOf: Group,
   /** A different person must approve for each of these: the user with this id, or a member of the user group with this id. */
   allOf: z.array(z.string()),
   approvals: z.number(),
+  /** Whoever is named here may approve from the start, like `anyOf`, and is mentioned only when the time has come. */
+  escalate: z.array(Escalation).optional(),
 })
 type Terms = z.infer<typeof Terms>
 
@@ -68,6 +74,10 @@ export const freezing = 'freeze'
 /** The project of a change. `none`: its kind belongs to no project. `unknown`: the account API did not show it. */
 export type Project = { id: string; name?: string | undefined } | 'none' | 'unknown'
 
+/** What a rule requires of a reason: that there is one, or one with a match of a pattern. `link`: where the match leads, with `$0` for it. */
+export const ReasonTerms = z.object({ rule: z.string(), pattern: z.string().optional(), link: z.string().optional() })
+export type ReasonTerms = z.infer<typeof ReasonTerms>
+
 /** A rule for some kinds of change. Only the first matching rule of a policy applies. */
 export interface PolicyRule {
   /** Shown to people and written to the audit. */
@@ -83,7 +93,8 @@ export interface PolicyRule {
   approve: ApproveTerms | undefined
   /** Whether an approver may approve their own request in an emergency. */
   breakGlass: boolean
-  needsReason: boolean
+  /** Empty: a reason is optional. */
+  reason: ReasonTerms[]
   /** Whether *Approve* always asks for a confirmation, even if there is nothing to check first. */
   confirm: boolean
   expiresMs: number
@@ -120,9 +131,24 @@ export function eachOf({ also = [], ...own }: ApproveTerms): Terms[] {
   return [own, ...also]
 }
 
+/** Everybody who may approve, from the start. */
 export function approversOf(terms: ApproveTerms): Group {
-  const all = eachOf(terms).flatMap(({ anyOf, allOf }) => [...anyOf.users, ...anyOf.userGroups, ...allOf])
-  return toGroup([...new Set(all)])
+  return union([firstApproversOf(terms), ...escalationsOf(terms).map(({ to }) => to)])
+}
+
+/** The approvers whom the request message and the reminders name: all but those who are only escalated to. */
+export function firstApproversOf(terms: ApproveTerms): Group {
+  return union(eachOf(terms).flatMap(({ anyOf, allOf }) => [anyOf, toGroup(allOf)]))
+}
+
+/** Under several rules, the entries of each, in the order of their times. */
+export function escalationsOf(terms: ApproveTerms): Escalation[] {
+  const all = eachOf(terms).flatMap(({ escalate = [] }) => escalate)
+  return all.toSorted((a, b) => a.afterMs - b.afterMs)
+}
+
+export function union(groups: Group[]): Group {
+  return toGroup([...new Set(groups.flatMap(({ users, userGroups }) => [...users, ...userGroups]))])
 }
 
 /** Counts the approvals that are needed: at least one, and at least one for each member of `allOf`. The larger number of several rules. */
@@ -140,6 +166,11 @@ export function freezersOf({ rules }: Policy): Group | undefined {
   if (own) return own.request
   const groups = rules.flatMap(({ approve }) => (approve ? approversOf(approve) : []))
   return toGroup([...new Set(groups.flatMap(({ users, userGroups }) => [...users, ...userGroups]))])
+}
+
+/** The freezes of the policy that are on, whatever they cover. */
+export function freezesOnAt({ freezes = [] }: Policy, now: number): Freeze[] {
+  return freezes.filter(({ from, to }) => from <= now && now < to)
 }
 
 /** The rules of a policy without a file have the names of the settings that they come from. */
@@ -229,7 +260,7 @@ function withBoth(rule: PolicyRule, other: PolicyRule): PolicyRule {
     ...rule,
     approve: rule.approve && other.approve ? bothTerms(rule.approve, other.approve) : (rule.approve ?? other.approve),
     breakGlass: [rule, other].every(({ approve, breakGlass }) => !approve || breakGlass) && Boolean(rule.approve ?? other.approve),
-    needsReason: rule.needsReason || other.needsReason,
+    reason: [...rule.reason, ...other.reason],
     confirm: rule.confirm || other.confirm,
     expiresMs: Math.min(rule.expiresMs, other.expiresMs),
     windows: [...rule.windows, ...other.windows.filter(({ name }) => !rule.windows.some((window) => window.name === name))],
@@ -238,7 +269,8 @@ function withBoth(rule: PolicyRule, other: PolicyRule): PolicyRule {
 }
 
 function bothTerms(terms: ApproveTerms, other: ApproveTerms): ApproveTerms {
-  const isSame = canonicalJson([terms.anyOf, terms.allOf, terms.also]) === canonicalJson([other.anyOf, other.allOf, undefined])
+  const people = ({ anyOf, allOf, escalate, also }: ApproveTerms) => canonicalJson([anyOf, allOf, escalate, also])
+  const isSame = people(terms) === people(other)
   if (isSame) return { ...terms, approvals: Math.max(terms.approvals, other.approvals) }
   return { ...terms, also: [...(terms.also ?? []), other] }
 }
@@ -249,8 +281,4 @@ export const longestReason = 500
 /** Returns a reason without the white space around it. Undefined if it shows nothing: a requirement is not met by invisible characters. */
 export function visibleReason(text: string | undefined): string | undefined {
   return /[\p{L}\p{N}\p{P}\p{S}]/u.test(withoutInvisible(text ?? '')) ? text?.trim() : undefined
-}
-
-export function lacksReason({ needsReason }: PolicyRule, reason: string | undefined): boolean {
-  return needsReason && visibleReason(reason) === undefined
 }

@@ -47,8 +47,8 @@ function approvedContent(
   return { signed: 'approved', requestId: id, hash, by, at, allOf, counted, approvals: approvals.map(({ signature }) => signature) }
 }
 
-function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason }: Omit<Decision, 'signature'>) {
-  return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason }
+function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason, passed }: Omit<Decision, 'signature'>) {
+  return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason, passed }
 }
 
 /** An approver lets a request start before its signed start. */

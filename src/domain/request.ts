@@ -21,6 +21,8 @@ export interface RequestItem {
   acceptedAt?: number
   lateAt?: number
   endedAt?: number
+  /** What keeps it from being sent, if anything does. */
+  waits?: Waits
   causes: Finding[]
 }
 
@@ -88,12 +90,17 @@ export function isOpen(state: StoredState): boolean {
 export const Approval = Grant.extend({ by: z.string(), at: z.number(), signature: z.string().optional() })
 export type Approval = z.infer<typeof Approval>
 
+/** A window or a freeze that an emergency approval passed, and until when it would have held the request, in ms since 1970. */
+export const Passed = z.object({ by: z.enum(['window', 'freeze']), name: z.string(), until: z.number().optional() })
+export type Passed = z.infer<typeof Passed>
+
 /** The person who decided, and the rule that allowed it. `by` is the last of several approvers, and undefined if no approval is needed. */
 export const Decision = Grant.extend({
   by: z.string().optional(),
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
+  passed: z.array(Passed).optional(),
   at: z.number().optional(),
   /** The people and groups whom the rule required at the last approval. All had approved. */
   allOf: z.array(z.string()).optional(),
@@ -121,7 +128,7 @@ export function refTo({
 }
 
 /** What keeps an approved request from starting. `change`: another open request for the same thing. */
-const heldBy = ['start', 'window', 'freeze', 'change'] as const
+export const heldBy = ['start', 'window', 'freeze', 'change'] as const
 
 /** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of what holds it. */
 export const Waits = z.object({
@@ -193,6 +200,8 @@ export const Request = z.object({
   /** The number of approvals that were missing after the last one. Not everybody who approved may still approve. */
   missing: z.number().optional(),
   reminded: z.number().default(0),
+  /** The escalations: how many entries of the rule were due, and whether the first approvers are called, too, in place of a reminder. */
+  escalated: z.array(z.object({ passed: z.number(), reminds: z.boolean() })).default([]),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
   /** The approver who let it start before its start. */
@@ -228,8 +237,33 @@ export function isForLater({ state, start, waits }: Pick<Request, 'state' | 'sta
   return state === 'approved' && isHeld({ waits })
 }
 
+/** What keeps an approved request from starting: its start, a window, a freeze or another request. Undefined if it may start. */
+export function holdOf({ state, start, startNow, waits }: Pick<Request, 'state' | 'start' | 'startNow' | 'waits'>): Waits | undefined {
+  if (state !== 'approved') return undefined
+  // No worker has looked at it yet.
+  if (waits === undefined && startNow === undefined && start !== undefined) return { for: 'start', until: start }
+  return isHeld({ waits }) ? waits : undefined
+}
+
+/** The same of a request that waits for approval, too. */
+export function scheduleOf(request: Pick<Request, 'state' | 'start' | 'startNow' | 'waits'>): Waits | undefined {
+  const { state, start } = request
+  return state === 'waiting' && start !== undefined ? { for: 'start', until: start } : holdOf(request)
+}
+
+/** The one that starts next first, then those of which nobody knows when, in the order of their approvals. */
+export function bySchedule(one: Request, other: Request): number {
+  const [first, second] = [one, other].map((each) => holdOf(each)?.until ?? Number.MAX_SAFE_INTEGER) as [number, number]
+  return first - second || (one.decidedAt ?? 0) - (other.decidedAt ?? 0)
+}
+
 export function isHeld({ waits }: Pick<Request, 'waits'>): boolean {
   return heldBy.some((each) => each === waits?.for)
+}
+
+/** Whether it was canceled because another change of the same thing started before it. */
+export function gaveWay({ causes }: Pick<Request, 'causes'>): boolean {
+  return causes.some(({ code }) => code === 'gave-way')
 }
 
 export type Underway = Pick<Request, 'state' | 'createdAt' | 'sentAt' | 'lateAt'>

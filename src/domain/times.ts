@@ -1,4 +1,4 @@
-import { casual, type ParsedComponents } from 'chrono-node/en'
+import { casual, type ParsedResult } from 'chrono-node/en'
 import { Temporal } from 'temporal-polyfill'
 import { parseDuration } from './text.ts'
 
@@ -59,10 +59,12 @@ const oneSpaced = (text: string) => text.trim().replace(/\s+/g, ' ')
 /** Longer texts are no times, and take a parser of many patterns long. */
 const longestStart = 100
 
+type Parts = ParsedResult['start']
+
 const isUtc = /(?: UTC|\dZ)$/i
 
 /** `ms`: elapsed time. Otherwise the parts of a date and a time, of which the hour is certain. */
-function understand(typed: string, today: Temporal.PlainDate): { ms: number } | ParsedComponents | { code: 'unreadable' | 'no-time' } {
+function understand(typed: string, today: Temporal.PlainDate): { ms: number } | Parts | { code: 'unreadable' | 'no-time' } {
   const unreadable = { code: 'unreadable' } as const
   if (typed.length > longestStart) return unreadable
   const ms = /^in /i.test(typed) ? readElapsed(typed.slice(3)) : undefined
@@ -84,7 +86,7 @@ function understand(typed: string, today: Temporal.PlainDate): { ms: number } | 
 }
 
 /** The dates that can be meant: the first one at which the time is not past is. Empty if the weekday contradicts the date. */
-function datesOf(parts: ParsedComponents, typed: string, today: Temporal.PlainDate): Temporal.PlainDate[] {
+function datesOf(parts: Parts, typed: string, today: Temporal.PlainDate): Temporal.PlainDate[] {
   const [year = 0, month = 0, day = 0] = (['year', 'month', 'day'] as const).map((unit) => parts.get(unit) ?? 0)
   const date = new Temporal.PlainDate(year, month, day)
   const weekday = parts.isCertain('weekday') ? parts.get('weekday') : null
@@ -96,7 +98,7 @@ function datesOf(parts: ParsedComponents, typed: string, today: Temporal.PlainDa
   return /\bthis\b/i.test(typed) ? [today] : [0, 1, 2].map((days) => today.add({ days }))
 }
 
-const elapsed = /(?:(\d+(?:\.\d+)?)|(half an?)|an?) ?(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
+const elapsed = /(?:(\d+(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
 const onlyElapsed = new RegExp(`^(?:${elapsed.source}(?:,? and |,? ?))+$`, 'i')
 
 /** Reads `2h`, `90 minutes`, `1 h 30 min`, `half an hour` to milliseconds. */
@@ -138,7 +140,11 @@ const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep
 
 /** Shows a time in a zone where Slack cannot show it in the reader's: `Tue 1 Dec, 06:00 (Europe/Lisbon)`. */
 export function timeWords(at: number, zone: string): string {
-  const { dayOfWeek, day, month, hour, minute } = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
-  const [hh, mm] = [hour, minute].map((part) => String(part).padStart(2, '0'))
-  return `${dayNames[dayOfWeek - 1]} ${day} ${monthNames[month - 1]}, ${hh}:${mm} (${zone})`
+  const time = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
+  return `${dayNames[time.dayOfWeek - 1]} ${time.day} ${monthNames[time.month - 1]}, ${timeOfDay(time)} (${zone})`
+}
+
+/** `06:00`, without the seconds. */
+export function timeOfDay(time: Temporal.ZonedDateTime): string {
+  return time.toPlainTime().toString({ smallestUnit: 'minute' })
 }

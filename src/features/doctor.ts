@@ -16,11 +16,15 @@ import {
   StoreUnavailableError,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { approversOf } from '../domain/policy.ts'
+import { approversOf, freezesOnAt } from '../domain/policy.ts'
+import { bySchedule, holdOf } from '../domain/request.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
+import { freezesOfPolicy, frozenWords, untrustedWords } from '../messages/freezes.ts'
+import { heldBriefly } from '../messages/words.ts'
 import { type RedisHealth, readRedisHealth } from '../redis/connections.ts'
+import { freezeOnAt } from '../requests/freeze.ts'
 import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import { limitWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
@@ -70,6 +74,10 @@ const reads = {
     routes: config.policy.alerts ?? [],
   }),
   redis: ({ app }: Asked) => readRedisHealth(app),
+  freeze: async ({ app }: Asked) => {
+    const [{ record, problem }, now] = await Promise.all([app.freezes.read(), app.store.now()])
+    return { on: freezeOnAt({ record, problem }, now), problem, ofPolicy: freezesOnAt(app.config.policy, now) }
+  },
   account: readAccount,
   /** What the account allows one key in a minute, and what was used in the last one. */
   limits: async ({ app: { budget } }: Asked) => ({
@@ -84,6 +92,9 @@ const reads = {
   },
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
   aheadOfRedisMs: async ({ app }: Asked) => Date.now() - (await app.store.now()),
+  /** What holds each approved request that may not start yet, the next one first. */
+  scheduled: async ({ app: { store } }: Asked) =>
+    (await store.findOpen()).requests.toSorted(bySchedule).flatMap((request) => holdOf(request) ?? []),
   workers: async ({ app: { store } }: Asked) => ({
     seen: await store.workersSeen(workerSeenMs),
     lastTickMs: await store.sinceLastTickMs(),
@@ -136,6 +147,7 @@ const checks = [
   check('User groups', 'groups', judgeGroups),
   check('Alerts', 'alerts', judgeAlerts),
   check('Redis', 'redis', judgeRedis),
+  check('Freeze', 'freeze', judgeFreeze),
   check('Account API', 'account', judgeAccount),
   check('API key', 'account', judgeKey, noLine),
   check('Read-only key', 'account', judgeReadKey, noLine),
@@ -145,6 +157,7 @@ const checks = [
   check('Clock', 'aheadOfSlackMs', (ms) => judgeClock(ms, 'Slack')),
   check('Clock', 'aheadOfRedisMs', (ms) => judgeClock(ms, 'Redis')),
   check('Workers', 'workers', judgeWorkers),
+  check('Scheduled', 'scheduled', judgeScheduled, noLine),
 ]
 
 export function diagnose(facts: SetupFacts) {
@@ -334,6 +347,15 @@ function judgeRedis(redis: RedisHealth): Found {
   }
 }
 
+function judgeFreeze({ on, problem, ofPolicy }: Fact<'freeze'>): Found {
+  const fix = mrkdwn`Find out what happened to Redis, then use the unfreeze command.`
+  if (problem) return wrong(untrustedWords(problem), fix)
+  const policy = freezesOfPolicy(ofPolicy)
+  if (!on) return ok(policy ?? mrkdwn`None is on.`)
+  const words = mrkdwn`No change starts. Frozen ${frozenWords(on)}.${policy ? mrkdwn` ${policy}` : ''}`
+  return on.because ? wrong(words, fix) : ok(words)
+}
+
 const url = code('INFRA_API_URL')
 const ownKey = code('INFRA_API_KEY')
 const ownReadKey = code('INFRA_READ_KEY')
@@ -429,8 +451,9 @@ interface Shown {
 
 /** Returns the ids of projects and the targets of alerts that nothing shows. Reads the next list only if an id is left. */
 async function readIdsUnseen({ app: { config, lists } }: Asked): Promise<string[]> {
-  const targets = (config.policy.alerts ?? []).flatMap(({ to }) => (typeof to === 'string' ? [to] : [...to.values()]))
-  let unseen = [...new Set([...config.policy.rules.flatMap((rule) => rule.projects?.ids ?? []), ...targets])]
+  const { rules, freezes = [], alerts = [] } = config.policy
+  const targets = alerts.flatMap(({ to }) => (typeof to === 'string' ? [to] : [...to.values()]))
+  let unseen = [...new Set([...[...rules, ...freezes].flatMap(({ projects }) => projects?.ids ?? []), ...targets])]
   for (const list of [lists.elasticIps, lists.servers, lists.virtualMachines]) {
     if (unseen.length === 0) break
     const { items, cut } = await asFarAsRead<Shown>(list())
@@ -445,7 +468,7 @@ function judgePolicy(idsUnseen: string[]): Found | undefined {
   if (idsUnseen.length === 0) return undefined
   return unknown(
     mrkdwn`No server, Elastic IP or virtual machine shows ${listOf(idsUnseen.map((id) => code(id)))}.`,
-    mrkdwn`Check the spelling in ${code('POLICY_FILE')}. A rule for a project that doesn't exist never applies.`,
+    mrkdwn`Check the spelling in ${code('POLICY_FILE')}. A rule or freeze for a project that doesn't exist never applies.`,
   )
 }
 
@@ -482,6 +505,11 @@ function judgeWorkers({ seen, lastTickMs, overdue }: Fact<'workers'>, { redis }:
     mrkdwn`${seen} running, but work that was due 5 min ago isn't done. ${lastTick}`,
     mrkdwn`Restart the workers and check their log for the cause.`,
   )
+}
+
+function judgeScheduled(holds: Fact<'scheduled'>): Found | undefined {
+  const [next] = holds
+  return next && ok(mrkdwn`${holds.length} scheduled or held. The next one ${next.for === 'freeze' ? 'is ' : ''}${heldBriefly(next)}.`)
 }
 
 function listOf(parts: Mrkdwn[]): Mrkdwn {

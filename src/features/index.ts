@@ -4,6 +4,7 @@ import type { Feature, FeatureDefinition, Setup } from '../kit/change-feature.ts
 import { showAudit } from './audit/audit.ts'
 import { listBaselines } from './baselines.ts'
 import { checkSetup } from './doctor.ts'
+import { freezeChanges } from './freeze.ts'
 import { evacuateServer } from './ip-evacuate.ts'
 import { listElasticIps } from './ip-list.ts'
 import { moveElasticIp } from './ip-move.ts'
@@ -36,6 +37,7 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
   createApiKey,
   rotateApiKey,
   revokeApiKey,
+  freezeChanges,
   listPending,
   lookUp,
   showAudit,

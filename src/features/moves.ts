@@ -1,10 +1,10 @@
 import type { App } from '../app.ts'
-import { isOpen, type Request } from '../domain/request.ts'
+import { bySchedule, holdOf, isOpen, type Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { isPartlyDone, stateWithCount } from '../messages/items.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
-import { approvedBy, mayHaveEndedBefore, timeApproved, timeTaken } from '../messages/words.ts'
+import { approvedBy, heldBriefly, mayHaveEndedBefore, timeApproved, timeTaken } from '../messages/words.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
@@ -33,16 +33,18 @@ function columnsAt(now: number): Columns<ListedMove> {
 
 function stateOf({ request, underway }: ListedMove): Mrkdwn {
   if (request.state === 'waiting') return mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`
+  const hold = holdOf(request)
+  if (hold) return heldBriefly(hold)
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
   if (isOpen(request.state) && request.unansweredSince !== undefined) return mrkdwn`status unknown: the account API doesn't answer`
   const late = isOpen(request.state) && request.lateAt !== undefined
   return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }
 
-/** A number, by which Slack sorts the column. A move that waits for approval has not begun. */
+/** A number, by which Slack sorts the column. A move that waits for approval, or for its time, has not begun. */
 function timeOf(request: Request, now: number): Cell {
   const { state, decidedAt, createdAt, sentAt, endedAt } = request
-  if (state === 'waiting') return undefined
+  if (state === 'waiting' || holdOf(request)) return undefined
   if (state === 'approved') return { value: now - (decidedAt ?? createdAt), words: `${timeApproved(request, now)} so far` }
   if (isOpen(state)) return { value: now - (sentAt ?? createdAt), words: `${timeTaken(request, now)} so far` }
   if (sentAt === undefined || endedAt === undefined || (state !== 'done' && state !== 'failed')) return undefined
@@ -63,8 +65,9 @@ function endOf({ state, endedAt, createdAt }: Request): Mrkdwn | undefined {
   return isOpen(state) ? undefined : dateTime(endedAt ?? createdAt)
 }
 
-function markOf({ state, items = [] }: Request): Mrkdwn {
-  if (state === 'waiting') return mrkdwn`:hourglass_flowing_sand:`
+function markOf(request: Request): Mrkdwn {
+  const { state, items = [] } = request
+  if (state === 'waiting' || holdOf(request)) return mrkdwn`:hourglass_flowing_sand:`
   if (isOpen(state)) return mrkdwn`:arrows_counterclockwise:`
   if (state === 'done') return mrkdwn`:large_green_circle:`
   if (state === 'failed' && isPartlyDone(items)) return mrkdwn`:large_orange_circle:`
@@ -82,15 +85,16 @@ export const listMoves = listFeature({
   list: readMoves,
 })
 
-/** Moves in flight, longest first, then those that wait, then the last that ended. */
+/** Moves in flight, longest first, then those that are scheduled, those that wait for approval, and the last that ended. */
 async function readMoves(app: App): Promise<Listing> {
   const { store, catalog } = app
   const takesTime = ({ kind }: Pick<Request, 'kind'>) => catalog.changeIfKnown(kind)?.takesTime ?? false
   const [open, latest, now] = await Promise.all([store.findOpen(), store.ended(mostEnded, takesTime), store.now()])
   const moves = open.requests.filter(takesTime)
   const waiting = moves.filter(({ state }) => state === 'waiting')
-  const inFlight = moves.filter(({ state }) => state !== 'waiting')
-  const listed = [...inFlight, ...waiting].slice(0, mostOpen)
+  const scheduled = moves.filter(holdOf).toSorted(bySchedule)
+  const inFlight = moves.filter((each) => each.state !== 'waiting' && !holdOf(each))
+  const listed = [...inFlight, ...scheduled, ...waiting].slice(0, mostOpen)
   const left = moves.length - listed.length
   // A move that ended between the reads is in both results.
   const requests = [...listed, ...latest.filter(({ id }) => !listed.some((each) => each.id === id))]
@@ -98,7 +102,7 @@ async function readMoves(app: App): Promise<Listing> {
   const ended = described.filter(({ request }) => !isOpen(request.state)).length
   const unreadable = open.unreadable + requests.length - described.length
   return {
-    title: mrkdwn`Moves: ${inFlight.length} in progress, ${waiting.length} waiting for approval, ${ended} ended lately`,
+    title: mrkdwn`Moves: ${inFlight.length} in progress, ${scheduled.length > 0 ? `${scheduled.length} scheduled, ` : ''}${waiting.length} waiting for approval, ${ended} ended lately`,
     ...itemRows(described, { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
     empty:
       unreadable > 0

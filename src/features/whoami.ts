@@ -1,13 +1,15 @@
 import { isForLackOfAnswer, type Origin, type Ruling } from '../domain/approval.ts'
-import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
+import { whenOpen } from '../domain/hours.ts'
+import { approvalsNeeded, type Freeze, type PolicyRule } from '../domain/policy.ts'
 import { formatDuration } from '../domain/text.ts'
+import { longestAheadMs } from '../domain/times.ts'
 import { listFeature } from '../kit/list.ts'
 import { denialWords, type LabelOf } from '../messages/refusals.ts'
 import { grantWords, ruleWords, whoApproves } from '../messages/words.ts'
 import type { KindRights, Rights } from '../requests/access.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
-import { capitalised, channelMention, code, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { capitalised, channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 
 interface Answer {
   answer: string
@@ -22,6 +24,7 @@ interface Right {
   requesting: Answer
   approving: Answer | undefined
   terms: string | undefined
+  starts: string | undefined
 }
 
 /** A narrow screen shows the first columns only, so the answers come before the reasons. */
@@ -32,10 +35,15 @@ const columns: Columns<Right> = [
   { header: 'Right to request', cell: ({ requesting }) => requesting.why, line: 2 },
   { header: 'Right to approve', cell: ({ approving }) => approving?.why, line: 3 },
   { header: 'Approvals', cell: ({ terms }) => terms, line: 3 },
+  { header: 'Starts', cell: ({ starts }) => starts, ifAny: true, before: 'Starts: ', line: 3 },
   { header: 'Kind', cell: ({ kind }) => code(kind) },
 ]
 
-export function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: Origin, labelOf: LabelOf): Listing {
+export function rightsListing(
+  { person, kinds, hasBot }: Rights,
+  { channelId }: Origin,
+  { labelOf, freezes = [], now }: { labelOf: LabelOf; freezes?: Freeze[]; now: number },
+): Listing {
   const channel = channelMention(channelId)
   const notInvited = mrkdwn`:warning: Lockkeeper isn't in ${channel}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
   return {
@@ -49,13 +57,14 @@ export function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: 
     empty: mrkdwn`Nothing can be requested here.`,
     notes: [
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channel}.`,
+      ...freezes.filter(({ from, to }) => from <= now + longestAheadMs && now < to).map((freeze) => freezeWords(freeze, now)),
     ],
   }
 }
 
 function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right[] {
   const change = capitalised(labelOf(kind))
-  const common = { change, kind, approving: undefined, terms: undefined }
+  const common = { change, kind, approving: undefined, terms: undefined, starts: undefined }
   if (rules.length === 0) return [{ ...common, requesting: requestingWords(request, labelOf) }]
   const others = `${change} (all other projects)`
   const rights = rules.map(({ rule, request: ruling, approve }) => ({
@@ -64,6 +73,7 @@ function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right
     requesting: requestingWords(ruling, labelOf),
     approving: approvingWords(rule, approve, labelOf),
     terms: termsOf(rule, { mayApprove: approve.allowed }),
+    starts: rule.windows.map(whenOpen).join(' and ') || undefined,
   }))
   const uncovered = { ...common, change: others, requesting: { answer: 'no', why: mrkdwn`No rule covers them.` } }
   return rules.at(-1)?.rule.projects ? [...rights, uncovered] : rights
@@ -90,9 +100,19 @@ function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayA
   return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${confirmed}${emergency}`
 }
 
+function freezeWords({ name, from, to, changes, projects }: Freeze, now: number): Mrkdwn {
+  const time = from <= now ? mrkdwn`is on until ${dateTime(to)}` : mrkdwn`is from ${dateTime(from)} until ${dateTime(to)}`
+  const where = projects ? mrkdwn` in ${[...projects.names, ...projects.ids].join(', ')}` : mrkdwn``
+  const kinds = changes ? mrkdwn` (${joinMrkdwn(changes.map(code), ', ')})` : mrkdwn``
+  return mrkdwn`The freeze “${name}” ${time}: no change starts${where}${kinds}.`
+}
+
 export const whoAmI = listFeature({
   words: 'whoami',
   group: 'You',
   summary: 'What you may request and approve here, and by which rule',
-  list: async ({ access, catalog }, { slashCommand: { origin } }) => rightsListing(await access.rights(origin), origin, catalog.labelOf),
+  list: async ({ access, catalog }, { slashCommand: { origin } }) => {
+    const { labelOf } = catalog
+    return rightsListing(await access.rights(origin), origin, { labelOf, freezes: access.policy.freezes, now: Date.now() })
+  },
 })

@@ -13,7 +13,7 @@ import { onApiError } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
-import { Denied } from '../requests/access.ts'
+import { Denied, ReasonRequired } from '../requests/access.ts'
 import { stepOf } from '../requests/steps.ts'
 import { requestIdFor } from '../requests/submit.ts'
 import { toUserWords } from '../slack/errors.ts'
@@ -146,7 +146,7 @@ async function requestEvacuation(
         throw new TryLater('the last request of the server has not ended yet')
       return 'duplicate'
     }
-    const reason = error instanceof CheckFailed ? 'check' : error instanceof Denied ? 'rule' : 'other'
+    const reason = error instanceof CheckFailed ? 'check' : error instanceof Denied || error instanceof ReasonRequired ? 'rule' : 'other'
     return { is: 'refused', why: toUserWords(error) ?? mrkdwn`${error.message}`, reason, server: server.name }
   }
 }

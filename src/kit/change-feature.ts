@@ -135,6 +135,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         {
           ...command,
           need: kind,
+          startsOnClick: form.startsOnClick,
           form: formOf,
           button: button === undefined ? undefined : { text: button, actionId: `open-${form.callbackId}`, opens: form.title },
           prepare: () => Promise.all(things.map((thing) => thing.list(app))),
@@ -188,8 +189,8 @@ export async function submitTyped<Input, Facts>(
 }
 
 /** Opens the form with everything that was typed. The reads may have taken longer than Slack's trigger lasts. */
-async function askForReason(app: App, typed: Typed, { rule, draft, words }: ReasonRequired, form: FilledForm): Promise<void> {
-  const view = form(formMetadata(typed, rule), { ...draft, reason: undefined, problem: mrkdwn`${words} Nothing was requested yet.` })
+async function askForReason(app: App, typed: Typed, { terms, draft, words }: ReasonRequired, form: FilledForm): Promise<void> {
+  const view = form(formMetadata(app, typed, terms), { ...draft, reason: undefined, problem: mrkdwn`${words} Nothing was requested yet.` })
   try {
     await openForm(app, typed.triggerId, view)
   } catch (error) {

@@ -1,8 +1,8 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
-import { longestReason } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
-import { type Phrase, withoutOwner } from '../domain/text.ts'
+import { longestReason, type ReasonTerms } from '../domain/policy.ts'
+import { type Passed, type Request, scheduleOf } from '../domain/request.ts'
+import { type Phrase, utcTime, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
   button,
@@ -25,6 +25,7 @@ import {
   channelMention,
   code,
   dateTime,
+  dayAndTime,
   joinMrkdwn,
   link,
   type Mrkdwn,
@@ -35,7 +36,7 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { breakGlassCallbackId, rejectCallbackId, relatedWords, stateWords } from './words.ts'
+import { breakGlassCallbackId, heldBriefly, pastWords, rejectCallbackId, relatedWords, stateWords } from './words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -53,8 +54,16 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
   })
 }
 
-export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once. The channel sees your reason, and the audit records it as break-glass.`
+/** `passes`: what would hold it otherwise. */
+export function breakGlassForm(
+  { start, passes }: { start: number | undefined; passes: Passed[] },
+  metadata: Metadata,
+  title: Phrase,
+  problem?: Mrkdwn,
+  entered?: string,
+): ModalView {
+  const effect = start === undefined ? mrkdwn`takes effect at once` : mrkdwn`starts ${dayAndTime(start)}`
+  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then ${effect}${pastWords(passes)}. The channel sees your reason, and the audit records it as break-glass.`
   return modal({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',
@@ -73,26 +82,32 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
   })
 }
 
-export function reasonRequired(rule: string): Mrkdwn {
-  return mrkdwn`The rule “${rule}” requires a reason.`
+/** One sentence for each pattern. Without one, any reason will do, so one rule is enough. */
+export function reasonRequired(terms: ReasonTerms[]): Mrkdwn {
+  const withPattern = terms.filter(({ pattern }) => pattern !== undefined)
+  const shown = withPattern.length > 0 ? withPattern : terms.slice(0, 1)
+  const sentences = shown.map(({ rule, pattern }) => {
+    return mrkdwn`The rule “${rule}” requires a reason${pattern === undefined ? '' : mrkdwn` with a match of ${code(pattern)}`}.`
+  })
+  return joinMrkdwn(sentences, ' ')
 }
 
 const forApprovers = 'Approvers will see this.'
 
-/** `metadata`: whether a rule requires one, what was typed, and the requests that it undoes or repeats. `entered`: what was entered so far. */
+/** `metadata`: what rules require of it, what was typed, and the requests that it undoes or repeats. `entered`: what was entered so far. */
 export function reasonField(metadata: string, entered: string | undefined): KnownBlock[] {
-  const { reason, ruleWithReason, ...earlier } = readMetadata(metadata) ?? {}
-  const hint = ruleWithReason === undefined ? forApprovers : `${toPlainText(reasonRequired(ruleWithReason))} ${forApprovers}`
+  const { reason, reasonTerms: terms = [], ...earlier } = readMetadata(metadata) ?? {}
+  const hint = terms.length === 0 ? forApprovers : `${toPlainText(reasonRequired(terms))} ${forApprovers}`
   return [
     ...relatedWords(earlier).flatMap((words) => context([words])),
-    reasonInput(entered ?? reason, hint, { optional: ruleWithReason === undefined }),
+    reasonInput(entered ?? reason, hint, { optional: terms.length === 0 }),
   ]
 }
 
 const examples = mrkdwn`Write a time such as ${code('22:00')}, ${code('tomorrow 06:00')}, ${code('2026-12-01 06:00')} or ${code('in 2h')}.`
 
-/** Says what was understood, in the zone of the person, because they may have another one in mind. */
-export function startProblem(typed: string, problem: StartProblem, zone: string): Mrkdwn {
+/** Says what was understood, in the zone of the person, because they may have another one in mind. `what`: what was typed. */
+export function startProblem(typed: string, problem: StartProblem, zone: string, what: 'start' | 'end' = 'start'): Mrkdwn {
   const at = (ms: number) => timeWords(ms, zone)
   const shown = code(truncate(typed, 80, 'plain'))
   switch (problem.code) {
@@ -101,25 +116,21 @@ export function startProblem(typed: string, problem: StartProblem, zone: string)
     case 'no-time':
       return mrkdwn`${shown} has no time of day. ${examples}`
     case 'past':
-      return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the start out.`
+      return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the ${what} out.`
     case 'too-far':
-      return mrkdwn`${at(problem.at)} is more than 14 days ahead. The latest start is ${at(problem.latest)}.`
+      return mrkdwn`${at(problem.at)} is more than 14 days ahead. The latest ${what} is ${at(problem.latest)}.`
     case 'skipped':
       return mrkdwn`${shown} doesn't exist that day: the clock goes forward. Write a time until ${at(problem.before)}, or from ${at(problem.after)}.`
     case 'twice':
-      return mrkdwn`${shown} exists twice that day: the clock goes back. Write it in UTC: ${code(utcWords(problem.first))} or ${code(utcWords(problem.last))}.`
+      return mrkdwn`${shown} exists twice that day: the clock goes back. Write it in UTC: ${code(utcTime(problem.first))} or ${code(utcTime(problem.last))}.`
   }
-}
-
-/** `2026-10-25 00:30 UTC`, as it can be typed. */
-function utcWords(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** `metadata`: what was typed. `entered`: what was entered so far. */
 export function startField(metadata: string, entered: string | undefined): KnownBlock[] {
-  const { start } = readMetadata(metadata) ?? {}
-  return [startInput(entered ?? start, 'Such as 22:00, tomorrow 06:00 or in 2h, in your Slack time zone. Leave empty to start at once.')]
+  const { start, zone } = readMetadata(metadata) ?? {}
+  const where = zone === undefined ? ', in your Slack time zone' : ` (${zone})`
+  return [startInput(entered ?? start, `Such as 22:00, tomorrow 06:00 or in 2h${where}. Leave empty to start at once.`)]
 }
 
 /** `card-delayed`: the request is recorded, and Slack has not confirmed its message yet. */
@@ -169,11 +180,16 @@ export function othersAreOpen(
     const { userId, channelId } = holder.origin
     const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
     const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
-    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}).${where}`
+    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}${scheduledWords(holder)}).${where}`
   })
   const then = canLeaveOut ? ' To leave these addresses out, name only the server: the form opens.' : ''
   const because = joinMrkdwn(each, '\nAlso, ')
   return mrkdwn`Nothing was requested, because ${because}\nWait until it ends, or have it withdrawn or rejected.${then}`
+}
+
+function scheduledWords(holder: Request): Mrkdwn {
+  const schedule = scheduleOf(holder)
+  return schedule ? mrkdwn`, ${heldBriefly(schedule)}` : mrkdwn``
 }
 
 /** The operators have a notice with what to do about it. */

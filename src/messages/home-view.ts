@@ -1,11 +1,11 @@
 import type { Button, KnownBlock } from '@slack/web-api'
-import { isOpen } from '../domain/request.ts'
+import { holdOf, isOpen } from '../domain/request.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { stateWithCount } from './items.ts'
 import { unreadableRequests } from './refusals.ts'
-import { type CardView, cardActions, cardBody, prefixOf, statusLine } from './request-message.ts'
-import { cardButtons, refreshHome, whoIsAsked } from './words.ts'
+import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
+import { cardButtons, heldBriefly, refreshHome, whoIsAsked } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -13,16 +13,23 @@ export interface HomeEntry {
 }
 
 export interface HomeContent {
+  /** What is frozen. Empty if nothing is. */
+  frozen: KnownBlock[]
   /** In the order of the tab, with those that were decided since it was opened. */
   waitsForMe: HomeEntry[]
   /** The ids of those that do not wait for the viewer any more. */
   decided: ReadonlySet<string>
   mine: HomeEntry[]
   underway: HomeEntry[]
+  /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
+  scheduled: HomeEntry[]
+  /** The ids of those that the viewer may let start now. */
+  startable: ReadonlySet<string>
+  viewerId: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
   approvableAlone: ReadonlySet<string>
   /** How many further requests were not read, so it is unknown who can approve the waiting ones among them. */
-  unread: { waiting: number; mine: number; underway: number }
+  unread: { waiting: number; mine: number; underway: number; scheduled: number }
   /** How many requests are left out because this version cannot read them. */
   unreadable: number
   buttons: Button[]
@@ -39,9 +46,9 @@ interface Part {
 }
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { waitsForMe, decided, mine, underway, approvableAlone, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, mine, underway, scheduled, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
-  const blocks: KnownBlock[] = []
+  const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
   const title = `Needs your approval (${unread.waiting > 0 ? 'at least ' : ''}${waiting})`
   add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
@@ -49,17 +56,23 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   add(blocks, {
     title: `Your requests (${mine.length + unread.mine})`,
-    entries: mine.map((entry) => shortEntry(entry, 'mine', approvableAlone)),
-    upTo: 80,
+    entries: mine.map((entry) => shortEntry(entry, 'mine', content)),
+    upTo: 76,
     unread: unread.mine,
   })
   add(blocks, {
     title: `In progress (${underway.length + unread.underway})`,
-    entries: underway.map((entry) => shortEntry(entry, 'underway')),
-    upTo: 98,
+    entries: underway.map((entry) => shortEntry(entry, 'underway', content)),
+    upTo: 88,
     unread: unread.underway,
   })
-  if (blocks.length === 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
+  add(blocks, {
+    title: `Scheduled (${scheduled.length + unread.scheduled})`,
+    entries: scheduled.map((entry) => shortEntry(entry, 'scheduled', content)),
+    upTo: 98,
+    unread: unread.scheduled,
+  })
+  if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }
 
@@ -95,24 +108,29 @@ function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<str
   ]
 }
 
-function shortEntry({ card, link: address }: HomeEntry, part: string, approvableAlone?: ReadonlySet<string>): KnownBlock[] {
+type ShortPart = 'mine' | 'underway' | 'scheduled'
+
+function shortEntry({ card, link: address }: HomeEntry, part: ShortPart, content: HomeContent): KnownBlock[] {
   const { request } = card
   const how = stateLine(card, part)
   const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
     ...wholeSection(mrkdwn`${titleOf(card)}\n${line}`),
-    ...actions(shortActions(card, part, approvableAlone), `home-${part}-${request.id}-${request.revision}`),
+    ...actions(shortActions(card, part, content), `home-${part}-${request.id}-${request.revision}`),
   ]
 }
 
 /** Names times and no durations, because the page stays as it was published. An ended request can be under way again, so the state decides. */
-function stateLine({ request, description, handover, rule }: CardView, part: string): Mrkdwn {
+function stateLine(card: CardView, part: string): Mrkdwn {
+  const { request, description, handover, rule } = card
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
     const approvers = whoIsAsked(request, rule)
-    return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : ''} by ${dateTime(request.expiresAt)}`
+    return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : ''} by ${deadlineWords(card)}`
   }
+  const hold = holdOf(request)
+  if (hold) return heldBriefly(hold)
   if (request.state === 'approved') {
     if (!handover) return mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
     const who = part === 'mine' ? 'press' : 'the requester can press'
@@ -124,9 +142,15 @@ function stateLine({ request, description, handover, rule }: CardView, part: str
 }
 
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
-function shortActions(card: CardView, part: string, approvableAlone?: ReadonlySet<string>): Button[] {
-  if (part !== 'mine') return without(card, [cardButtons.handOver, cardButtons.withdraw])
-  return without(card, [cardButtons.handOver, cardButtons.reject, ...(approvableAlone?.has(card.request.id) ? [] : [cardButtons.approve])])
+function shortActions(card: CardView, part: ShortPart, { approvableAlone, startable, viewerId }: HomeContent): Button[] {
+  const { id, origin } = card.request
+  const { handOver, withdraw, startNow, reject, approve } = cardButtons
+  const unusable: Record<ShortPart, string[]> = {
+    mine: [reject, ...(approvableAlone.has(id) ? [] : [approve])],
+    underway: [withdraw],
+    scheduled: [...(startable.has(id) ? [] : [startNow]), ...(origin.userId === viewerId ? [] : [withdraw])],
+  }
+  return without(card, [handOver, ...unusable[part]])
 }
 
 function without(card: CardView, buttons: string[]): Button[] {

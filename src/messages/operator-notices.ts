@@ -1,7 +1,9 @@
 import type { ReadKeyProblem } from '../domain/account.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
+import type { FreezeProblem } from '../requests/freeze.ts'
 import { channelMention, code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
+import { untrustedWords } from './freezes.ts'
 
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
@@ -45,6 +47,14 @@ const listProblems: Record<ListProblem, string> = {
 
 export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost its data or went back to an older state, or who can write to it.`
+}
+
+export function distrustedFreeze(problem: FreezeProblem): Mrkdwn {
+  const cause =
+    problem === 'unknown-key'
+      ? mrkdwn`Set ${code('STATE_KEY')} to the new and the old key, separated by a comma, or use the unfreeze command.`
+      : mrkdwn`Find out whether Redis lost its data or went back to an older state, or who can write to it. After that, use the unfreeze command.`
+  return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${cause}`
 }
 
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {

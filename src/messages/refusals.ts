@@ -3,7 +3,7 @@ import { alertsRequester, Denial, type DeniedAction } from '../domain/approval.t
 import { type Change, type Description, explainer, type Finding, type Words, wordsFrom } from '../domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
-import { isOpen, type Request, RequestRef, unverifiedRecord } from '../domain/request.ts'
+import { gaveWay, isOpen, type Request, RequestRef, unverifiedRecord } from '../domain/request.ts'
 import { type Phrase, person, phrase } from '../domain/text.ts'
 import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
 import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, type ShowPerson } from '../slack/text.ts'
@@ -50,6 +50,8 @@ const constant = {
     why: 'No policy rule covers it anymore. Nothing was sent or changed.',
     next: 'The people who run Lockkeeper can add a rule.',
   },
+  'data-lost': { why: 'Redis lost its data.' },
+  'set-back': { why: 'Redis went back to an older state.' },
   suspended: { why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.' },
   'not-used': { why: "Approved, but the requester didn't press the button before the deadline." },
   'alert-resolved': { why: 'The alert resolved. Nothing was done.' },
@@ -153,7 +155,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'expired':
       return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':
-      return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
+      return mrkdwn`Canceled: ${gaveWay(request) ? 'another change of the same thing started before it' : 'the account changed since the request'}. Nothing was done.`
     case 'waiting':
       return mrkdwn`This request still needs approval. ${changedNothing}`
     case 'approved':
@@ -193,6 +195,7 @@ const actionWords: Record<DeniedAction, string> = {
   read: 'use Lockkeeper',
   request: 'request changes',
   decide: 'approve or reject requests',
+  freeze: 'freeze changes or lift a freeze',
 }
 
 const outsiders = {
@@ -236,6 +239,10 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
+    case 'not-a-freezer':
+      if (whoIsIn(denial.freezers).text === '')
+        return mrkdwn`The policy lets nobody freeze changes or lift a freeze. The people who run Lockkeeper can name somebody in a rule for ${code('freeze')}.`
+      return mrkdwn`You can't freeze changes or lift a freeze. These people can: ${whoIsIn(denial.freezers)}.`
     case 'not-involved':
       return mrkdwn`Only ${whoIsInvolved(denial)} can stop the tracking or start it again.`
     case 'only-involved-may-withdraw':

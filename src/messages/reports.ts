@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import { approvalsNeeded, approversOf, type PolicyRule } from '../domain/policy.ts'
+import { approvalsNeeded, escalationsOf, firstApproversOf, type Group, type PolicyRule, union } from '../domain/policy.ts'
 import { isOpen, type Request, restOf } from '../domain/request.ts'
 import { formatDuration } from '../domain/text.ts'
 import type { ReportName } from '../requests/steps.ts'
@@ -21,7 +21,7 @@ import {
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
 import { isDistrusted } from './refusals.ts'
 import { type CardView, outcomeOf } from './request-message.ts'
-import { approvedBy, endMarks, mayHaveEndedBefore, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
+import { approvedBy, endMarks, mayHaveEndedBefore, pastWords, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
 
 export interface ReportView extends CardView {
   /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
@@ -74,23 +74,38 @@ function adviceAfterItems(items: ItemView[]): Mrkdwn {
 
 // Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
 
-function approversReminder({ request, description, rule, now }: ReportView): Mrkdwn | undefined {
+/** `escalation`: its number. Undefined for a reminder. */
+function approversCall({ request, description, rule, now }: ReportView, escalation?: number): Mrkdwn | undefined {
   if (request.state !== 'waiting' || !rule?.approve) return undefined
-  const { approvals, origin, expiresAt } = request
+  const { approvals, origin, createdAt, expiresAt } = request
   const needed = approvalsNeeded(rule.approve)
   const missing = request.missing ?? needed - approvals.length
   const soFar = approvals.length > 0 ? mrkdwn` (${needed - missing} of ${needed} so far)` : mrkdwn``
-  const called = peopleToCall(rule, [origin.userId, ...approvals.map(({ by }) => by)])
-  const words = mrkdwn`${quotedTitle(description.title)} still needs approval${soFar}. Expires in ${timeLeft(expiresAt - now)}. Press *Approve* or *Reject* above.`
-  return mrkdwn`:hourglass_flowing_sand: ${joinMrkdwn([...called, words], ' ')}`
+  const among = escalation === undefined ? firstToCall(rule) : escalatedTo(request, rule, escalation)
+  const called = peopleToCall(among, [origin.userId, ...approvals.map(({ by }) => by)])
+  const title = quotedTitle(description.title)
+  const expires = mrkdwn`Expires in ${inMinutes(expiresAt - now)}.`
+  if (escalation !== undefined) {
+    const press = called ? mrkdwn`${called}, press` : 'Press'
+    return mrkdwn`:hourglass_flowing_sand: Still needs approval after ${inMinutes(now - createdAt, Math.round)}${soFar}: ${title}. ${press} *Approve* or *Reject* above. ${expires}`
+  }
+  const words = mrkdwn`${title} still needs approval${soFar}. ${expires} Press *Approve* or *Reject* above.`
+  return mrkdwn`:hourglass_flowing_sand: ${called ? mrkdwn`${called} ${words}` : words}`
+}
+
+/** The people of the entries that came due with it, after the first approvers if it takes the place of their reminder. */
+function escalatedTo({ escalated }: Request, rule: PolicyRule, number: number): Group {
+  const { passed = 0, reminds = false } = escalated[number - 1] ?? {}
+  const entries = rule.approve ? escalationsOf(rule.approve).slice(escalated[number - 2]?.passed ?? 0, passed) : []
+  return union([...(reminds ? [firstToCall(rule)] : []), ...entries.map(({ to }) => to)])
 }
 
 /** In every later state, too. Without the requester's name, because people choose their names, and one who does this could take another's. */
 function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
-  const [called] = rule ? peopleToCall(rule, [origin.userId]) : []
-  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId, 'The requester')} approved their own request alone: ${quotedTitle(description.title)}. Check it now.`
+  const called = rule && peopleToCall(firstToCall(rule), [origin.userId])
+  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId, 'The requester')} approved their own request alone${pastWords(decision.passed)}: ${quotedTitle(description.title)}. Check it now.`
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
@@ -99,21 +114,24 @@ function handoverCall({ request, description, handover, showActor, now }: Report
   const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
   const press = mrkdwn`Press *${handover.label}* above by ${dateTime(request.expiresAt)}`
   if (isReminder)
-    return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title} is approved. ${press} (${timeLeft(request.expiresAt - now)} left).`
+    return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title} is approved. ${press} (${inMinutes(request.expiresAt - now)} left).`
   const approvers = approvedBy(request).map((by) => showActor(by))
   return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}. ${press}.`
 }
 
-/** `without`: people who need not act. Their groups are still mentioned. */
-function peopleToCall({ approve, mention: mentioned }: PolicyRule, without: string[]): Mrkdwn[] {
-  const { users, userGroups } = mentioned ?? (approve ? approversOf(approve) : { users: [], userGroups: [] })
-  const called = whoIsIn({ users: users.filter((id) => !without.includes(id)), userGroups })
-  return called.text === '' ? [] : [called]
+function firstToCall({ approve, mention: mentioned }: PolicyRule): Group {
+  return mentioned ?? (approve ? firstApproversOf(approve) : { users: [], userGroups: [] })
 }
 
-/** Rounds up to whole minutes, unless less than two minutes are left. */
-function timeLeft(ms: number): string {
-  return formatDuration(ms < 120_000 ? ms : Math.ceil(ms / 60_000) * 60_000)
+/** `without`: people who need not act. Their groups are still mentioned. */
+function peopleToCall({ users, userGroups }: Group, without: string[]): Mrkdwn | undefined {
+  const called = whoIsIn({ users: users.filter((id) => !without.includes(id)), userGroups })
+  return called.text === '' ? undefined : called
+}
+
+/** Rounds up to whole minutes, or as told, unless it is less than two. */
+function inMinutes(ms: number, round = Math.ceil): string {
+  return formatDuration(ms < 120_000 ? ms : round(ms / 60_000) * 60_000)
 }
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
@@ -127,7 +145,7 @@ export function report(view: ReportView, name: ReportName): Answerable | undefin
   const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves)) : []
   const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
   const withOutcomes = (outcomes: KnownBlock[]) =>
-    message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(request, name)), ...outcomes, ...left, ...advice])
+    message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(request, name), view.rule?.reason), ...outcomes, ...left, ...advice])
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.
@@ -149,6 +167,9 @@ function reasonOf({ state, decision }: Request, name: ReportName): string | unde
 const calls: ReadonlySet<ReportName> = new Set([
   'reminder-half',
   'reminder-last',
+  'escalation-1',
+  'escalation-2',
+  'escalation-3',
   'break-glass',
   'approved',
   'handover-half',
@@ -160,7 +181,11 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
   switch (name) {
     case 'reminder-half':
     case 'reminder-last':
-      return approversReminder(view)
+      return approversCall(view)
+    case 'escalation-1':
+    case 'escalation-2':
+    case 'escalation-3':
+      return approversCall(view, Number(name.slice(-1)))
     case 'break-glass':
       return emergencyCall(view)
     case 'approved':

@@ -2,9 +2,20 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import type { Description, Fact, Handover, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { isHeld, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
+import { gaveWay, holdOf, isHeld, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
-import { actions, type ButtonParts, button, context, fields, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
+import {
+  actions,
+  type ButtonParts,
+  button,
+  context,
+  fields,
+  header,
+  message,
+  reasonBlocks,
+  reasonWords,
+  wholeSection,
+} from '../slack/blocks.ts'
 import { fit, longestHeader } from '../slack/fit.ts'
 import {
   boldPhrase,
@@ -12,6 +23,7 @@ import {
   charactersIn,
   code,
   dateTime,
+  dayAndTime,
   exactTime,
   joinMrkdwn,
   link,
@@ -21,7 +33,6 @@ import {
   mrkdwn,
   ownWords,
   phraseWords,
-  truncate,
   unlinked,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
@@ -34,8 +45,11 @@ import {
   type CardButton,
   cardButtons,
   endMarks,
+  heldBriefly,
   heldWords,
+  holderOf,
   type LinkedRequest,
+  pastWords,
   relatedWords,
   retryLabel,
   ruleWords,
@@ -73,7 +87,7 @@ export interface CardView {
   repeats?: LinkedRequest | undefined
   rule: PolicyRule | undefined
   environment: string | undefined
-  /** What would keep it from starting if it were approved now. */
+  /** What would keep it from starting, if it were approved now or its requester started it now. */
   held?: Waits | undefined
   /** How long it takes until the last write of several is sent, in ms: all of them, or those that are left. */
   sendingMs?: number | undefined
@@ -129,10 +143,11 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
           ]
         : []
     case 'approved': {
+      const hold = holdOf(request)
       const lost = mrkdwn`${title}\nIt's approved, and nothing was sent to the account API yet. A new request needs a new approval.`
       return [
         ...(handover ? [make('handOver', handover.label, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
-        ...(request.waits?.for === 'start' ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view) })] : []),
+        ...(hold?.for === 'start' ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view, hold) })] : []),
         make('withdraw', 'Withdraw', { confirm: confirmation('Withdraw this request?', lost, 'Withdraw') }),
       ]
     }
@@ -161,8 +176,8 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
   return [...(ending.next === undefined ? [make('again', 'Request again')] : []), make('details', 'Details')]
 }
 
-function startNowConfirmation({ description, request }: CardView) {
-  const text = mrkdwn`${phraseWords(description.title)}\n${heldWords(request.waits as Waits)} An approver can let it start now.`
+function startNowConfirmation({ description }: CardView, hold: Waits) {
+  const text = mrkdwn`${phraseWords(description.title)}\n${heldWords(hold)} An approver can let it start now.`
   return confirmation('Start now?', text, 'Start now')
 }
 
@@ -199,12 +214,14 @@ export function statusLine(view: CardView): Mrkdwn {
       if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. Starting.`
       const cc = rule?.mention ? whoIsIn(rule.mention) : mrkdwn``
       const then = handover ? mrkdwn` Approval changes nothing yet: ${requester} then presses *${handover.label}*.` : ''
-      return mrkdwn`${neededApproval(request, rule)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
+      return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
     }
-    case 'approved':
+    case 'approved': {
+      const hold = holdOf(request)
       return handover
-        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}. The token is shown once, and nobody else sees it.`
-        : mrkdwn`:white_check_mark: *Approved.* ${isHeld(request) ? heldWords(request.waits as Waits) : waitWords(request.waits)}`
+        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} The token is shown once, and nobody else sees it.`
+        : mrkdwn`:white_check_mark: *Approved.* ${hold ? heldWords(hold) : waitWords(request.waits)}`
+    }
     case 'starting':
     case 'tracking': {
       if (request.unansweredSince !== undefined) return unseenStatus(items, request.unansweredSince)
@@ -212,12 +229,20 @@ export function statusLine(view: CardView): Mrkdwn {
       const usually = request.usualMs === undefined || request.usualMs < 1_000 ? '' : ` Usually takes ${formatDuration(request.usualMs)}.`
       const expected = sendingMs > 0 ? ` The rest takes about ${formatDuration(sendingMs)}.` : usually
       const late = request.lateAt === undefined ? expected : ' Slower than usual. Still tracking.'
+      const unsent = heldItemsWords(request)
       const count = items.length === 0 ? mrkdwn`` : mrkdwn` *${movedCount(items)}.*`
-      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${count}${late}`
+      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${count}${unsent ?? late}`
     }
     default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
+}
+
+/** What holds one of its items holds all that were not sent. */
+function heldItemsWords({ items = [] }: Request): Mrkdwn | undefined {
+  const unsent = items.filter(({ state }) => state === 'waiting')
+  const waits = unsent.find(isHeld)?.waits
+  return waits && mrkdwn` ${unsent.length} not sent yet: ${heldBriefly(waits)}.`
 }
 
 /** While the account API does not answer, the change may have ended, so nothing says that it is under way. */
@@ -237,11 +262,18 @@ function waitWords(waits: Waits | undefined): string {
   return `Waits for ${limit}, about ${formatDuration(Math.max(1_000, waits.ms ?? 0))}.`
 }
 
-function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {
+/** Until when it can be approved. A window or a freeze may hold it longer. */
+export function deadlineWords({ request: { start, expiresAt }, held }: CardView): Mrkdwn {
+  if (start === undefined) return dateTime(expiresAt)
+  return mrkdwn`${dayAndTime(expiresAt)}${held?.for === 'start' ? ', when it starts' : ''}`
+}
+
+function neededApproval(view: CardView): Mrkdwn {
+  const { request, rule } = view
   const requester = mention(request.origin.userId)
   const approvers = whoIsAsked(request, rule)
   return approvers
-    ? mrkdwn`${requester} needs approval from ${approvers} by ${dateTime(request.expiresAt)}${request.start === undefined ? '' : ', when it starts'}.`
+    ? mrkdwn`${requester} needs approval from ${approvers} by ${deadlineWords(view)}.`
     : mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore.`
 }
 
@@ -267,8 +299,8 @@ function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description } = view
   return [
     ...relatedWords(view).flatMap((words) => wholeSection(mrkdwn`${words}.`)),
-    ...reasonBlocks('Reason', request.reason),
-    ...reasonBlocks(emergencyLabel, emergencyReason(request)),
+    ...reasonBlocks('Reason', request.reason, view.rule?.reason),
+    ...reasonBlocks(emergencyLabel, emergencyReason(request), view.rule?.reason),
     ...fields(description.facts.map(factField)),
     ...itemBlocks(view.items, request),
     ...(view.leaves ? wholeSection(phraseWords(view.leaves)) : []),
@@ -306,7 +338,7 @@ function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt, withdrawnBy, needsApproval, origin } = request
   const requester = mention(origin.userId)
   if (decision?.breakGlass && state !== 'withdrawn')
-    return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`
+    return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone${pastWords(decision.passed)}`
   const isOwn = state === 'withdrawn' && withdrawnBy === origin.userId
   const parts = [mrkdwn`Requested${isOwn ? ' and withdrawn' : ''} by ${requester}`]
   if (state === 'rejected') parts.push(mrkdwn`rejected by ${decision?.by ? mention(decision.by) : 'the rules'}`)
@@ -327,9 +359,9 @@ function finishedBlocks(view: CardView): KnownBlock[] {
   return [
     ...wholeSection(whatHappened(view)),
     ...(request.items ? itemBlocks(notDone, request) : []),
-    ...rejectionBlocks(request),
+    ...rejectionBlocks(view),
     ...context([whoAndWhen(view)]),
-    ...reasonLines(request).flatMap((line) => context([line])),
+    ...reasonLines(view).flatMap((line) => context([line])),
   ]
 }
 
@@ -380,7 +412,7 @@ function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrk
     return notes.text === '' ? mrkdwn`${movedCount(items)}.` : mrkdwn`${movedCount(items)}. ${notes}`
   switch (request.state) {
     case 'voided':
-      return mrkdwn`The account changed since the request. Nothing was done. ${why}`
+      return gaveWay(request) ? mrkdwn`Nothing was done. ${why}` : mrkdwn`The account changed since the request. Nothing was done. ${why}`
     case 'untracked': {
       if (isDistrusted(request)) return mrkdwn`${why} It may still finish. Check the account.`
       const unsent = unsentWords(items)
@@ -398,15 +430,16 @@ function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrk
 }
 
 /** Details show the requester's reason as well, so that of a rejection has another name. */
-function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
-  return state === 'rejected' ? reasonBlocks('Rejected because', decision?.reason) : []
+function rejectionBlocks({ request: { state, decision }, rule }: CardView): KnownBlock[] {
+  return state === 'rejected' ? reasonBlocks('Rejected because', decision?.reason, rule?.reason) : []
 }
 
 /** The most of a reason that the small print shows. The details show it whole. */
 const mostOfReason = 150
 
-function reasonLines(request: Request): Mrkdwn[] {
-  const line = (label: string, text: string | undefined) => (text ? [mrkdwn`${label}: ${code(truncate(text, mostOfReason, 'plain'))}`] : [])
+function reasonLines({ request, rule }: CardView): Mrkdwn[] {
+  const line = (label: string, text: string | undefined) =>
+    text ? [mrkdwn`${label}: ${reasonWords(text, rule?.reason, mostOfReason)}`] : []
   // The reason of a rejection stands above.
   const label = request.state === 'rejected' ? 'Requested because' : 'Reason'
   return [...line(label, request.reason), ...line(emergencyLabel, emergencyReason(request))]
@@ -421,7 +454,7 @@ function detailsBlocks(view: CardView): KnownBlock[] {
   const rules = [request.rule, ...(request.otherRules ?? []).map(({ name }) => name)].map(ruleWords)
   return [
     ...(isFinished(view) ? wholeSection(whatHappened(view)) : [...titleBlocks(view), ...wholeSection(statusLine(view))]),
-    ...rejectionBlocks(request),
+    ...rejectionBlocks(view),
     ...contentBlocks(view),
     ...checkBlocks(view),
     ...wholeSection(joinMrkdwn(timeline(view), '\n')),
@@ -431,11 +464,14 @@ function detailsBlocks(view: CardView): KnownBlock[] {
 }
 
 function timeline({ request }: CardView): Mrkdwn[] {
-  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince } = request
+  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince, start, startNow, waits } = request
+  const isAhead = isOpen(state) && sentAt === undefined && startNow === undefined
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
     ...(request.approvals.some((approval) => approval.by === decision?.by) ? [] : [{ time: decidedAt, what: decisionWords(request) }]),
+    { time: start, what: isAhead ? 'Starts' : 'Scheduled start' },
+    { time: startNow?.at, what: by('Started now', startNow?.by) },
     { time: sentAt, what: 'Sent to the account API' },
     // A request with items is tracked before that.
     { time: request.items ? undefined : request.acceptedAt, what: 'Accepted by the account API' },
@@ -443,14 +479,20 @@ function timeline({ request }: CardView): Mrkdwn[] {
     { time: unansweredSince, what: 'The account API stopped answering' },
     ...(state === 'rejected' ? [] : [{ time: endedAt, what: state === 'untracked' ? by('Tracking stopped', stoppedBy) : 'Ended' }]),
   ]
-  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }]))
-  return known.toSorted((one, other) => one.time - other.time).map(({ time, what }) => mrkdwn`${what}, ${exactTime(time)}`)
+  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, words: mrkdwn`${what}, ${exactTime(time)}` }]))
+  if (waits && isHeld(request) && waits.for !== 'start') known.push({ time: decidedAt ?? request.createdAt, words: holdLine(waits) })
+  return known.toSorted((one, other) => one.time - other.time).map(({ words }) => words)
+}
+
+function holdLine(waits: Waits): Mrkdwn {
+  return mrkdwn`Held by ${holderOf(waits)}${waits.until === undefined ? '' : mrkdwn`, until ${exactTime(waits.until)}`}`
 }
 
 function decisionWords({ state, decision, needsApproval }: Request): string | Mrkdwn {
   if (state === 'rejected') return by('Rejected', decision?.by)
   if (!needsApproval) return 'No approval needed'
-  return by(decision?.breakGlass ? ':rotating_light: *Emergency approval:* approved alone' : 'Approved', decision?.by)
+  if (!decision?.breakGlass) return by('Approved', decision?.by)
+  return mrkdwn`${by(':rotating_light: *Emergency approval:* approved alone', decision.by)}${pastWords(decision.passed)}`
 }
 
 function by(what: string, userId: string | undefined): Mrkdwn {

@@ -1,11 +1,23 @@
 import type { Grant } from '../domain/approval.ts'
 import type { ApiError } from '../domain/errors.ts'
 import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
-import type { Request, SourceAlert, StoredState, Waits } from '../domain/request.ts'
+import type { Passed, Request, SourceAlert, StoredState, Waits } from '../domain/request.ts'
 import { ownFreezeName } from '../domain/starts.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
-import { boldPhrase, code, dateTime, link, type Mrkdwn, mention, mrkdwn, outsideLink, ownWords, userGroupMention } from '../slack/text.ts'
+import {
+  boldPhrase,
+  capitalised,
+  code,
+  dayAndTime,
+  link,
+  type Mrkdwn,
+  mention,
+  mrkdwn,
+  outsideLink,
+  ownWords,
+  userGroupMention,
+} from '../slack/text.ts'
 
 /** The words for each state. Most kinds of change replace *in progress* with their own word (`moving`). */
 const names: Record<StoredState, string> = {
@@ -110,9 +122,8 @@ export function whoIsAsked({ approverNames }: Pick<Request, 'approverNames'>, ru
 
 /** Says the same in plain text with names, because a mention would notify people. Under several rules, the approvers of each. */
 export function namesOfApprovers(terms: ApproveTerms, nameOf: (id: string) => string): string {
-  return eachOf(terms)
-    .map((each) => listTerms(each, nameOf))
-    .join(', and also ')
+  const each = eachOf(terms).map((own) => listTerms(own, nameOf))
+  return [...new Set(each)].join(', and also ')
 }
 
 function listTerms(terms: ApproveTerms, nameOf: (id: string) => string): string {
@@ -212,18 +223,37 @@ export const notConfirmed = mrkdwn`The account API hasn't confirmed this. If the
 export const nothingMade = 'Nothing was created.'
 
 /** Says what keeps an approved request from starting. */
-export function heldWords({ for: what, name = '', until, request }: Waits): Mrkdwn {
-  const at = until === undefined ? '' : dateTime(until)
+export function heldWords(waits: Waits): Mrkdwn {
+  return mrkdwn`${ownWords(capitalised(heldBriefly(waits).text))}.`
+}
+
+/** The same as a part of a line: `starts 10:00 PM today`. */
+export function heldBriefly(waits: Waits): Mrkdwn {
+  const { for: what, until } = waits
+  const at = until && dayAndTime(until)
   switch (what) {
     case 'window':
-      return mrkdwn`Starts when the window *${name}* opens${until === undefined ? '' : mrkdwn`, ${at}`}.`
+      return mrkdwn`starts when ${holderOf(waits)} opens${at ? mrkdwn`, ${at}` : ''}`
     case 'freeze':
-      return mrkdwn`Held by ${name === ownFreezeName ? 'a freeze' : mrkdwn`the freeze *${name}*`}${until === undefined ? ' until somebody lifts it' : mrkdwn`, until ${at}`}.`
+      return mrkdwn`held by ${holderOf(waits)}${at ? mrkdwn`, until ${at}` : ' until somebody lifts it'}`
     case 'change':
-      return mrkdwn`Waits until request ${code(shortId(request ?? { id: '' }))} ends, which is about the same thing.`
+      return mrkdwn`waits until ${holderOf(waits)} ends, which is about the same thing`
     default:
-      return mrkdwn`Starts ${at}.`
+      return mrkdwn`starts ${at ?? ''}`
   }
+}
+
+/** Names what holds a request: `the window “office”`. */
+export function holderOf({ for: what, name = '', request }: Waits): Mrkdwn {
+  if (what === 'window') return mrkdwn`the window “${name}”`
+  if (what === 'freeze') return name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the freeze “${name}”`
+  return mrkdwn`request ${code(shortId(request ?? { id: '' }))}`
+}
+
+/** `, past the window “office” and a freeze`. Empty if nothing was passed. */
+export function pastWords(passed: Passed[] = []): Mrkdwn {
+  const names = passed.map(({ by, name }) => holderOf({ for: by, name }).text)
+  return mrkdwn`${names.length === 0 ? '' : ownWords(`, past ${listed(names, 'and')}`)}`
 }
 
 export function pressAgain(limit: AccountLimit): Mrkdwn {

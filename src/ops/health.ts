@@ -143,12 +143,15 @@ async function runCheck(check: Check): Promise<{ problem?: string; note?: string
 /** What all replicas share, read from Redis for a scrape. */
 export interface Snapshot {
   open: { state: string; kind: string; count: number }[]
+  scheduled: { by: string; count: number }[]
   movesInFlight: number
   unsent: number
   jobs: { queue: string; state: string; count: number }[]
   /** Undefined if there was no tick yet. */
   lastTickAgeMs: number | undefined
   budget: { kind: string; lane: string; used: number; waitMs: number }[]
+  /** Undefined if that could not be read. */
+  isFrozen: boolean | undefined
 }
 
 /** Unknown figures get no value: an old one would hide an outage, and 0 would look healthy. Scrapers wait longer than `waitMs`. */
@@ -156,6 +159,11 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
   const { gauge } = createInstruments(registry)
   const up = gauge('lockkeeper_redis_up', '1 if Redis answered this scrape, otherwise 0.')
   const open = gauge('lockkeeper_requests_open', 'Open requests of all replicas, by kind of change and state.', 'kind', 'state')
+  const scheduled = gauge(
+    'lockkeeper_requests_scheduled',
+    'Approved requests of all replicas that may not start yet, by what holds them: start, window, freeze or change.',
+    'by',
+  )
   const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress, of all replicas. Each address of an evacuation counts.')
   const unsent = gauge('lockkeeper_messages_unsent', 'Messages that Slack has not received yet.')
   const jobs = gauge('lockkeeper_queue_jobs', 'Jobs, by queue and state.', 'queue', 'state')
@@ -173,17 +181,24 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
     'lane',
   )
 
+  const frozen = gauge(
+    'lockkeeper_frozen',
+    '1 if no change starts, because of a freeze that somebody set or Lockkeeper itself, otherwise 0.',
+  )
+
   function set(figures: Snapshot | undefined): void {
     up.set(figures ? 1 : 0)
-    for (const each of [open, jobs, used, waiting]) each.reset()
-    for (const each of [inFlight, unsent, tickAge]) each.remove()
+    for (const each of [open, scheduled, jobs, used, waiting]) each.reset()
+    for (const each of [inFlight, unsent, tickAge, frozen]) each.remove()
     if (!figures) return
     for (const { kind, state, count } of figures.open) open.set({ kind, state }, count)
+    for (const { by, count } of figures.scheduled) scheduled.set({ by }, count)
     for (const { queue, state, count } of figures.jobs) jobs.set({ queue, state }, count)
     for (const { kind, lane, ...of } of figures.budget) {
       used.set({ kind, lane }, of.used)
       waiting.set({ kind, lane }, of.waitMs / 1_000)
     }
+    if (figures.isFrozen !== undefined) frozen.set(figures.isFrozen ? 1 : 0)
     inFlight.set(figures.movesInFlight)
     unsent.set(figures.unsent)
     if (figures.lastTickAgeMs !== undefined) tickAge.set(figures.lastTickAgeMs / 1_000)

@@ -6,6 +6,7 @@ import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { notice } from '../slack/blocks.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
+import { sendFreeze } from './freeze-messages.ts'
 import {
   type Delivered,
   deliveredOf,
@@ -34,7 +35,13 @@ interface OwedText extends Owed {
  * could change them, so they become text, and never buttons, and go only to the channel of the operators and to those that the policy names for
  * alerts. `forget`: keys of what led to it, which can lead to it again if the channel refuses it.
  */
-const Facts = z.object({ words: z.string(), channelId: z.string().optional(), forget: z.array(z.string()).optional() })
+const Facts = z.object({
+  words: z.string(),
+  channelId: z.string().optional(),
+  forget: z.array(z.string()).optional(),
+  /** How long it is remembered, in ms, if that is not the usual time. */
+  rememberMs: z.number().optional(),
+})
 type Facts = z.infer<typeof Facts>
 
 /** The wait after a failure, unless Slack asks for a longer one: half of the time since the message was first owed, within these limits. */
@@ -55,6 +62,7 @@ async function sendLeased(app: App, owed: OwedText, leased: Awaited<ReturnType<t
 
 /** `facts`: as Redis has them. `sinceMs`: when it was first owed, in ms since 1970. */
 async function sendText(app: App, owed: OwedText, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  if (owed.name === 'freeze') return sendFreeze(app, owed, held, facts, sinceMs)
   const data = parseFacts(facts)
   const ofAlerts = app.config.policy.alerts?.find((route) => route.channelId === data?.channelId)?.channelId
   const channelId = owed.name === 'notice' ? app.config.opsChannel : ofAlerts
@@ -62,7 +70,7 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
   if (!data || channelId === undefined) return { status: 'dropped' }
   const place = { channelId, key: `${owed.name}/${owed.id}` }
   const posted = await postOnce(app, { message: notice(ownWords(data.words)), place, sinceMs }, held)
-  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
+  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled', rememberMs: data.rememberMs }
   if (owed.name === 'notice')
     app.errors.of('operators')(new Error(`could not notify the operators' channel yet: ${JSON.stringify(posted)}`))
   const inMs = Math.round(Math.min(waits.longestMs, Math.max(waits.shortestMs, (Date.now() - sinceMs) / 2)))

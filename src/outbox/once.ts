@@ -15,8 +15,8 @@ const run = scriptsOf(readScripts(import.meta.url, ['lease', 'settle']))
 /** The message and the reports of a request are rendered when they are sent. The others are stored in their final words. */
 export type OutboxName = 'card' | ReportName | TextName
 
-/** `notice`: to the operators. `alerts`: why alerts led to no request. */
-const textNames = ['notice', 'alerts'] as const
+/** `notice`: to the operators. `alerts`: why alerts led to no request. `freeze`: to the channel of a freeze and to the operators, as signed facts. */
+const textNames = ['notice', 'alerts', 'freeze'] as const
 export type TextName = (typeof textNames)[number]
 
 /** A message of the outbox. `id`: of the request or, for a message that is about no request, of the message itself. */
@@ -107,6 +107,8 @@ export interface Settlement {
   shownRevision?: number
   /** A report that the thread then gets, unless it ever got it. */
   owes?: ReportName
+  /** How long a message that is about no request is remembered, in ms. */
+  rememberMs?: number
 }
 
 /** `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */
@@ -114,9 +116,9 @@ type Settled = 'settled' | 'again' | 'later' | 'lost'
 
 /** Stores the result of a try. Throws StoreUnavailableError if Redis does not answer. */
 export async function settle(app: App, owed: Owed, { token }: Pick<Lease, 'token'>, result: Settlement): Promise<Settled> {
-  const { status, retryInMs = 0, cardTs = '', shownRevision = 0, owes = '' } = result
+  const { status, retryInMs = 0, cardTs = '', shownRevision = 0, owes = '', rememberMs = rememberedMs } = result
   const shown = [cardTs, String(shownRevision), owes]
-  const values = [memberOf(owed), owed.name, token, status, String(retryInMs), ...shown, String(rememberedMs)]
+  const values = [memberOf(owed), owed.name, token, status, String(retryInMs), ...shown, String(rememberMs)]
   const [outcome] = await run(app.redis, 'settle', keysOf(app, owed), values)
   return outcome as Settled
 }

@@ -117,7 +117,7 @@ export async function sweepOutbox(app: App, onRefusedCard: (id: string) => void)
 
 /** Removes members that no version of Lockkeeper wrote: they would be due for ever. */
 async function withoutMalformed(app: App, members: string[]): Promise<Owed[]> {
-  const malformed = members.filter((member) => !/^.+\/[a-z-]+$/.test(member))
+  const malformed = members.filter((member) => !/^.+\/[a-z\d-]+$/.test(member))
   if (malformed.length > 0) {
     await guardStore(() => app.redis.zrem(app.keys.outbox, ...malformed))
     app.errors.of('jobs')(new Error(`removed ${malformed.length} malformed members of the outbox`))

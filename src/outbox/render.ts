@@ -86,7 +86,7 @@ export function viewOf(app: App, request: Request): CardView {
 
 /** What would keep it from starting if it were approved now, as far as this process has read of freezes. */
 function heldNow(app: App, request: Request): Waits | undefined {
-  if (request.state !== 'waiting') return undefined
+  if (request.state !== 'waiting' && request.state !== 'approved') return undefined
   const now = Date.now()
   const { signed, times } = timesOf(app, request, app.freezes.lastRead()?.freezes ?? [])
   return heldFrom(now, { ...signed, approvedAt: now }, times)?.waits

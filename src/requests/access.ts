@@ -4,6 +4,7 @@ import {
   approverRuling,
   breakGlassRuling,
   type Denial,
+  freezerRuling,
   type Grant,
   involvedRuling,
   isForLackOfAnswer,
@@ -31,13 +32,16 @@ import {
   type ChangeKind,
   decidingRule,
   eachOf,
+  freezersOf,
+  freezing,
   type KindOfChange,
-  lacksReason,
   type Policy,
   type PolicyRule,
   type Project,
+  type ReasonTerms,
   rulesOfKind,
 } from '../domain/policy.ts'
+import { unmetTerms } from '../domain/reason.ts'
 import type { Request } from '../domain/request.ts'
 import { reasonRequired } from '../messages/forms.ts'
 import { denialWords, type LabelOf } from '../messages/refusals.ts'
@@ -45,7 +49,7 @@ import type { CardButtonId } from '../messages/words.ts'
 import type { Need } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { MembersFor } from '../slack/people.ts'
-import { mrkdwn } from '../slack/text.ts'
+import { cleanText, mrkdwn } from '../slack/text.ts'
 import { noteOf } from './store.ts'
 
 type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'signatures' | 'audit' | 'metrics' | 'errors'>
@@ -55,6 +59,9 @@ type Intent =
   | { to: 'read'; what?: string }
   /** Request a change of this kind. Its project, and so its rule, is not known yet. */
   | { to: 'request'; kind: ChangeKind }
+  /** Let nothing start, or lift that. One right covers both. */
+  | { to: 'freeze' }
+  | { to: 'unfreeze' }
   | IntentOnRequest
 /** `button`: the id of the button that was pressed, for the audit. One right covers several buttons. */
 interface IntentOnRequest {
@@ -72,7 +79,7 @@ async function authorize(app: Judging, origin: Origin, intent: Intent): Promise<
 
 async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]> {
   const unique = [...new Set(needs)]
-  const intents = unique.map((need): Intent => (need === 'read' ? { to: 'read' } : { to: 'request', kind: need }))
+  const intents = unique.map((need): Intent => (need === 'read' || need === freezing ? { to: need } : { to: 'request', kind: need }))
   const rulings = await Promise.all(intents.map((intent) => judge(app, origin, intent)))
   return unique.filter((_, index) => rulings[index]?.allowed)
 }
@@ -80,9 +87,18 @@ async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]>
 /** `fresh`: something is allowed by it, so Slack is read again unless it was read just now. */
 async function judge(app: Judging, origin: Origin, intent: Intent, fresh = false): Promise<Ruling> {
   if (intent.to === 'request') return (await judgeRequesting(app, origin, intent.kind, fresh)).ruling
+  if (intent.to === 'freeze' || intent.to === 'unfreeze') return judgeFreezing(app, origin, fresh)
   if (intent.to !== 'read') return judgeOnRequest(app, origin, intent, fresh)
   const { person, place } = await personAndPlace(app, origin, origin.channelId, fresh)
   return readerRuling(person, place)
+}
+
+async function judgeFreezing(app: Judging, origin: Origin, fresh: boolean): Promise<Ruling> {
+  const freezers = freezersOf(app.config.policy)
+  const of = await personAndPlace(app, origin, origin.channelId, fresh)
+  const groups = freezers?.userGroups ?? []
+  return (await judgeMembers(app, groups, fresh ? 'decision' : 'refusal', (membership) => freezerRuling({ ...of, membership }, freezers)))
+    .ruling
 }
 
 /** Also returns the facts behind the ruling, so that `admit` judges the rule of the project by the same facts. */
@@ -176,16 +192,16 @@ interface Draft {
   facts: unknown
 }
 
-/** A reason is missing. Nothing is recorded; the requester is asked for it in a form. */
+/** A reason is missing, or is not what a rule requires. Nothing is recorded; the requester is asked for it in a form. */
 export class ReasonRequired extends Refusal {
   override name = 'ReasonRequired'
-  /** The rule that requires it. Undefined if the command ended with *because*. */
-  readonly rule: string | undefined
+  /** What it does not meet. Empty if the command ended with *because*. */
+  readonly terms: ReasonTerms[]
   readonly draft: Draft
 
-  constructor(rule: string | undefined, draft: Draft) {
-    super(rule === undefined ? mrkdwn`The reason after *because* is missing.` : reasonRequired(rule))
-    this.rule = rule
+  constructor(terms: ReasonTerms[], draft: Draft) {
+    super(terms.length === 0 ? mrkdwn`The reason after *because* is missing.` : reasonRequired(terms))
+    this.terms = terms
     this.draft = draft
   }
 }
@@ -217,7 +233,8 @@ async function admit(app: Judging, origin: Origin, requested: Requested): Promis
     const machine = isMachine(origin) ? origin.userId : undefined
     throw await deny({ code: 'too-few-approvers', rule: rule.name, needed: approvalsNeeded(rule.approve), requester: machine })
   }
-  if (lacksReason(rule, reason)) throw new ReasonRequired(rule.name, draft)
+  const unmet = unmetTerms(rule.reason, reason && cleanText(reason, { oneLine: true }))
+  if (unmet.length > 0) throw new ReasonRequired(unmet, draft)
   const unchecked = [
     ...(approvers === 'unknown' ? [{ code: 'approvers-unknown' }] : []),
     ...(place.standing === 'unreadable' ? [{ code: 'channel-unreadable' }] : []),
@@ -299,10 +316,14 @@ function ruleOf({ catalog, config }: Judging, request: Request): PolicyRule | un
   return found.is === 'rule' ? found.rule : undefined
 }
 
-/** The rule that requires a reason for a change of this kind in this channel. Undefined if a rule that can apply requires none. */
-function ruleWithReason({ catalog, config }: Judging, kind: ChangeKind, channelId: string): string | undefined {
+/** What is surely required of a reason for a change of this kind in this channel. Empty if a rule that can apply requires none. */
+function reasonTerms({ catalog, config }: Judging, kind: ChangeKind, channelId: string): ReasonTerms[] {
   const rules = rulesOfKind(config.policy, { kind, channelId, hasProject: catalog.hasProject(kind) })
-  return rules.every(({ needsReason }) => needsReason) ? rules.at(-1)?.name : undefined
+  const last = rules.at(-1)
+  if (!last || rules.some(({ reason }) => reason.length === 0)) return []
+  // Only the project decides between several rules.
+  const isSame = new Set(rules.map(({ reason: [terms] }) => terms?.pattern)).size === 1
+  return isSame ? last.reason : [{ rule: last.name }]
 }
 
 export interface KindRights {
@@ -376,7 +397,7 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
   return new Denied(denial, app.catalog.labelOf, command)
 }
 
-const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, ruleWithReason }
+const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, reasonTerms }
 
 /** The checks of who may do what. No other code decides that. A decision is checked by what Slack says at the click. */
 export interface Access extends Bound<typeof checks> {

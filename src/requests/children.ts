@@ -10,6 +10,7 @@ import {
   type RequestItem,
   requestStates,
   requestVersion,
+  Waits,
 } from '../domain/request.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
@@ -51,7 +52,7 @@ export async function createChildren(app: App, parent: Request): Promise<void> {
 }
 
 /** `packed` has the fields of one that has ended. */
-const shownFields = ['state', 'packed', 'sentAt', 'acceptedAt', 'lateAt', 'endedAt', 'causes'] as const
+const shownFields = ['state', 'packed', 'sentAt', 'acceptedAt', 'lateAt', 'endedAt', 'waits', 'causes'] as const
 
 /** Adds what their own records do not say: the items of those with children, and for those under way, since when nobody has answered. */
 export async function withChildren({ redis, keys }: { redis: Redis; keys: Keys }, requests: Request[]): Promise<Request[]> {
@@ -77,8 +78,9 @@ function itemOf(id: string, values: unknown): RequestItem {
   try {
     const found = (values as (string | null)[]).map((value, index) => [shownFields[index], JSON.parse(value ?? 'null') ?? undefined])
     const { packed, ...own } = Object.fromEntries(found.filter(([, value]) => value !== undefined))
-    const { state = 'approved', sentAt, acceptedAt, lateAt, endedAt, causes = [] } = { ...own, ...packed, state: own.state }
-    return { id, state: itemStateOf(state), sentAt, acceptedAt, lateAt, endedAt, causes }
+    const { state = 'approved', waits, causes = [], ...times } = { ...own, ...packed, state: own.state }
+    const { sentAt, acceptedAt, lateAt, endedAt } = times
+    return { id, state: itemStateOf(state), sentAt, acceptedAt, lateAt, endedAt, waits: Waits.safeParse(waits).data, causes }
   } catch {
     return { id, state: 'unknown', causes: [] }
   }

@@ -29,6 +29,7 @@ import {
   submitBreakGlass,
   submitReject,
 } from './forms.ts'
+import { passedBy } from './freeze.ts'
 import { handOver } from './hand-over.ts'
 import type { Home } from './home.ts'
 
@@ -121,7 +122,8 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
         // In an emergency, its requester approves it alone, with a reason.
         if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
           await mayDecide(app, request, origin, 'break-glass')
-          const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
+          const effect = { start: request.start, passes: await passedBy(app, request) }
+          const view = breakGlassForm(effect, { origin, extra: value }, app.catalog.titleOf(request))
           return await openForm(app, triggerId, view)
         }
         const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
@@ -166,7 +168,8 @@ export interface ItemAction {
 const ActionButton = ListedItem.extend({ version: z.literal(1) })
 
 /** Shows the details of an item that was chosen below a list, and opens the forms of its changes. */
-function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
+function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
+  const { access } = app
   const actions = features.flatMap(({ itemActions }) => itemActions ?? [])
 
   function showDetails(of: string, read: ReadDetails): Handler<Click> {
@@ -187,7 +190,7 @@ function itemButtons({ access }: App, features: FeatureHandlers[]): InteractionH
       form: (click) => {
         const item = readJson(ActionButton, click.value)
         if (!item) throw new Refusal(outdatedButton)
-        return form(formMetadata(click, access.ruleWithReason(kind, click.origin.channelId)), item)
+        return form(formMetadata(app, click, access.reasonTerms(kind, click.origin.channelId)), item)
       },
       allow: async ({ origin }) => void (await access.gate(origin, kind, 'form')),
     }

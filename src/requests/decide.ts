@@ -1,11 +1,14 @@
 import type { App } from '../app.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { type Approval, type Decision, type Request, resourcesOf } from '../domain/request.ts'
+import { type Approval, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
+import { heldFrom } from '../domain/starts.ts'
+import { longestAheadMs } from '../domain/times.ts'
 import { approvedByYou, changedRecord, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
 import { cardButtons } from '../messages/words.ts'
 import { show } from '../outbox/outbox.ts'
 import { Refusal } from '../slack/errors.ts'
+import { passedBy, timesOf } from './freeze.ts'
 import type { StepName } from './steps.ts'
 import { firstReminderAt, type StepData, type StepResult } from './store.ts'
 
@@ -33,7 +36,7 @@ export async function approve(app: App, read: Request, origin: Origin, onTaken?:
     const approvals = [...earlier, approval]
     const { enough, missing, needed, allOf, counted } = await access.tally(request, peopleOf(approvals))
     const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf, counted })
-    const { set, ...last } = approvalData(app.catalog.open(request).change, request, signed)
+    const { set, ...last } = approvalData(app, app.catalog.open(request).change, request, signed)
     const data: StepData = enough
       ? { ...last, set: { ...set, approvals } }
       : { set: { approvals, missing }, audit: { by, ...grant, missing, needed } }
@@ -53,12 +56,18 @@ function peopleOf(approvals: Approval[]): string[] {
 }
 
 /** A worker executes a change at once. One that is handed over waits for its requester as long as it could wait for approval. */
-export function approvalData({ handover }: Change, { ttlMs }: Request, decision: Decision): StepData {
-  const { by, rule, via, reason } = decision
-  const audit = { by, rule, via, reason }
+export function approvalData(app: App, { handover }: Change, request: Request, decision: Decision): StepData {
+  const { ttlMs } = request
+  const { by, rule, via, reason, passed } = decision
+  const audit = { by, rule, via, reason, passed }
   if (!handover) return { set: { decision }, audit, dueInMs: 0 }
-  const dueInMs = Math.floor(ttlMs * firstReminderAt)
-  return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs: ttlMs, reports: ['approved'] }
+  const now = decision.at ?? Date.now()
+  const { times } = timesOf(app, { ...request, decision }, app.freezes.lastRead()?.freezes ?? [])
+  // Its requester has the same time once its window opens, or a freeze ends.
+  const held = heldFrom(now, { approvedAt: now }, times)
+  const heldMs = held ? Math.min(held.at - now, longestAheadMs) : 0
+  const dueInMs = Math.floor(heldMs + ttlMs * firstReminderAt)
+  return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs: heldMs + ttlMs, reports: ['approved'] }
 }
 
 /** Checked before the form that asks for the reason. The audit names the button: an emergency approval begins with *Approve*. */
@@ -72,9 +81,17 @@ export async function mayDecide(app: App, request: Request, origin: Origin, to: 
 export async function breakGlass(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
   const grant = await app.access.authorize(origin, { to: 'break-glass', request })
   refuseUnlessWaiting(request, origin.userId)
-  const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, at: await app.store.now() }
+  const passed = await passedBy(app, request)
+  const unsigned = {
+    by: origin.userId,
+    ...grant,
+    reason,
+    breakGlass: true,
+    passed: passed.length > 0 ? passed : undefined,
+    at: await app.store.now(),
+  }
   const decision = app.signatures.signBreakGlass(request, unsigned)
-  const data = approvalData(app.catalog.open(request).change, request, decision)
+  const data = approvalData(app, app.catalog.open(request).change, request, decision)
   await takeStep(app, request, origin.userId, 'break-glass', data)
 }
 
@@ -98,7 +115,7 @@ export async function withdraw(app: App, request: Request, origin: Origin, onTak
 export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
   const { userId } = origin
   const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.startNow })
-  if (request.state !== 'approved' || request.waits?.for !== 'start') throw new Refusal(tooLate(request, userId))
+  if (holdOf(request)?.for !== 'start') throw new Refusal(tooLate(request, userId))
   const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: await app.store.now() })
   const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant }, dueInMs: 0 }
   const { outcome } = await app.store.take(request, 'start-now', data)

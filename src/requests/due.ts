@@ -37,8 +37,10 @@ async function isBusy({ run, keys }: Database, withinMs: number): Promise<boolea
   return found.flat().length > 0
 }
 
-function countUnsent({ redis, keys }: Database): Promise<number> {
-  return guardStore(() => redis.zcard(keys.outbox))
+/** Without those that are owed for later, as the end of a freeze. */
+async function countUnsent(db: Database): Promise<number> {
+  const soon = (await now(db)) + 2 * 60_000
+  return guardStore(() => db.redis.zcount(db.keys.outbox, '-inf', soon))
 }
 
 /** Makes a request due again in `inMs`, if it has a due time. */

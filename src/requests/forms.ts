@@ -4,6 +4,7 @@ import { type ButtonDenial, isMachine, type Origin } from '../domain/approval.ts
 import { noteRequest } from '../domain/lane.ts'
 import { type ChangeKind, longestReason, visibleReason } from '../domain/policy.ts'
 import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
+import { utcTime } from '../domain/text.ts'
 import { breakGlassForm, rejectForm, tooLongReason } from '../messages/forms.ts'
 import { tooLate, unverifiedDescription } from '../messages/refusals.ts'
 import { belongsTo, readButton, retryLabel, subjectWords } from '../messages/words.ts'
@@ -15,6 +16,7 @@ import { type Answer, type Click, type FormHandler, handlerOf, type Submission, 
 import { type Metadata, readMetadata } from '../slack/payloads.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { breakGlass, mayDecide, reject } from './decide.ts'
+import { passedBy } from './freeze.ts'
 import { doneInput } from './history.ts'
 
 /** What a form is filled with. */
@@ -91,7 +93,7 @@ export function openReject(app: App): FormHandler<Click> {
 
 export async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const missing = mrkdwn`Enter a reason, so that the requester knows what to do.`
-  const { request, reason, problem, again } = await readDecision(app, submission, rejectForm, missing)
+  const { request, reason, problem, again } = await readDecision(app, submission, async () => rejectForm, missing)
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   await reject(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
@@ -99,7 +101,8 @@ export async function submitReject(app: App, submission: Submission): Promise<Su
 
 export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const missing = mrkdwn`Say why this can't wait for an approver.`
-  const { request, reason, problem, again } = await readDecision(app, submission, breakGlassForm, missing)
+  const formOf = async (of: Request) => breakGlassForm.bind(undefined, { start: of.start, passes: await passedBy(app, of) })
+  const { request, reason, problem, again } = await readDecision(app, submission, formOf, missing)
   const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
   const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
   if (refused) return refused
@@ -108,18 +111,23 @@ export async function submitBreakGlass(app: App, submission: Submission): Promis
 }
 
 /** `problem`: why the reason cannot be taken. One that is too long would not fit into the messages that have to show it. */
-async function readDecision(app: App, submission: Submission, form: typeof rejectForm | typeof breakGlassForm, missing: Mrkdwn) {
+async function readDecision(app: App, submission: Submission, formOf: (request: Request) => Promise<typeof rejectForm>, missing: Mrkdwn) {
   const { origin, answer, callbackId, values } = submission
   const metadata = readMetadata(submission.metadata)
   const request = await genuine(app, { value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
   const reason = visibleReason(reasonIn(values)) ?? ''
   const tooLong = reason.length > longestReason ? tooLongReason(reason.length) : undefined
+  const form = await formOf(request)
   const again = (shown: Mrkdwn) => form(metadata ?? submission, app.catalog.titleOf(request), shown, reason || undefined)
   return { request, reason, problem: reason === '' ? missing : tooLong, again }
 }
 
 /** What an ended request offers to request: the content of a form, and the earlier request that it names. */
-type FillAgain = (app: App, request: Request, userId: string) => { filling: Filling; metadata: Pick<Metadata, 'undoes' | 'repeats'> }
+type FillAgain = (
+  app: App,
+  request: Request,
+  userId: string,
+) => { filling: Filling; start?: string | undefined; metadata: Pick<Metadata, 'undoes' | 'repeats'> }
 
 /** A button of an ended request. The person who sends the form is the requester, and it needs approval like any other. */
 export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill: FillAgain): FormHandler<Click> {
@@ -132,10 +140,9 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
 
   /** Returns what the form shows, as its arguments. */
   function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Parameters<FilledForm> {
-    const { filling, metadata } = fill(app, request, origin.userId)
-    const rule = app.access.ruleOf(request)
-    const needsReason = rule?.needsReason ? rule.name : undefined
-    return [formMetadata({ origin, responseUrl }, needsReason, { ...metadata, message: request.fromMessage }), filling]
+    const { filling, start, metadata } = fill(app, request, origin.userId)
+    const terms = app.access.ruleOf(request)?.reason ?? []
+    return [formMetadata(app, { origin, responseUrl, start }, terms, { ...metadata, message: request.fromMessage }), filling]
   }
 
   return {
@@ -162,11 +169,16 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
 
 const cannot = mrkdwn`This can't be requested from here. Use the command.`
 
-/** *Request again*: the same change. */
+/** *Request again*: the same change, also at the same time if that is still ahead. */
 export const fillAgain: FillAgain = (app, request) => {
   const { change, input, facts } = app.catalog.open(request)
   const title = request.undoes && change.reverse?.(input, facts)?.label
-  return { filling: { input, facts, reason: reasonAgain(request), title }, metadata: repeating(app, request) }
+  const { start = 0 } = request
+  return {
+    filling: { input, facts, reason: reasonAgain(request), title },
+    start: start > Date.now() ? utcTime(start) : undefined,
+    metadata: repeating(app, request),
+  }
 }
 
 /** *Move back* and the like: the change that undoes it. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { findEntries } from '../audit/find.ts'
+import { holdsOf } from '../domain/hours.ts'
 import type { Freeze } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
+import type { Passed, Request } from '../domain/request.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { approvedAtOf, ownFreezeName, type Signed, type Times, timesFor } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
@@ -18,11 +19,14 @@ const FreezeRecord = z.object({
   /** Counted from 1, as in the entries of the audit. 0: there was no freeze yet. */
   number: z.int(),
   isOn: z.boolean(),
+  /** The number of the freeze that was on until then. */
+  ends: z.int().optional(),
   from: z.number(),
   /** Absent: until somebody lifts it. */
   until: z.number().optional(),
   by: z.string().optional(),
   reason: z.string().optional(),
+  /** Where it was set, and where its end is told. */
   channelId: z.string().optional(),
   /** Set if Lockkeeper stopped everything by itself, because Redis lost data. */
   because: z.enum(['data-lost', 'set-back']).optional(),
@@ -51,6 +55,18 @@ export function freezeOnAt({ record, problem }: Pick<FreezeNow, 'record' | 'prob
   return !problem && record?.isOn && (record.until ?? Number.POSITIVE_INFINITY) > now ? record : undefined
 }
 
+export function isFrozenAt(freeze: Pick<FreezeNow, 'record' | 'problem'>, now: number): boolean {
+  return freeze.problem !== undefined || freezeOnAt(freeze, now) !== undefined
+}
+
+/** A message about a freeze: that it was set or lifted, or that its time is over, in its channel (`here`) or to the operators. */
+export function freezeMessageId(number: number, when: 'set' | 'over', where: 'here' | 'ops'): string {
+  return `freeze-${number}-${when}-${where}`
+}
+
+/** How long a message is owed that Slack does not take, in ms. */
+const owedMs = 24 * 3_600_000
+
 /** How long what this process found in the audit counts. The step that sends compares the text of the record anyway. */
 const searchedForMs = 5_000
 
@@ -59,8 +75,20 @@ const clockMarginMs = 60_000
 
 type FreezeApp = Pick<App, 'redis' | 'keys' | 'audit' | 'store'>
 
+type Next = Pick<FreezeRecord, 'isOn' | 'until' | 'by' | 'reason' | 'channelId' | 'because'>
+
+interface FreezeOptions {
+  opsChannel?: string | undefined
+  /** Gets why the record cannot be trusted, at each read. */
+  onProblem?: (problem: FreezeProblem) => void
+}
+
 /** The record of the freeze. Its memory of this process finds a record that somebody removed or replaced by an older one. */
-export function createFreezes(app: FreezeApp, { sign, verify }: Pick<Keyring, 'sign' | 'verify'>) {
+export function createFreezes(
+  app: FreezeApp,
+  { sign, verify }: Pick<Keyring, 'sign' | 'verify'>,
+  { opsChannel, onProblem = () => {} }: FreezeOptions = {},
+) {
   const { redis, keys } = app
   /** The highest number that was seen, and until when the audit was searched. */
   let known: { number: number; searchedUntil: number } | undefined
@@ -76,9 +104,11 @@ export function createFreezes(app: FreezeApp, { sign, verify }: Pick<Keyring, 's
     const highest = known?.number ?? -1
     if (text === null && highest < 0) return begin(now)
     const problem = problemOf(text, verdict, record, highest)
+    // Another process may have written a newer one since, which the search has found.
+    if (problem && (await guardStore(() => redis.get(keys.freeze))) !== text) return read()
     if (record && !problem) known = { number: Math.max(highest, record.number), searchedUntil: known?.searchedUntil ?? 0 }
-    if (record && !problem && now - record.searchedUntil > renewAfterMs)
-      await replace(text ?? '', write({ ...record, searchedUntil: now }), '')
+    if (record && !problem && now - record.searchedUntil > renewAfterMs) await replace(text ?? '', write({ ...record, searchedUntil: now }))
+    if (problem) onProblem(problem)
     last = { text: text ?? '', record, problem, freezes: freezesOf(record, problem, now) }
     return last
   }
@@ -97,30 +127,63 @@ export function createFreezes(app: FreezeApp, { sign, verify }: Pick<Keyring, 's
   /** Nothing was ever frozen here, as far as Redis can tell. */
   async function begin(now: number): Promise<FreezeNow> {
     const record: FreezeRecord = { number: 0, isOn: false, from: now, past: [], searchedUntil: now }
-    await replace('', write(record), '')
+    await replace('', write(record))
     return read()
   }
 
-  async function replace(before: string, text: string, note: string): Promise<string[]> {
-    return run(redis, 'set-freeze', [keys.freeze, keys.auditIntake], [before, text, note])
+  async function replace(before: string, text: string, note = '', owed: { id: string; inMs: number }[] = []): Promise<string[]> {
+    const messages = owed.flatMap(({ id, inMs }) => [`${id}/freeze`, String(inMs)])
+    const own = [keys.freeze, keys.auditIntake, keys.outbox]
+    return run(redis, 'set-freeze', [...own, ...owed.map(({ id }) => keys.message(id))], [before, text, note, String(owedMs), ...messages])
   }
 
-  /** Freezes or lifts, with an audit entry in the same step. It counts in all processes when this resolves. Throws StoreUnavailableError. */
-  async function set(next: Pick<FreezeRecord, 'isOn' | 'until' | 'by' | 'reason' | 'channelId' | 'because'>): Promise<FreezeRecord> {
+  /** Who is told when, of a freeze that somebody set or lifted. What Lockkeeper does by itself is in the notice of what led to it. */
+  function owedFor({ number, isOn, until, channelId, because }: FreezeRecord, now: number): { id: string; inMs: number }[] {
+    if (because) return []
+    const isElsewhere = opsChannel !== undefined && opsChannel !== channelId
+    const places = [...(channelId === undefined ? [] : (['here'] as const)), ...(isElsewhere ? (['ops'] as const) : [])]
+    return places.flatMap((where) => [
+      { id: freezeMessageId(number, 'set', where), inMs: 0 },
+      ...(isOn && until !== undefined ? [{ id: freezeMessageId(number, 'over', where), inMs: until - now }] : []),
+    ])
+  }
+
+  /** Freezes or lifts, with an audit entry and its messages in the same step. It counts in all processes when this resolves. Throws StoreUnavailableError. */
+  async function set(next: Next): Promise<FreezeRecord> {
+    return (await setIf(next, () => true)) as FreezeRecord
+  }
+
+  /** Lifts what is on: this freeze, or one that cannot be trusted. Undefined if that is not on. */
+  function lift(next: Omit<Next, 'isOn'>, which?: number | 'untrusted'): Promise<FreezeRecord | undefined> {
+    return setIf({ ...next, isOn: false }, (before, now) => {
+      if (which === undefined) return isFrozenAt(before, now)
+      return which === 'untrusted' ? before.problem !== undefined : freezeOnAt(before, now)?.number === which
+    })
+  }
+
+  /** Lockkeeper stops every start by itself. All processes notice the same loss, and one of them does it. */
+  async function stopAll(because: FreezeRecord['because']): Promise<void> {
+    await setIf({ isOn: true, because }, (before, now) => freezeOnAt(before, now)?.because === undefined)
+  }
+
+  async function setIf(next: Next, isWanted: (before: FreezeNow, now: number) => boolean): Promise<FreezeRecord | undefined> {
     for (;;) {
       const before = await read()
       const now = await app.store.now()
+      if (!isWanted(before, now)) return undefined
+      const on = freezeOnAt(before, now)
       // One that cannot be trusted counts as nothing, and prolongs nothing.
       const trusted = before.problem ? undefined : before.record
       const number = Math.max(known?.number ?? 0, trusted?.number ?? 0) + 1
       const past = [...(trusted?.past ?? []), ...spanOf(trusted, now)].filter(({ to }) => to > now - longestAheadMs)
-      const record: FreezeRecord = { ...next, number, from: now, past, searchedUntil: now }
-      const { isOn, by, reason, channelId, until, because } = next
+      const channelId = next.isOn ? next.channelId : (on?.channelId ?? next.channelId)
+      const record: FreezeRecord = { ...next, channelId, number, ends: on?.number, from: now, past, searchedUntil: now }
+      const { isOn, by, reason, until, because } = next
       const causes = because && [{ code: because }]
       const note = { act: isOn ? 'freeze' : 'unfreeze', by, reason, channelId, freeze: number, until, causes }
       const [outcome] = await app.audit.noteWith(
         note,
-        (text) => replace(before.text, write(record), text),
+        (text) => replace(before.text, write(record), text, owedFor(record, now)),
         ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
       )
       if (outcome !== 'set') continue
@@ -129,8 +192,14 @@ export function createFreezes(app: FreezeApp, { sign, verify }: Pick<Keyring, 's
     }
   }
 
-  /** What was read last, for messages, which only show it. */
-  return { read, set, lastRead: () => last }
+  /** The record in a message that is owed. Undefined if Lockkeeper did not write it. */
+  function genuine(text: string): FreezeRecord | undefined {
+    const { record, verdict } = decode(text, verify)
+    return verdict === 'genuine' ? record : undefined
+  }
+
+  /** `lastRead`: for messages, which only show it. */
+  return { read, set, lift, stopAll, genuine, lastRead: () => last }
 }
 export type Freezes = ReturnType<typeof createFreezes>
 
@@ -147,6 +216,14 @@ export function timesOf(
   const times = timesFor(app.config.policy, app.access.ruleOf(request), change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
   return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
+}
+
+/** What an emergency approval passes, of what would hold the request when it may start. */
+export async function passedBy(app: App, request: Request): Promise<Passed[]> {
+  const { freezes } = await app.freezes.read()
+  const { times } = timesOf(app, { ...request, decision: undefined }, freezes)
+  const at = Math.max(await app.store.now(), request.start ?? 0)
+  return holdsOf(times, times, at).map(({ until, ...hold }) => ({ ...hold, until: Number.isFinite(until) ? until : undefined }))
 }
 
 function decode(text: string, verify: Keyring['verify']) {

@@ -2,10 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Button } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
-import { isOpen, type Request } from '../domain/request.ts'
+import { freezesOnAt } from '../domain/policy.ts'
+import { bySchedule, holdOf, isOpen, type Request } from '../domain/request.ts'
+import { frozenBlocks } from '../messages/freezes.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import { viewOf } from '../outbox/render.ts'
 import type { Mrkdwn } from '../slack/text.ts'
+import { isFrozenAt } from './freeze.ts'
 
 /** Check rights for at most 100 waiting requests. Take at most 50 of the others in each part, which is more than a Home tab can show. */
 const most = { waiting: 100, shown: 50, ended: 10, inPlace: 20 }
@@ -82,17 +85,23 @@ async function publishHome(app: App, { viewer, refused, isNew }: Wanted, buttons
 
 async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<HomeContent, 'buttons'>> {
   const { store, access } = app
+  const freeze = await app.freezes.read()
+  const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
   const [{ requests: open, unreadable }, ended, now] = await Promise.all([store.findOpen(), store.ended(most.ended, isMine), store.now()])
   const waiting = firstOf(open, ({ state }) => state === 'waiting', most.waiting)
-  const mine = firstOf(open, isMine, most.shown)
-  const underway = firstOf(open, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
+  const isScheduled = (each: Request) => holdOf(each) !== undefined
+  const scheduled = firstOf(open.filter(isScheduled).toSorted(bySchedule), () => true, most.shown)
+  const others = open.filter((each) => !isScheduled(each))
+  const mine = firstOf(others, isMine, most.shown)
+  const underway = firstOf(others, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
   // A request that ends during these reads can be in both lists, and Slack refuses a page with two equal block ids.
   const endedBefore = ended.filter(({ id }) => !open.some((each) => each.id === id))
   const toDecide = await allowedTo('decide', waiting.requests)
   const undecided = toDecide.filter(({ approvals }) => !approvals.some(({ by }) => by === viewer.userId))
   const { inPlace, decided } = await inOrder(app, viewer, undecided, isNew)
   const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
+  const startable = scheduled.requests.filter((each) => holdOf(each)?.for === 'start')
 
   async function allowedTo(to: 'decide' | 'break-glass', requests: Request[]): Promise<Request[]> {
     const rulings = await Promise.all(requests.map((request) => access.judge(viewer, { to, request })))
@@ -103,12 +112,16 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
     requests.map((request) => ({ card: viewOf(app, request), link: app.slack.identity.linkTo(request) }))
 
   return {
+    frozen: frozenBlocks(freeze, freezesOnAt(app.config.policy, now), now, mayLift),
     waitsForMe: entries(inPlace),
     mine: entries([...mine.requests, ...endedBefore]),
     underway: entries(underway.requests),
+    scheduled: entries(scheduled.requests),
+    startable: new Set((await allowedTo('decide', startable)).map(({ id }) => id)),
+    viewerId: viewer.userId,
     decided,
     approvableAlone: new Set((await allowedTo('break-glass', ownWaiting)).map(({ id }) => id)),
-    unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread },
+    unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread, scheduled: scheduled.unread },
     unreadable,
     now,
   }

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { noteRequest } from '../domain/lane.ts'
+import { type ApproveTerms, escalationsOf } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { unreadableRecord } from '../messages/operator-notices.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
@@ -15,6 +16,7 @@ import type { CarryOn } from './bundle.ts'
 import { ofTrackedParents } from './children.ts'
 import { approvalData } from './decide.ts'
 import { execute } from './send.ts'
+import type { ReportName } from './steps.ts'
 import { firstReminderAt, UnreadableRecordError } from './store.ts'
 import { track } from './track.ts'
 
@@ -68,7 +70,7 @@ async function noteLost(app: App, id: string): Promise<void> {
 const cardRetryMs = 2_000
 const refusedCardRetryMs = 60_000
 
-/** Posts the card and sends reminders, until the deadline. `exempt`: it was approved because its rule needs no approval. */
+/** Posts the card, and sends reminders and escalations, until the deadline. `exempt`: it was approved because its rule needs no approval. */
 async function waitForApproval(app: App, request: Request): Promise<'exempt' | undefined> {
   const { store } = app
   const now = await store.now()
@@ -86,7 +88,7 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
   }
   if (request.needsApproval) return void (await remind(app, request, now))
   const { change } = app.catalog.open(request)
-  const approved = await store.take(request, 'exempt', approvalData(change, request, { rule: request.rule, via: 'no-approval' }))
+  const approved = await store.take(request, 'exempt', approvalData(app, change, request, { rule: request.rule, via: 'no-approval' }))
   return approved.outcome === 'won' ? 'exempt' : undefined
 }
 
@@ -115,28 +117,54 @@ const reminders = [
   { waiting: 'reminder-last', approved: 'handover-last', at: 0.9 },
 ] as const
 
-type Reminder = (typeof reminders)[number]['waiting' | 'approved']
+/** Two rules can have more entries. The last one is then owed again, and calls its people again. */
+const escalationReports = ['escalation-1', 'escalation-2', 'escalation-3'] as const
 
-/** `passed`: how many reminders are over. If several are due because no worker was running, only the last one is sent. */
-export function remindersOf(request: Request, now: number): { due: Reminder | undefined; passed: number; nextAt: number } {
-  const { state, expiresAt, ttlMs, createdAt, reminded } = request
+/** A reminder and an escalation are at least this far apart. */
+const apartMs = 60_000
+
+interface Call {
+  step: 'remind' | 'escalate'
+  report: ReportName
+  set: Partial<Pick<Request, 'reminded' | 'escalated'>>
+}
+
+/**
+ * What is due, and when the next call is. If several of a sort are due because no worker was running, only the last one is sent. An escalation
+ * takes the place of a reminder that would come within a minute of it, and then calls its people, too.
+ */
+export function callsOf(request: Request, now: number, approve?: ApproveTerms): { due: Call | undefined; nextAt: number } {
+  const { state, expiresAt, ttlMs, createdAt, reminded, escalated } = request
   const isFor = state === 'approved' ? 'approved' : 'waiting'
   // The approval gives the requester of a secret the whole time again.
   const from = state === 'approved' ? expiresAt - ttlMs : createdAt
-  const times = reminders.map((reminder) => ({ report: reminder[isFor], at: from + ttlMs * reminder.at }))
-  const passed = times.filter(({ at }) => now >= at).length
-  return { due: passed > reminded ? times[passed - 1]?.report : undefined, passed, nextAt: times[passed]?.at ?? expiresAt }
+  const reminderTimes = reminders.map(({ at }) => from + ttlMs * at)
+  const entries = state === 'waiting' && approve ? escalationsOf(approve) : []
+  const escalationTimes = entries.map(({ afterMs }) => createdAt + afterMs).filter((at) => at < expiresAt)
+  const until = (times: number[], end: number) => times.filter((at) => at <= end).length
+  const passed = until(escalationTimes, now)
+  const isEscalated = passed > (escalated.at(-1)?.passed ?? 0)
+  const isNear = until(escalationTimes, now + apartMs) > passed
+  const remindedNow = Math.max(reminded, until(reminderTimes, isEscalated ? now + apartMs : now))
+  const nextAt = Math.min(escalationTimes[passed] ?? expiresAt, reminderTimes[remindedNow] ?? expiresAt)
+  if (isEscalated) {
+    const before = escalated.slice(0, escalationReports.length - 1)
+    const set = { reminded: remindedNow, escalated: [...before, { passed, reminds: remindedNow > reminded }] }
+    return { due: { step: 'escalate', report: escalationReports[before.length] ?? 'escalation-3', set }, nextAt }
+  }
+  const report = remindedNow > reminded && !isNear ? reminders[remindedNow - 1]?.[isFor] : undefined
+  return { due: report && { step: 'remind', report, set: { reminded: remindedNow } }, nextAt }
 }
 
 const changedRetryMs = 500
 
-/** Sends the reminder that is due, and makes the request due again at its next reminder or its deadline. */
+/** Sends the reminder or the escalation that is due, and makes the request due again at the next one or its deadline. */
 async function remind(app: App, request: Request, now: number): Promise<void> {
-  const { due, passed, nextAt } = remindersOf(request, now)
+  const { due, nextAt } = callsOf(request, now, app.access.ruleOf(request)?.approve)
   const inMs = nextAt - now + 50
   if (due) {
-    const { outcome } = await app.store.take(request, 'remind', { set: { reminded: passed }, reports: [due], dueInMs: inMs })
-    // Another process sent the reminder, or a person acted, at the same moment.
+    const { outcome } = await app.store.take(request, due.step, { set: due.set, reports: [due.report], dueInMs: inMs })
+    // Another process sent it, or a person acted, at the same moment.
     if (outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
   } else await app.store.postponeIfUnchanged(request, inMs)
   await app.queues.wake(request, inMs)

@@ -90,7 +90,9 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   // A window judges only when a parent starts.
   const held = heldFrom(now, start.signed, child ? { ...start.times, windows: [] } : start.times)
   if (held) return hold(app, request, { ...held, until })
-  const right = start.signed.approvedAt < now - startWithinMs ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
+  // People may have lost their rights between the approval and the start.
+  const isLater = until - startWithinMs > start.signed.approvedAt
+  const right = isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
   if (right === 'no-answer' && now < until) return wait(app, request, retryPreflightMs)
   if (right !== 'allowed') return end(app, request, 'drop', { code: right === 'no-answer' ? 'rights-unknown' : right })
   if (!child) {
@@ -196,6 +198,18 @@ async function placeInLine({ store }: App, request: Request, waits: Waits): Prom
   const { requests } = await store.findOpen()
   const { decidedAt = 0 } = request
   return requests.filter((each) => each.waits?.for === waits.for && isHeld(each) && (each.decidedAt ?? 0) < decidedAt).length
+}
+
+/** Lets all start at once that a freeze has held until now, or holds at this moment, in the order of their approvals. Each is judged again. */
+export async function wakeHeld({ store, queues }: App): Promise<void> {
+  const { requests } = await store.findOpen()
+  const held = requests.filter(
+    ({ state, waits, items = [] }) =>
+      (state === 'approved' && (waits === undefined || waits.for === 'freeze')) ||
+      (state === 'tracking' && items.some((item) => item.state === 'waiting')),
+  )
+  const inOrder = held.toSorted((one, other) => (one.decidedAt ?? 0) - (other.decidedAt ?? 0))
+  await Promise.all(inOrder.map((request, place) => queues.wake(request, place * betweenStartsMs)))
 }
 
 /** Cancels what was only scheduled or held for the same things, and says so. Returns a request that is open for one of them now. */

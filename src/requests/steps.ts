@@ -13,6 +13,9 @@ export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
 export const reportNames = [
   'reminder-half',
   'reminder-last',
+  'escalation-1',
+  'escalation-2',
+  'escalation-3',
   'break-glass',
   'approved',
   'handover-half',
@@ -131,6 +134,14 @@ export const steps = {
     to: 'same',
     takers: ['worker'],
     mayReport: ['reminder-half', 'reminder-last', 'handover-half', 'handover-last'],
+    ...inTime,
+  },
+  escalate: {
+    what: 'The time of an entry of `escalate` has come without a decision',
+    from: ['waiting'],
+    to: 'same',
+    takers: ['worker'],
+    mayReport: ['escalation-1', 'escalation-2', 'escalation-3'],
     ...inTime,
   },
   expire: {

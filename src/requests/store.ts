@@ -167,7 +167,10 @@ async function holderOf({ redis, keys }: Records, resource: string): Promise<str
 }
 
 /** The other open requests for the same things: those that hold one now, and those that are scheduled or held for later. */
-async function othersFor(records: Records, request: Request): Promise<{ now: Request[]; later: Request[] }> {
+async function othersFor(
+  records: Records,
+  request: Pick<Request, 'id' | 'resource'> & { moreResources?: string[] | undefined },
+): Promise<{ now: Request[]; later: Request[] }> {
   const { redis, keys } = records
   const names = [keys.resource, keys.later].flatMap((key) => resourcesOf(request).map(key))
   const ids = new Set((await guardStore(() => redis.mget(...names))).filter((id) => id !== null && id !== request.id))
@@ -211,8 +214,14 @@ export interface Created {
   retryAt: number | undefined
 }
 
-/** `mostUndecided`: how many of a person's requests may wait for an approval. Machines have no limit. */
-async function create(records: Records, request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
+interface CreateOptions {
+  /** How many of a person's requests may wait for an approval. Machines have no limit. */
+  mostUndecided?: number
+  /** When it is due first, in ms from now. Absent: at the first reminder. */
+  dueInMs?: number
+}
+
+async function create(records: Records, request: NewRequest, { mostUndecided, dueInMs }: CreateOptions = {}): Promise<Created> {
   const { keys, audit, run, onStep } = records
   const { id, ...fields } = request
   const { kind, ttlMs, createdAt, origin, rule, reason, needsApproval } = fields
@@ -222,7 +231,7 @@ async function create(records: Records, request: NewRequest, { mostUndecided }: 
     open: openStates,
     fields: encodeFields({ ...fields, version: requestVersion, state: 'waiting' }),
     expiresAt: createdAt + ttlMs,
-    dueInMs: needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
+    dueInMs: dueInMs ?? (needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0),
     needsApproval,
     mostUndecided: mostUndecided ?? false,
     keepUndecidedMs,
@@ -267,7 +276,7 @@ export function asRecorded(request: NewRequest): Request {
 export interface StepData {
   set?: Partial<Omit<Request, 'id' | 'state' | 'revision' | 'hash' | 'signature' | 'items' | Stamp>>
   /** What the audit notes of the step, beyond the request itself. */
-  audit?: Pick<AuditNote, 'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'causes'>
+  audit?: Pick<AuditNote, 'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'causes' | 'passed'>
   reports?: readonly ReportName[]
   /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
   notAfter?: number

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { type Change, type Finding, peopleIn, projectOf } from '../domain/change.ts'
-import { approvalsNeeded, approversOf, longestReason, type PolicyRule, visibleReason } from '../domain/policy.ts'
+import { approvalsNeeded, escalationsOf, firstApproversOf, longestReason, type PolicyRule, visibleReason } from '../domain/policy.ts'
 import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
@@ -21,9 +21,9 @@ import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { Refusal } from '../slack/errors.ts'
-import { dateTime, mrkdwn, phraseWords } from '../slack/text.ts'
+import { dateTime, dayAndTime, mrkdwn, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
-import { findEarlier, historyBefore, type RequestedChange } from './history.ts'
+import { findEarlier, historyBefore, type RequestedChange, scheduledBefore } from './history.ts'
 import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from './store.ts'
 
 /** The longest preflight check, because the requester waits for it. */
@@ -32,17 +32,20 @@ const preflightMs = 8_000
 /** Throws a UserError for every refusal, and then leaves no record. A card that Slack has not confirmed stays in the outbox. */
 export async function submit(app: App, requested: RequestedChange): Promise<SubmitOutcome> {
   const { request, facts, rule } = await check(app, requested)
+  // Its message says what would hold it.
+  await app.freezes.read()
   if (!fitsOnCard(viewOf(app, asRecorded(request))))
     throw new Refusal(
       mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
     )
-  await record(app, requested, request, facts)
+  const dueInMs = firstDueMs(request, rule)
+  await record(app, requested, request, facts, dueInMs)
   const shown = await deliver(app, request.id, 'card')
   if (shown.is === 'refused') {
     await app.store.discard(asRecorded(request), { code: 'not-posted', error: shown.error } satisfies CommonFinding)
     throw new Refusal(refusedCard(shown.error))
   }
-  await app.queues.wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
+  await app.queues.wake(request, dueInMs)
   const approvers = request.needsApproval ? whoIsAsked(request, rule) : undefined
   return {
     is: shown.is === 'sent' ? 'posted' : 'card-delayed',
@@ -50,12 +53,17 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
     title: phraseWords(withoutOwner(app.catalog.titleOf(request), request.origin.userId)),
     channelId: request.origin.channelId,
     asked: approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) },
-    start: request.start === undefined ? undefined : dateTime(request.start),
+    start: request.start === undefined ? undefined : dayAndTime(request.start),
     handoverLabel: requested.change.handover?.label,
   }
 }
 
 export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
+
+/** When approvers are first reminded, or others are called. Without an approval, at once. */
+function firstDueMs({ ttlMs }: NewRequest, { approve }: PolicyRule): number {
+  return approve ? Math.min(Math.floor(ttlMs * firstReminderAt), ...escalationsOf(approve).map(({ afterMs }) => afterMs)) : 0
+}
 
 async function check(app: App, requested: RequestedChange): Promise<{ request: NewRequest; facts: unknown; rule: PolicyRule }> {
   const { change, origin, fromMessage, alert, deliveryKey } = requested
@@ -76,11 +84,13 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const draft = { input, facts }
   const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   // The command ended with *because*, so the person wanted to give a reason.
-  if (requested.reason === '') throw new ReasonRequired(undefined, draft)
+  if (requested.reason === '') throw new ReasonRequired([], draft)
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
-  const warnings = [...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
+  const id = requestIdFor(deliveryKey)
+  const scheduled = start === undefined ? await scheduledBefore(app, { id, resource, moreResources }) : []
+  const warnings = [...scheduled, ...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
   const payload = {
-    id: requestIdFor(deliveryKey),
+    id,
     kind,
     input,
     facts,
@@ -143,7 +153,7 @@ export function requestIdFor(deliveryKey: string): string {
 /** Names the people in the warnings, and the approvers if the rule mentions other people, because a mention would notify them. */
 async function namesFor({ directory }: App, { approve, mention: mentioned }: PolicyRule, warnings: Finding[]) {
   const approvers = approve && mentioned ? approve : undefined
-  const { users, userGroups } = approvers ? approversOf(approvers) : { users: [], userGroups: [] }
+  const { users, userGroups } = approvers ? firstApproversOf(approvers) : { users: [], userGroups: [] }
   const people = peopleIn(warnings).filter((userId) => !isMachine({ userId }))
   const nameOf = await directory.names([...users, ...userGroups, ...people])
   const shown = (id: string) => nameOf.get(id) ?? id
@@ -154,9 +164,9 @@ async function namesFor({ directory }: App, { approve, mention: mentioned }: Pol
 }
 
 /** Records the request. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */
-async function record(app: App, { change, origin }: RequestedChange, request: NewRequest, facts: unknown): Promise<void> {
+async function record(app: App, { change, origin }: RequestedChange, request: NewRequest, facts: unknown, dueInMs: number): Promise<void> {
   const mostUndecided = app.config.openRequestsPerPerson
-  const created = await app.store.create(request, isMachine(origin) ? {} : { mostUndecided })
+  const created = await app.store.create(request, isMachine(origin) ? { dueInMs } : { dueInMs, mostUndecided })
   if (created.outcome === 'busy')
     throw await busyRefusal(app, request, { held: created.held, subject: change.subject(facts), names: itemNamesOf(change, facts) })
   if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))

@@ -5,7 +5,7 @@ import type { NewestHead } from '../audit/intake.ts'
 import type { UnderwayNow } from '../domain/change.ts'
 import { type ErrorCode, StoreUnavailableError, writeRefusalOf } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
-import type { Request } from '../domain/request.ts'
+import { holdOf, type Request } from '../domain/request.ts'
 import { someOf } from '../domain/text.ts'
 import { refusingRedis, safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
 import { draftNotice, isNoticeOwed, keepNotice, notifyOperators } from '../outbox/notices.ts'
@@ -37,6 +37,9 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
 
   async function check(): Promise<void> {
     const fresh = randomUUID()
+    // Nothing may start on what is left. A process that dies after it replaced the mark would leave nobody who knows of the loss.
+    if (knownMark !== undefined && (await guardStore(() => app.redis.get(keys.dataLossMark))) !== knownMark)
+      await app.freezes.stopAll('data-lost').then(app.audit.chained)
     const compareHead = newestHead.startComparison()
     // Safe to repeat: the client may send the command twice, and the second one finds this mark.
     const first = knownMark === undefined ? dataNew : dataLost
@@ -62,7 +65,8 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     })
   }
 
-  async function report({ code, words, andWhich, level }: Loss, mark: string): Promise<void> {
+  async function report({ how, code, words, andWhich, level }: Loss, mark: string): Promise<void> {
+    if (how === 'set-back') await app.freezes.stopAll('set-back')
     const options = { about: mark, level }
     // The account may take long. If this process dies meanwhile, another one posts the notice without what is under way.
     await keepNotice(app, code, words, options)
@@ -83,11 +87,11 @@ interface Loss {
   level: 'warn' | 'error'
 }
 
-const lostWords = mrkdwn`:rotating_light: *Redis lost Lockkeeper's data.* Open requests, approvals and tracked changes are gone. The buttons of their messages no longer work. Find out what happened to Redis, and have people request again.`
+const lostWords = mrkdwn`:rotating_light: *Redis lost Lockkeeper's data.* Open requests, approvals and tracked changes are gone. The buttons of their messages no longer work. Lockkeeper has frozen all changes: none starts until somebody uses the unfreeze command. Find out what happened to Redis, and have people request again.`
 
 const newWords = mrkdwn`:information_source: *Redis has no data of Lockkeeper yet.* This is normal on a first start. Otherwise its data was lost: open requests and approvals are gone, and the buttons of their messages no longer work.`
 
-const olderStateWords = mrkdwn`:rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out.`
+const olderStateWords = mrkdwn`:rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Lockkeeper has frozen all changes: none starts until somebody uses the unfreeze command. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out.`
 
 const notTracked = 'not tracked by Lockkeeper'
 
@@ -267,10 +271,13 @@ export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: nu
     if (unseen < checksInARow) return
     // The same for all processes, and another one at the next time that no worker is running.
     await notifyOperators(app, 'no-worker', noWorker, { about: String(lastAt) })
-    for (const request of (await store.findOpen()).requests) await noteOn(request)
+    const now = await store.now()
+    for (const request of (await store.findOpen()).requests) await noteOn(request, now)
   }
 
-  async function noteOn(request: Request): Promise<void> {
+  async function noteOn(request: Request, now: number): Promise<void> {
+    const hold = holdOf(request)
+    if (hold && (hold.until ?? Number.POSITIVE_INFINITY) > now) return
     if (request.state !== 'approved' || request.waits?.for === 'worker' || app.catalog.changeIfKnown(request.kind)?.handover) return
     const { outcome } = await store.take(request, 'wait-for-worker', { set: { waits: { for: 'worker' } } })
     if (outcome === 'won') await show(app, request.id)

@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import type { App } from '../app.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
-import { isItemUnderway, type Request } from '../domain/request.ts'
+import { heldBy, holdOf, isItemUnderway, type Request } from '../domain/request.ts'
 import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
 import { createTimer, createWatchdog, type Watch, workerSilenceMs } from './watches.ts'
@@ -175,8 +175,9 @@ export async function progressFigures(app: App) {
   const open = [...byKindAndState.values()].flatMap(([first, ...others]) =>
     first ? [{ kind: first.kind, state: first.state, count: 1 + others.length }] : [],
   )
+  const scheduled = heldBy.map((by) => ({ by, count: requests.filter((request) => holdOf(request)?.for === by).length }))
   const movesInFlight = requests.reduce((sum, request) => sum + countUnderway(app, request), 0)
-  return { open, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }
+  return { open, scheduled, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }
 }
 
 /** Counts the changes of a request that are under way, of the kinds that take time. A request of several counts as its items do. */

@@ -10,7 +10,8 @@ import type {
   RadioButtons,
   StaticSelect,
 } from '@slack/web-api'
-import { longestReason } from '../domain/policy.ts'
+import { longestReason, type ReasonTerms } from '../domain/policy.ts'
+import { type Linked, linkedIn } from '../domain/reason.ts'
 import { divided, fit, fitBlocks, longestInput } from './fit.ts'
 import type { Entered } from './interactions.ts'
 import {
@@ -20,7 +21,9 @@ import {
   emptyText,
   escapeMrkdwn,
   isPlainAddress,
+  joinMrkdwn,
   type Mrkdwn,
+  matchLink,
   mention,
   mrkdwn,
   plain,
@@ -237,26 +240,41 @@ type RichText = Extract<KnownBlock, { type: 'rich_text' }>
 type Section = Extract<RichText['elements'][number], { type: 'rich_text_section' }>
 type Element = Extract<Section['elements'][number], { type: 'text' | 'link' }>
 
-/** Shows a reason exactly as it was written: no markup, no emoji, and links for web addresses. Empty without a reason. */
-export function reasonBlocks(label: string, reason: string | undefined): KnownBlock[] {
-  const shown = reasonElements(reason ?? '')
+/** Shows a reason exactly as it was written: no markup, no emoji, and links for web addresses, and for what its rule links. Empty without a reason. */
+export function reasonBlocks(label: string, reason: string | undefined, terms: ReasonTerms[] | undefined): KnownBlock[] {
+  const shown = reasonElements(reason ?? '', terms)
   if (shown.length === 0) return []
   const elements: Element[] = [{ type: 'text', text: `${label}: `, style: { bold: true } }, ...shown]
   return [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }]
 }
 
-export function reasonElements(reason: string): Element[] {
+export function reasonElements(reason: string, terms: ReasonTerms[] = []): Element[] {
   const line = cleanText(reason, { oneLine: true })
+  const addresses = [...line.matchAll(/(?<![\w/.-])https?:\/\/[^\s<>|"`]+/gi)].flatMap(({ 0: found, index: start }) => {
+    const url = withoutPunctuation(found)
+    return isPlainAddress(url) ? [{ start, text: url, url }] : []
+  })
+  const links: Linked[] = []
+  // An address with a match in it is text: the match leads where the rule says.
+  for (const link of [...linkedIn(terms, line), ...addresses]) {
+    const isFree = ({ start, text }: Linked) => start >= link.start + link.text.length || link.start >= start + text.length
+    if (links.every(isFree)) links.push(link)
+  }
   const elements: Element[] = []
   let end = 0
-  for (const { 0: found, index } of line.matchAll(/(?<![\w/.-])https?:\/\/[^\s<>|"`]+/gi)) {
-    const url = withoutPunctuation(found)
-    if (!isPlainAddress(url)) continue
-    if (index > end) elements.push({ type: 'text', text: line.slice(end, index) })
-    elements.push({ type: 'link', url })
-    end = index + url.length
+  for (const { start, text, url } of links.toSorted((one, other) => one.start - other.start)) {
+    if (start > end) elements.push({ type: 'text', text: line.slice(end, start) })
+    elements.push({ type: 'link', url, ...(text !== url && { text }) })
+    end = start + text.length
   }
   return end < line.length ? [...elements, { type: 'text', text: line.slice(end) }] : elements
+}
+
+/** Shows a reason in a text: as code, and after it what its rule links. */
+export function reasonWords(reason: string, terms: ReasonTerms[] | undefined, most = longestReason): Mrkdwn {
+  const links = linkedIn(terms ?? [], cleanText(reason, { oneLine: true })).map(matchLink)
+  const shown = code(truncate(reason, most, 'plain'))
+  return links.length > 0 ? mrkdwn`${shown} (${joinMrkdwn(links, ', ')})` : shown
 }
 
 function withoutPunctuation(found: string): string {
@@ -273,9 +291,10 @@ export function reasonInput(entered: string | undefined, hint: string, { optiona
 }
 
 export const startBlockId = 'start'
+export const longestStart = 100
 
 export function startInput(entered: string | undefined, hint: string) {
-  const element = plainTextInput({ actionId: startBlockId, maxLength: 100, initialValue: entered })
+  const element = plainTextInput({ actionId: startBlockId, maxLength: longestStart, initialValue: entered })
   return input({ blockId: startBlockId, label: 'Start', hint, optional: true, element })
 }
 

@@ -7,7 +7,7 @@ import type { SlashCommand } from './interactions.ts'
 import type { Listing } from './listing.ts'
 import { type Mrkdwn, mostWords, mrkdwn } from './text.ts'
 
-/** The right that a command needs: to read, or to request a change of this kind. Help lists the commands by it. */
+/** The right that a command needs: to read, to request a change of this kind, or to freeze all of them. Help lists the commands by it. */
 export type Need = 'read' | ChangeKind
 
 export const groups = ['Change', 'View', 'Keys', 'You'] as const
@@ -23,6 +23,8 @@ export interface Command {
   details?: Mrkdwn
   examples: string[]
   need: Need
+  /** Set for a change that starts on a click of its requester, so that it takes no start. */
+  startsOnClick?: true | undefined
   /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
   takesMentions?: true
   /** Makes the form that opens if the command is incomplete, filled with what was given. It may read what was named. */

@@ -1,13 +1,14 @@
 import type { Button, ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
+import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import { withinOr } from '../domain/within.ts'
-import { button, input, modal, noticeView, problemBlocks } from './blocks.ts'
+import { button, input, longestStart, modal, noticeView, problemBlocks } from './blocks.ts'
 import type { Command, Need } from './commands.ts'
 import { Refusal, toUserWords } from './errors.ts'
 import type { Click, FormHandler, InteractionHandlers, Shortcut, SlashCommand, Submission, SubmissionAnswer } from './interactions.ts'
 import { type Metadata, readMetadata, writeMetadata } from './payloads.ts'
-import { code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
+import { cleanText, code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
 
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
 
@@ -58,16 +59,32 @@ function opener(app: App, command: Opened): FormHandler<Click | Shortcut> {
   }
 }
 
-function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadata>[0]): string {
-  return formMetadata(opened, app.access.ruleWithReason(need, opened.origin.channelId))
+function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadata>[1]): string {
+  return formMetadata(app, opened, app.access.reasonTerms(need, opened.origin.channelId))
 }
 
+/** Slack takes 3,000 characters of metadata. A form whose hint can't name all patterns names them when it is refused. */
+const mostOfTerms = 700
+
 export function formMetadata(
-  { origin, responseUrl, reason, start }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason' | 'start'>,
-  ruleWithReason: string | undefined,
+  { directory }: Pick<App, 'directory'>,
+  { origin, responseUrl, reason = '', start }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason' | 'start'>,
+  terms: ReasonTerms[],
   more: Pick<Metadata, 'undoes' | 'repeats' | 'message'> = {},
 ): string {
-  return writeMetadata({ origin, responseUrl, reason: reason || undefined, start, ruleWithReason, ...more })
+  const typed = truncate(cleanText(reason, { oneLine: true }), longestReason, 'plain') || undefined
+  const shown = terms.map(({ rule, pattern }) => ({ rule, pattern }))
+  const reasonTerms = shown.filter((_, index) => JSON.stringify(shown.slice(0, index + 1)).length <= mostOfTerms)
+  const zone = directory.knownZone(origin.userId)
+  return writeMetadata({
+    origin,
+    responseUrl,
+    reason: typed,
+    start: start && truncate(start, longestStart, 'plain'),
+    zone,
+    reasonTerms,
+    ...more,
+  })
 }
 
 const channelFormId = 'choose-channel'

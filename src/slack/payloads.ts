@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Origin } from '../domain/approval.ts'
+import { ReasonTerms } from '../domain/policy.ts'
 import { MessageRef } from '../domain/request.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import type { Entered } from './interactions.ts'
@@ -14,7 +15,9 @@ const Metadata = z.object({
   extra: z.string().optional(),
   reason: z.string().optional(),
   start: z.string().optional(),
-  ruleWithReason: z.string().optional(),
+  /** The time zone of the person, if it was known when the form opened. */
+  zone: z.string().optional(),
+  reasonTerms: z.array(ReasonTerms).optional(),
   undoes: LinkedRequest.optional(),
   repeats: LinkedRequest.optional(),
   title: z.string().optional(),

@@ -138,8 +138,13 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   /** The time zone of a person in Slack. Without an answer it is UTC, and every answer names the zone. */
   async function zone(userId: string): Promise<string> {
     await person(userId)
+    return knownZone(userId) ?? 'UTC'
+  }
+
+  /** The same without a call, for a form, which has to open within 3 s. Undefined if Slack was not asked yet. */
+  function knownZone(userId: string): string | undefined {
     const found = people.known(userId, Number.POSITIVE_INFINITY)?.zone ?? ''
-    return isZone(found) ? found : 'UTC'
+    return isZone(found) ? found : undefined
   }
 
   async function nameOf(id: string): Promise<string | undefined> {
@@ -148,7 +153,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     return people.known(id, Number.POSITIVE_INFINITY)?.name
   }
 
-  return { person, members, channel, hasBot, isOpenTo, names, zone }
+  return { person, members, channel, hasBot, isOpenTo, names, zone, knownZone }
 }
 export type Directory = ReturnType<typeof createDirectory>
 

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { UnknownName } from '../domain/errors.ts'
+import { freezing } from '../domain/policy.ts'
 import { suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { actionsFor, message, notice, wholeSection } from './blocks.ts'
@@ -63,7 +64,7 @@ interface ListView {
 async function runCommand(app: App, command: Command, slashCommand: SlashCommand, args: string[], view: ListView): Promise<void> {
   const { need, words, run } = command
   if (need === 'read') limitWords(args)
-  const requester = need === 'read' ? undefined : await app.access.gate(slashCommand.origin, need)
+  const requester = need === 'read' || need === freezing ? undefined : await app.access.gate(slashCommand.origin, need)
   try {
     await run({
       slashCommand,
@@ -136,7 +137,7 @@ function commandHelp(command: Command, more: Command[], { name, allowed }: HelpF
   const parts = [
     mrkdwn`*${code(synopsis(command, name))}*\n${summary}.${details ? mrkdwn`\n${details}` : ''}`,
     ...(shown.length > 0 ? [joinMrkdwn([mrkdwn`*Examples*`, ...shown], '\n')] : []),
-    ...(command.need === 'read' ? [] : [withReason]),
+    ...(command.need === 'read' || command.need === freezing ? [] : [command.startsOnClick ? withReason : withStart]),
     ...(more.length > 0 ? [joinMrkdwn([mrkdwn`*More*`, ...linesOf(more, name)], '\n')] : []),
     ...(isUsable ? [] : [mrkdwn`_Not available to you here._`]),
   ]
@@ -144,6 +145,7 @@ function commandHelp(command: Command, more: Command[], { name, allowed }: HelpF
 }
 
 const withReason = mrkdwn`To give a reason, end the command with ${code('because')} and the reason. Approvers see it.`
+const withStart = mrkdwn`To start later, end the command with ${code('at 22:00')} or ${code('in 2h')}. To give a reason, add ${code('because')} and the reason. Approvers see it.`
 
 function notOpen(commands: Command[], { name, allowed }: HelpFor): Mrkdwn[] {
   const named = commands.filter(({ need }) => !allowed.includes(need)).map(({ words }) => code(`${name} ${words}`))
@@ -165,7 +167,7 @@ function linesOf(commands: Command[], name: string): Mrkdwn[] {
 
 function closing(usable: Command[], name: string): Mrkdwn {
   const [first] = usable
-  const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with ${code('because')} and the reason.`
+  const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise. To start later, end a change with ${code('at 22:00')} or ${code('in 2h')}. To give a reason, add ${code('because')} and the reason.`
   return first ? mrkdwn`${approval} Details and examples of a command: ${code(`${name} help ${first.words}`)}` : approval
 }
 

@@ -29,7 +29,7 @@ function elementOf({ seconds, kind, id = '', url = '', label = '' }: Record<stri
   if (seconds !== undefined) return { type: 'date', timestamp: Number(seconds), format: sortableDate }
   if (kind === '@') return { type: 'user', user_id: id }
   if (kind === '#') return { type: 'channel', channel_id: id }
-  return kind === undefined ? { type: 'link', url, text: unescaped(label) } : { type: 'usergroup', usergroup_id: id }
+  return kind === undefined ? { type: 'link', url: unescaped(url), text: unescaped(label) } : { type: 'usergroup', usergroup_id: id }
 }
 
 /** The content of a cell. Slack sorts a column of numbers by their values. Undefined and empty text show as a dash. */

@@ -1,5 +1,6 @@
 import type { MrkdwnElement, PlainTextElement } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
+import type { Linked } from '../domain/reason.ts'
 import { type Phrase, someOf, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
 
 export function capitalised(text: string): string {
@@ -172,17 +173,22 @@ export function dateTime(at: number): Mrkdwn {
     : new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{time} {date_short_pretty}|${fallback}>`)
 }
 
+/** The same with the weekday, for what is ahead: `10:00 PM today`, `6:00 AM Tuesday, December 1st, 2026`. */
+export function dayAndTime(at: number): Mrkdwn {
+  return new MrkdwnText(dateTime(at).text.replace('{date_short_pretty}', '{date_long_pretty}'))
+}
+
 export function exactTime(at: number): Mrkdwn {
   return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
 }
 
-/** Removes the markup, for places that show plain text only. A mention becomes its id, and a date becomes its fallback in UTC. */
+/** Removes the markup, for places that show plain text only. Code loses its backticks alone. A mention becomes its id, a date its fallback in UTC. */
 export function toPlainText(words: Mrkdwn): string {
   return unescaped(
     words.text
       .replace(/<!date\^[^|>]*\|([^>]*)>/g, '$1')
       .replace(/<(?:[@#]|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>/g, '$1')
-      .replace(/[*`]/g, ''),
+      .replace(/`([^`]*)`|[*`]/g, '$1'),
   )
 }
 
@@ -201,16 +207,16 @@ function reference(mark: string, id: string): Mrkdwn {
 }
 
 /** What Lockkeeper's sentences only describe. Code is matched first and left unchanged: it contains text that people wrote. */
-const described = /`[^`]*`|\bthe people who run Lockkeeper\b|\bthe doctor command\b/gi
+const described = /`[^`]*`|\bthe people who run Lockkeeper\b|\bthe (?:doctor|unfreeze) command\b/gi
 
 /** Texts that would be longer than Slack's strictest limit stay as they are. */
 const longestText = 2_000
 
-/** Names the operators' channel and writes out the doctor command where messages are sent: pure functions do not know the configuration. */
+/** Names the operators' channel and writes out commands where messages are sent: pure functions do not know the configuration. */
 export function createNaming({ opsChannel, command }: { opsChannel: string | undefined; command: string }) {
   function nameOf(found: string): string {
     if (found.startsWith('`')) return found
-    if (found.toLowerCase().endsWith('command')) return code(`${command} doctor`).text
+    if (found.toLowerCase().endsWith('command')) return code(`${command} ${found.split(' ')[1]}`).text
     return opsChannel === undefined ? found : `${found} (${channelMention(opsChannel)})`
   }
 
@@ -253,6 +259,12 @@ export function outsideLink(address: string | undefined, text: string): Mrkdwn |
   const url = new URL(address)
   const escaped = url.href.replaceAll('&', '&amp;').replace(/[<>|`]/g, encodeURIComponent)
   return mrkdwn`${ownWords(`<${escaped}|${text}>`)} (${code(url.host)})`
+}
+
+/** Links a match of a rule's pattern. Text that could be markup is not shown in the link. */
+export function matchLink({ url, text }: Pick<Linked, 'url' | 'text'>): Mrkdwn {
+  const label = /^[\p{L}\p{N}]+([._#/-][\p{L}\p{N}]+)*$/u.test(text) ? text : 'link'
+  return ownWords(`<${url.replaceAll('&', '&amp;')}|${label}>`)
 }
 
 /** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */

@@ -1,3 +1,4 @@
+import { isStart } from '../domain/times.ts'
 import { unescaped } from './text.ts'
 
 /** Phones mix straight and typographic quotes, so a pair is one of each kind. As `'` is also an apostrophe, single ones end before a space. */
@@ -57,12 +58,6 @@ export function readPairWithCommas(words: string[]): Pair {
   return readPair(words.flatMap((word) => word.split(',')).filter((word) => word !== ''))
 }
 
-/** TEMP */
-export function splitStart(command: string): { command: string; start: string } | undefined {
-  const [, before = '', start = ''] = /^(.*?)\s+((?:at|in)\s+(?:\d|mon|tue|wed|thu|fri|sat|sun|to).*)$/i.exec(command) ?? []
-  return start === '' ? undefined : { command: before, start }
-}
-
 /** Matches mentions as Slack sends them: `<@U0ADA00001|ada>`, `<#C0OPS00001|ops>`, `<!subteam^S0ONCALL01|@oncall>`, `<!here>`. */
 const mentions = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
 
@@ -87,4 +82,24 @@ export function splitReason(text: string): { command: string; reason: string } |
       .replace(/^["“”„]([^"“”]*)["“”]$/, '$1')
       .trim(),
   }
+}
+
+const dayOrDigit =
+  /^(?:at|in) (?:\d|(?:today|tonight|tomorrow|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)(?: |$))/i
+
+/** Times have fewer words. */
+const mostStartWords = 12
+
+/**
+ * Splits off when a change has to start, at the end of its words: `at 22:00`, `in 2h`, `tomorrow at 6am`. Undefined without it. What begins like a
+ * start and cannot be read is one too, so that its reader says why. Quoted words belong to no start, and a thing that is called `at` stays a name.
+ */
+export function splitStart(text: string): { command: string; start: string } | undefined {
+  const words = [...text.matchAll(oneWord)]
+  const quoted = words.findLastIndex((match) => match.at(-1) === undefined)
+  const tails = words
+    .slice(Math.max(quoted + 1, words.length - mostStartWords))
+    .filter(([word]) => /^(?:at|in|today|tonight|tomorrow)$/i.test(word))
+    .map(({ index }) => ({ command: text.slice(0, index).replace(/[\s,]+$/, ''), start: parseWords(text.slice(index)).join(' ') }))
+  return tails.find(({ start }) => isStart(start)) ?? tails.findLast(({ start }) => dayOrDigit.test(start))
 }

@@ -13,7 +13,7 @@ import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.ts'
+import { assignmentsRefused, damagedAudit, distrustedFreeze } from '../messages/operator-notices.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, type RepeatedLines, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { notifyOperators } from '../outbox/notices.ts'
@@ -24,7 +24,7 @@ import { createRedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCatalog } from '../requests/catalog.ts'
-import { createFreezes } from '../requests/freeze.ts'
+import { createFreezes, type FreezeProblem } from '../requests/freeze.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
@@ -134,7 +134,9 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     const onStep = (step: TakenStep) => noteStep({ catalog, metrics, log }, step)
     const store = createStore({ redis, keys, audit, signatures, onStep })
     const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: errors.of('queue') })
-    const freezes = createFreezes({ redis, keys, audit, store }, requestKeyring)
+    const onProblem = (problem: FreezeProblem) =>
+      void notifyOperators(people, 'freeze-not-trusted', distrustedFreeze(problem), { about: problem })
+    const freezes = createFreezes({ redis, keys, audit, store }, requestKeyring, { opsChannel: config.opsChannel, onProblem })
     return { redis, audit, store, queues, freezes }
   }
   const ofPeople = over(prompt)

@@ -17,6 +17,7 @@ import { sweepOutbox } from '../outbox/outbox.ts'
 import { markSigningKey } from '../redis/signed-list.ts'
 import { createBundles } from '../requests/bundle.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
+import { isFrozenAt } from '../requests/freeze.ts'
 import { createHome } from '../requests/home.ts'
 import { reconcile } from '../requests/reconcile.ts'
 import { track } from '../requests/track.ts'
@@ -150,7 +151,12 @@ async function checkKeys(app: App): Promise<void> {
 }
 
 async function sharedFigures(app: App): Promise<Snapshot> {
+  const readFrozen = async () => isFrozenAt(await app.freezes.read(), await app.store.now())
   // A Redis that refuses writes still has the other figures.
-  const [figures, budget] = await Promise.all([progressFigures(app), app.budget.figures().catch(() => [])])
-  return { ...figures, budget }
+  const [figures, budget, isFrozen] = await Promise.all([
+    progressFigures(app),
+    app.budget.figures().catch(() => []),
+    readFrozen().catch(() => undefined),
+  ])
+  return { ...figures, budget, isFrozen }
 }

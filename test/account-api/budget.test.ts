@@ -39,6 +39,8 @@ describe('reads', () => {
     expect(await spend('read', 'person', { userId: 'U0ADA' })).toBe(16)
     expect(await spend('read', 'person', { userId: 'U0BEN' })).toBe(16)
     expect(await spend('read', 'execute')).toBe(28)
+    const tiny = setUp({ readsPerMinute: 2 })
+    expect(await tiny.spend('read', 'person', { userId: 'U0ADA' })).toBe(1)
   })
 
   test('a person is named whose own share makes their reads wait, and nobody while all reads are spent', async () => {

@@ -4,6 +4,7 @@ import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { breakGlassRuling, type Membership, type Person, type Place, requesterRuling, tallyApprovals } from '../../src/domain/approval.ts'
 import { decidingRule, firstMatchingRule, type Policy, type PolicyRule, type Project } from '../../src/domain/policy.ts'
+import { unmetTerms } from '../../src/domain/reason.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
 
 // A person writes every policy that they can, so that an evacuation gets past a stricter rule for moves. What decides is compared by what
@@ -34,7 +35,7 @@ const anyRule = fc.record(
     ),
     self_approval: often('never', fc.constant('break-glass')),
     expires: often('30m', fc.constant('2h')),
-    reason: often('required', fc.constant('optional')),
+    reason: often<unknown>('required', fc.constantFrom('optional', { pattern: 'OPS-\\d+' }, { pattern: 'CHG' })),
     confirm: often(true, fc.constant(false)),
   },
   { requiredKeys: ['approve', 'changes'] },
@@ -55,6 +56,9 @@ const asPerson = (userId: string): Person => ({ userId, teamId: 'T1', standing: 
 const alerts: Person = { userId: 'alerts', teamId: 'T1', standing: 'machine' }
 const subsets = Array.from({ length: 2 ** people.length }, (_, set) => people.filter((_, index) => set & (1 << index)))
 
+const reasons = ['', 'web-1 burns', 'OPS-1', 'CHG', 'CHG for OPS-1']
+const suits = ({ reason: terms }: PolicyRule, reason: string) => unmetTerms(terms, reason).length === 0
+
 /** Says how an evacuation under one rule is easier than a move under another. */
 function waysPast(evacuation: PolicyRule, move: PolicyRule, place: Place, membership: Membership): string[] {
   const suffice = (rule: PolicyRule, by: string[]) => !rule.approve || tallyApprovals(rule.approve, by, membership).enough
@@ -64,7 +68,7 @@ function waysPast(evacuation: PolicyRule, move: PolicyRule, place: Place, member
   return [
     ...subsets.filter((by) => suffice(evacuation, by) && !suffice(move, by)).map((by) => `[${by}] may approve it`),
     ...people.filter((userId) => alone(evacuation, userId) && !alone(move, userId)).map((userId) => `${userId} may approve it alone`),
-    ...(move.needsReason && !evacuation.needsReason ? ['it needs no reason'] : []),
+    ...reasons.filter((reason) => suits(evacuation, reason) && !suits(move, reason)).map((reason) => `its reason can be “${reason}”`),
     ...(move.approve && move.confirm && !evacuation.confirm ? ['no click asks for a confirmation'] : []),
     ...(move.approve && evacuation.expiresMs > move.expiresMs ? ['it waits longer for an approval'] : []),
     ...(needsNobody ? ['a machine needs nobody'] : []),

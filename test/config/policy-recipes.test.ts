@@ -11,6 +11,7 @@ import {
   requesterRuling,
   tallyApprovals,
 } from '../../src/domain/approval.ts'
+import { whenOpen } from '../../src/domain/hours.ts'
 import { decidingRule, type Policy } from '../../src/domain/policy.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
@@ -18,14 +19,23 @@ import { evacuationKinds } from './evacuation-kinds.ts'
 const docs = join(import.meta.dirname, '../../docs')
 const recipes = readdirSync(join(docs, 'policies')).toSorted()
 
-const people = { Ada: 'U0ADA00001', Ben: 'U0BEN00001', Chiara: 'U0CHI00001', Sam: 'U0SAM00001', Pat: 'U0PAT00001' }
-const { Ben: ben, Chiara: chiara, Sam: sam, Pat: pat } = people
+const people = {
+  Ada: 'U0ADA00001',
+  Ben: 'U0BEN00001',
+  Chiara: 'U0CHI00001',
+  Sam: 'U0SAM00001',
+  Pat: 'U0PAT00001',
+  Lea: 'U0LEA00001',
+  Leo: 'U0LEO00001',
+}
+const { Ben: ben, Chiara: chiara, Sam: sam, Pat: pat, Leo: leo } = people
 
-/** Ben and Chiara are on call, Sam is in the security team, Pat in the platform team. Ada is in none of them. */
+/** Ben and Chiara are on call, Sam is in the security team, Pat in the platform team, Leo leads a team. Ada and Lea are in none of them. */
 const membership: Membership = new Map([
   ['S0ONCALL01', new Set([ben, chiara])],
   ['S0SECURE01', new Set([sam])],
   ['S0PLATFORM1', new Set([pat])],
+  ['S0LEADS00', new Set([leo])],
 ])
 
 const projects = {
@@ -58,7 +68,9 @@ function answer(policy: Policy, [kind, project]: (typeof changes)[number], chann
       .join(', ')
       .replace(Object.keys(people).join(', '), 'everybody') || 'nobody'
   const requesters = those((userId) => requesterRuling({ person: person(userId), place, membership }, rule).allowed)
-  const reason = rule.needsReason ? ', with a reason' : ''
+  const wanted = rule.reason.map(({ pattern }) => (pattern === undefined ? 'a reason' : `a match of ${pattern} in the reason`))
+  const opened = rule.windows.map((window) => `, started ${whenOpen(window)}`)
+  const reason = [...wanted.map((words) => `, with ${words}`), ...opened].join('')
   const terms = rule.approve
   if (!terms) return `${rule.name}: requested by ${requesters}${reason}; no approval`
   const approvers = those(

@@ -42,6 +42,15 @@ alerts:
     channel: C0OPS00001
 `
 
+/** On 28 March 2027, the clock in Lisbon goes forward from 01:00 to 02:00. */
+const timed = `
+windows:
+  office: { days: [fri, mon], from: 09:00, to: "17:00", zone: Europe/Lisbon }
+freezes:
+  - { name: sales, from: 2026-11-27T00:00, to: "2026-11-30 08:00", zone: America/New_York, changes: ip.move, projects: [{ name: Shop }] }
+  - { name: clocks, from: 2027-03-28T01:30, to: 2027-03-28T01:30, zone: Europe/Lisbon }
+`
+
 describe('a policy file that is refused', () => {
   const withoutRules = ['', '---\n', 'rules\n', '- name: a\n', 'rules:\n', 'rules: []\n', '\n\nrules: { name: a }\n', 'policy: 1\n', '42']
 
@@ -59,6 +68,13 @@ describe('a policy file that is refused', () => {
     'rules:\n  - name: a\n    changes: ip.move\n    approve: &who\n      any_of: [ben]\n  - name: b\n    approve: *who\n',
   ]
 
+  const freezesInRules = [
+    'changes: freeze, approve: none, confirm: true, self_approval: break-glass',
+    'changes: freeze, approve: none, request: [alerts]',
+    'window: office',
+  ].map(rule)
+  const frozenTwice = 'rules:\n  - { name: a, changes: freeze, approve: none }\n  - { name: b, changes: freeze, approve: none }\n'
+
   const alertsInRules = [
     'changes: ip.evacuate, request: [alerts, everyone], approve: none',
     'changes: ip.evacuate, request: [alerts, alerts]',
@@ -70,7 +86,14 @@ describe('a policy file that is refused', () => {
   it('gets one line for each error, in the order of the file', async () => {
     const folder = join(import.meta.dirname, 'policies')
     const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')])
-    const short = [...withoutRules, ...invalidYaml, ...alertsInRules, rulesForAlerts.replace('alerts, ', '') + entry]
+    const short = [
+      ...withoutRules,
+      ...invalidYaml,
+      ...alertsInRules,
+      ...freezesInRules,
+      frozenTwice,
+      rulesForAlerts.replace('alerts, ', '') + entry,
+    ]
     const all = [...files, ...short.map((text) => [JSON.stringify(text), text])]
 
     await expectDocument(
@@ -95,6 +118,7 @@ rules:
     confirm: true
     expires: 30m
     mention: [S0ONCALL01]
+    escalate: [{ after: 10m, to: [S0LEADS00] }, { after: 20m, to: [U0CHI00001] }]
 `
 
   it('means what the document says', async () => {
@@ -108,11 +132,16 @@ rules:
         'changes: ip.evacuate, request: [alerts]',
         'self_approval: never, reason: optional, confirm: false, mention: []',
         'expires: 24d',
+        "reason: { pattern: 'OPS-\\d+' }",
+        "reason: { pattern: 'OPS-\\d+', link: https://tickets.example.com/browse/$0 }",
         'approve: none',
         'approve: { all_of: [U0BEN00001, S0ONCALL01] }',
         'approve: { any_of: [U0BEN00001], all_of: [U0CHI00001], approvals: 2 }',
         'approve: { any_of: [S0ONCALL01], approvals: 10 }',
+        'approve: { any_of: [U0BEN00001], approvals: 2 }, escalate: { after: 30m, to: [U0CHI00001] }',
       ].map(rule),
+      `${timed}${rule('window: office')}`,
+      rule('changes: freeze, approve: none, request: [S0LEADS001]'),
       rulesForAlerts + entry,
       rulesForAlerts + entry.replace(/to: .*/, 'to: standby'),
       // The rules for moves decide about evacuations, too, until a rule names these.
@@ -257,6 +286,7 @@ describe('any text', () => {
           channels: fc.jsonValue(),
           self_approval: fc.constantFrom<unknown>('never', 'break-glass', true),
           confirm: fc.constantFrom<unknown>(true, false, 'yes', null),
+          reason: fc.record({ pattern: anyText(), link: fc.string() }),
         },
         { requiredKeys: [] },
       ),
@@ -299,6 +329,7 @@ describe('docs/policy.example.yml', () => {
       'names in staging',
       'production addresses',
       'API keys',
+      'freezes',
       'failover',
       'everything else',
     ])

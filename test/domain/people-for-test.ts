@@ -11,7 +11,7 @@ export const rule: PolicyRule = {
   alerts: false,
   approve: terms(['UBEN', 'SONCALL']),
   breakGlass: false,
-  needsReason: false,
+  reason: [],
   confirm: false,
   expiresMs: 3_600_000,
   windows: [],

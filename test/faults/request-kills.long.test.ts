@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Request } from '../../src/domain/request.ts'
 import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
+import { policyInFile } from '../journeys/policy-in-file.ts'
 import { onRack, requestEvacuation, untilItem } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
@@ -174,6 +175,9 @@ const ofEvacuations: Record<string, Story> = {
 /** The steps of a request whose record cannot be verified any more. */
 const distrusted = aroundEach('distrust')
 
+/** When others are called, and when the message to them is sent. */
+const escalated = aroundEach('escalate', 'report')
+
 const stories = [
   ...Object.entries({ ...ofBoth, ...ofMoves }).map(([name, story]) => ({ what: 'a move', name, story })),
   ...Object.entries({ ...ofBoth, ...ofEvacuations }).map(([name, story]) => ({ what: 'an evacuation', name, story })),
@@ -224,8 +228,26 @@ describe('a bot that is killed right before and right after each step of a reque
     expect(scene.bots.kills()).toBe(distrusted.length)
   })
 
+  test('a move that nobody approves in time calls others once', async ({ onTestFinished }) => {
+    const policy = 'rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 5s, to: [S0LEADS00] } }]'
+    const scene = await startScene({ elasticIps: 1, env: { POLICY_FILE: policyInFile(policy) }, onEnd: onTestFinished })
+    const card = await scene.requestMove(0)
+
+    await killAtEach(scene, escalated, 60_000)
+    await scene.untilReport(card, /Still needs approval after/)
+    await approveWhileKilled(scene, card)
+    const evidence = await scene.gather(1)
+
+    expect(brokenPromises(evidence)).toEqual([])
+    expect(evidence.records.map(({ state }) => state)).toEqual(['done'])
+    const called = scene.slack.thread(card.channel, card.ts).filter(({ text }) => text.includes('<!subteam^S0LEADS00>'))
+    expect(called).toHaveLength(1)
+    expect(evidence.audit.entries.filter(({ act }) => act === 'escalate')).toHaveLength(1)
+    expect(scene.bots.kills()).toBe(escalated.length)
+  })
+
   test('these are all steps that a worker takes of moves', () => {
-    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted]
+    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted, ...escalated]
     const killedAt = new Set<Moment['at']>(moments.map(({ at }) => at))
     const taken = (Object.keys(steps) as StepName[]).filter((name) => stepOf(name).takers.includes('worker'))
 

@@ -46,6 +46,7 @@ const well: SetupFacts = {
   groups: [{ id: 'S0ONCALL01', reading: { is: 'read', members: 2 } }],
   alerts: { isOn: true, routes: [{ name: 'node down', channelId: 'C0OPS00001' }] },
   redis: { is: 'safe' },
+  freeze: { on: undefined, problem: undefined, ofPolicy: [] },
   ...keys([key({}), readKey({})], ownBoth),
   limits: {
     perMinute: { read: 60, write: 20 },
@@ -58,12 +59,18 @@ const well: SetupFacts = {
   },
   idsUnseen: [],
   elasticIps: { all: 5, bgp: 2 },
+  scheduled: [],
   aheadOfSlackMs: -300,
   aheadOfRedisMs: 12,
   workers: { seen: 2, lastTickMs: 4_000, overdue: false },
 }
 const bot = '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables'
 const reportOn = (facts: Partial<SetupFacts>) => report(bot, diagnose({ ...well, ...facts }))
+
+const blackFriday = { name: 'Black Friday', from: Date.UTC(2026, 10, 27), to: Date.UTC(2026, 10, 30) }
+const frozen = ({ on, ...more }: { on?: object; problem?: 'missing'; ofPolicy?: (typeof blackFriday)[] }) => ({
+  freeze: { problem: undefined, ofPolicy: [], ...more, on: on && { number: 1, isOn: true, from: 0, past: [], searchedUntil: 0, ...on } },
+})
 
 /** What may be wrong with a set-up, and two ways in which it is right. */
 const situations: Record<string, Partial<SetupFacts>> = {
@@ -112,6 +119,13 @@ const situations: Record<string, Partial<SetupFacts>> = {
       right: missingRightIn('NOPERM No permissions to access a key', 'eu'),
     },
   },
+  'Somebody has frozen everything, and the policy does': frozen({
+    on: { by: 'U0BEN00001', until: Date.UTC(2026, 10, 27, 18) },
+    ofPolicy: [blackFriday],
+  }),
+  'A freeze of the policy is on': frozen({ ofPolicy: [blackFriday] }),
+  'Lockkeeper has frozen everything': frozen({ on: { because: 'set-back' } }),
+  'The record of freezes is gone': frozen({ problem: 'missing' }),
   'The API key is rejected': status(401),
   'The read-only key is rejected': status(403, { key: 'INFRA_READ_KEY' }),
   'The team has no list of keys': status(403, { codes: ['FEATURE_NOT_ENABLED'] }),
@@ -162,6 +176,7 @@ const onlyReads: Partial<SetupFacts> = {
   opsChannel: undefined,
   alerts: { isOn: false, routes: [] },
   elasticIps: { all: 5, bgp: 0 },
+  scheduled: [{ for: 'start', until: Date.UTC(2026, 11, 1, 6) }, { for: 'freeze' }],
   limits: { perMinute: { read: 60, write: 20 }, hasReadKey: true, used: [] },
 }
 

@@ -3,12 +3,13 @@ import { z } from 'zod'
 import type { Ruling } from '../../src/domain/approval.ts'
 import type { Change } from '../../src/domain/change.ts'
 import type { ItemState, Request } from '../../src/domain/request.ts'
+import { ownFreezeName } from '../../src/domain/starts.ts'
 import { listMoves } from '../../src/features/moves.ts'
 import { listPending } from '../../src/features/pending.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
-import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
 import { listingOf, shown } from './listing-of.ts'
 
 const now = requestedAt + 240 * minutes
@@ -39,6 +40,7 @@ function appWith(open: Request[], ended: Request[] = []) {
         if (userId !== ben || act.to !== 'decide') throw new Error('another right was judged')
         return mayDecide(act.request)
       },
+      ruleOf: () => ruleFor({ reason: [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0' }] }),
       tally: async (request, by) => ({ enough: false, missing: request.approvalsNeeded - by.length, needed: request.approvalsNeeded }),
     },
     catalog,
@@ -56,8 +58,15 @@ const items = (...states: ItemState[]) => states.map((state, index) => ({ id: `e
 
 test('requests and moves as people see them', async () => {
   const mine = requestFor({ ...from(ben), cardTs: undefined })
-  const byTwo = requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3, reason: 'web-1 is <being> replaced' })
+  const byTwo = requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3, reason: 'web-1 is <being> replaced (OPS-1)' })
   const others = ['approved', 'tracking'].map((state) => requestFor({ state: state as Request['state'] }))
+  const at = (hours: number) => now + 60 * hours * minutes
+  const later = [
+    requestFor({ start: at(2), expiresAt: at(2) }),
+    requestFor({ state: 'approved', approvals: approvedBy(chi), start: at(8), waits: { for: 'start', until: at(8) } }),
+    requestFor({ state: 'approved', approvals: approvedBy(chi), waits: { for: 'freeze', name: ownFreezeName } }),
+    requestFor({ state: 'approved', approvals: approvedBy(chi), waits: { for: 'window', name: 'office', until: at(5) } }),
+  ]
   const tracking = { state: 'tracking', sentAt: now - 2 * minutes, decidedAt: now - 3 * minutes, approvals: approvedBy(ben) } as const
   const open = [
     requestFor({ ...tracking, lateAt: now - minutes }),
@@ -83,10 +92,13 @@ test('requests and moves as people see them', async () => {
     ['Pending: only those that wait for an approval', shown(await pending(requestFor(), mine, byTwo, ...others))],
     ['Pending: one that Ben has approved', shown(await pending(requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3 })))],
     ['Pending: one that Ben may not decide', shown(await pending(requestFor(from(chi))))],
+    ['Pending: and what is scheduled or held, the next first', shown(await pending(...later))],
+    ['Pending: only what is scheduled', shown(await pending(...later.slice(1, 2)))],
     ['Pending: none', shown(await pending(requestFor({ needsApproval: false })))],
     ['Pending: some of another version', shown(await pending(requestFor(), newer, newer))],
     ['Pending: all of another version', shown(await pending(newer))],
     ['Moves: in progress and waiting', shown(await moves([...open, newer]))],
+    ['Moves: scheduled', shown(await moves([...later, requestFor(tracking)]))],
     ['Moves: ended', shown(await moves([], ended))],
     ['Moves: none', shown(await moves([]))],
   ])

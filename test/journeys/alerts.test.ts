@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type AlertWorld, alert, post, resolved, startAlertWorld, untilProposed } from './alerts-world.ts'
+import { type AlertWorld, alert, policy, post, resolved, startAlertWorld, untilProposed } from './alerts-world.ts'
 import { wordsOf } from './subject.ts'
 import { general, ops, people, untilCard, untilReport, untilShown } from './world.ts'
 
@@ -69,6 +69,21 @@ describe('a firing alert', () => {
     // A repeat while they fire is listed no second time.
     expect(await world.send(names.map((instance) => alert({ instance })))).toBe(200)
     expect(botMessages(world)).toHaveLength(3)
+  })
+
+  test('whose summary has no match of the pattern that the rule requires leads to no request, and the channel reads why', async () => {
+    const world = await startAlertWorld({}, policy.replace('reason: required', "reason: {pattern: 'INC-\\d+'}"))
+    await world.send([alert()])
+
+    await expect.poll(() => botMessages(world).length).toBe(1)
+    const why = 'The rule “failover” requires a reason with a match of `INC-\\d+`.'
+    expect(botMessages(world)[0]?.text).toContain(`\`web-1\`: ${why}`)
+    expect(await world.records.all()).toEqual([])
+    const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
+    expect(metrics).toContain('lockkeeper_alerts_refused_total{reason="rule"} 1\n')
+
+    await world.send([alert({ instance: 'edge-fra-1' }, { annotations: { summary: 'INC-7: edge-fra-1 is down' } })])
+    await untilProposed(world, 'edge-fra-1')
   })
 
   test('that is refused again and again notifies the operators once, and is counted each time', async () => {

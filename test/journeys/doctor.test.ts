@@ -62,14 +62,15 @@ describe('the doctor', () => {
 
   test('warns of ids in the policy that nothing on the account shows, and reads only as many lists as it takes', async () => {
     const storefront = projectId('storefront')
-    const policy = (projects: string) =>
-      policyInFile(`rules: [{ name: a, channels: [${ops}], projects: ${projects}, approve: [S0ONCALL01] }]`)
+    const policy = (projects: string, freezes = '') =>
+      policyInFile(`rules: [{ name: a, channels: [${ops}], projects: ${projects}, approve: [S0ONCALL01] }]\n${freezes}`)
     const shown = await startWorld({ env: { POLICY_FILE: policy(`[${storefront}]`) } })
     expect((await runDoctor(shown)).text).not.toContain('*Policy:*')
     expect(shown.accountApi.journal.filter(({ path }) => /^.(servers|virtual_machines)/.test(path))).toEqual([])
 
-    const { text } = await runDoctor(await startWorld({ env: { POLICY_FILE: policy(`[${storefront}, ${storefront}x]`) } }))
-    expect(text).toContain(`*Policy:* No server, Elastic IP or virtual machine shows \`${storefront}x\`.`)
+    const freeze = `freezes: [{ name: f, from: 2026-11-27T00:00, to: 2026-11-30T08:00, zone: UTC, projects: [${storefront}y] }]`
+    const { text } = await runDoctor(await startWorld({ env: { POLICY_FILE: policy(`[${storefront}, ${storefront}x]`, freeze) } }))
+    expect(text).toContain(`*Policy:* No server, Elastic IP or virtual machine shows \`${storefront}x\` and \`${storefront}y\`.`)
   })
 
   test('works over Socket Mode, and in a direct message, where the bot needs no invitation', async () => {
@@ -83,7 +84,7 @@ describe('the doctor', () => {
 })
 
 describe('a mistake', () => {
-  test.each<[what: string, options: WorldOptions, words: RegExp, change?: (world: World) => unknown]>([
+  test.each<[what: string, options: WorldOptions & { policy?: string }, words: RegExp, change?: (world: World) => unknown]>([
     [
       'a missing scope, so that the manifest is old',
       { slack: { scopes: neededScopes.filter((scope) => scope !== 'usergroups:read') } },
@@ -97,13 +98,19 @@ describe('a mistake', () => {
       ({ slack }) => slack.setUserGroup('S0ONCALL01', { disabled: true }),
     ],
     [
+      'a user group without members to which a rule escalates',
+      { policy: `rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 30m, to: [S0LEADS00] } }]` },
+      /\(`S0LEADS00`\) is empty or disabled/,
+      ({ slack }) => slack.workspace.userGroups.push({ id: 'S0LEADS00', handle: 'leads', name: 'Leads', members: [] }),
+    ],
+    [
       'a read-only key',
       {},
       /\*API key:\* `lockkeeper` is read-only, so Lockkeeper can't make changes\./,
       ({ accountApi: { world, key } }) => Object.assign(world.data.apiKeys.find(({ token }) => token === key) ?? {}, { readOnly: true }),
     ],
-  ])('is shown: %s', async (_, options, words, change) => {
-    const world = await startWorld(options)
+  ])('is shown: %s', async (_, { policy, ...options }, words, change) => {
+    const world = await startWorld(policy ? { env: { POLICY_FILE: policyInFile(policy) } } : options)
     change?.(world)
     expect(await complaints(world)).toMatch(words)
   })

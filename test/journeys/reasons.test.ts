@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { onlyRequest, startWorldUnder, writesOf } from './policy-world.ts'
-import { ops, startWorld, untilCard, untilReport } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport } from './world.ts'
 
 const strict = `
 rules:
@@ -9,6 +9,13 @@ rules:
   - { name: everything else, approve: [S0ONCALL01] }
 `
 const move = '/infra ip move 203.0.113.10 web-2'
+
+const link = 'https://tickets.example.com/browse/$0'
+const withTickets = `
+rules:
+  - { name: production, changes: ip.move, approve: [S0ONCALL01], self_approval: break-glass, reason: { pattern: 'OPS-\\d+', link: '${link}' } }
+  - { name: failover, changes: ip.evacuate, approve: [S0ONCALL01], self_approval: break-glass, reason: { pattern: '^CHG|(?i)change' } }
+`
 
 function reasonInput(view: Record<string, unknown>) {
   const blocks = view.blocks as { block_id?: string; optional?: boolean; hint?: { text: string }; element?: { initial_value?: string } }[]
@@ -86,5 +93,73 @@ describe('a rule that requires a reason', () => {
     const back = await world.slack.until(() => world.ada.topView())
     expect(reasonInput(back.view)).toMatchObject({ optional: false })
     expect(reasonInput(back.view)?.element?.initial_value).toBeUndefined()
+  })
+})
+
+describe('a rule that requires a match of a pattern', () => {
+  const why = 'The rule “production” requires a reason with a match of `OPS-\\d+`.'
+  const linked = { type: 'link', url: 'https://tickets.example.com/browse/OPS-123', text: 'OPS-123' }
+
+  test('opens the form with the reason that was typed, keeps it open until there is one, and every message links it', async () => {
+    const world = await startWorldUnder(withTickets)
+
+    await world.ada.command(`${move} because web-1 burns`, { channel: ops })
+
+    const form = await world.slack.until(() => world.ada.topView())
+    expect(JSON.stringify(form.view)).toContain(JSON.stringify(`${why} Nothing was requested yet.`).slice(1, -1))
+    const hint = { text: `${why.replaceAll('`', '')} Approvers will see this.` }
+    expect(reasonInput(form.view)).toMatchObject({ optional: false, hint, element: { initial_value: 'web-1 burns' } })
+    expect((await world.ada.submit()).errors).toEqual({ reason: why.replaceAll('`', '') })
+    expect(await world.records.all()).toEqual([])
+
+    await world.ada.fill(form, { Reason: 'OPS-123: web-1 burns, as in OPS-7' })
+    await world.ada.submit()
+    const card = await untilCard(world.slack, /needs approval from/)
+    expect(JSON.stringify(card.blocks)).toContain(JSON.stringify(linked))
+    expect(JSON.stringify(card.blocks)).not.toContain('browse/OPS-7')
+    expect(await onlyRequest(world.records)).toMatchObject({ reason: 'OPS-123: web-1 burns, as in OPS-7', rule: 'production' })
+    await world.ben.command('/infra pending', { channel: ops })
+    await world.slack.until(() => world.slack.ephemerals(people.ben).find(({ blocks }) => JSON.stringify(blocks).includes(linked.url)))
+
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+    const done = await untilCard(world.slack, /\*Done/)
+    expect(done.text).toContain('Reason: `OPS-123: web-1 burns, as in OPS-7` (<https://tickets.example.com/browse/OPS-123|OPS-123>)')
+    await world.ada.click(done, 'Details')
+    await world.slack.until(() => world.slack.ephemerals(people.ada).find(({ blocks }) => JSON.stringify(blocks).includes(linked.url)))
+  })
+
+  test('decides about an evacuation together with the rule of evacuations, and not about the reason of an emergency', async () => {
+    const world = await startWorldUnder(withTickets)
+    const evacuate = '/infra evacuate web-1 web-2'
+
+    await world.ben.command(`${evacuate} because CHG-1`, { channel: ops })
+    const form = await world.slack.until(() => world.ben.topView())
+    expect((await world.ben.submit()).errors).toEqual({ reason: why.replaceAll('`', '') })
+    await world.ben.fill(form, { Reason: 'OPS-123' })
+    const other = 'The rule “failover” requires a reason with a match of ^CHG|(?i)change.'
+    expect((await world.ben.submit()).errors).toEqual({ reason: other })
+    await world.ben.fill(form, { Reason: 'a change for OPS-123' })
+    await world.ben.submit()
+
+    const card = await untilCard(world.slack, /Evacuate web-1.*needs approval from/s)
+    expect(JSON.stringify(card.blocks)).toContain(JSON.stringify(linked))
+    await world.ben.click(card, 'Approve')
+    await world.ben.fill(await world.slack.until(() => world.ben.topView()), { Reason: 'web-1 burns', Confirm: 'I approve my own request' })
+    expect((await world.ben.submit()).errors).toBeUndefined()
+    await untilReport(world.slack, card.ts, /Emergency approval/)
+  })
+
+  test('is named whole in the form, and the metadata of the form has room for it', async () => {
+    const pattern = `OPS-\\d+${'\\d?'.repeat(64)}`
+    const world = await startWorldUnder(withTickets.replace('OPS-\\d+', pattern).replace('name: production', `name: ${'🚀'.repeat(60)}`))
+
+    await world.ada.command(`${move} because ${'"'.repeat(1_500)}`, { channel: ops })
+    await world.slack.until(() =>
+      world.slack.ephemerals(people.ada).find(({ text }) => text.includes('A reason can have up to 500 characters.')),
+    )
+    await world.ada.command(`/infra ip move because ${'"'.repeat(1_500)}`, { channel: ops })
+    const form = await world.slack.until(() => world.ada.topView())
+    expect(reasonInput(form.view)?.hint?.text).toContain(pattern)
   })
 })

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { onlyRequest, repliesTo, restart, startWorldUnder } from './policy-world.ts'
-import { requestMove, untilReport } from './world.ts'
+import { cardNow, finn, onlyRequest, repliesTo, restart, startWorldUnder } from './policy-world.ts'
+import { people, requestMove, untilReport } from './world.ts'
 
 const hours = (count: number) => count * 3_600_000
 
 /** A request that can be approved for ten hours. `pass` lets time pass while no bot runs. */
-async function startRequest(options = {}) {
-  const world = await startWorldUnder('rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h }', options)
+async function startRequest(keys = '') {
+  const world = await startWorldUnder(`rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h${keys} }`)
+  world.slack.workspace.userGroups.push({ id: 'S0LEADS00', handle: 'leads', name: 'Leads', members: [finn] })
   const { card } = await requestMove(world)
   const { id } = await onlyRequest(world.records)
   const pass = (count: number) => restart(world, () => world.records.shiftTimes(id, hours(count)))
@@ -39,5 +40,54 @@ describe('a reminder of a request that waits', () => {
     await untilReport(world.slack, card.ts, /Done/)
 
     expect(repliesTo(world, card)).toHaveLength(2)
+  })
+})
+
+describe('an escalation of a request that waits', () => {
+  const leadsThenChiara = `, escalate: [{ after: 1h, to: [S0LEADS00] }, { after: 2h, to: [U0DOV00001, ${people.ada}] }]`
+  const mentions = (text: string | undefined) => text?.match(/<[@!][^>]+>/g)
+
+  test('calls each of its people when their time has come, once across restarts, and nobody before', async () => {
+    const { world, card, pass } = await startRequest(leadsThenChiara)
+    expect(mentions(card.text)).toEqual([`<@${people.ada}>`, '<!subteam^S0ONCALL01>', expect.stringMatching(/^<!date/)])
+
+    await pass(0.9)
+    await pass(0.6)
+    const first = await untilReport(world.slack, card.ts, /Still needs approval/)
+    await pass(1)
+    const second = await world.slack.until(() => repliesTo(world, card)[1])
+    await world.finn.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(first.text).toMatch(
+      /^:hourglass\S+ Still needs approval after 1\sh 30\smin: .*, press \*Approve\* or \*Reject\* above\. Expires in 8\sh 30\smin/,
+    )
+    expect([mentions(first.text), mentions(second.text)]).toEqual([['<!subteam^S0LEADS00>'], ['<@U0DOV00001>']])
+    expect(repliesTo(world, card)).toHaveLength(3)
+    expect(cardNow(world, card)?.text).toContain(finn)
+    const acts = (await world.records.audit()).map(({ act }) => act)
+    expect(acts.slice(0, 4)).toEqual(['request', 'escalate', 'escalate', 'approve'])
+  })
+
+  test('is one message to all whom it calls, the first approvers too, if nothing was sent while no bot ran', async () => {
+    const { world, card, pass } = await startRequest(leadsThenChiara)
+
+    await pass(5.5)
+    const only = await untilReport(world.slack, card.ts, /Still needs approval/)
+    await pass(4)
+    await untilReport(world.slack, card.ts, /still needs approval/)
+
+    expect(mentions(only.text)).toEqual(['<@U0DOV00001>', '<!subteam^S0ONCALL01>', '<!subteam^S0LEADS00>'])
+    expect((await world.records.audit()).map(({ act }) => act)).toEqual(['request', 'escalate', 'remind'])
+  })
+
+  test('comes in its time, long before the first reminder, and its people may approve before', async () => {
+    const early = await startRequest(', escalate: { after: 1s, to: [S0LEADS00] }')
+    await untilReport(early.world.slack, early.card.ts, /Still needs approval after \d\ss/)
+
+    const { world, card } = await startRequest(leadsThenChiara)
+    await world.finn.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect((await world.records.audit()).find(({ act }) => act === 'approve')).toMatchObject({ by: finn, via: 'S0LEADS00' })
   })
 })

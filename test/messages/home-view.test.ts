@@ -1,5 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
+import type { Waits } from '../../src/domain/request.ts'
 import { phrase } from '../../src/domain/text.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../../src/messages/home-view.ts'
 import { type CardView, fitsOnCard } from '../../src/messages/request-message.ts'
@@ -20,14 +21,20 @@ function entry(more: Requested = {}, view: Partial<CardView> = {}): HomeEntry {
   return { card: cardViewFor({ request: requestFor(more), ...view }), link: address }
 }
 
+const unreadIn = (more: Partial<HomeContent['unread']>) => ({ waiting: 0, mine: 0, underway: 0, scheduled: 0, ...more })
+
 function content(more: Partial<HomeContent> = {}): HomeContent {
   return {
+    frozen: [],
     approvableAlone: new Set(),
     waitsForMe: [],
     decided: new Set(),
     mine: [],
     underway: [],
-    unread: { waiting: 0, mine: 0, underway: 0 },
+    scheduled: [],
+    startable: new Set(),
+    viewerId: 'U0ADA00001',
+    unread: unreadIn({}),
     unreadable: 0,
     buttons: [button({ text: 'Move IP', actionId: 'open-move', value: 'open' })],
     now,
@@ -43,6 +50,8 @@ function many(count: number, more: Requested = {}, view: Partial<CardView> = {})
 }
 
 const blockIds = (blocks: KnownBlock[]) => blocks.flatMap((block) => ('block_id' in block && block.block_id ? [block.block_id] : []))
+const later = (waits: Waits) => ({ state: 'approved', decidedAt: now, waits }) as const
+const from = (userId: string) => ({ origin: { ...requestFor().origin, userId } })
 const sentAt = now - 25 * minutes
 const key = () => entry({ state: 'approved', decidedAt: now }, { handover: { label: 'Create key' } })
 const isLocked = mrkdwn`${'web-2'} is locked on the account.`
@@ -84,9 +93,27 @@ test('the Home tab in every situation', async () => {
       },
     ],
     ['A key of the viewer, and one of another person', { mine: [key()], underway: [key()] }],
+    [
+      'Scheduled and held, of the viewer and of others',
+      {
+        scheduled: [
+          entry(later({ for: 'start', until: now + 90 * minutes })),
+          entry({ ...later({ for: 'start', until: now + 3 * 24 * 60 * minutes }), id: idOf(1), ...from('U0BEN00001') }),
+          entry({ ...later({ for: 'window', until: now, name: 'office' }), id: idOf(2), ...from('U0BEN00001') }),
+          entry({ ...later({ for: 'freeze', until: now, name: 'Black Friday' }), id: idOf(3), ...from('U0BEN00001') }),
+          entry({ ...later({ for: 'freeze', name: '/infra freeze' }), id: idOf(4), ...from('U0BEN00001') }),
+          entry({ ...later({ for: 'change', request: { id: '80fbcd61aa', channelId: 'C1', cardTs: '1.1' } }), id: idOf(5) }),
+        ],
+        startable: new Set([idOf(1)]),
+      },
+    ],
+    [
+      'One that is requested for later',
+      { mine: [entry({ start: now + 90 * minutes, expiresAt: now + 90 * minutes }, { held: { for: 'start' } })] },
+    ],
     ['One that the viewer may approve alone', { mine: [entry()], approvableAlone: new Set([requestFor().id]) }],
-    ['More than were read', { waitsForMe: [entry()], unread: { waiting: 112, mine: 2, underway: 0 }, unreadable: 2 }],
-    ['None of those that were read waits for the viewer', { unread: { waiting: 112, mine: 0, underway: 0 } }],
+    ['More than were read', { waitsForMe: [entry()], unread: unreadIn({ waiting: 112, mine: 2 }), unreadable: 2 }],
+    ['None of those that were read waits for the viewer', { unread: unreadIn({ waiting: 112 }) }],
   ]
   await expectDocument('home.md', 'The Home tab', [
     ...situations.map(([situation, more]): [string, string] => [situation, readableBlocks(homeBlocks(content(more)))]),
@@ -119,18 +146,24 @@ describe('a Home tab with many requests', () => {
   const facts = Array.from({ length: 600 }, (_, index) => ({ label: `Fact ${index}`, value: 'x'.repeat(60) }))
   const long = (count: number) => ({ description: { ...description, facts: facts.slice(0, count) } })
   const widest = { description: { ...description, facts: Array(60).fill({ label: 'L', value: 'z'.repeat(2_500) }) } }
-  const ofEach = { waitsForMe: many(40), mine: many(40, { state: 'rejected' }), underway: many(40, { state: 'starting' }) }
+  const ofEach = {
+    waitsForMe: many(40),
+    mine: many(40, { state: 'rejected' }),
+    underway: many(40, { state: 'starting' }),
+    scheduled: many(40, later({ for: 'start' })),
+  }
 
   test.each<[string, Partial<HomeContent>]>([
     ['many wait', { waitsForMe: many(100) }],
     ['many are the viewer’s own', { mine: many(100) }],
     ['many are under way', { underway: many(100, { state: 'tracking', sentAt: requestedAt }) }],
+    ['many are scheduled', { scheduled: many(100, later({ for: 'start', until: now })) }],
     ['there are many of each', ofEach],
-    ['there are more than are read', { ...ofEach, unread: { waiting: 112, mine: 300, underway: 9_000 } }],
+    ['there are more than are read', { ...ofEach, unread: { waiting: 112, mine: 300, underway: 9_000, scheduled: 40 } }],
     ['long ones wait', { waitsForMe: many(10, { reason: 'y'.repeat(500) }, long(200)), mine: many(3) }],
     ['the longest possible one waits', { waitsForMe: many(2, {}, widest) }],
   ])('has at most 100 blocks with different ids, and counts those that it leaves out, if %s', (_, more) => {
-    const { waitsForMe, mine, underway, unread } = content(more)
+    const { waitsForMe, mine, underway, scheduled, unread } = content(more)
     const blocks = homeBlocks(content(more))
     const ids = blockIds(blocks)
 
@@ -142,6 +175,7 @@ describe('a Home tab with many requests', () => {
       ['Needs your approval', waitsForMe.length],
       ['Your requests', mine.length + unread.mine],
       ['In progress', underway.length + unread.underway],
+      ['Scheduled', scheduled.length + unread.scheduled],
     ] as const) {
       const part = parts.find((each) => each.startsWith(title)) ?? ''
       const shown = (part.match(/Open the request/g) ?? []).length

@@ -34,9 +34,9 @@ function readableBlock(block: KnownBlock): string {
   }
 }
 
-/** Marks links as `[address]`. */
+/** Marks links as `[address]` or `[text: address]`. */
 function readableElement(element: object): string {
-  if ('url' in element) return `[${element.url}]`
+  if ('url' in element) return `[${'text' in element ? `${element.text}: ` : ''}${element.url}]`
   return 'text' in element ? String(element.text) : JSON.stringify(element)
 }
 

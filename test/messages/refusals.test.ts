@@ -128,6 +128,8 @@ const ofAny: CommonFinding[] = [
   { code: 'approval-needed-now' },
   { code: 'rule-gone' },
   { code: 'suspended' },
+  { code: 'data-lost' },
+  { code: 'set-back' },
   { code: 'not-used' },
   { code: 'not-posted', error: 'is_archived' },
   { code: 'alert-resolved' },
@@ -154,6 +156,7 @@ const denials: Record<DenialCode, Denial> = {
   'alerts-need-approval': { code: 'alerts-need-approval', rule: 'staging' },
   'not-involved': { code: 'not-involved', requester: 'U0ADA00001', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
   'not-an-approver': { code: 'not-an-approver', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
+  'not-a-freezer': { code: 'not-a-freezer', freezers: toGroup(['U0BEN00001', 'S0ONCALL01']) },
   'too-few-approvers': { code: 'too-few-approvers', rule: 'production', needed: 2 },
   'group-unknown': { code: 'group-unknown' },
   'own-request': { code: 'own-request' },
@@ -175,6 +178,8 @@ const otherDenials: Denial[] = [
   { code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001'] },
   { code: 'no-rule', kind: 'ip.move', channels: [] },
   { code: 'not-a-requester', requesters: toGroup([]) },
+  { code: 'not-a-freezer', freezers: toGroup([]) },
+  { code: 'shared-channel', action: 'freeze' },
   { code: 'too-few-approvers', rule: 'failover', needed: 2, requester: alertsRequester },
   { code: 'only-requester-may-break-glass', requester: alertsRequester },
   { code: 'project-unknown', rule: '<!channel> & co' },
@@ -208,7 +213,14 @@ const submitted = (more: Partial<SubmitOutcome>) =>
     ...more,
   })
 const handedOver = { handoverLabel: 'Create key' }
-const outcomes = [{}, { asked: undefined }, handedOver, { asked: undefined, ...handedOver }, { is: 'card-delayed' as const }]
+const outcomes = [
+  {},
+  { start: mrkdwn`10:00 PM today` },
+  { asked: undefined },
+  handedOver,
+  { asked: undefined, ...handedOver },
+  { is: 'card-delayed' as const },
+]
 
 const approvers = [
   terms(['U0BEN00001']),
@@ -235,6 +247,13 @@ test('findings, denials and notices read as in refusals.md', async () => {
         tooLate(byAlert('withdrawn'), 'U0BEN00001'),
         othersAreOpen(held.slice(0, 1), 'U0BEN00001'),
         othersAreOpen(held, 'alerts', true),
+      ].join('\n'),
+    ],
+    [
+      'Another one is scheduled, or has started',
+      [
+        othersAreOpen([{ ...holding('waiting', [address]), holder: requestFor({ start: Date.UTC(2026, 11, 1, 6) }) }], 'U0BEN00001'),
+        tooLate(requestFor({ state: 'voided', causes: [{ code: 'gave-way' }] }), 'U0BEN00001'),
       ].join('\n'),
     ],
     ['After a request', outcomes.map(submitted).join('\n')],

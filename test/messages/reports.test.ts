@@ -29,6 +29,15 @@ const at = (minute: number) => requestedAt + minute * minutes
 const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: at(1) })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 3 } })
 const several = { approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')] }
+const one = { approvals: [approvedBy('U0BEN00001')], missing: 1 }
+const escalate = [
+  { afterMs: 30 * minutes, to: toGroup(['S0LEADS00']) },
+  { afterMs: 90 * minutes, to: toGroup(['S0HEADS00', 'U0CHI00001']) },
+  { afterMs: 95 * minutes, to: toGroup(['U0BEN00001', 'U0ADA00001']) },
+]
+const escalating = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1, escalate } })
+const two = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 2, escalate } })
+const called = (...all: number[]) => ({ escalated: all.map((passed) => ({ passed, reminds: false })) })
 const key = { handover: { label: 'Create key' } }
 const keyApproved = { state: 'approved' as const, approvals: [approvedBy('U0BEN00001')], decidedAt: requestedAt, expiresAt: at(240) }
 const emergency = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!channel>', breakGlass: true }
@@ -44,6 +53,19 @@ test('every report', async () => {
     ['One of the two may not approve any more', 'reminder-half', view({ ...several, missing: 2 }, { rule: threeOf })],
     ['The rule mentions others', 'reminder-half', view({}, { rule: ruleFor({ mention: toGroup(['U0EVE00001', 'S0PAGED001']) }) })],
     ['The rule mentions nobody', 'reminder-half', view({}, { rule: ruleFor({ mention: toGroup([]) }) })],
+    ['An escalation', 'escalation-1', view(called(1), { rule: escalating, now: at(30) })],
+    ['The second escalation, after one of two approvals', 'escalation-2', view({ ...called(1, 2), ...one }, { rule: two, now: at(90) })],
+    ['Two escalations came due while no worker ran', 'escalation-1', view(called(2), { rule: escalating, now: at(100) })],
+    [
+      'An escalation in place of a reminder',
+      'escalation-1',
+      view({ escalated: [{ passed: 1, reminds: true }] }, { rule: escalating, now: at(120) }),
+    ],
+    [
+      'An escalation to people who have approved or requested it',
+      'escalation-2',
+      view({ ...called(2, 3), ...one }, { rule: two, now: at(100) }),
+    ],
     [
       'A key is for another person, whose phone must not ring',
       'reminder-half',
@@ -54,6 +76,11 @@ test('every report', async () => {
     ['A key was not created yet', 'handover-half', view(keyApproved, { ...key, now: at(120) })],
     ['A key will soon not be created', 'handover-last', view(keyApproved, { ...key, now: at(216) })],
     ['An emergency approval', 'break-glass', view({ state: 'starting', decision: emergency })],
+    [
+      'An emergency approval that passes a freeze',
+      'break-glass',
+      view({ state: 'starting', decision: { ...emergency, passed: [{ by: 'freeze', name: 'Black Friday', until: 0 }] } }),
+    ],
     [
       'An emergency approval, when no rule covers it any more',
       'break-glass',
@@ -96,6 +123,14 @@ test('every report', async () => {
   )
 })
 
+test('a reason in a report links what its rule links', () => {
+  const decision = { ...approvedBy('U0BEN00001'), reason: 'Not before OPS-2.' }
+  const reason = [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0' }]
+  const rejected = reportInEachLayout(view({ ...sent, state: 'rejected', decision }, { rule: ruleFor({ reason }) }), 'ended')
+
+  expect(JSON.stringify(rejected)).toContain('{"type":"link","url":"https://tickets.example.com/browse/OPS-2","text":"OPS-2"}')
+})
+
 describe('a call', () => {
   test('of approvers leaves out people who need not act: the requester, and those who have approved', () => {
     const approve = { anyOf: toGroup(['U0ADA00001', 'U0BEN00001', 'U0CHI00001']), allOf: [], approvals: 2 }
@@ -110,13 +145,19 @@ describe('a call', () => {
     const sentIn = (name: ReportName, more: Partial<Request>) =>
       requestStates.filter((state) => report(view({ ...more, state }, key), name) !== undefined)
 
-    expect([sentIn('reminder-half', {}), sentIn('reminder-last', {})]).toEqual([['waiting'], ['waiting']])
+    for (const name of ['reminder-half', 'reminder-last', 'escalation-1'] as const) expect(sentIn(name, called(1))).toEqual(['waiting'])
     for (const name of ['approved', 'handover-half', 'handover-last'] as const) {
       expect(sentIn(name, keyApproved)).toEqual(['approved'])
       expect(report(view(keyApproved), name)).toBeUndefined()
     }
     expect(sentIn('stopped', { sentAt: at(10), stoppedBy: 'U0CHI00001' })).toEqual(['untracked'])
     expect(report(view({}, { rule: undefined }), 'reminder-half')).toBeUndefined()
+  })
+
+  test('of the first approvers leaves out those who are only escalated to', () => {
+    expect(report(view({}, { rule: escalating }), 'reminder-half')?.match(/<[@!][^>]+>/g)).toEqual(['<!subteam^S0ONCALL01>'])
+    const alone = view({ state: 'starting', decision: emergency }, { rule: escalating })
+    expect(report(alone, 'break-glass')?.match(/<[@!][^>]+>/g)).toEqual(['<!subteam^S0ONCALL01>'])
   })
 
   test('of an emergency approval is sent in every later state, and not where another person approved', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { alertsRequester } from '../../src/domain/approval.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
+import { ownFreezeName } from '../../src/domain/starts.ts'
 import { approvalCard, type CardView, cardActions, fitsOnCard, isFinished, requestDetails } from '../../src/messages/request-message.ts'
 import { code, mrkdwn, profileLink } from '../../src/slack/text.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
@@ -17,6 +18,8 @@ const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']
 const isOff = mrkdwn`${code('web-2')} has status ${code('off')}.`
 const isLocked = mrkdwn`${code('web-2')} is locked on the account.`
 
+const ofTicket = ruleFor({ reason: [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0?a=1&b=2' }] })
+
 const view = (request: Partial<Request>, more: Partial<CardView> = {}) => cardViewFor({ request: requestFor(request), ...more })
 
 const approved = { decision: byBen, approvals: [{ ...byBen, at: at(12) }], decidedAt: at(12) }
@@ -24,6 +27,10 @@ const sent = { ...approved, sentAt: at(12), acceptedAt: at(12) }
 const reason = 'see https://tickets.nimbus.example/OPS-1'
 const ended = (more: Partial<Request>, card: Partial<CardView> = {}) => view({ endedAt: at(13), reason, ...more }, card)
 const alert = { reason: 'web-1 is down', alert: { name: 'NodeDown' }, origin: { ...requestFor().origin, userId: alertsRequester } }
+
+const tonight = at(8 * 60)
+const office = { for: 'window', name: 'office', until: at(19 * 60) } as const
+const blackFriday = { for: 'freeze', name: 'Black Friday', until: at(3 * 24 * 60) } as const
 
 const shown = ({ blocks }: { blocks: Parameters<typeof readableBlocks>[0] }) => readableBlocks(blocks)
 
@@ -33,12 +40,25 @@ test('the request message in every situation', async () => {
   const several = { approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)] }
   const moving = { ...sent, state: 'tracking' as const }
   const emergency = { ...byBen, by: 'U0ADA00001', breakGlass: true, reason: 'web-1 burns <!here>' }
+  const forLater = { start: tonight, expiresAt: tonight }
+  const heldItems = [
+    { id: 'eip_1', state: 'done' as const, causes: [] },
+    { id: 'eip_2', state: 'waiting' as const, waits: blackFriday, causes: [] },
+    { id: 'eip_3', state: 'waiting' as const, causes: [] },
+  ]
+  const passed = [
+    { by: 'window' as const, name: 'office', until: 0 },
+    { by: 'freeze' as const, name: 'Black Friday', until: 0 },
+    { by: 'freeze' as const, name: ownFreezeName },
+  ]
   const situations: [string, CardView][] = [
     ['It waits for approval', view({})],
     [
       'It waits, in an environment, with a reason and something to check first',
       view({ reason }, { environment: 'production', checks: [isOff, isLocked], unchecked: [mrkdwn`whether it answers`] }),
     ],
+    ['It waits, with a reason in which its rule links a match', view({ reason: 'OPS-1 <burns>, as OPS-2' }, { rule: ofTicket })],
+    ['It waits, with the address of another site for the match', view({ reason }, { rule: ofTicket })],
     ['It waits for three approvals', view({}, { rule: threeOf })],
     ['Two of three have approved', view({ ...several, missing: 1 }, { rule: threeOf })],
     ['One of the two may not approve any more', view({ ...several, missing: 2 }, { rule: threeOf })],
@@ -56,6 +76,20 @@ test('the request message in every situation', async () => {
     ["It waits for the account's limit", view({ ...approved, state: 'approved', waits: limit })],
     ['No worker runs', view({ ...approved, state: 'approved', waits: { for: 'worker' } })],
     ['It is approved, for a key', view({ ...approved, state: 'approved' }, handover)],
+    ['It is requested for later', view(forLater, { held: { for: 'start', until: tonight } })],
+    ['It is requested for later, and its window opens still later', view(forLater, { held: office })],
+    ['It is requested outside its window', view({}, { held: office })],
+    ['It is requested in a freeze', view({}, { held: blackFriday })],
+    ['It is approved, and no worker has looked at its start yet', view({ ...approved, ...forLater, state: 'approved' })],
+    ['It waits for its start', view({ ...approved, ...forLater, state: 'approved', waits: { for: 'start', until: tonight } })],
+    ['It waits for its window', view({ ...approved, state: 'approved', waits: office })],
+    ['It is held by a freeze of the policy', view({ ...approved, state: 'approved', waits: blackFriday })],
+    ['It is held by a freeze without an end', view({ ...approved, state: 'approved', waits: { for: 'freeze', name: ownFreezeName } })],
+    [
+      'It waits for another request',
+      view({ ...approved, state: 'approved', waits: { for: 'change', request: { id: '80fbcd61aa', channelId: 'C1', cardTs: '1.1' } } }),
+    ],
+    ['An evacuation, and a freeze holds the rest', view({ ...moving, items: heldItems })],
     ['It is being sent', view({ ...sent, state: 'starting' })],
     ['It is under way', view(moving, { checks: [isOff] })],
     ['It is under way, usually for 40 s', view({ ...moving, usualMs: 40_000 })],
@@ -70,6 +104,7 @@ test('the request message in every situation', async () => {
       ended({ ...sent, state: 'done', needsApproval: false, decision: { via: 'no-approval' }, approvals: [] }),
     ],
     ['It is done, approved by its requester alone', ended({ ...sent, state: 'done', decision: emergency, approvals: [] })],
+    ['It is done, past a window and freezes', ended({ ...sent, state: 'done', decision: { ...emergency, passed }, approvals: [] })],
     ['It is done, and was not tracked for a while', ended({ ...sent, state: 'done', endedAt: at(72) + 18_000, untrackedMs: 59 * minutes })],
     ['It failed', ended({ ...sent, state: 'failed' }, { ending: { why: 'web-2 was deleted.' } })],
     [
@@ -84,11 +119,26 @@ test('the request message in every situation', async () => {
       ended({ ...approved, state: 'voided' }, { ending: { why: 'The address was on web-1, and is on web-3 now.' } }),
     ],
     [
+      'Another change of the same thing started before it',
+      ended({ ...approved, state: 'voided', causes: [{ code: 'gave-way' }] }, { ending: { why: 'Another change started before it.' } }),
+    ],
+    [
+      'It was missed',
+      ended(
+        { ...approved, state: 'not-started', causes: [{ code: 'approved-too-long-ago' }] },
+        { ending: { why: 'Not started in time.' } },
+      ),
+    ],
+    [
       'It was rejected',
       ended(
         { state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'Not *now*, see https://status.nimbus.example' } },
         { environment: 'production' },
       ),
+    ],
+    [
+      'It was rejected, under a rule that links a match',
+      ended({ state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'after OPS-2, please' } }, { rule: ofTicket }),
     ],
     ['It was withdrawn', ended({ state: 'withdrawn', withdrawnBy: 'U0ADA00001' })],
     ['The alert resolved', ended({ ...alert, state: 'withdrawn' })],
@@ -120,6 +170,46 @@ test('the details of a request', async () => {
   await expectDocument('request-details.md', 'The details of a request', [
     ['It is under way', shown(requestDetails(view({ ...sent, state: 'tracking' })))],
     ['It is done', shown(requestDetails(ended({ ...sent, state: 'done', lateAt: at(12) + 30_000 }, checked)))],
+    [
+      'It is scheduled',
+      shown(requestDetails(view({ ...approved, state: 'approved', start: tonight, waits: { for: 'start', until: tonight } }))),
+    ],
+    [
+      'It was held when its time was over',
+      shown(requestDetails(ended({ ...approved, state: 'not-started', endedAt: at(9000), start: at(20), waits: blackFriday }))),
+    ],
+    [
+      'It was held until somebody lifted the freeze',
+      shown(
+        requestDetails(
+          ended({
+            ...sent,
+            sentAt: at(40),
+            acceptedAt: at(40),
+            endedAt: at(41),
+            state: 'done',
+            waits: { for: 'freeze', name: ownFreezeName },
+          }),
+        ),
+      ),
+    ],
+    [
+      'An approver let it start before its start',
+      shown(
+        requestDetails(
+          ended({
+            ...sent,
+            sentAt: at(30),
+            acceptedAt: at(30),
+            endedAt: at(31),
+            state: 'done',
+            start: tonight,
+            startNow: { ...byBen, at: at(29) },
+          }),
+        ),
+      ),
+    ],
+    ['It is done, and its rule links a match', shown(requestDetails(ended({ ...sent, state: 'done' }, { rule: ofTicket })))],
     ['Its tracking was stopped', shown(requestDetails(ended({ ...sent, state: 'untracked', stoppedBy: 'U0ADA00001', endedAt: at(30) })))],
   ])
   expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(/Ended, <!date\^\d+\^\{time_secs\} \{date_short_pretty\}/)
@@ -179,7 +269,8 @@ describe('the length of a request message', () => {
   })
 
   test('has room for every later state: a request that fits is shown whole in all of them', () => {
-    const longest = view({ reason: 'y'.repeat(100) }, { description: factsOf(190, 10), rule: threeOf })
+    const longLink = { rule: 'production', pattern: '&{100}', link: 'https://tickets.example.com/browse/$0?more=&&&&&&&&&&&&&&&&&&&&&' }
+    const longest = view({ reason: 'y'.repeat(100) }, { description: factsOf(190, 10), rule: { ...threeOf, reason: [longLink] } })
     expect(fitsOnCard(longest)).toBe(true)
     const first = JSON.stringify(approvalCard(longest).blocks)
     expect(longest.description.facts.every(({ label, value }) => first.includes(`*${label}*\\n\`${value}\``))).toBe(true)

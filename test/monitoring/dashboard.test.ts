@@ -21,6 +21,6 @@ describe('the dashboard', () => {
   test('shows every metric of Lockkeeper but the counts of requests that wait', () => {
     const own = [...knownMetrics().keys()].filter((name) => /^lockkeeper_/.test(name) && !/_(bucket|sum|count)$/.test(name))
     const unseen = own.filter((name) => !queries.some((query) => new RegExp(`\\b${name}(_bucket|_count)?\\b`).test(query)))
-    expect(unseen).toEqual(['lockkeeper_requests_open'])
+    expect(unseen).toEqual(['lockkeeper_requests_open', 'lockkeeper_requests_scheduled'])
   })
 })

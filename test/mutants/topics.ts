@@ -11,7 +11,7 @@ export interface Topic {
 /** All paths are patterns. Each, and each choice in braces, must match a file, so that none is forgotten when files move. */
 export const topics: Record<string, Topic> = {
   rulings: {
-    files: ['src/domain/{approval,policy}.ts', 'src/requests/{access,authority}.ts'],
+    files: ['src/domain/{approval,hours,policy,reason}.ts', 'src/requests/{access,authority}.ts'],
     tests: [
       'test/attacks/{chosen-rule,easier-evacuation,left-channel,refused-clicks}.test.ts',
       'test/attacks/{quiet-emergency,tampered-forms}.long.test.ts',

@@ -72,11 +72,13 @@ describe('the operations port', () => {
 describe('the metrics', () => {
   const figures: Snapshot = {
     open: [{ state: 'waiting', kind: 'ip.move', count: 2 }],
+    scheduled: [{ by: 'window', count: 2 }],
     movesInFlight: 3,
     unsent: 1,
     jobs: [{ queue: 'wake-ups', state: 'delayed', count: 4 }],
     lastTickAgeMs: 1_500,
     budget: [{ kind: 'read', lane: 'person', used: 50, waitMs: 31_000 }],
+    isFrozen: true,
   }
 
   /** Returns metrics together with their page. */
@@ -123,11 +125,13 @@ describe('the metrics', () => {
           'lockkeeper_report_delay_seconds_bucket{le="0.5",kind="ip.evacuate"} 1',
           'lockkeeper_requests_lost_total{how="set-back"} 1',
           'lockkeeper_requests_open{kind="ip.move",state="waiting"} 2',
+          'lockkeeper_requests_scheduled{by="window"} 2',
           'lockkeeper_moves_in_flight 3',
           'lockkeeper_messages_unsent 1',
           'lockkeeper_queue_jobs{queue="wake-ups",state="delayed"} 4',
           'lockkeeper_last_tick_age_seconds 1.5',
           'lockkeeper_redis_up 1',
+          'lockkeeper_frozen 1',
         ]),
       )
     })

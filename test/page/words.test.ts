@@ -68,6 +68,7 @@ const at = (...parts: [number, number, number, number?, number?]) => new Date(..
 test.each([
   ['{date_short_pretty} at {time}', at(2026, 10, 21, 9, 5), 'today at 9:05 AM'],
   ['{date_short_pretty}', at(2026, 10, 22), 'tomorrow'],
+  ['{time} {date_long_pretty}', at(2026, 11, 1, 6, 0), '6:00 AM Tuesday, December 1, 2026'],
   ['{date_short}', at(2026, 10, 3), 'Nov 3, 2026'],
   ['{date_num} {time_secs}', at(2026, 0, 2, 3, 4), '2026-01-02 3:04:00 AM'],
   ['{unknown}', at(2026, 10, 21), '{unknown}'],

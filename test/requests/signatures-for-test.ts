@@ -1,6 +1,6 @@
 import { type Approval, type Request, requestVersion } from '../../src/domain/request.ts'
 import { createRequestSignatures, type RequestSignatures } from '../../src/domain/request-signature.ts'
-import { createKeyring, Secret } from '../../src/domain/signing.ts'
+import { createKeyring, type Keyring, Secret } from '../../src/domain/signing.ts'
 import type { NewRequest } from '../../src/requests/store.ts'
 
 /** The keys and signatures of a test without a bot. */
@@ -9,7 +9,7 @@ export const signatures = createRequestSignatures(requestKeyring)
 
 /** Returns the signatures of a bot with these variables. Without STATE_KEY its key comes from INFRA_API_KEY. */
 export function signaturesOfBot(variables: { INFRA_API_KEY: string; REDIS_PREFIX: string; STATE_KEY?: string }): RequestSignatures {
-  return signaturesOf(keysOfBot(variables), variables.REDIS_PREFIX)
+  return createRequestSignatures(keyringOfBot(variables))
 }
 
 /** Returns the keys with which a bot signs, separated by commas. */
@@ -17,8 +17,9 @@ export function keysOfBot({ STATE_KEY, INFRA_API_KEY }: { INFRA_API_KEY: string;
   return STATE_KEY ?? INFRA_API_KEY
 }
 
-function signaturesOf(keys: string, prefix: string): RequestSignatures {
-  return createRequestSignatures(createKeyring(secretsOf(keys), { purpose: 'requests', prefix }))
+/** Returns the keyring with which that bot signs requests and the freeze. */
+export function keyringOfBot(variables: { INFRA_API_KEY: string; REDIS_PREFIX: string; STATE_KEY?: string }): Keyring {
+  return createKeyring(secretsOf(keysOfBot(variables)), { purpose: 'requests', prefix: variables.REDIS_PREFIX })
 }
 
 export function secretsOf(keys: string): [Secret, ...Secret[]] {

@@ -3,10 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { isOpen, payloadHash, type Request, resourcesOf } from '../../src/domain/request.ts'
 import type { RequestSignatures } from '../../src/domain/request-signature.ts'
+import type { Keyring } from '../../src/domain/signing.ts'
 import { createKeys, type Keys } from '../../src/redis/key-names.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
 import { auditWriting, trusting } from '../requests/audit-for-test.ts'
-import { signaturesOfBot } from '../requests/signatures-for-test.ts'
+import { keyringOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import type { Slack } from './slack/slack.ts'
 
@@ -46,6 +47,17 @@ function decidedBefore(signatures: Stored['signatures'], request: Request, befor
   return decision.breakGlass ? signatures.signBreakGlass(request, decision) : signatures.signApproved(request, decision)
 }
 
+/** Shifts the times of the freeze that people set, if they ever set one, in the same way. */
+async function shiftFreeze({ redis, keys }: Pick<Stored, 'redis' | 'keys'>, { sign }: Pick<Keyring, 'sign'>, ms: number): Promise<void> {
+  const text = await redis.get(keys.freeze)
+  if (text === null) return
+  const { signature: _, ...record } = JSON.parse(text)
+  const before = (at: number | undefined) => at && at - ms
+  const past = record.past.map(({ from, to }: { from: number; to: number }) => ({ from: before(from), to: before(to) }))
+  const shifted = { ...record, from: before(record.from), until: before(record.until), past }
+  await redis.set(keys.freeze, JSON.stringify({ ...shifted, signature: sign({ signed: 'freeze', ...shifted }) }))
+}
+
 interface BotVariables {
   REDIS_URL: string
   REDIS_PREFIX: string
@@ -71,6 +83,8 @@ export function openStoredRequests(variables: BotVariables) {
     open: async () => (await all()).filter(({ state }) => isOpen(state)),
 
     shiftTimes: (request: Request, ms: number) => shiftRequest({ redis, keys, signatures }, request, ms),
+    shiftFreeze: (ms: number) => shiftFreeze({ redis, keys }, keyringOfBot(variables), ms),
+    isFrozen: async (): Promise<boolean> => JSON.parse((await redis.get(keys.freeze)) ?? '{}').isOn === true,
     close: () => redis.disconnect(),
   }
 }
@@ -96,14 +110,16 @@ interface Act {
 }
 
 interface Around {
-  slack: Pick<Slack, 'faults'>
+  slack: Pick<Slack, 'faults' | 'as'>
   accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
-  requests: Pick<StoredRequests, 'open' | 'shiftTimes'>
+  requests: Pick<StoredRequests, 'open' | 'shiftTimes' | 'shiftFreeze' | 'isFrozen'>
   alerts: { url: string; token: string }
+  /** Lets time pass for the policy, and restarts the bot. */
+  passTime: (ms: number, shift: () => Promise<void>) => Promise<void>
 }
 
 const slowMs = 2_000
-const skippedHours = 4
+const skippedHours = 2
 const always = Number.POSITIVE_INFINITY
 
 /** Creates what people can break in the sandbox. Add the next one to this list. */
@@ -118,6 +134,7 @@ export function createBreakages(around: Around): Breakage[] {
       for (const method of ['*', 'response_url']) slack.faults.add({ method, kind: 'delay', delayMs: slowMs, times: always, when: isOn })
     }),
     limitUsedUp(around),
+    freeze(around),
     {
       id: 'moved-meanwhile',
       name: 'Someone else moves an address',
@@ -128,10 +145,10 @@ export function createBreakages(around: Around): Breakage[] {
     },
     {
       id: 'hours-later',
-      name: 'Four hours later',
-      effect: `Makes all open requests ${skippedHours} hours older, so that they expire.`,
+      name: 'Two hours later',
+      effect: 'Makes requests, their starts, a freeze and the hours of the policy two hours older, and restarts Lockkeeper.',
       kind: 'act',
-      verb: 'Skip 4 hours',
+      verb: 'Skip 2 hours',
       run: () => skipHours(around),
     },
   ]
@@ -245,10 +262,44 @@ async function moveMeanwhile({ accountApi: { world }, requests }: Around): Promi
   return `${elasticIp.address} is on ${third.hostname} now.`
 }
 
-/** What is approved and not sent yet keeps its times, because its approvals are signed with theirs. A key waits for its requester instead. */
-async function skipHours({ requests: { open, shiftTimes } }: Around): Promise<string> {
-  const waiting = (await open()).filter(({ state, kind }) => state === 'waiting' || (state === 'approved' && kind.startsWith('key.')))
-  for (const request of waiting) await shiftTimes(request, skippedHours * 3_600_000)
-  if (waiting.length === 0) return 'No request is open. Request a change first.'
-  return `${waiting.length} ${waiting.length === 1 ? 'request is' : 'requests are'} ${skippedHours} hours older now.`
+async function skipHours({ requests, passTime }: Around): Promise<string> {
+  const ms = skippedHours * 3_600_000
+  let count = 0
+  await passTime(ms, async () => {
+    const unsent = (await requests.open()).filter(({ state }) => state === 'waiting' || state === 'approved')
+    for (const request of unsent) await requests.shiftTimes(request, ms)
+    await requests.shiftFreeze(ms)
+    count = unsent.length
+  })
+  return `It is ${skippedHours} hours later. ${count === 0 ? 'No request was open.' : `Open requests that are older now: ${count}.`}`
+}
+
+const ben = 'U0BEN00001'
+const opsChannel = 'C0OPS00001'
+
+/** Ben, who is on call, freezes all changes, or lifts the freeze. */
+function freeze({ slack, requests }: Around): Breakage {
+  let isOn = false
+
+  async function turn(on: boolean): Promise<string> {
+    await slack.as(ben).command(on ? '/infra freeze because something looks wrong' : '/infra unfreeze', { channel: opsChannel })
+    const deadline = Date.now() + 5_000
+    do {
+      await delay(100)
+      isOn = await requests.isFrozen()
+    } while (isOn !== on && Date.now() < deadline)
+    if (isOn !== on) return `Lockkeeper didn't ${on ? 'freeze' : 'lift the freeze'}. Its answer to Ben says why.`
+    return on ? 'Ben has frozen all changes. See #ops.' : 'Ben has lifted the freeze. What it held starts now.'
+  }
+
+  return {
+    id: 'freeze',
+    name: 'Ben freezes all changes',
+    effect: 'No change starts until Ben lifts the freeze. Requests can be made and approved.',
+    kind: 'switch',
+    get isOn() {
+      return isOn
+    },
+    turn: (on) => (on === isOn ? undefined : turn(on)),
+  }
 }

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { elasticIp, elasticIps } from './account-api/data.ts'
 import { documentedLimits, type Limits } from './account-api/rate-limiter.ts'
 import { startAccountApi } from './account-api/start-account-api.ts'
@@ -26,7 +29,16 @@ export interface SandboxOptions {
 /** What the bot may spend, as it is shipped. */
 const shippedLimits = { INFRA_READS_PER_MINUTE: '60', INFRA_WRITES_PER_MINUTE: '20', MOVE_POLL_BUDGET: '20' }
 
-const policyFile = fileURLToPath(new URL('./policy.yml', import.meta.url))
+const policyText = readFileSync(new URL('./policy.yml', import.meta.url), 'utf8')
+
+const hourMs = 3_600_000
+const timeOfDay = (ms: number) => new Date(ms).toISOString().slice(11, 16)
+
+/** The policy with a window of four hours each day. */
+function policyWith(opensAt: number): string {
+  const hours = `from: "${timeOfDay(opensAt)}", to: "${timeOfDay(opensAt + 4 * hourMs)}"`
+  return policyText.replace(/from: "\d\d:\d\d", to: "\d\d:\d\d"/, hours)
+}
 
 /** web-1 has several Elastic IPs here, so that it is worth to evacuate it. */
 function moreOfWeb1() {
@@ -60,6 +72,11 @@ export async function startSandbox(options: SandboxOptions = {}) {
     const alertsToken = randomBytes(16).toString('hex')
     // In an existing Redis, data of an earlier sandbox must not be found.
     const redisPrefix = `sandbox-${randomBytes(4).toString('hex')}`
+    const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-sandbox-'))
+    closing.push(() => rm(folder, { recursive: true, force: true }))
+    const policyFile = join(folder, 'policy.yml')
+    let opensAt = Date.now() + 1.5 * hourMs
+    await writeFile(policyFile, policyWith(opensAt))
     slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
     const env = {
       ...botVariables({ slack, accountApi, redisUrl: redis.url, socketMode: transport === 'socket' }),
@@ -83,7 +100,16 @@ export async function startSandbox(options: SandboxOptions = {}) {
     const requests = openStoredRequests(env)
     closing.push(async () => requests.close())
     const alerts = { url: `http://127.0.0.1:${alertsPort}/alerts/alertmanager`, token: alertsToken }
-    breakages = createBreakages({ slack, accountApi, requests, alerts })
+    /** Makes the hours of the policy older, and restarts the bot. `shift`: what else becomes older meanwhile. */
+    async function passTime(ms: number, shift: () => Promise<void>): Promise<void> {
+      await bot.kill('SIGTERM')
+      // If the window opens meanwhile, it has just opened, so that nothing is missed that waits for it.
+      opensAt = opensAt > Date.now() ? Math.max(opensAt - ms, Date.now() - 10 * 60_000) : opensAt - ms
+      await writeFile(policyFile, policyWith(opensAt))
+      await shift()
+      await bot.start()
+    }
+    breakages = createBreakages({ slack, accountApi, requests, alerts, passTime })
     return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, close }
   } catch (error) {
     await close()

@@ -133,7 +133,7 @@ describe('a message', () => {
     const early = wholeSection(mrkdwn`*Check first*`)
     const facts = fields([mrkdwn`*Server*\n${'<web-1>'}`])
     const said = message(
-      [header('Move a & b'), ...facts, ...reasonBlocks('Reason', '*now* https://a.example/b'), ...early, divider()],
+      [header('Move a & b'), ...facts, ...reasonBlocks('Reason', '*now* https://a.example/b', []), ...early, divider()],
       early,
     )
 

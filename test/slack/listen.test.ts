@@ -115,6 +115,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
   const seen = new Set<string>()
   const app = fakeApp({
     config: { slack: { command: '/ops' } },
+    directory: { knownZone: () => undefined },
     keys: createKeys('test'),
     redis: {
       set: (async (key: string) => {
@@ -126,7 +127,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
     },
     access: {
       gate: did('allowed') as never,
-      ruleWithReason: () => undefined,
+      reasonTerms: () => [],
       authorize: async (who, intent) => {
         authorized.push({ who, at: 'what' in intent ? intent.what : undefined })
         await authorize()

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
+import { formMetadata } from '../../src/slack/forms.ts'
 import { enteredIn, readMetadata, schemas, writeMetadata } from '../../src/slack/payloads.ts'
+import { fakeApp } from '../fake-app.ts'
 
 const {
   command: CommandPayload,
@@ -99,4 +101,25 @@ it("a modal's metadata is read as it was written, and not from another version o
   expect(readMetadata(writeMetadata(metadata))).toMatchObject(metadata)
   for (const text of ['', '{', '{}', writeMetadata(metadata).replace('"version":1', '"version":2')])
     expect(readMetadata(text)).toBeUndefined()
+})
+
+it('the metadata of a form has room for what rules require of a reason, and for what is added to it', () => {
+  const id = 'W0123456789'
+  const responseUrl = `https://hooks.slack.com/commands/T0NIMBUS01/1234567890123/${'x'.repeat(60)}`
+  const opened = {
+    origin: { teamId: id, channelId: id, userId: id, command: `/${'x'.repeat(31)}` },
+    responseUrl,
+    reason: '"'.repeat(3_000),
+    start: `in ${'"'.repeat(2_900)}`,
+  }
+  const app = fakeApp({ directory: { knownZone: () => 'America/Argentina/ComodRivadavia' } })
+  const linked = { id: 'f'.repeat(32), link: `https://nimbus-works-of-the-north.slack.com/archives/${id}/p1795010400000100` }
+  const more = { undoes: linked, repeats: linked, message: { channelId: id, ts: '1795010400.000100' } }
+  const longest = { rule: '"'.repeat(60), pattern: '\\'.repeat(200), link: 'https://tickets.example.com/browse/$0' }
+  const short = ['a', 'b', 'c'].map((rule) => ({ rule, pattern: 'OPS-\\d+' }))
+  const written = (terms: typeof short) => formMetadata(app, opened, terms, more)
+
+  expect(written([longest, longest, longest]).length).toBeLessThan(3_000 - 150)
+  expect(readMetadata(written([longest, longest]))?.reasonTerms).toEqual([{ rule: longest.rule, pattern: longest.pattern }])
+  expect(readMetadata(written(short))?.reasonTerms).toEqual(short)
 })

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { reasonBlocks, reasonElements } from '../../src/slack/blocks.ts'
+import { reasonBlocks, reasonElements, reasonWords } from '../../src/slack/blocks.ts'
 import { problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
 import { hostileText } from './hostile-text.ts'
+
+const link = 'https://tickets.example.com/browse/$0'
+const terms = ['OPS-\\d+', '\\S{1,30}', '(?s:.{20})'].map((pattern) => ({ rule: 'production', pattern, link }))
 
 const shown = (reason: string) => reasonElements(reason).map((element) => (element.type === 'link' ? [element.url] : element.text))
 
@@ -40,10 +43,44 @@ describe('a reason', () => {
     ])
   })
 
+  test('has links for what its rule links, and an address with a match in it is text', () => {
+    const links = (reason: string) =>
+      reasonElements(reason, [{ rule: 'production', pattern: 'OPS-\\d+', link }]).map((element) =>
+        element.type === 'link' ? [element.text, element.url] : element.text,
+      )
+    const linked = (id: string) => [id, `https://tickets.example.com/browse/${id}`]
+
+    expect(links('OPS-1')).toEqual([linked('OPS-1')])
+    expect(links('\u200bO\u200bPS-1:\n web-1 burns, like OPS-2, see https://a.example/x.')).toEqual([
+      linked('OPS-1'),
+      ': web-1 burns, like OPS-2, see ',
+      [undefined, 'https://a.example/x'],
+      '.',
+    ])
+    expect(links('https://evil.example/OPS-1?x, https://a.example/OPS-2')).toEqual([
+      'https://evil.example/',
+      linked('OPS-1'),
+      '?x, ',
+      [undefined, 'https://a.example/OPS-2'],
+    ])
+  })
+
+  test('in a text is code, with its links after it', () => {
+    const terms = ['OPS-\\d+', 'web-\\d'].map((pattern) => ({ rule: 'production', pattern, link }))
+
+    expect(reasonWords('`OPS-1` <web-1>', terms).text).toBe(
+      '`’OPS-1’ &lt;web-1&gt;` (<https://tickets.example.com/browse/OPS-1|OPS-1>, <https://tickets.example.com/browse/web-1|web-1>)',
+    )
+    // A cut could end in the middle of a number.
+    expect(reasonWords('see OPS-1234', terms, 10).text).toBe('`see OPS-1…` (<https://tickets.example.com/browse/OPS-1234|OPS-1234>)')
+    expect(reasonWords('web', terms).text).toBe('`web`')
+    expect(reasonWords('OPS-1', undefined).text).toBe('`OPS-1`')
+  })
+
   test('is shown whole, on one line, in blocks that Slack takes', () => {
     fc.assert(
       fc.property(hostileText, (reason) => {
-        const blocks = reasonBlocks('Reason', reason)
+        const blocks = reasonBlocks('Reason', reason, terms)
         expect(problemsWithBlocks(blocks)).toEqual([])
         expect(shown(reason).flat().join('')).not.toMatch(/[\n\u202e]/)
       }),

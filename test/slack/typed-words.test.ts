@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseWords, readPair, splitReason, withoutMention } from '../../src/slack/typed-words.ts'
+import { parseWords, readPair, splitReason, splitStart, withoutMention } from '../../src/slack/typed-words.ts'
 import { hostileText } from './hostile-text.ts'
 
 describe('the text after a command', () => {
@@ -124,6 +124,64 @@ describe('the reason of a command', () => {
 
     expect(splitReason(text)?.reason).toBe(
       'https://example.com/OPS-1?a=1&b=2 on web-2.example.com: @ben, @U0CHI00001, @oncall, #ops, @here <3',
+    )
+  })
+})
+
+describe('the start of a command', () => {
+  it.each([
+    ['ip move 203.0.113.10 web-2 at 22:00', 'ip move 203.0.113.10 web-2', 'at 22:00'],
+    ['ip move 203.0.113.10 web-2, at 22:00,', 'ip move 203.0.113.10 web-2', 'at 22:00'],
+    ['ip move 203.0.113.10 web-2 AT 2026-12-01 06:00', 'ip move 203.0.113.10 web-2', 'AT 2026-12-01 06:00'],
+    ['ip move 203.0.113.10 web-2 in 2h', 'ip move 203.0.113.10 web-2', 'in 2h'],
+    ['ip move 203.0.113.10 web-2 in half an hour', 'ip move 203.0.113.10 web-2', 'in half an hour'],
+    ['ip move 203.0.113.10 web-2 tomorrow at 6am', 'ip move 203.0.113.10 web-2', 'tomorrow at 6am'],
+    ['ip move 203.0.113.10 web-2 tonight 22:00', 'ip move 203.0.113.10 web-2', 'tonight 22:00'],
+    ['ip move 203.0.113.10 web-2 at tomorrow 6am', 'ip move 203.0.113.10 web-2', 'at tomorrow 6am'],
+    ['vm rename "web 1" web-2 at noon', 'vm rename "web 1" web-2', 'at noon'],
+    // What begins like a start, and cannot be read.
+    ['ip move 203.0.113.10 web-2 at 25:00', 'ip move 203.0.113.10 web-2', 'at 25:00'],
+    ['ip move 203.0.113.10 web-2 at 22:00 please', 'ip move 203.0.113.10 web-2', 'at 22:00 please'],
+    ['ip move 203.0.113.10 web-2 in 2 parsecs', 'ip move 203.0.113.10 web-2', 'in 2 parsecs'],
+    ['ip move 203.0.113.10 web-2 at Monday', 'ip move 203.0.113.10 web-2', 'at Monday'],
+    ['ip move 203.0.113.10 web-2 at tomorrow', 'ip move 203.0.113.10 web-2', 'at tomorrow'],
+    // A thing that is called so, before a start.
+    ['vm rename at web-2 at 22:00', 'vm rename at web-2', 'at 22:00'],
+    ['vm rename in 2-web at 22:00', 'vm rename in 2-web', 'at 22:00'],
+    ['ip move 203.0.113.10 mon at 22:00', 'ip move 203.0.113.10 mon', 'at 22:00'],
+    ['at 22:00', '', 'at 22:00'],
+  ])('is what stands at its end: %s', (text, command, start) => {
+    expect(splitStart(text)).toEqual({ command, start })
+  })
+
+  it.each([
+    '',
+    'ip move 203.0.113.10 web-2',
+    'vm rename at in',
+    'vm rename web-1 at',
+    'vm rename at web-2',
+    'vm rename in mon-1',
+    'vm rename at monitor',
+    'vm rename web-1 tomorrow',
+    'vm rename tonight today',
+    'vm rename web "at 5"',
+    'vm rename web `at 22:00`',
+    'vm rename at "22:00"',
+    'vm rename at 22:00 "web 2"',
+    'vm rename web-1 at-22:00',
+    'vm rename web-1 22:00',
+  ])('is not found in names: %s', (text) => {
+    expect(splitStart(text)).toBeUndefined()
+  })
+
+  it('is found quickly, however long the command', () => {
+    for (const piece of ['at ', 'in 1 ', 'tomorrow at ', 'at 22:00 ', '"at 1" ']) splitStart(piece.repeat(3_000))
+    fc.assert(
+      fc.property(hostileText, hostileText, (before, after) => {
+        const split = splitStart(`${before} at 1${after}`)
+        if (split) expect(`${before} at 1${after}`.startsWith(split.command)).toBe(true)
+      }),
+      { numRuns: 50 },
     )
   })
 })

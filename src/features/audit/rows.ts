@@ -1,11 +1,12 @@
 import type { AccountEvent } from '../../account/objects.ts'
 import type { FoundEntry } from '../../audit/find.ts'
+import type { PolicyRule } from '../../domain/policy.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
-import { grantWords, ruleWords } from '../../messages/words.ts'
+import { grantWords, pastWords, ruleWords } from '../../messages/words.ts'
 import { itemStateOf } from '../../requests/children.ts'
 import { stateOfAct } from '../../requests/steps.ts'
-import { option } from '../../slack/blocks.ts'
+import { option, reasonWords } from '../../slack/blocks.ts'
 import { type Columns, type Details, itemRows, type Rows } from '../../slack/table.ts'
 import {
   capitalised,
@@ -182,7 +183,8 @@ function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
 
 function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges): Mrkdwn | undefined {
   const refused = entries.filter(({ act }) => act === 'refused')
-  if (requestId === undefined) return joined(refused.flatMap((entry) => whyRefused(entry, catalog)))
+  if (requestId === undefined)
+    return joined([...refused.flatMap((entry) => whyRefused(entry, catalog)), ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
   const attempts = refused.reduce((sum, { count = 1 }) => sum + count, 0)
   const has = (wanted: string) => entries.some(({ act }) => act === wanted)
   const discarded = entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog))
@@ -194,6 +196,16 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
   ])
 }
 
+function freezeNotes(entry: FoundEntry, catalog: WordsOfChanges): Mrkdwn[] {
+  const { freeze, until, reason } = entry
+  if (freeze === undefined) return []
+  return [
+    ...(until === undefined ? [] : [mrkdwn`until ${dateTime(until)}`]),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
+    ...causesInWords(entry, catalog).map((why) => mrkdwn`${why}`),
+  ]
+}
+
 function joined(parts: Mrkdwn[], separator = '  ·  '): Mrkdwn | undefined {
   return parts.length > 0 ? joinMrkdwn(parts, separator) : undefined
 }
@@ -201,7 +213,8 @@ function joined(parts: Mrkdwn[], separator = '  ·  '): Mrkdwn | undefined {
 /** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */
 const mostOfKind = 10
 
-export function storyDetails({ requestId, entries }: Story, catalog: WordsOfChanges): Details {
+/** `rules`: of today's policy. They say what a reason links. */
+export function storyDetails({ requestId, entries }: Story, catalog: WordsOfChanges, rules: PolicyRule[]): Details {
   const trusted = trustedEntries({ requestId, entries })
   const subject = subjectIn(trusted, catalog) ?? untitled
   const hidden: [what: string, entries: FoundEntry[]][] = [
@@ -212,7 +225,9 @@ export function storyDetails({ requestId, entries }: Story, catalog: WordsOfChan
   const channelId = trusted.find((entry) => entry.channelId)?.channelId
   return {
     title: quotation(subject),
-    facts: entries.filter((entry) => !hidden.some(([, others]) => others.includes(entry))).map((entry) => stepOf(entry, subject, catalog)),
+    facts: entries
+      .filter((entry) => !hidden.some(([, others]) => others.includes(entry)))
+      .map((entry) => stepOf(entry, subject, catalog, rules)),
     notes: [
       mrkdwn`Request ${code(requestId ?? 'unknown')}${channelId === undefined ? '' : mrkdwn` in ${channelMention(channelId)}`}`,
       ...hidden.flatMap(([what, { length }]) => (length > 0 ? [mrkdwn`${length} more ${what} aren't shown.`] : [])),
@@ -229,8 +244,9 @@ function earlyStepsOfItems(entries: FoundEntry[]): FoundEntry[] {
 }
 
 /** Shows an entry as a step of its request. `subject`: that of the request. An entry with another one names it. */
-export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChanges): Details['facts'][number] {
-  const { act, by, at, reason, text, answer, resourceId } = entry
+export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChanges, rules: PolicyRule[]): Details['facts'][number] {
+  const { act, by, at, reason, text, answer, resourceId, rule, passed = [] } = entry
+  const terms = rules.find(({ name }) => name === rule)?.reason
   const why = whyUnverified(entry)
   const whoAndWhen = by === undefined ? dateTime(at) : mrkdwn`${mention(by)}, ${dateTime(at)}`
   const own = subjectOf(entry, catalog)
@@ -238,7 +254,8 @@ export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChang
     act === 'refused' ? refusedSentence(entry, subject, catalog) : whoAndWhen,
     ...(own === undefined || own === subject ? [] : [mrkdwn`about ${quotation(own)}`]),
     ...allowedBy(entry),
-    ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
+    ...(passed.length === 0 ? [] : [mrkdwn`approved alone${pastWords(passed)}`]),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${reasonWords(reason, terms)}`]),
     ...(answer ? [mrkdwn`account API: ${answerWords(answer)}`] : []),
     ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the requester`]),
     ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),

@@ -25,6 +25,7 @@ const stepWords: Record<StepName, ActWords> = {
   expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   remind: { word: 'remind', mark: ':bell:', words: 'Reminded' },
+  escalate: { word: 'escalate', mark: ':bell:', words: 'Escalated' },
   void: { word: 'void', mark: ':warning:', words: 'Canceled, because the account had changed' },
   drop: { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
   begin: { word: 'send', mark: ':arrow_forward:', words: 'Sending began' },
@@ -54,6 +55,8 @@ export const acts: Record<string, ActWords> = {
   discard: { word: 'discard', mark: ':wastebasket:', words: 'Not posted' },
   answer: { word: 'answer', mark: ':arrow_backward:', words: 'The account answered' },
   refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
+  freeze: { word: 'freeze', mark: ':snowflake:', words: 'Froze all changes' },
+  unfreeze: { word: 'unfreeze', mark: ':sunny:', words: 'Lifted the freeze' },
   trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },
   unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Unreadable entry' },
   ...stepWords,
@@ -138,6 +141,7 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject
   const { attempted, kind, text } = entry
   if (attempted === 'request') return mrkdwn`to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
   if (attempted === 'read') return mrkdwn`to use ${text === undefined ? 'Lockkeeper' : code(text.replace(/^command /, ''))}`
+  if (attempted === 'freeze' || attempted === 'unfreeze') return mrkdwn`to ${attempted} changes`
   const own = subjectOf(entry, catalog)
   const what = own === undefined ? 'a request' : own === subject ? 'this request' : quotation(own)
   return mrkdwn`${code(nameOfButton(attempted) ?? 'something')} on ${what}`

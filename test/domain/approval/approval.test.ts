@@ -80,6 +80,13 @@ describe('who may decide', () => {
     expect(['UBEN', 'UCHI', 'UEVE', 'UDOV'].map((id) => approverRuling(actor(person(id), more)).allowed)).toEqual([true, true, true, false])
   })
 
+  test('also the people who are only escalated to, from the start, and alone in an emergency', () => {
+    const escalating = { ...rule, breakGlass: true, approve: terms(['UBEN'], { escalate: [{ afterMs: 1, to: toGroup(['SLEADS']) }] }) }
+    const more = { rule: escalating, membership: groups({ SLEADS: ['UCHI'] }) }
+    expect(verdict(approverRuling(actor(person('UCHI'), more)))).toBe('APPROVERS via SLEADS')
+    expect(verdict(breakGlassRuling(actor(person('UCHI'), { ...more, requesterId: 'UCHI' })))).toBe('APPROVERS via SLEADS')
+  })
+
   test('a denial has the approvers', () => {
     expect(approverRuling(actor(person('UDOV')))).toEqual({ allowed: false, denial: { code: 'not-an-approver', approvers: rule.approve } })
   })

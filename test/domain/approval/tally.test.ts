@@ -8,6 +8,7 @@ const oncall = groups({ SONCALL: ['UCHI'] })
 const unreadable = groups({ SONCALL: 'unknown' })
 
 describe('whether approvals are enough', () => {
+  const escalating = { approvals: 2, escalate: [{ afterMs: 1, to: toGroup(['UDOV']) }] }
   const both = terms([], { allOf: ['SNET', 'SSEC'] })
   const three = terms(['UBEN', 'UCHI', 'UDOV'], { allOf: ['UEVE'], approvals: 3 })
   const shared = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UCHI'] })
@@ -17,6 +18,8 @@ describe('whether approvals are enough', () => {
     ['none', [['UBEN', 'SONCALL']], [], oncall, 1],
     ['one of two, twice', [['UBEN', 'UCHI'], { approvals: 2 }], ['UBEN', 'UBEN'], new Map(), 1],
     ['two of two', [['UBEN', 'UCHI'], { approvals: 2 }], ['UBEN', 'UCHI'], new Map(), 0],
+    ['one whom the terms only escalate to', [['UBEN'], escalating], ['UDOV'], new Map(), 1],
+    ['one of any_of, and one whom the terms only escalate to', [['UBEN'], escalating], ['UBEN', 'UDOV'], new Map(), 0],
     ['a person in both groups of all_of alone', [[], both], ['UCHI'], shared, 1],
     ['a person in both groups of all_of and another', [[], both], ['UCHI', 'UBEN'], shared, 0],
     ['the same in the opposite order', [[], both], ['UBEN', 'UCHI'], shared, 0],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { tallyApprovals } from '../../../src/domain/approval.ts'
-import { approvalsNeeded, decidingRule, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
+import { approvalsNeeded, decidingRule, escalationsOf, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
 import { rule as usual } from '../people-for-test.ts'
 
 const bundles = new Map([['ip.evacuate', 'ip.move']])
@@ -40,13 +40,29 @@ describe('an evacuation', () => {
     expect(ruleOf([evacuations(), moves({ approve: from(['SONCALL'], 3) })]).approve).toEqual(from(['SONCALL'], 3))
   })
 
+  test('escalates as both rules say, in the order of the times, and these people approve for their own rule alone', () => {
+    const escalate = (...all: [afterMs: number, id: string][]) => all.map(([afterMs, id]) => ({ afterMs, to: toGroup([id]) }))
+    const own = { ...from(['SONCALL']), escalate: escalate([1, 'ULEA'], [3, 'UMIA']) }
+    const ofMoves = { ...from(['SONCALL']), escalate: escalate([2, 'UNIA']) }
+    const { approve } = ruleOf([evacuations({ approve: own }), moves({ approve: ofMoves })])
+    const enough = (...people: string[]) => approve && tallyApprovals(approve, people, new Map([['SONCALL', new Set(['UBEN'])]])).enough
+
+    expect(approve && escalationsOf(approve)).toEqual(escalate([1, 'ULEA'], [2, 'UNIA'], [3, 'UMIA']))
+    expect([enough('UBEN'), enough('ULEA'), enough('ULEA', 'UMIA'), enough('ULEA', 'UNIA')]).toEqual([true, false, false, true])
+    expect(ruleOf([evacuations({ approve: own }), moves({ approve: own })]).approve).toEqual(own)
+  })
+
   test('is as strict as the stricter of both in all else', () => {
-    const strict = { needsReason: true, confirm: true, expiresMs: 60_000, breakGlass: false }
-    const lax = { needsReason: false, confirm: false, expiresMs: 120_000, breakGlass: true }
+    const strict = { reason: [{ rule: 'strict' }], confirm: true, expiresMs: 60_000, breakGlass: false }
+    const lax = { reason: [], confirm: false, expiresMs: 120_000, breakGlass: true }
 
     expect(ruleOf([evacuations(lax), moves(strict)])).toMatchObject(strict)
     expect(ruleOf([evacuations(strict), moves(lax)])).toMatchObject(strict)
     expect(ruleOf([evacuations(lax), moves(lax)])).toMatchObject(lax)
+    expect(ruleOf([evacuations(strict), moves({ reason: [{ rule: 'moves', pattern: 'OPS' }] })]).reason).toEqual([
+      { rule: 'strict' },
+      { rule: 'moves', pattern: 'OPS' },
+    ])
   })
 
   test('whose own rule needs no approval needs that of the rule for moves', () => {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { approvalsNeeded, approverGroupsOf, approversOf, lacksReason, toGroup, visibleReason } from '../../../src/domain/policy.ts'
+import { approvalsNeeded, approverGroupsOf, approversOf, firstApproversOf, toGroup, visibleReason } from '../../../src/domain/policy.ts'
+import { unmetTerms } from '../../../src/domain/reason.ts'
 import { rule } from '../people-for-test.ts'
+
+const required = [{ rule: 'production' }]
 
 describe('the people of a rule', () => {
   test('are user groups if their ids begin with S', () => {
@@ -15,6 +18,18 @@ describe('the people of a rule', () => {
     expect(approversOf(terms)).toEqual({ users: ['UBEN', 'UCHI'], userGroups: ['SONCALL', 'SNET'] })
     expect(approverGroupsOf({ ...rule, approve: terms })).toEqual(['SONCALL', 'SNET'])
     expect(approverGroupsOf({ ...rule, approve: undefined })).toEqual([])
+  })
+
+  test('are approvers from the start if they are escalated to, but not the first ones', () => {
+    const terms = {
+      anyOf: toGroup(['SONCALL']),
+      allOf: ['UBEN'],
+      approvals: 1,
+      escalate: [{ afterMs: 1, to: toGroup(['SLEADS', 'UCHI']) }],
+    }
+    expect(approversOf(terms)).toEqual({ users: ['UBEN', 'UCHI'], userGroups: ['SONCALL', 'SLEADS'] })
+    expect(approverGroupsOf({ ...rule, approve: terms })).toEqual(['SONCALL', 'SLEADS'])
+    expect(firstApproversOf(terms)).toEqual({ users: ['UBEN'], userGroups: ['SONCALL'] })
   })
 
   test.each([
@@ -32,12 +47,12 @@ test.each([undefined, '', '  \n', '\u200b', '\u2800 \u00ad', '\u0001\u0007', '\u
   'a reason that shows nothing is none: %j',
   (reason) => {
     expect(visibleReason(reason)).toBeUndefined()
-    expect(lacksReason({ ...rule, needsReason: true }, reason)).toBe(true)
+    expect(unmetTerms(required, reason)).toEqual(required)
   },
 )
 
 test('a reason has no white space around it, and lacks only where the rule requires one', () => {
   expect(visibleReason('  OPS-123\n')).toBe('OPS-123')
-  expect(lacksReason({ ...rule, needsReason: true }, 'OPS-123')).toBe(false)
-  expect(lacksReason(rule, undefined)).toBe(false)
+  expect(unmetTerms(required, 'OPS-123')).toEqual([])
+  expect(unmetTerms([], undefined)).toEqual([])
 })

@@ -207,6 +207,11 @@ describe('a request', () => {
     expect(await admit({ rules })).toMatchObject({ rule: { name: 'storefront' }, unchecked: [] })
   })
 
+  test('counts the approvers who are only escalated to', async () => {
+    const escalate = [{ afterMs: 1, to: toGroup(['U0LEA00001']) }]
+    expect(await admit({ rules: [ruleFor({ approve: { ...approveBy(['S0ONCALL01'], 3), escalate } })] })).toMatchObject({ unchecked: [] })
+  })
+
   test.each<[string, Workspace, string]>([
     ['no rule covers its project', { rules: [ruleFor({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } })] }, 'no-rule'],
     ['its rule does not name the requester', { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] }, 'not-a-requester'],
@@ -294,7 +299,7 @@ describe('a request', () => {
   })
 
   test('needs a reason where its rule requires one, and only once everything else allows it', async () => {
-    const rules = [ruleFor({ name: 'production', needsReason: true, projects: { ids: [project.id], names: [] } }), ruleFor()]
+    const rules = [ruleFor({ reason: [{ rule: 'production' }], projects: { ids: [project.id], names: [] } }), ruleFor()]
     const { access } = setUp({ rules })
     const requested = { kind: 'ip.move' as const, requester: await access.gate(ada, 'ip.move'), draft }
     const elsewhere = { id: 'proj_2RBis9AK23gEc' }
@@ -303,19 +308,44 @@ describe('a request', () => {
       'The rule “production” requires a reason.',
     )
     await expect(access.admit(ada, { ...requested, project, reason: '\u200b ' })).rejects.toBeInstanceOf(ReasonRequired)
-    expect(await access.admit(ada, { ...requested, project, reason: 'OPS-123' })).toMatchObject({ rule: { name: 'production' } })
-    expect(await access.admit(ada, { ...requested, project: elsewhere, reason: undefined })).toMatchObject({ rule: { needsReason: false } })
+    expect(await access.admit(ada, { ...requested, project, reason: 'OPS-123' })).toMatchObject({ rule: rules[0] })
+    expect(await access.admit(ada, { ...requested, project: elsewhere, reason: undefined })).toMatchObject({ rule: rules[1] })
     expect(await why(access.admit(ada, { ...requested, project: 'unknown', reason: 'OPS-123' }))).toMatch(/^Couldn't read the project/)
-    expect(await why(admit({ rules: [ruleFor({ needsReason: true, approve: approveBy([]) })] }))).not.toContain('reason')
+    expect(await why(admit({ rules: [ruleFor({ reason: [{ rule: 'production' }], approve: approveBy([]) })] }))).not.toContain('reason')
   })
 
-  test('surely needs a reason in a channel only if every rule that can apply requires one', () => {
-    const rulesWith = (...needs: boolean[]) =>
-      setUp({ rules: needs.map((needsReason, index) => ruleFor({ name: `rule ${index}`, needsReason })) }).access
+  test('needs a match of each pattern that decides, in the text that people see', async () => {
+    const move = ruleFor({ name: 'moves', reason: [{ rule: 'moves', pattern: 'OPS-\\d+' }] })
+    const evacuation = ruleFor({ changes: ['ip.evacuate'], reason: [{ rule: 'evacuations', pattern: '^CHG' }] })
+    const { access } = setUp({ rules: [evacuation, move], bundles: new Map([['ip.evacuate', 'ip.move']]) })
+    const requester = await access.gate(ada, 'ip.evacuate')
+    const refusalOf = (reason: string) => why(access.admit(ada, { kind: 'ip.evacuate', project, requester, reason, draft }))
 
-    expect(rulesWith(true, true).ruleWithReason('ip.move', ada.channelId)).toBe('rule 0')
-    expect(rulesWith(false, true).ruleWithReason('ip.move', ada.channelId)).toBeUndefined()
-    expect(rulesWith().ruleWithReason('ip.move', ada.channelId)).toBeUndefined()
+    expect(await refusalOf('web-1 burns')).toBe(
+      'The rule “evacuations” requires a reason with a match of `^CHG`. The rule “moves” requires a reason with a match of `OPS-\\d+`.',
+    )
+    expect(await refusalOf('CHG-1')).toBe('The rule “moves” requires a reason with a match of `OPS-\\d+`.')
+    expect(await refusalOf('CHG-1, O\u200bPS-\u200b2')).toBe('not refused')
+  })
+
+  test('surely needs a reason in a channel only if every rule that can apply requires one, and a match only if all require the same', () => {
+    const termsOf = (...reasons: { pattern?: string }[][]) => {
+      const rules = reasons.map((reason, index) => {
+        const name = `rule ${index}`
+        const projects = index < reasons.length - 1 ? { ids: [`proj_${index}`], names: [] } : undefined
+        return ruleFor({ name, projects, reason: reason.map((terms) => ({ rule: name, ...terms })) })
+      })
+      return setUp({ rules }).access.reasonTerms('ip.move', ada.channelId)
+    }
+    const [required, ops, chg] = [[{}], [{ pattern: 'OPS' }], [{ pattern: 'CHG' }]]
+
+    expect(termsOf(required, required)).toEqual([{ rule: 'rule 1' }])
+    expect(termsOf([], required)).toEqual([])
+    expect(termsOf(required, [])).toEqual([])
+    expect(termsOf()).toEqual([])
+    expect(termsOf(ops, ops)).toEqual([{ rule: 'rule 1', pattern: 'OPS' }])
+    expect(termsOf(ops, chg)).toEqual([{ rule: 'rule 1' }])
+    expect(termsOf(required, ops)).toEqual([{ rule: 'rule 1' }])
   })
 
   test('needs no approvers if it needs no approval', async () => {

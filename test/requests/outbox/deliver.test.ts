@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import type { OutboxName } from '../../../src/outbox/once.ts'
 import { deliver, show, sweepOutbox } from '../../../src/outbox/outbox.ts'
+import { reportNames } from '../../../src/requests/steps.ts'
 import { encodeFields } from '../../../src/requests/store.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { minutes, moveFacts, requestFor } from '../request-for-test.ts'
@@ -295,7 +296,8 @@ describe('a sweep', () => {
   test('removes members that no version of Lockkeeper wrote, and those of lost records', async () => {
     const shared = connectTestRedis()
     const { redis, keys } = shared
-    const members = ['garbage', '/card', 'lost/', 'lost/card', 'lost/ended', 'lost:x/notice', 'lost/no-name']
+    const ofReports = reportNames.map((name) => `lost/${name}`)
+    const members = ['garbage', '/card', 'lost/', 'lost/card', 'lost:x/notice', 'lost/no-name', ...ofReports]
     for (const member of members) await redis.zadd(keys.outbox, 1, member)
     const { app, errors } = outboxApp(shared)
 

@@ -4,7 +4,8 @@ import type { ElasticIp } from '../../../src/account/objects.ts'
 import type { App } from '../../../src/app.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
 import { inLane } from '../../../src/domain/lane.ts'
-import { childIdOf, payloadHash, type Request } from '../../../src/domain/request.ts'
+import { childIdOf, isHeld, payloadHash, type Request } from '../../../src/domain/request.ts'
+import { ownFreezeName } from '../../../src/domain/starts.ts'
 import { evacuation } from '../../../src/features/ip-evacuate.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createBundles } from '../../../src/requests/bundle.ts'
@@ -132,6 +133,22 @@ describe('the children of a request', () => {
     expect(await child('eip_0')).toEqual(before)
     expect(account.writes.toSorted(), 'the audit shows the write of the one that was lost').toEqual(ids)
     expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'not-started' })
+  })
+
+  test('are held by a freeze, which their request shows, until it is lifted', async () => {
+    const ids = idsOf(7)
+    const account = accountWith(ids)
+    const { carryOn, parent, statesOf, appWith } = await withBegun(ids, account)
+    const { freezes } = appWith({})
+    await freezes.set({ isOn: true, by: 'U0BEN00001' })
+
+    await carryOn()
+    expect(account.writes).toEqual([])
+    expect((await parent()).items?.find(isHeld)?.waits).toEqual({ for: 'freeze', name: ownFreezeName })
+
+    await freezes.set({ isOn: false, by: 'U0BEN00001' })
+    await carryOn()
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
   })
 
   test('are not written a second time if their record is put back to before the write', async () => {

@@ -1,54 +1,42 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { remindersOf } from '../../../src/requests/reconcile.ts'
+import { type ApproveTerms, toGroup } from '../../../src/domain/policy.ts'
+import type { Request } from '../../../src/domain/request.ts'
+import { callsOf } from '../../../src/requests/reconcile.ts'
+import { terms } from '../../domain/people-for-test.ts'
 import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 
 const half = requestedAt + 120 * minutes
 const last = requestedAt + 216 * minutes
 const expiry = requestedAt + 240 * minutes
 
+/** What is due, by its report, the steps that would be noted, and when the next call is. */
+function calls(request: Request, now: number, approve?: ApproveTerms) {
+  const { due, nextAt } = callsOf(request, now, approve)
+  return { due: due?.report, set: due?.set, nextAt }
+}
+
 describe('the reminders of a request', () => {
   test.each([
-    ['at first', 0, requestedAt, { due: undefined, passed: 0, nextAt: half }],
-    ['just before half of the time', 0, half - 1, { due: undefined, passed: 0, nextAt: half }],
-    ['at half of the time', 0, half, { due: 'reminder-half', passed: 1, nextAt: last }],
-    ['after half of the time, once reminded', 1, half + 1, { due: undefined, passed: 1, nextAt: last }],
-    ['just before nine tenths', 1, last - 1, { due: undefined, passed: 1, nextAt: last }],
-    ['at nine tenths', 1, last, { due: 'reminder-last', passed: 2, nextAt: expiry }],
-    ['after nine tenths, reminded twice', 2, last + 1, { due: undefined, passed: 2, nextAt: expiry }],
+    ['at first', 0, requestedAt, { due: undefined, nextAt: half }],
+    ['just before half of the time', 0, half - 1, { due: undefined, nextAt: half }],
+    ['at half of the time', 0, half, { due: 'reminder-half', set: { reminded: 1 }, nextAt: last }],
+    ['after half of the time, once reminded', 1, half + 1, { due: undefined, nextAt: last }],
+    ['just before nine tenths', 1, last - 1, { due: undefined, nextAt: last }],
+    ['at nine tenths', 1, last, { due: 'reminder-last', set: { reminded: 2 }, nextAt: expiry }],
+    ['after nine tenths, reminded twice', 2, last + 1, { due: undefined, nextAt: expiry }],
   ] as const)('%s', (_, reminded, now, expected) => {
-    expect(remindersOf(requestFor({ reminded }), now)).toEqual(expected)
+    expect(calls(requestFor({ reminded }), now)).toEqual(expected)
   })
 
   test('the first is skipped if the last is due as well, because no worker ran in between', () => {
-    expect(remindersOf(requestFor({ reminded: 0 }), last)).toEqual({ due: 'reminder-last', passed: 2, nextAt: expiry })
-  })
-
-  test('each is due once, however often they are checked, and the next time is never in the past', () => {
-    const anyTimes = fc.array(fc.integer({ min: requestedAt, max: expiry - 1 }), { maxLength: 20 })
-    fc.assert(
-      fc.property(anyTimes, (times) => {
-        const sent: string[] = []
-        let reminded = 0
-        for (const now of times.toSorted((a, b) => a - b)) {
-          const { due, passed, nextAt } = remindersOf(requestFor({ reminded }), now)
-          if (due) {
-            sent.push(due)
-            reminded = passed
-          }
-          expect(nextAt).toBeGreaterThan(now)
-          expect(nextAt).toBeLessThanOrEqual(expiry)
-        }
-        expect(sent).toEqual([...new Set(sent)])
-        expect(sent).toEqual(sent.toSorted())
-      }),
-    )
+    expect(calls(requestFor(), last)).toEqual({ due: 'reminder-last', set: { reminded: 2 }, nextAt: expiry })
   })
 
   test('depend on the signed time to decide, and not on the deadline in the record', () => {
     const extended = requestFor({ expiresAt: expiry + 60 * minutes })
-    expect(remindersOf(extended, half - 1).due).toBeUndefined()
-    expect(remindersOf(extended, last)).toEqual({ due: 'reminder-last', passed: 2, nextAt: expiry + 60 * minutes })
+    expect(calls(extended, half - 1).due).toBeUndefined()
+    expect(calls(extended, last)).toMatchObject({ due: 'reminder-last', nextAt: expiry + 60 * minutes })
   })
 
   test.each([
@@ -59,6 +47,141 @@ describe('the reminders of a request', () => {
     const later = 100 * minutes
     const approved = requestFor({ state: 'approved', reminded, expiresAt: expiry + later })
 
-    expect(remindersOf(approved, now + later)).toMatchObject({ due, nextAt: nextAt + later })
+    expect(calls(approved, now + later, escalating(110, 220))).toMatchObject({ due, nextAt: nextAt + later })
+  })
+})
+
+/** Terms that escalate after so many minutes. */
+function escalating(...after: number[]): ApproveTerms {
+  return terms(['SONCALL'], {
+    escalate: after.map((minute, index) => ({ afterMs: minute * minutes, to: toGroup([`SLEADS${index + 1}`]) })),
+  })
+}
+
+describe('the escalations of a request', () => {
+  const at = (minute: number) => requestedAt + minute * minutes
+  const called = (...all: number[]) => all.map((passed) => ({ passed, reminds: false }))
+
+  test.each<[string, ApproveTerms, Partial<Request>, number, Partial<ReturnType<typeof calls>>]>([
+    ['not before its time', escalating(30), {}, at(30) - 1, { due: undefined, nextAt: at(30) }],
+    ['at its time', escalating(30), {}, at(30), { due: 'escalation-1', set: { reminded: 0, escalated: called(1) }, nextAt: half }],
+    ['once', escalating(30), { escalated: called(1) }, at(31), { due: undefined, nextAt: half }],
+    [
+      'one after the other',
+      escalating(30, 60, 90),
+      { escalated: called(1) },
+      at(60),
+      { due: 'escalation-2', set: { reminded: 0, escalated: called(1, 2) }, nextAt: at(90) },
+    ],
+    [
+      'the newest alone, if no worker ran',
+      escalating(10, 20, 30, 40),
+      { escalated: called(1) },
+      at(35),
+      { due: 'escalation-2', set: { reminded: 0, escalated: called(1, 3) }, nextAt: at(40) },
+    ],
+    [
+      'a fourth one, of two rules, in the last report',
+      { ...escalating(10, 30), also: [escalating(20, 40)] },
+      { escalated: called(1, 2, 3) },
+      at(40),
+      { due: 'escalation-3', set: { reminded: 0, escalated: called(1, 2, 4) }, nextAt: half },
+    ],
+    [
+      'instead of a reminder that is due, too',
+      escalating(30),
+      {},
+      at(125),
+      { due: 'escalation-1', set: { reminded: 1, escalated: [{ passed: 1, reminds: true }] }, nextAt: last },
+    ],
+    [
+      'instead of a reminder that would come within a minute after it',
+      escalating(119),
+      {},
+      at(119),
+      { due: 'escalation-1', set: { reminded: 1, escalated: [{ passed: 1, reminds: true }] }, nextAt: last },
+    ],
+    ['instead of a reminder that would come within a minute before it', escalating(121), {}, half, { due: undefined, nextAt: at(121) }],
+    ['beside a reminder that comes more than a minute before it', escalating(122), {}, half, { due: 'reminder-half', nextAt: at(122) }],
+    [
+      'never, if another rule lets the request expire before',
+      escalating(240.5),
+      { reminded: 1 },
+      last,
+      { due: 'reminder-last', nextAt: expiry },
+    ],
+  ])('%s', (_, approve, request, now, expected) => {
+    expect(calls(requestFor(request), now, approve)).toMatchObject(expected)
+  })
+})
+
+describe('over the whole time of a request, however often it is checked and however long no worker runs', () => {
+  /** Entries at any time, and some within 90 s of a reminder. In minutes. */
+  const anyTimes = fc.integer({ min: 1, max: 8 * 60 }).chain((expires) => {
+    const anywhere = fc.integer({ min: 1, max: expires * 60 })
+    const nearReminder = fc.tuple(fc.constantFrom(0.5, 0.9), fc.integer({ min: -90, max: 90 })).map(([at, s]) => at * expires * 60 + s)
+    const after = fc.array(
+      fc.oneof(anywhere, nearReminder).map((s) => Math.max(s, 1) / 60),
+      { maxLength: 4 },
+    )
+    /** How late each check is, in seconds. */
+    const delays = fc.array(fc.oneof(fc.constant(0), fc.nat(90), fc.nat(2 * 3_600)), { minLength: 1, maxLength: 12 })
+    return fc.record({ expires: fc.constant(expires), after, delays })
+  })
+
+  /** Checks a request until it expires. Returns each call with its time, and the record before and after it. */
+  function callsOver({ expires, after, delays }: { expires: number; after: number[]; delays: number[] }) {
+    const approve = escalating(...after)
+    let request = requestFor({ ttlMs: expires * minutes, expiresAt: requestedAt + expires * minutes })
+    const made: { at: number; report: string; before: Request; request: Request }[] = []
+    let now = requestedAt
+    for (let check = 0; now < request.expiresAt; check += 1) {
+      const { due, nextAt } = callsOf(request, now, approve)
+      expect(nextAt).toBeGreaterThan(now)
+      expect(nextAt).toBeLessThanOrEqual(request.expiresAt)
+      const before = request
+      request = { ...request, ...due?.set }
+      if (due) made.push({ at: now, report: due.report, before, request })
+      expect(callsOf(request, now, approve).due).toBeUndefined()
+      now = nextAt + (delays[check % delays.length] ?? 0) * 1_000
+    }
+    return made
+  }
+
+  const isReminder = ({ report }: { report: string }) => report.startsWith('reminder')
+  const always = (holds: (made: ReturnType<typeof callsOver>, of: { expires: number; after: number[] }) => void) =>
+    fc.assert(
+      fc.property(anyTimes, (of) => holds(callsOver(of), of)),
+      { numRuns: 1_000 },
+    )
+
+  test('a reminder and an escalation are more than a minute apart', () => {
+    always((made) => {
+      for (const [index, call] of made.entries()) {
+        const next = made[index + 1]
+        if (next && isReminder(call) !== isReminder(next)) expect(next.at - call.at).toBeGreaterThan(minutes)
+      }
+    })
+  })
+
+  test('each report is sent once, in order', () => {
+    always((made) => {
+      for (const sort of [true, false]) {
+        const reports = made.filter((call) => isReminder(call) === sort).map(({ report }) => report)
+        // Only two rules have four entries.
+        expect(reports.slice(0, 3)).toEqual([...new Set(reports)].toSorted())
+      }
+    })
+  })
+
+  test('nobody is missed: every entry that was due is called, and an escalation without the reminder that it replaces calls its people', () => {
+    always((made, { expires, after }) => {
+      const { at = requestedAt, request = requestFor() } = made.at(-1) ?? {}
+      const isOver = (minute: number) => requestedAt + minute * minutes <= at
+      expect(request.escalated.at(-1)?.passed ?? 0).toBe(after.filter((minute) => isOver(minute) && minute < expires).length)
+      expect(request.reminded).toBeGreaterThanOrEqual([0.5, 0.9].filter((share) => isOver(expires * share)).length)
+      for (const call of made)
+        expect(isReminder(call) || call.request.escalated.at(-1)?.reminds).toBe(call.request.reminded > call.before.reminded)
+    })
   })
 })

@@ -2,16 +2,19 @@ import type { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import type { ElasticIp } from '../../../src/account/objects.ts'
 import { createAudit } from '../../../src/audit/audit.ts'
+import { findEntries } from '../../../src/audit/find.ts'
 import { createNewestHead } from '../../../src/audit/intake.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import type { Keys } from '../../../src/redis/key-names.ts'
+import { createFreezes } from '../../../src/requests/freeze.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { auditSigning } from '../audit-for-test.ts'
 import { lost, outboxApp, sent } from '../outbox/outbox-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
+import { requestKeyring } from '../signatures-for-test.ts'
 
 const onWeb1 = {
   id: 'eip_1GijF7NsZe3bN',
@@ -43,8 +46,10 @@ function startProcess(
   let keepsToFail = keep ? 0 : 1
   const newestHead = createNewestHead()
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
+  const freezes = createFreezes({ redis, keys, audit, store: app.store }, requestKeyring)
   const watched = fakeApp({
     ...app,
+    ...{ audit, freezes },
     // Without `keep`, the process dies before it sends the notice.
     catalog: {
       underwayNow() {
@@ -68,7 +73,12 @@ function startProcess(
   }
   const check = () => dataLossMark.check().finally(settle)
   const posts = () => texts.map((text) => text.replace(pointer, ''))
-  return { check, sweep, failKeeping, posts, losses, log, note }
+  /** What Lockkeeper has frozen by itself, and how often. */
+  const frozen = async () => {
+    const entries = await findEntries({ audit }, ({ act }) => act === 'freeze')
+    return [(await freezes.read()).record?.because, entries.length]
+  }
+  return { check, sweep, failKeeping, posts, losses, log, note, frozen, freezes }
 }
 
 /** Copies the audit. Returns a function that restores the copy. */
@@ -93,6 +103,7 @@ describe('a data set', () => {
 
     expect(one.posts()).toEqual([expect.stringContaining('Redis has no data of Lockkeeper yet')])
     expect(other.posts()).toEqual([])
+    expect(await one.frozen(), 'nothing is frozen on a first start').toEqual([undefined, 0])
   })
 
   test('is reported by another process if the one that marked it died before it posted', async () => {
@@ -152,6 +163,21 @@ describe('a data set', () => {
       ),
     ])
     expect(one.losses, 'the loss counts').toEqual(['all-data'])
+    expect(await one.frozen()).toEqual(['data-lost', 1])
+  })
+
+  test('that was lost freezes everything once, before a process that dies could leave it unnoticed', async () => {
+    const shared = connectTestRedis()
+    const [one, other] = [startProcess(shared), startProcess(shared)]
+    for (const { check } of [one, other]) await check()
+    await shared.redis.del(...(await shared.redis.keys(`${shared.keys.queuePrefix}*`)))
+    // Dies before it has told it. The next process finds a new data set, and cannot know of the loss.
+    one.failKeeping(1)
+    await expect(one.check()).rejects.toThrow('died')
+
+    expect(await startProcess(shared).frozen()).toEqual(['data-lost', 1])
+    await other.check()
+    expect(await other.frozen()).toEqual(['data-lost', 1])
   })
 
   const moving = ' Elastic IPs that are moving now, not tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.'
@@ -199,9 +225,13 @@ describe('an older state of a data set', () => {
     for (const { check } of [one, other, one, other]) await check()
 
     expect([one.losses, other.losses], 'each process counts the loss once').toEqual([['set-back'], ['set-back']])
+    expect(await other.frozen()).toEqual(['set-back', 1])
+    await one.freezes.lift({ by: 'U0BEN00001' })
+    for (const { check } of [one, other]) await check()
+    expect((await other.freezes.read()).record, 'it stays lifted').toMatchObject({ isOn: false, by: 'U0BEN00001' })
     expect([...one.posts().slice(1), ...other.posts()]).toMatchInlineSnapshot(`
       [
-        ":rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now, perhaps no longer tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
+        ":rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Lockkeeper has frozen all changes: none starts until somebody uses the unfreeze command. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now, perhaps no longer tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
       ]
     `)
   })

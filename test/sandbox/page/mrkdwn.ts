@@ -90,6 +90,7 @@ export function formatSlackDate(seconds: number, format: string, now: Date, loca
   const words: Record<string, () => string> = {
     date_num: () => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`,
     date_short: () => write({ year: 'numeric', month: 'short', day: 'numeric' }),
+    date_long: () => write({ weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' }),
     time: () => write({ hour: 'numeric', minute: '2-digit' }),
     time_secs: () => write({ hour: 'numeric', minute: '2-digit', second: '2-digit' }),
   }
@@ -113,7 +114,9 @@ const glyphs: Record<string, string> = {
   arrows_counterclockwise: '🔄',
   ballot_box_with_check: '☑️',
   bell: '🔔',
+  clock3: '🕒',
   eyes: '👀',
+  fast_forward: '⏩',
   grey_question: '❔',
   hourglass: '⌛',
   hourglass_flowing_sand: '⏳',
@@ -130,7 +133,9 @@ const glyphs: Record<string, string> = {
   see_no_evil: '🙈',
   small_blue_diamond: '🔹',
   snail: '🐌',
+  snowflake: '❄️',
   speech_balloon: '💬',
+  sunny: '☀️',
   warning: '⚠️',
   wastebasket: '🗑️',
   white_check_mark: '✅',

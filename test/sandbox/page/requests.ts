@@ -10,8 +10,8 @@ export interface ShownRequest {
   requester: string | undefined
   /** The ids of the people who have approved it so far. */
   approvedBy: string[]
-  /** `waits`: for an approver. `to-create`: the requester can create the key. */
-  stage: 'waits' | 'to-create' | 'runs' | 'ended'
+  /** `waits`: for an approver. `to-create`: the requester can create the key. `later`: it is scheduled or held. */
+  stage: 'waits' | 'to-create' | 'later' | 'runs' | 'ended'
   /** The button that its requester presses next, such as *Create key*. Empty if there is none. */
   next: string
   /** Whether its thread says how it ended. A withdrawn request has no report. */
@@ -73,7 +73,8 @@ function nameOf(metadata: Message['metadata']): string {
 function stageOf(message: Message): ShownRequest['stage'] {
   if (hasButton(message, stageButtons.approve)) return 'waits'
   if (hasButton(message, stageButtons.handOver)) return 'to-create'
-  return hasButton(message, stageButtons.details) ? 'ended' : 'runs'
+  if (hasButton(message, stageButtons.details)) return 'ended'
+  return /\*Approved\.\* (?:Starts|Held by) /.test(message.text) ? 'later' : 'runs'
 }
 
 const hasButton = (message: Message, id: string) => buttonsIn(message).some(({ action_id }) => action_id === id)
@@ -85,7 +86,7 @@ const buttonsIn = ({ blocks = [] }: Message) =>
 export type NextStep =
   | { is: 'request' }
   | { is: 'ask-for-request' | 'switch-to-approver'; to: Person }
-  | { is: 'decide' | 'create-key' | 'wait' | 'explore'; request: ShownRequest }
+  | { is: 'decide' | 'create-key' | 'later' | 'wait' | 'explore'; request: ShownRequest }
   | { is: 'switch-to-requester'; to: Person; request: ShownRequest }
   | { is: 'outside'; request: ShownRequest | undefined }
 
@@ -104,6 +105,7 @@ export function nextStep(me: Person, people: Person[], requests: ShownRequest[])
     const approver = people.find((person) => waitingFor([request], person).length > 0)
     return approver ? { is: 'switch-to-approver', to: approver } : { is: 'wait', request }
   }
+  if (request.stage === 'later') return { is: 'later', request }
   if (request.stage === 'runs') return { is: 'wait', request }
   const requester = people.find(({ id }) => id === request.requester)
   if (requester && requester.id !== me.id && (request.stage === 'to-create' || request.isReported)) {

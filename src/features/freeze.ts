@@ -1,0 +1,118 @@
+import { hash } from 'node:crypto'
+import type { App } from '../app.ts'
+import type { Origin } from '../domain/approval.ts'
+import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/policy.ts'
+import { readStart, timeWords } from '../domain/times.ts'
+import type { Feature, Setup } from '../kit/change-feature.ts'
+import { startProblem, tooLongReason } from '../messages/forms.ts'
+import { notFrozen, policyFreezeWords, unfreezeButton } from '../messages/freezes.ts'
+import { deliverText, oweText } from '../outbox/notices.ts'
+import { guardStore } from '../redis/connect.ts'
+import { type FreezeRecord, freezeMessageId } from '../requests/freeze.ts'
+import { wakeHeld } from '../requests/send.ts'
+import { notice } from '../slack/blocks.ts'
+import type { CommandCall } from '../slack/commands.ts'
+import { outdatedButton, Refusal } from '../slack/errors.ts'
+import type { Click } from '../slack/interactions.ts'
+import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+
+export const freezeChanges = { create }
+
+const usage = '[until <time>] because <reason>'
+
+function create(app: App, setup: Setup): Feature {
+  return {
+    commands: [
+      {
+        words: 'freeze',
+        group: 'Change',
+        usage,
+        summary: 'Let no change start, until a time or until it is lifted',
+        details: mrkdwn`It counts at once. Requests can still be made and approved, and what is under way goes on. What it held starts when it ends, in the order of the approvals. Another freeze replaces it.`,
+        examples: ['because the network is being rebuilt', 'until 18:00 because of the sale'],
+        need: freezing,
+        run: (call) => freeze(app, call),
+      },
+      {
+        words: 'unfreeze',
+        group: 'Change',
+        usage: '',
+        summary: 'Lift the freeze: what it held starts',
+        examples: [],
+        need: freezing,
+        run: async ({ slashCommand: { origin, reason }, say }) => say(await unfreeze(app, origin, { reason: visibleReason(reason) })),
+      },
+    ],
+    clicks: { [unfreezeButton]: (click) => press(app, setup, click) },
+    repeated: [{ name: 'freezes', everyMs: 30_000, run: () => announce(app) }],
+  }
+}
+
+async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promise<void> {
+  const { origin, start, reason: typedReason } = slashCommand
+  const { channelId, userId, command } = origin
+  await app.access.authorize(origin, { to: 'freeze' })
+  const nothing = (words: Mrkdwn) => new Refusal(mrkdwn`Nothing was frozen. ${words}`)
+  const zone = await app.directory.zone(userId)
+  const typed = [...args, ...(start === undefined ? [] : [start])].join(' ')
+  const [, word, time = ''] = /^(until|till|for) (.+)$/i.exec(typed) ?? []
+  if (typed !== '' && word === undefined) throw nothing(mrkdwn`A freeze begins at once. Usage: ${code(`${command} freeze ${usage}`)}`)
+  const read = word && readStart(word.toLowerCase() === 'for' ? `in ${time}` : time, { now: await app.store.now(), zone })
+  if (read && 'problem' in read) throw nothing(startProblem(time, read.problem, zone, 'end'))
+  const reason = visibleReason(typedReason)
+  if (reason === undefined) throw nothing(mrkdwn`Say why: ${code(`${command} freeze ${usage}`)}`)
+  if (reason.length > longestReason) throw nothing(tooLongReason(reason.length))
+
+  const until = read ? read.at : undefined
+  const record = await app.freezes.set({ isOn: true, until, by: userId, reason, channelId })
+  tell(app, record)
+  const end = until === undefined ? 'somebody lifts it' : timeWords(until, zone)
+  const replaces = record.ends === undefined ? '' : ' This replaces the freeze that was on.'
+  const unposted =
+    (await app.directory.hasBot(channelId)) === false ? " Lockkeeper isn't in this channel, so it can't tell the others here." : ''
+  await say(
+    mrkdwn`:snowflake: *Frozen until ${end}.* No change starts, and what is under way goes on.${replaces} ${code(`${command} unfreeze`)} lifts it.${unposted}`,
+  )
+}
+
+/** `which`: the freeze that a button is about. */
+async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: number | 'untrusted' }) {
+  await app.access.authorize(origin, { to: 'unfreeze' })
+  const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)
+  if (!lifted && which !== undefined)
+    return mrkdwn`This freeze is over, or another one replaced it. Nothing was changed. ${code(`${origin.command} unfreeze`)} lifts what is on.`
+  if (!lifted) return notFrozen(freezesOnAt(app.config.policy, await app.store.now()))
+  tell(app, lifted)
+  await wakeHeld(app)
+  return mrkdwn`:sunny: *Unfrozen.* What was held starts now, in the order of the approvals.`
+}
+
+async function press(app: App, setup: Setup, { value, origin, answer, onHome }: Click): Promise<void> {
+  const which = value === 'untrusted' ? value : Number(value)
+  if (which !== 'untrusted' && !Number.isSafeInteger(which)) throw new Refusal(outdatedButton)
+  await answer.ephemeral(notice(await unfreeze(app, origin, { which })))
+  if (onHome) await setup.showHome(origin)
+}
+
+/** Does not wait for Slack. If this process dies, a tick tells it. */
+function tell(app: App, { number }: FreezeRecord): void {
+  const send = (where: 'here' | 'ops') => deliverText(app, { id: freezeMessageId(number, 'set', where), name: 'freeze' })
+  void Promise.all([send('here'), send('ops')]).catch(app.errors.of('people'))
+}
+
+/** Tells the operators when a freeze of the policy begins and ends, once: what was told is remembered for longer than the freeze lasts. */
+async function announce(app: App): Promise<void> {
+  const { redis, keys, config } = app
+  await app.freezes.read()
+  const now = await app.store.now()
+  for (const each of config.opsChannel === undefined ? [] : (config.policy.freezes ?? [])) {
+    const { name, from, to } = each
+    const isOver = now >= to
+    const own = `freeze-of-policy:${hash('sha256', JSON.stringify([name, from, to])).slice(0, 16)}`
+    const [begin, id] = [`${own}:begin`, `${own}:${isOver ? 'end' : 'begin'}`]
+    const [hasBegun, isTold] = await guardStore(() => Promise.all([redis.exists(keys.message(begin)), redis.exists(keys.message(id))]))
+    if (now < from || isTold || (isOver && !hasBegun)) continue
+    const rememberMs = Math.max(to - now, 0) + (isOver ? 3 : 2) * 24 * 3_600_000
+    await oweText(app, { id, name: 'notice' }, { words: policyFreezeWords(each, isOver).text, rememberMs })
+  }
+}

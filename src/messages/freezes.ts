@@ -1,0 +1,111 @@
+import type { Button, KnownBlock } from '@slack/web-api'
+import type { Freeze } from '../domain/policy.ts'
+import { type FreezeNow, type FreezeProblem, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
+import { actions, button, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
+import { channelMention, dateTime, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import type { Message } from '../slack/web-api.ts'
+
+export const unfreezeButton = 'unfreeze'
+
+const startsInOrder = 'What it held starts now, in the order of the approvals.'
+
+const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
+  'data-lost': 'because Redis lost data',
+  'set-back': 'because Redis went back to an older state',
+}
+
+const problems: Record<FreezeProblem, string> = {
+  missing: 'is gone',
+  older: 'is older than one that was read before',
+  forged: "isn't one that Lockkeeper wrote",
+  'unknown-key': "was signed with a key that Lockkeeper doesn't have",
+}
+
+/** `by @ada until 6:00 PM today`, `by @ada until somebody lifts it` */
+export function frozenWords({ by, because, until }: Pick<FreezeRecord, 'by' | 'because' | 'until'>): Mrkdwn {
+  const who = by === undefined ? mrkdwn`by Lockkeeper${because ? ` ${causes[because]},` : ''}` : mrkdwn`by ${mention(by)}`
+  return mrkdwn`${who} until ${until === undefined ? 'somebody lifts it' : dayAndTime(until)}`
+}
+
+/** For operators, on a freeze whose record cannot be trusted. */
+export function untrustedWords(problem: FreezeProblem): Mrkdwn {
+  return mrkdwn`The record of freezes in Redis ${problems[problem]}, so no change starts.`
+}
+
+/** `isElsewhere`: not where it was set. `hasEnded`: on the message about its begin. */
+interface Shown {
+  isOver?: boolean
+  hasEnded?: boolean
+  hasButton?: boolean
+  isElsewhere?: boolean
+}
+
+/** A message of a freeze that was set or lifted, or is over by its time. */
+export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton, isElsewhere }: Shown): Message {
+  const { number, isOn, by, from, ends, channelId } = record
+  const where = isElsewhere && channelId !== undefined ? mrkdwn` It was set in ${channelMention(channelId)}.` : ''
+  if (isOver)
+    return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* It was on since ${dateTime(from)}.${where} ${startsInOrder}`))
+  const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
+  const replaces = ends === undefined ? '' : ' It replaces the freeze that was on.'
+  const after = hasEnded
+    ? ' *It has ended.*'
+    : ' No change starts until then. Requests can be made and approved, and what is under way goes on.'
+  return message([
+    ...wholeSection(
+      isOn
+        ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${where}${replaces}${after}`
+        : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
+    ),
+    ...reasonBlocks('Reason', record.reason, undefined),
+    ...(hasButton ? actions([liftButton(String(number))], `freeze-${number}`) : []),
+  ])
+}
+
+/** `value`: the number of the freeze, or `untrusted`. */
+function liftButton(value: string): Button {
+  const text = mrkdwn`What it held starts at once, in the order of the approvals.`
+  return button({
+    text: 'Unfreeze',
+    actionId: unfreezeButton,
+    value,
+    confirm: { title: 'Lift the freeze?', text, confirm: 'Unfreeze', deny: 'Cancel' },
+  })
+}
+
+export function freezesOfPolicy(freezes: Freeze[]): Mrkdwn | undefined {
+  if (freezes.length === 0) return undefined
+  const each = freezes.map(({ name, to }) => mrkdwn`“${name}” until ${dayAndTime(to)}`)
+  return mrkdwn`Freezes of the policy that are on: ${joinMrkdwn(each, ', ')}.`
+}
+
+/** On the Home tab: what is frozen, with the button for those who may lift it. Empty if nothing is. */
+export function frozenBlocks(
+  freeze: Pick<FreezeNow, 'record' | 'problem'>,
+  ofPolicy: Freeze[],
+  now: number,
+  mayLift: boolean,
+): KnownBlock[] {
+  const { problem } = freeze
+  const on = freezeOnAt(freeze, now)
+  const words = problem ? mrkdwn`:snowflake: *Frozen.* ${untrustedWords(problem)}` : on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.`
+  const value = problem ? 'untrusted' : String(on?.number)
+  const policy = freezesOfPolicy(ofPolicy)
+  return [
+    ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, undefined)] : []),
+    ...(words && mayLift ? actions([liftButton(value)], `home-freeze-${value}`) : []),
+    ...(policy ? wholeSection(mrkdwn`:snowflake: ${policy}`) : []),
+  ]
+}
+
+/** For the operators, at both ends of a freeze of the policy. */
+export function policyFreezeWords({ name, to }: Freeze, isOver: boolean): Mrkdwn {
+  return isOver
+    ? mrkdwn`:sunny: The policy's freeze “${name}” is over. ${startsInOrder}`
+    : mrkdwn`:snowflake: The policy's freeze “${name}” is on until ${dayAndTime(to)}. The changes that it covers don't start.`
+}
+
+export function notFrozen(ofPolicy: Freeze[]): Mrkdwn {
+  const policy = freezesOfPolicy(ofPolicy)
+  return mrkdwn`No freeze is on that could be lifted here, so nothing was changed.${policy ? mrkdwn` ${policy} The people who run Lockkeeper can change them.` : ''}`
+}

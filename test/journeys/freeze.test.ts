@@ -1,0 +1,376 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { freezeMessageId } from '../../src/requests/freeze.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
+import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
+import { cardNow, finn, onlyRequest, type PolicyWorld, repliesTo, restart, startWorldUnder } from './policy-world.ts'
+import { general, ops, patchesOf, people, requestMove, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+
+const rules = `rules:
+  - { name: alone, changes: ip.move, approve: [S0ONCALL01, ${people.ada}], self_approval: break-glass }
+  - { name: free, changes: vm.rename, approve: none }
+  - { name: others, approve: [S0ONCALL01] }
+  - { name: freezing, changes: freeze, request: [S0ONCALL01], approve: none }`
+
+/** The operators' channel is another one than that of the requests. */
+async function start({ policy = rules, ...options }: WorldOptions & { policy?: string } = {}) {
+  const world = await startWorldUnder(policy, { ...options, env: { OPS_CHANNEL: general, ...options.env } })
+  world.slack.invite(general, 'U0LOCKKEEP')
+  return world
+}
+
+async function freeze({ ben, slack }: World, words = 'because the network is being rebuilt') {
+  await ben.command(`/infra freeze ${words}`, { channel: ops })
+  await untilShown(slack, people.ben, /\*Frozen until/)
+  return untilCard(slack, /\*Frozen\* by <@U0BEN00001>/)
+}
+
+const unfreeze = ({ ben }: World) => ben.command('/infra unfreeze', { channel: ops })
+
+/** The messages in a channel, apart from threads, whose text fits. */
+const saidIn = ({ slack }: World, channel: string, fits: RegExp) =>
+  slack.messages(channel).filter(({ isBot, threadTs, text }) => isBot && threadTs === undefined && fits.test(text))
+
+const untilSaid = (world: World, channel: string, fits: RegExp) => untilCard(world.slack, fits, channel)
+
+const buttonsOf = (message: Message | undefined) => JSON.stringify(message?.blocks ?? []).match(/"action_id":"[^"]*"/g) ?? []
+
+const notes = async ({ records }: PolicyWorld) => (await records.audit()).filter(({ act }) => act === 'freeze' || act === 'unfreeze')
+
+async function figure(world: World, name: string): Promise<number> {
+  const page = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(page)?.[1])
+}
+
+describe('a freeze', () => {
+  test('holds what is approved until it is lifted. Then it starts in the order of the approvals', async () => {
+    const world = await start()
+    const begun = await freeze(world)
+    expect(begun.text).toMatch(/until somebody lifts it\. No change starts until then\./)
+    expect(begun.text).toContain('the network is being rebuilt')
+    await untilSaid(world, general, /\*Frozen\* by <@U0BEN00001> until somebody lifts it in <#C0OPS00001>\./)
+    await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(1)
+
+    const moves: Awaited<ReturnType<typeof requestMove>>[] = []
+    for (const skip of [0, 1, 2]) moves.push(await requestMove(world, { skip }))
+    for (const { card } of moves) expect(card.text).toContain('Held by a freeze until somebody lifts it.')
+    const inOrder = [2, 0, 1].flatMap((index) => moves[index] ?? [])
+    for (const { card, elasticIp } of inOrder) {
+      await world.ben.click(card, 'Approve')
+      await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Approved\\.\\* Held by a freeze until somebody lifts it`))
+    }
+    expect(patchesOf(world)).toEqual([])
+
+    await world.chiara.click(begun, 'Unfreeze')
+    await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* What was held starts now, in the order of the approvals\./)
+    for (const { card } of moves) await untilReport(world.slack, card.ts, /Done/)
+
+    expect(patchesOf(world).map(({ path }) => path)).toEqual(inOrder.map(({ elasticIp }) => `/elastic_ips/${elasticIp.id}`))
+    for (const channel of [ops, general]) {
+      await untilSaid(world, channel, /\*Unfrozen\* by <@U0CHI00001>/)
+      expect(saidIn(world, channel, /Frozen\*|Unfrozen\*/)).toHaveLength(2)
+    }
+    await world.slack.until(() => buttonsOf(cardNow(world, begun)).length === 0, { what: 'the message without its button' })
+    expect(cardNow(world, begun)?.text).toContain('It has ended')
+    expect(await notes(world)).toMatchObject([
+      { act: 'freeze', by: people.ben, reason: 'the network is being rebuilt', freeze: 1, channelId: ops },
+      { act: 'unfreeze', by: people.chiara, freeze: 2 },
+    ])
+    await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(0)
+  })
+
+  test('ends by itself at its time, which is told in both channels, each once', async () => {
+    const world = await start()
+    const begun = await freeze(world, 'until in 6s because of the sale')
+    const { card } = await requestMove(world)
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /Approved\.\* Held by a freeze, until <!date/)
+
+    await untilReport(world.slack, card.ts, /Done/)
+    for (const channel of [ops, general]) await untilSaid(world, channel, /\*The freeze is over\.\* It was on since <!date/)
+    await wait(3_000)
+
+    for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is over|Frozen\*|Unfrozen/)).toHaveLength(2)
+    expect(buttonsOf(cardNow(world, begun))).toEqual([])
+    await world.ben.click({ ...begun, blocks: begun.blocks }, 'Unfreeze')
+    await untilShown(world.slack, people.ben, /This freeze is over, or another one replaced it\. Nothing was changed\./)
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+
+  test('is replaced by the next one, also by one that ends earlier, and only the last one is told as over', async () => {
+    const world = await start()
+    const first = await freeze(world, 'until in 8s because of the sale')
+    await world.ben.command('/infra freeze until in 3s because of the sale', { channel: ops })
+    await untilShown(world.slack, people.ben, /This replaces the freeze that was on\./)
+    await untilSaid(world, ops, /It replaces the freeze before it\./)
+    await untilSaid(world, ops, /The freeze is over/)
+    await world.slack.until(() => buttonsOf(cardNow(world, first)).length === 0)
+    await wait(6_000)
+
+    expect(saidIn(world, ops, /The freeze is over/)).toHaveLength(1)
+  })
+
+  test.each([
+    ['until 18:00', /Nothing was frozen\. Say why: `\/infra freeze \[until &lt;time&gt;\] because &lt;reason&gt;`/],
+    ['at 22:00 because of the sale', /Nothing was frozen\. A freeze begins at once\. Usage:/],
+    ['until 25:00 because of the sale', /Nothing was frozen\. `25:00` isn't a time/],
+    ['until in 15d because of the sale', /is more than 14 days ahead\. The latest end is .*\(Europe\/Berlin\)/],
+    [
+      'until 2020-01-01 06:00 because of the sale',
+      /Wed 1 Jan, 06:00 \(Europe\/Berlin\) is past\. Write a later time, or leave the end out\./,
+    ],
+    [`because ${'x'.repeat(501)}`, /A reason can have up to 500 characters\. This one has 501\./],
+  ])('is not set by words that cannot be: %s', async (words, answer) => {
+    const world = await start()
+    await world.ben.command(`/infra freeze ${words}`, { channel: ops })
+    await untilShown(world.slack, people.ben, answer)
+    expect(await notes(world)).toEqual([])
+    await unfreeze(world)
+    await untilShown(world.slack, people.ben, /No freeze is on that could be lifted here, so nothing was changed\./)
+    expect(await notes(world)).toEqual([])
+  })
+
+  test('says when it ends in the zone of the person', async () => {
+    const world = await start()
+    await world.ben.command('/infra freeze for 2h because of the sale', { channel: ops })
+    const shown = await untilShown(world.slack, people.ben, /\*Frozen until/)
+    expect(shown.text).toMatch(
+      /Frozen until \w{3} \d+ \w{3}, \d\d:\d\d \(Europe\/Berlin\)\.\* No change starts, and what is under way goes on\./,
+    )
+  })
+
+  test('is set and lifted only by those whom the policy lets, which the audit shows', async () => {
+    const world = await start()
+    const words = /You can't freeze changes or lift a freeze\. These people can: <!subteam\^S0ONCALL01>\./
+    await world.ada.command('/infra freeze because of the sale', { channel: ops })
+    await untilShown(world.slack, people.ada, words)
+    const begun = await freeze(world)
+    await world.ada.click(begun, 'Unfreeze')
+    await world.slack.until(() => world.slack.ephemerals(people.ada).filter(({ text }) => words.test(text)).length === 2)
+    // Somebody who has just left the group is no longer a member of it.
+    const group = world.slack.workspace.userGroups.find(({ id }) => id === 'S0ONCALL01')
+    if (group) group.members = [people.chiara]
+    await unfreeze(world)
+    await untilShown(world.slack, people.ben, words)
+    world.slack.faults.add({ method: 'usergroups.users.list', kind: 'error', error: 'internal_error', times: 99 })
+    await world.chiara.command('/infra unfreeze', { channel: ops })
+    await untilShown(world.slack, people.chiara, /Slack didn't return the members of the user group/)
+
+    const refused = (await world.records.audit()).filter(({ act }) => act === 'refused')
+    expect(refused.map(({ by, attempted }) => `${by} ${attempted}`)).toEqual([
+      `${people.ada} freeze`,
+      `${people.ada} unfreeze`,
+      `${people.ben} unfreeze`,
+      `${people.chiara} unfreeze`,
+    ])
+    await world.ada.command('/infra audit freeze', { channel: ops })
+    const shown = await untilShown(world.slack, people.ada, /Audit: /)
+    expect(shown.text).toContain('Froze all changes')
+    expect(shown.text).toContain('reason: `the network is being rebuilt`')
+    expect(shown.text).toContain('Tried to freeze changes')
+    expect(await notes(world)).toHaveLength(1)
+  })
+})
+
+describe('while everything is frozen', () => {
+  test('the rest of an evacuation is not sent, and what was sent is tracked to its end', async () => {
+    const world = await start(withAddresses(addresses(7)))
+    const card = await requestEvacuation(world)
+    // Five are sent at a time. They hold up the others until the freeze is on.
+    world.accountApi.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 3_000, times: 5 })
+    await world.ben.click(card, 'Approve')
+    await expect.poll(() => patchesOf(world).length).toBe(5)
+    await freeze(world)
+    await untilCard(world.slack, /\*5 of 7 moved\.\*/)
+    await wait(2_000)
+    expect(patchesOf(world)).toHaveLength(5)
+
+    await unfreeze(world)
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patchesOf(world)).toHaveLength(7)
+  })
+
+  test('a key is not created, and its button stays. After that it is', async () => {
+    const world = await start()
+    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+    await freeze(world, 'until in 1h because of the sale')
+    await world.ben.click(await untilCard(world.slack, /ci-deploy.*needs approval from/s), 'Approve')
+    const card = await untilCard(world.slack, /\*Approved\.\*/)
+    await world.ada.click(card, 'Create key')
+    await untilShown(world.slack, people.ada, /Nothing was created\. Held by a freeze, until <!date.*Press the button again then\./)
+    const posts = () => world.accountApi.journal.writes().filter(({ method }) => method === 'POST')
+    expect(posts()).toEqual([])
+
+    await unfreeze(world)
+    await untilSaid(world, ops, /\*Unfrozen\*/)
+    await world.ada.click(card, 'Create key')
+    await untilShown(world.slack, people.ada, /Your new API key/)
+    expect(posts()).toHaveLength(1)
+  })
+
+  test('a key that was made before is deleted, if Slack does not show it', async () => {
+    const world = await start()
+    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+    await world.ben.click(await untilCard(world.slack, /ci-deploy.*needs approval from/s), 'Approve')
+    const card = await untilCard(world.slack, /\*Approved\.\*/)
+    world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'delay', delayMs: 3_000 })
+    world.slack.faults.add({
+      method: 'response_url',
+      kind: 'status',
+      status: 404,
+      when: (args) => JSON.stringify(args).includes('new API key'),
+    })
+    world.slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel', times: 1 })
+    const clicked = world.ada.click(card, 'Create key')
+    await expect.poll(() => world.accountApi.journal.writes().length).toBe(1)
+    await freeze(world)
+    await clicked
+
+    await untilReport(world.slack, card.ts, /Failed/)
+    expect(world.accountApi.journal.writes().map(({ method }) => method)).toEqual(['POST', 'DELETE'])
+  })
+
+  test('a creation whose answer is lost is looked for, and deleted', async () => {
+    const world = await start({
+      timings: { ...(await import('../../src/domain/timings.ts')).usualTimings, handoverMs: 3_000, graceMs: 600, unsettledMs: 600 },
+    })
+    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+    await world.ben.click(await untilCard(world.slack, /ci-deploy.*needs approval from/s), 'Approve')
+    const card = await untilCard(world.slack, /\*Approved\.\*/)
+    world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'drop-after', times: 1 })
+    await world.ada.click(card, 'Create key')
+    await untilShown(world.slack, people.ada, /hasn't confirmed this/)
+    await freeze(world)
+
+    await untilReport(world.slack, card.ts, /Failed|deleted/)
+    expect(world.accountApi.journal.writes().map(({ method }) => method)).toEqual(['POST', 'DELETE'])
+  })
+
+  test('a change that needs no approval waits, and says so', async () => {
+    const world = await start()
+    await freeze(world)
+    await world.ada.command('/infra vm rename preview-1 preview-2', { channel: ops })
+    await untilCard(world.slack, /preview-1.*Held by a freeze until somebody lifts it/s)
+    expect(patchesOf(world)).toEqual([])
+
+    await unfreeze(world)
+    await expect.poll(() => patchesOf(world).length).toBe(1)
+  })
+
+  test('the Home tab says it, with *Unfreeze* for those who may', async () => {
+    const world = await start()
+    await freeze(world, 'until in 1h because of the sale')
+    // The message of its end waits for an hour.
+    await expect.poll(() => figure(world, 'lockkeeper_messages_unsent')).toBe(0)
+    const homeOf = async (id: string) => {
+      await world.slack.as(id).openHome()
+      return world.slack.until(() => (/Frozen/.test(JSON.stringify(world.slack.home(id)?.blocks)) ? world.slack.as(id).home() : undefined))
+    }
+    const shown = await homeOf(people.ada)
+    expect(JSON.stringify(shown.view.blocks)).toMatch(/Frozen\* by <@U0BEN00001> until <!date.*of the sale/)
+    expect(JSON.stringify(shown.view.blocks)).not.toContain('Unfreeze')
+
+    await world.chiara.click(await homeOf(people.chiara), 'Unfreeze')
+    await world.slack.until(() => !/Frozen/.test(JSON.stringify(world.slack.home(people.chiara)?.blocks)))
+    await untilSaid(world, ops, /\*Unfrozen\* by <@U0CHI00001>/)
+    await world.ada.command('/infra doctor', { channel: ops })
+    await untilShown(world.slack, people.ada, /\*Freeze:\* None is on\./)
+  })
+})
+
+describe('an emergency approval', () => {
+  test('passes the freeze and the window, and says so in its form, on the message, in the thread and in the audit', async () => {
+    const day = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 3) % 7]
+    const windowed = `windows:\n  far: { days: [${day}], from: "09:00", to: "17:00", zone: UTC }\n${rules.replace('changes: ip.move,', 'changes: ip.move, window: far,')}`
+    const world = await start({ policy: windowed })
+    await freeze(world)
+    const { card } = await requestMove(world)
+    await world.ada.click(card, 'Approve')
+    const form = await world.slack.until(() => world.ada.topView())
+    expect(JSON.stringify(form.view.blocks)).toContain('It then takes effect at once, past the window *far* and a freeze.')
+    await world.ada.fill(form, { Reason: 'The site is down', Confirm: 'I approve my own request' })
+    await world.ada.submit()
+
+    const report = await untilReport(world.slack, card.ts, /Emergency approval/)
+    expect(report.text).toMatch(/approved their own request alone, past the window \*far\* and a freeze: /)
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(cardNow(world, card)?.text).toContain('approved by <@U0ADA00001> alone, past the window *far* and a freeze')
+    const [entry] = (await world.records.audit()).filter(({ act }) => act === 'break-glass')
+    expect(entry).toMatchObject({ reason: 'The site is down', passed: [{ by: 'window', name: 'far' }, { by: 'freeze' }] })
+    expect(patchesOf(world)).toHaveLength(1)
+
+    // What it passed is signed.
+    const { id, decision } = await onlyRequest(world.records)
+    expect(world.signatures.verifyBreakGlass(await world.records.find(id), decision ?? { via: '' })).toBe('genuine')
+    expect(world.signatures.verifyBreakGlass(await world.records.find(id), { via: '', ...decision, passed: [] })).toBe('forged')
+  })
+})
+
+describe('a record of the freeze that cannot be trusted', () => {
+  test.each<[string, (world: PolicyWorld, older: string) => Promise<unknown>, RegExp]>([
+    ['is gone', ({ records: { redis, keys } }) => redis.del(keys.freeze), /The record of freezes in Redis is gone, so no change starts/],
+    ['is older', ({ records: { redis, keys } }, older) => redis.set(keys.freeze, older), /is older than one that was read before/],
+    ['is forged', ({ records: { redis, keys } }) => redis.set(keys.freeze, '{"isOn":false}'), /isn't one that Lockkeeper wrote/],
+  ])('holds everything until somebody lifts it, and the operators are told: it %s', async (_, spoil, words) => {
+    const world = await start()
+    const { redis, keys } = world.records
+    await freeze(world)
+    await unfreeze(world)
+    await untilSaid(world, ops, /\*Unfrozen\*/)
+    const older = (await redis.get(keys.freeze)) ?? ''
+    await freeze(world)
+    await unfreeze(world)
+    await expect.poll(async () => (await notes(world)).length).toBe(4)
+    await spoil(world, older)
+
+    const { card } = await requestMove(world)
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /Approved\.\* Held by a freeze until somebody lifts it/)
+    await untilSaid(world, general, words)
+    await world.ada.command('/infra doctor', { channel: ops })
+    await untilShown(world.slack, people.ada, /:x: \*Freeze:\* The record of freezes/)
+    expect(patchesOf(world)).toEqual([])
+
+    await unfreeze(world)
+    await untilReport(world.slack, card.ts, /Done/)
+  })
+
+  test('is not told to a channel that somebody else chose', async () => {
+    const world = await start()
+    const { redis, keys } = world.records
+    await freeze(world)
+    const stored = JSON.parse((await redis.get(keys.freeze)) ?? '')
+    const id = freezeMessageId(1, 'set', 'here')
+    await redis.hset(keys.message(id), 'facts', JSON.stringify({ ...stored, channelId: 'C0MPDM0001' }))
+    await redis.hdel(keys.message(id), 'outbox:freeze')
+    await redis.zadd(keys.outbox, 1, `${id}/freeze`)
+    await expect.poll(() => redis.exists(keys.message(id))).toBe(0)
+    expect(world.slack.messages('C0MPDM0001')).toEqual([])
+  })
+})
+
+test('where Redis lost its data, Lockkeeper freezes everything by itself, until somebody lifts it', async () => {
+  const world = await start()
+  const { redis, keys } = world.records
+  await requestMove(world)
+  await redis.del(...(await redis.keys(`${keys.queuePrefix}*`)))
+  const notice = await untilSaid(world, general, /Redis lost Lockkeeper's data/)
+  expect(notice.text).toContain('Lockkeeper has frozen all changes: none starts until somebody uses `/infra unfreeze`.')
+
+  const { card } = await requestMove(world, { skip: 1 })
+  await world.ben.click(card, 'Approve')
+  await untilCard(world.slack, /Approved\.\* Held by a freeze until somebody lifts it/)
+  await restart(world)
+  await wait(3_000)
+  expect(patchesOf(world)).toEqual([])
+  await world.slack.as(finn).command('/infra unfreeze', { channel: ops })
+  await untilShown(world.slack, finn, /You can't freeze changes/)
+
+  await unfreeze(world)
+  await untilReport(world.slack, card.ts, /Done/)
+  expect(await notes(world)).toMatchObject([
+    { act: 'freeze', causes: [{ code: 'data-lost' }] },
+    { act: 'unfreeze', by: people.ben },
+  ])
+  expect(repliesTo(world, card)).toHaveLength(1)
+})

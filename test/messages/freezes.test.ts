@@ -1,0 +1,62 @@
+import type { KnownBlock } from '@slack/web-api'
+import { test } from 'vitest'
+import { breakGlassForm } from '../../src/messages/forms.ts'
+import { freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../../src/messages/freezes.ts'
+import { distrustedFreeze } from '../../src/messages/operator-notices.ts'
+import type { FreezeRecord } from '../../src/requests/freeze.ts'
+import { description } from '../requests/request-for-test.ts'
+import { expectDocument } from './documents.ts'
+import { readable, readableBlocks } from './readable.ts'
+
+const at = (hour: number) => Date.UTC(2026, 10, 27, hour)
+
+function record(more: Partial<FreezeRecord> = {}): FreezeRecord {
+  const reason = 'see https://tickets.nimbus.example/OPS-1 <!channel>'
+  return { number: 4, isOn: true, from: at(9), by: 'U0BEN00001', reason, channelId: 'C0OPS00001', past: [], searchedUntil: 0, ...more }
+}
+
+const lifted = record({ isOn: false, by: 'U0CHI00001', reason: undefined, ends: 3 })
+const policy = [{ name: 'Black Friday', from: at(0), to: at(23) }]
+const home = (freeze: Parameters<typeof frozenBlocks>[0], mayLift = false, ofPolicy = [] as typeof policy) =>
+  readableBlocks(frozenBlocks(freeze, ofPolicy, at(10), mayLift))
+const trusted = (of: FreezeRecord) => ({ record: of, problem: undefined })
+const metadata = { origin: { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' } }
+const emergency = (of: Parameters<typeof breakGlassForm>[0]) =>
+  readableBlocks(breakGlassForm(of, metadata, description.title).blocks.slice(0, 1) as KnownBlock[])
+
+test('everything that is said of a freeze', async () => {
+  await expectDocument('freezes.md', 'What is said of a freeze', [
+    ['In its channel, when it begins', readable(freezeMessage(record({ until: at(18) }), { hasButton: true }))],
+    ['To the operators', readable(freezeMessage(record({ until: at(18) }), { isElsewhere: true }))],
+    ['Without an end, in place of another one', readable(freezeMessage(record({ ends: 3 }), { hasButton: true }))],
+    ['In its channel, once it has ended', readable(freezeMessage(record({ until: at(18) }), { hasEnded: true }))],
+    ['It is lifted', readable(freezeMessage(lifted, {}))],
+    ['Its time is over', readable(freezeMessage(record({ until: at(18) }), { isOver: true }))],
+    ['Its time is over, to the operators', readable(freezeMessage(record({ until: at(18) }), { isOver: true, isElsewhere: true }))],
+    ['On the Home tab, of somebody who may lift it', home(trusted(record({ until: at(18) })), true)],
+    ['On the Home tab, of somebody who may not', home(trusted(record()))],
+    ['On the Home tab, with a freeze of the policy', home(trusted(record()), true, policy)],
+    ['On the Home tab, after Redis lost data', home(trusted(record({ by: undefined, reason: undefined, because: 'data-lost' })), true)],
+    ['On the Home tab, if the record cannot be trusted', home({ record: record(), problem: 'older' }, true)],
+    ['On the Home tab, if its time is over', home(trusted(record({ until: at(9) })), true)],
+    ['A freeze of the policy begins', policyFreezeWords(policy[0] as (typeof policy)[0], false).text],
+    ['A freeze of the policy ends', policyFreezeWords(policy[0] as (typeof policy)[0], true).text],
+    ['There is nothing to lift', notFrozen([]).text],
+    ['There is only a freeze of the policy', notFrozen(policy).text],
+    ...(['missing', 'older', 'forged', 'unknown-key'] as const).map((problem): [string, string] => [
+      `To the operators, if the record cannot be trusted: ${problem}`,
+      distrustedFreeze(problem).text,
+    ]),
+    ['The form of an emergency approval that passes nothing', emergency({ start: undefined, passes: [] })],
+    [
+      'The form of an emergency approval of a change for later',
+      emergency({
+        start: at(22),
+        passes: [
+          { by: 'window', name: 'office' },
+          { by: 'freeze', name: '/infra freeze' },
+        ],
+      }),
+    ],
+  ])
+})
