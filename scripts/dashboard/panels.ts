@@ -90,6 +90,13 @@ export const rows: Row[] = [
         expr: 'max(lockkeeper_moves_in_flight)',
         legend: 'moves',
       }),
+      {
+        title: 'Frozen',
+        description: '1 while no change starts, because of a freeze that somebody set or Lockkeeper itself.',
+        kind: 'stat',
+        unit: 'short',
+        queries: [{ expr: 'max(lockkeeper_frozen)', legend: 'frozen' }],
+      },
       lines(
         'Steps of requests',
         'How many requests enter each state, per second.',

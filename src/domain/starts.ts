@@ -7,7 +7,7 @@ import { longestAheadMs } from './times.ts'
 export const startWithinMs = 30 * 60_000
 
 /** The name of the freeze that people set by the command. Those of the policy have names of their own. */
-export const ownFreezeName = '/infra freeze'
+export const ownFreezeName = 'freeze by command'
 
 /** What decides when a request may start, besides what people signed: the windows of its rule, and the freezes that cover it. */
 export interface Times {

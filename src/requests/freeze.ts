@@ -77,7 +77,14 @@ type FreezeApp = Pick<App, 'redis' | 'keys' | 'audit' | 'store'>
 
 type Next = Pick<FreezeRecord, 'isOn' | 'until' | 'by' | 'reason' | 'channelId' | 'because'>
 
+/** What a process knows of freezes, over all its connections. `known`: the highest number that was seen, and until when the audit was searched. */
+export interface FreezeMemory {
+  known?: { number: number; searchedUntil: number }
+  last?: FreezeNow
+}
+
 interface FreezeOptions {
+  memory?: FreezeMemory
   opsChannel?: string | undefined
   /** Gets why the record cannot be trusted, at each read. */
   onProblem?: (problem: FreezeProblem) => void
@@ -87,12 +94,9 @@ interface FreezeOptions {
 export function createFreezes(
   app: FreezeApp,
   { sign, verify }: Pick<Keyring, 'sign' | 'verify'>,
-  { opsChannel, onProblem = () => {} }: FreezeOptions = {},
+  { memory = {}, opsChannel, onProblem = () => {} }: FreezeOptions = {},
 ) {
   const { redis, keys } = app
-  /** The highest number that was seen, and until when the audit was searched. */
-  let known: { number: number; searchedUntil: number } | undefined
-  let last: FreezeNow | undefined
 
   const write = (record: FreezeRecord): string => JSON.stringify({ ...record, signature: sign({ signed: 'freeze', ...record }) })
 
@@ -101,27 +105,28 @@ export function createFreezes(
     const [text, now] = await Promise.all([guardStore(() => redis.get(keys.freeze)), app.store.now()])
     const { record, verdict } = decode(text ?? '', verify)
     await search(record?.searchedUntil ?? 0, now)
-    const highest = known?.number ?? -1
+    const highest = memory.known?.number ?? -1
     if (text === null && highest < 0) return begin(now)
     const problem = problemOf(text, verdict, record, highest)
     // Another process may have written a newer one since, which the search has found.
     if (problem && (await guardStore(() => redis.get(keys.freeze))) !== text) return read()
-    if (record && !problem) known = { number: Math.max(highest, record.number), searchedUntil: known?.searchedUntil ?? 0 }
+    if (record && !problem) memory.known = { number: Math.max(highest, record.number), searchedUntil: memory.known?.searchedUntil ?? 0 }
     if (record && !problem && now - record.searchedUntil > renewAfterMs) await replace(text ?? '', write({ ...record, searchedUntil: now }))
     if (problem) onProblem(problem)
-    last = { text: text ?? '', record, problem, freezes: freezesOf(record, problem, now) }
-    return last
+    memory.last = { text: text ?? '', record, problem, freezes: freezesOf(record, problem, now) }
+    return memory.last
   }
 
   /** Finds the newest entry about a freeze, and remembers its number. */
   async function search(since: number, now: number): Promise<void> {
+    const { known } = memory
     // The clock of Redis may have been ahead at the last search.
     if (known && Math.abs(now - known.searchedUntil) < searchedForMs) return
     const from = Math.max(0, Math.min(now, known?.searchedUntil ?? since) - clockMarginMs)
     const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since: from })
     const numbers = entries.filter(({ verdict }) => verdict === 'genuine').map(({ freeze = 0 }) => freeze)
-    const number = Math.max(known?.number ?? -1, ...numbers)
-    if (number >= 0 || known) known = { number, searchedUntil: now }
+    const number = Math.max(memory.known?.number ?? -1, ...numbers)
+    if (number >= 0 || memory.known) memory.known = { number, searchedUntil: now }
   }
 
   /** Nothing was ever frozen here, as far as Redis can tell. */
@@ -174,7 +179,7 @@ export function createFreezes(
       const on = freezeOnAt(before, now)
       // One that cannot be trusted counts as nothing, and prolongs nothing.
       const trusted = before.problem ? undefined : before.record
-      const number = Math.max(known?.number ?? 0, trusted?.number ?? 0) + 1
+      const number = Math.max(memory.known?.number ?? 0, trusted?.number ?? 0) + 1
       const past = [...(trusted?.past ?? []), ...spanOf(trusted, now)].filter(({ to }) => to > now - longestAheadMs)
       const channelId = next.isOn ? next.channelId : (on?.channelId ?? next.channelId)
       const record: FreezeRecord = { ...next, channelId, number, ends: on?.number, from: now, past, searchedUntil: now }
@@ -187,7 +192,7 @@ export function createFreezes(
         ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
       )
       if (outcome !== 'set') continue
-      known = { number, searchedUntil: known?.searchedUntil ?? 0 }
+      memory.known = { number: Math.max(memory.known?.number ?? 0, number), searchedUntil: memory.known?.searchedUntil ?? 0 }
       return record
     }
   }
@@ -199,7 +204,7 @@ export function createFreezes(
   }
 
   /** `lastRead`: for messages, which only show it. */
-  return { read, set, lift, stopAll, genuine, lastRead: () => last }
+  return { read, set, lift, stopAll, genuine, lastRead: () => memory.last }
 }
 export type Freezes = ReturnType<typeof createFreezes>
 

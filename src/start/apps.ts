@@ -24,7 +24,7 @@ import { createRedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCatalog } from '../requests/catalog.ts'
-import { createFreezes, type FreezeProblem } from '../requests/freeze.ts'
+import { createFreezes, type FreezeMemory, type FreezeProblem } from '../requests/freeze.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
@@ -119,6 +119,8 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const signer = createNoteSigner(keyring)
   const newestHead = createNewestHead()
 
+  const freezeMemory: FreezeMemory = {}
+
   function over(redis: Redis) {
     const audit = createAudit({
       redis,
@@ -136,7 +138,11 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: errors.of('queue') })
     const onProblem = (problem: FreezeProblem) =>
       void notifyOperators(people, 'freeze-not-trusted', distrustedFreeze(problem), { about: problem })
-    const freezes = createFreezes({ redis, keys, audit, store }, requestKeyring, { opsChannel: config.opsChannel, onProblem })
+    const freezes = createFreezes({ redis, keys, audit, store }, requestKeyring, {
+      memory: freezeMemory,
+      opsChannel: config.opsChannel,
+      onProblem,
+    })
     return { redis, audit, store, queues, freezes }
   }
   const ofPeople = over(prompt)

@@ -38,7 +38,9 @@ describe('the doctor', () => {
     const { text } = await runDoctor(world)
 
     const passed = [...text.matchAll(/^:white_check_mark: \*(.+?):\*/gm)].map(([, name]) => name)
-    expect(passed.join()).toBe('Slack,App manifest,Channels,User groups,Redis,Account API,API key,Limits,Elastic IPs,Clock,Clock,Workers')
+    expect(passed.join()).toBe(
+      'Slack,App manifest,Channels,User groups,Redis,Freeze,Account API,API key,Limits,Elastic IPs,Clock,Clock,Workers',
+    )
     expect([...text.matchAll(/^:grey_question: \*(.+?):\*/gm)].map(([, name]) => name)).toEqual(['Buttons', 'Pickers'])
     expect(text).toMatch(/^\*No check failed\*, 2 unknown\nLockkeeper .* {2}· {2}web and worker {2}· {2}HTTP {2}· {2}production {2}·/)
     const { slack, accountApi } = world
@@ -129,7 +131,7 @@ describe('a mistake', () => {
     const world = await startWorld({ env: { REDIS_URL: redis.url } })
     await redis.kill()
     const { text } = await runDoctor(world)
-    expect(text).toMatch(/^\*1 of 12 checks failed\*, 7 unknown\n.*\n:x: \*Redis:\* Not responding, so nothing can be requested/)
+    expect(text).toMatch(/^\*1 of 13 checks failed\*, 8 unknown\n.*\n:x: \*Redis:\* Not responding, so nothing can be requested/)
     expect(text).not.toContain(redis.password)
     await redis.restart()
   })

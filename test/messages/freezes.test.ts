@@ -1,5 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { test } from 'vitest'
+import { ownFreezeName } from '../../src/domain/starts.ts'
 import { breakGlassForm } from '../../src/messages/forms.ts'
 import { freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../../src/messages/freezes.ts'
 import { distrustedFreeze } from '../../src/messages/operator-notices.ts'
@@ -54,7 +55,7 @@ test('everything that is said of a freeze', async () => {
         start: at(22),
         passes: [
           { by: 'window', name: 'office' },
-          { by: 'freeze', name: '/infra freeze' },
+          { by: 'freeze', name: ownFreezeName },
         ],
       }),
     ],

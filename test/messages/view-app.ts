@@ -1,12 +1,13 @@
 import { moveChange } from '../../src/moves/move-change.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
+import { noPolicy } from '../fake-app.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
 
 /** What an App needs to show requests to move an address: their records are genuine, and one rule is for all. */
 export const forViews = {
   catalog: createCatalog([moveChange({} as never)]),
   signatures: { verifyRecord: () => 'genuine' as const },
-  config: { environment: undefined, infra: { writesPerMinute: 20 } },
+  config: { policy: noPolicy, environment: undefined, infra: { writesPerMinute: 20 } },
   identity: { profileOf: () => undefined, addressOf: () => undefined, linkTo: () => undefined },
   ruleOf: () => ruleFor(),
 }

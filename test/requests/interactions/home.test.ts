@@ -5,7 +5,7 @@ import { createHome } from '../../../src/requests/home.ts'
 import { createStore, encodeFields, type Store } from '../../../src/requests/store.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import type { Done } from '../../../src/slack/web-api.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { fakeApp, notFrozen } from '../../fake-app.ts'
 import { readableBlocks } from '../../messages/readable.ts'
 import { forViews } from '../../messages/view-app.ts'
 import { trusting } from '../audit-for-test.ts'
@@ -21,6 +21,7 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, com
 function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publish?: Done[] } = {}) {
   const pages: KnownBlock[][] = []
   const app = fakeApp({
+    ...notFrozen,
     store: {
       findOpen: async () => ({ requests: [], unreadable: 0 }),
       ended: async () => [],
