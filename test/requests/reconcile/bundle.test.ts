@@ -14,7 +14,7 @@ import { encodeFields } from '../../../src/requests/store.ts'
 import { track } from '../../../src/requests/track.ts'
 import type { Fake } from '../../fake-app.ts'
 import { startJobs } from '../jobs-for-test.ts'
-import { newRequestFor } from '../request-for-test.ts'
+import { newRequestFor, ruleFor } from '../request-for-test.ts'
 import { signatures, signedBy } from '../signatures-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 
@@ -254,6 +254,44 @@ describe('the children of a request', () => {
 
     expect(account.writes).toEqual([])
     expect(await child('eip_0')).toMatchObject({ state: 'not-started', causes: [{ code: 'approved-too-long-ago' }] })
+  })
+
+  test('are held by a freeze that begins while they are sent, and sent after it, each once', async () => {
+    const ids = idsOf(9)
+    const account = accountWith(ids)
+    const { app, carryOn, statesOf, child, parent, look } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    account.api.elasticIps.move = async (...of) => {
+      if (account.writes.length === 0) await app.freezes.set({ isOn: true, by: 'U0BEN00001' })
+      return move(...of)
+    }
+
+    await carryOn()
+    await carryOn()
+    const first = [...account.writes]
+    expect(first.length).toBeLessThanOrEqual(5)
+    const [held = ''] = Object.entries(await statesOf()).flatMap(([id, state]) => (state === 'waiting' ? [id] : []))
+    expect(await child(held)).toMatchObject({ state: 'approved', waits: { for: 'freeze' } })
+    await look()
+    expect((await parent()).state).toBe('tracking')
+
+    await app.freezes.set({ isOn: false, by: 'U0BEN00001' })
+    await carryOn()
+
+    expect(account.writes.toSorted()).toEqual(ids)
+    await look()
+    expect((await parent()).state).toBe('done')
+  })
+
+  test('are sent although the window of their rule has closed since their parent started', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { app, carryOn } = await withBegun(ids, account)
+    const office = { name: 'office', days: [new Date().getUTCDay() === 1 ? 3 : 1], from: '09:00', to: '09:01', zone: 'UTC' }
+
+    await carryOn({ access: { ...app.access, ruleOf: () => ruleFor({ windows: [office] }) } })
+
+    expect(account.writes.toSorted()).toEqual(ids)
   })
 })
 

@@ -310,3 +310,59 @@ describe('a freeze that is set while a move is checked', () => {
     expect(moment).toBeGreaterThan(5)
   })
 })
+
+describe('of two moves of the same thing', () => {
+  test('that were both held by a freeze, one is sent', async () => {
+    const moves = startMoves()
+    const { app, record, writes, find } = moves
+    await app.freezes.set(freezing)
+    const one = await record({}, { agoMs: minutes })
+    expect(await moves.run(one)).toEqual(held('freeze'))
+    const second = await record()
+    expect(await moves.run(second)).toEqual(held('freeze'))
+    await app.freezes.set({ isOn: false })
+
+    await Promise.all([one, second].map(async ({ id }) => execute(app, await find(id))))
+    await Promise.all([one, second].map(async ({ id }) => execute(app, await find(id))))
+
+    expect(writes).toHaveLength(1)
+    const states = await Promise.all([one, second].map(async ({ id }) => (await find(id)).state))
+    expect(states).toContain('tracking')
+  })
+
+  test.each(['approve', 'nothing'] as const)(
+    'the scheduled one gives way to the immediate one, after somebody did this: %s',
+    async (before) => {
+      const { record, store, run, find, now } = startMoves()
+      const scheduled = await store.create(newRequestFor({ start: now + 60 * minutes }))
+      if (before === 'approve') await takeSteps(store, scheduled.id, 'approve')
+      const immediate = await record()
+
+      expect(await run(immediate)).toEqual(sent)
+
+      const request = { id: immediate.id, channelId: immediate.origin.channelId, cardTs: '' }
+      expect(await find(scheduled.id)).toMatchObject({
+        state: 'voided',
+        causes: [{ code: 'gave-way', request, by: immediate.origin.userId }],
+      })
+    },
+  )
+
+  test('the scheduled one waits for one that is open when it starts, and is sent after its end', async () => {
+    const { record, store, run, now } = startMoves()
+    const scheduled = await record({ start: now - minutes }, { agoMs: 40 * minutes })
+    const undecided = await store.create(newRequestFor())
+    expect(await run(scheduled)).toEqual(held('change'))
+    await takeSteps(store, undecided.id, 'reject')
+    expect(await run(scheduled)).toEqual(sent)
+  })
+})
+
+test('two workers that start the same move at the same moment send it once', async () => {
+  const { app, record, writes, find, now } = startMoves()
+  const { id } = await record({ start: now - 1 }, { agoMs: 40 * minutes })
+  const request = await find(id)
+  await Promise.all(Array.from({ length: 8 }, () => execute(app, request)))
+  expect(writes).toHaveLength(1)
+  expect((await find(id)).state).toBe('tracking')
+})

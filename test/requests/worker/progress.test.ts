@@ -57,6 +57,8 @@ test('open requests are counted by kind and state, and of those that take time, 
     ...many(3, { kind: 'ip.move', state: 'tracking' }),
     ...many(4, { kind: 'vm.rename', state: 'tracking' }),
     ...many(5, { kind: 'of.a.later.version', state: 'tracking' }),
+    ...many(6, { state: 'approved', waits: { for: 'freeze' } }),
+    ...many(7, { state: 'approved', start: 1 }),
   ]
 
   expect(await progressOf({ open }).snapshot()).toEqual({
@@ -66,6 +68,13 @@ test('open requests are counted by kind and state, and of those that take time, 
       { kind: 'ip.move', state: 'tracking', count: 3 },
       { kind: 'vm.rename', state: 'tracking', count: 4 },
       { kind: 'of.a.later.version', state: 'tracking', count: 5 },
+      { kind: 'ip.move', state: 'approved', count: 13 },
+    ],
+    scheduled: [
+      { by: 'start', count: 7 },
+      { by: 'window', count: 0 },
+      { by: 'freeze', count: 6 },
+      { by: 'change', count: 0 },
     ],
     movesInFlight: 5,
     unsent: 2,
