@@ -56,7 +56,7 @@ export function createMetrics() {
   )
   const writeDelays = histogram(
     'lockkeeper_write_delay_seconds',
-    'From the last approval of a request to the write, for each of its writes, by kind of the request.',
+    'From the last approval of a request, or the end of what held it, to the write, for each of its writes, by kind of the request.',
     buckets.delay,
     'kind',
   )
