@@ -251,6 +251,12 @@ export function scheduleOf(request: Pick<Request, 'state' | 'start' | 'startNow'
   return state === 'waiting' && start !== undefined ? { for: 'start', until: start } : holdOf(request)
 }
 
+/** Since when it could be sent: its approval, or the end of what held it. Undefined if that end is not known. */
+export function couldStartAt({ decidedAt, start = 0, startNow, waits }: Request): number | undefined {
+  const heldUntil = isHeld({ waits }) ? waits?.until : 0
+  return decidedAt === undefined || heldUntil === undefined ? undefined : Math.max(decidedAt, startNow?.at ?? start, heldUntil)
+}
+
 /** The one that starts next first, then those of which nobody knows when, in the order of their approvals. */
 export function bySchedule(one: Request, other: Request): number {
   const [first, second] = [one, other].map((each) => holdOf(each)?.until ?? Number.MAX_SAFE_INTEGER) as [number, number]

@@ -509,7 +509,7 @@ function judgeWorkers({ seen, lastTickMs, overdue }: Fact<'workers'>, { redis }:
 
 function judgeScheduled(holds: Fact<'scheduled'>): Found | undefined {
   const [next] = holds
-  return next && ok(mrkdwn`${holds.length} scheduled or held. The next one ${next.for === 'freeze' ? 'is ' : ''}${heldBriefly(next)}.`)
+  return next && ok(mrkdwn`${holds.length} scheduled or held. Next: ${heldBriefly(next)}.`)
 }
 
 function listOf(parts: Mrkdwn[]): Mrkdwn {

@@ -28,9 +28,15 @@ interface Pending {
 /** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
 const columns: Columns<Pending> = [
   { header: 'Request', cell: ({ title, link: address }) => link(address, title) },
-  { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2 },
+  { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2, ifAny: true },
   { header: 'Scheduled', cell: ({ schedule }) => schedule && heldBriefly(schedule), line: 2, ifAny: true },
-  { header: 'Expires', cell: ({ request }) => (holdOf(request) ? undefined : dateTime(request.expiresAt)), before: 'until ', line: 2 },
+  {
+    header: 'Expires',
+    cell: ({ request }) => (holdOf(request) ? undefined : dateTime(request.expiresAt)),
+    before: 'until ',
+    line: 2,
+    ifAny: true,
+  },
   {
     header: 'Requested by',
     cell: ({ request, isMine }) => (isMine ? mrkdwn`you` : mention(request.origin.userId)),
@@ -38,7 +44,12 @@ const columns: Columns<Pending> = [
     line: 2,
   },
   { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
-  { header: 'Approvals', cell: ({ missing, needed }) => (needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined), line: 2 },
+  {
+    header: 'Approvals',
+    cell: ({ missing, needed }) => (needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined),
+    line: 2,
+    ifAny: true,
+  },
   { header: 'Reason', cell: ({ request, terms }) => request.reason && reasonWords(request.reason, terms), before: 'Reason: ', line: 3 },
 ]
 

@@ -154,6 +154,7 @@ export function submittedWords({ is, channelId, title, asked, start, handoverLab
       ? mrkdwn`Request posted in ${channelMention(channelId)}: “${title}”.`
       : mrkdwn`Request recorded: “${title}”. Slack hasn't confirmed its message yet. It will appear in the channel.`
   const recorded = start === undefined ? posted : mrkdwn`${posted} It starts ${start}.`
+  if (asked && start) return mrkdwn`${recorded} It needs approval from ${asked.approvers} before that.`
   const handover =
     handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
   if (!asked) return mrkdwn`${recorded} No approval needed${handover ? mrkdwn`: ${handover}` : '. The result will be in its thread.'}`

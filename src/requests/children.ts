@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import type { Item, Items } from '../domain/change.ts'
 import {
   childIdOf,
+  couldStartAt,
   type ItemState,
   idOfResource,
   isGenuine,
@@ -38,12 +39,12 @@ export function isChildOf(app: Pick<App, 'catalog'>, request: Request, parent: R
 export async function createChildren(app: App, parent: Request): Promise<void> {
   const { change, facts } = app.catalog.open(parent)
   const { items } = change
-  const { id, kind, rule, needsApproval, approvalsNeeded, ttlMs, createdAt, expiresAt, decidedAt } = parent
+  const { id, kind, rule, needsApproval, approvalsNeeded, ttlMs, createdAt, expiresAt } = parent
   const asParent = { version: requestVersion, parent: { id, kind }, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
   const children = (items?.of(facts) ?? []).map((item) => {
     const child = { ...contentOf(parent, items as Items<unknown, unknown>, item), ...asParent }
     const signature = app.signatures.signRequest({ ...child, reason: undefined, undoes: undefined, repeats: undefined })
-    const record = { ...child, signature, expiresAt, decidedAt, state: 'approved' }
+    const record = { ...child, signature, expiresAt, decidedAt: couldStartAt(parent) ?? parent.sentAt, state: 'approved' }
     const fields = Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [[name, JSON.stringify(value)]]))
     return { id: child.id, fields: Object.fromEntries(fields) }
   })

@@ -123,7 +123,6 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
     dueInMs: firstObservationMs,
     notAfter: Math.min(at + preflightValidMs, until),
     freeze: freeze.text,
-    startedLaterAt: until - startWithinMs,
     unlessHeld: true,
     beside: child?.beside,
   })

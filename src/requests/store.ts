@@ -7,6 +7,7 @@ import type { Finding } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import {
   childIdOf,
+  couldStartAt,
   idOfResource,
   isForLater,
   isOpen,
@@ -282,8 +283,6 @@ export interface StepData {
   notAfter?: number
   /** For the write of a child. Takes the step only while its parent is tracked, and fewer than `most` of these were sent in the last `withinMs`. */
   beside?: { ids: string[]; most: number; withinMs: number }
-  /** When it could be sent, if that was after its approval, in ms since 1970. Only the metrics use it. */
-  startedLaterAt?: number
   /** Takes the step only if no other request holds a resource of this one. */
   unlessHeld?: true
   /** Takes the step only if the record of the freeze is still this text. Empty: if there is none. */
@@ -332,7 +331,7 @@ async function take(
   token: string = randomUUID(),
 ): Promise<StepResult> {
   const { keys, audit, run } = records
-  const { id, kind, state: before, parent, resource, sentAt, decidedAt, untrackedMs = 0 } = request
+  const { id, kind, state: before, parent, resource, sentAt, untrackedMs = 0 } = request
   // No step leads from a state that another version of Lockkeeper wrote.
   if (before === unknownState) return { outcome: 'lost', state: undefined }
   const step = stepOf(name)
@@ -386,7 +385,8 @@ async function take(
   const at = Number(stamp)
   const tookMs = step.stamps?.includes('endedAt') && sentAt !== undefined ? at - sentAt - untrackedMs : undefined
   if (to === 'done' && tookMs !== undefined) await noteDuration(records, kind, tookMs)
-  const sinceApprovalMs = name === 'send' && decidedAt !== undefined ? at - Math.max(decidedAt, data.startedLaterAt ?? 0) : undefined
+  const from = couldStartAt(request)
+  const sinceApprovalMs = name === 'send' && from !== undefined ? at - from : undefined
   const of = parent ? { requestId: parent.id, item: idOfResource(resource), requestKind: parent.kind } : { requestId: id }
   records.onStep({ step: name, ...of, kind, to, sinceApprovalMs, tookMs })
   return { outcome, state }

@@ -72,7 +72,7 @@ describe('a change that is scheduled', () => {
     await world.chiara.command('/infra moves', { channel: ops })
     await untilShown(world.slack, people.chiara, /Moves: 0 in progress, 1 scheduled/)
     await world.chiara.command('/infra doctor', { channel: ops })
-    await untilShown(world.slack, people.chiara, /\*Scheduled:\* 1 scheduled or held\. The next one starts <!date/)
+    await untilShown(world.slack, people.chiara, /\*Scheduled:\* 1 scheduled or held\. Next: starts <!date/)
 
     await world.ben.click(world.ben.home(), 'Start now')
     await untilReport(world.slack, card.ts, /Done/)

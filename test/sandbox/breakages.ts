@@ -298,6 +298,8 @@ function freeze({ slack, requests }: Around): Breakage {
     effect: 'No change starts until Ben lifts the freeze. Requests can be made and approved.',
     kind: 'switch',
     get isOn() {
+      // The page asks every two seconds, and somebody may have lifted the freeze in Slack.
+      requests.isFrozen().then((now) => (isOn = now), String)
       return isOn
     },
     turn: (on) => (on === isOn ? undefined : turn(on)),

@@ -63,6 +63,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
       ...(options.port === undefined ? {} : { port: options.port }),
     })
     closing.push(slack.close)
+    // The page shows times in the zone of this machine.
+    slack.workspace.zone = Intl.DateTimeFormat().resolvedOptions().timeZone
     const redis = await findRedis({ appendonly: true })
     closing.push(redis.stop)
     const accountApi = await startAccountApi({ moveTakes, limits, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })

@@ -59,8 +59,8 @@ function words(step: NextStep): TemplateResult {
       return html`${step.request.isReported ? 'The result is in the thread.' : `Only its requester can press ${step.request.next}.`}
       ${switchTo(step.to, 'Now switch to')}`
     case 'later':
-      return html`${link('The request', () => showMessage(step.request))} says when it starts. To wait for that, break something:
-        <strong>Two hours later</strong>.`
+      return html`${link('The request', () => showMessage(step.request))} says what it waits for. With <strong>Break something</strong>, let two
+        hours pass or lift a freeze.`
     case 'wait':
       return html`Lockkeeper makes the change and reports in the ${threadOf(step.request)}. A move takes about ten seconds.`
     case 'explore':

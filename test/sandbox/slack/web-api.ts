@@ -212,7 +212,7 @@ export function peopleMethods({ directory }: Stores): Record<string, Method> {
       name: person.handle,
       deleted: person.deleted ?? false,
       real_name: person.name,
-      tz: 'Europe/Berlin',
+      tz: workspace.zone ?? 'Europe/Berlin',
       tz_offset: 3600,
       profile: { title: person.title ?? '', real_name: person.name, display_name: person.handle, team: person.teamId ?? team.id },
       is_restricted: person.isRestricted ?? false,

@@ -57,6 +57,8 @@ export interface Workspace {
   channels: Channel[]
   userGroups: UserGroup[]
   bot: Bot
+  /** The time zone of everybody. Default: Europe/Berlin. */
+  zone?: string
 }
 
 const everybody = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0DOV00001']
