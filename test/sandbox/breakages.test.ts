@@ -76,20 +76,6 @@ test('two hours later the window is open, so that a move which waited for it is 
   expect((await use({ id: 'hours-later' })).said).toBe('It is 2 hours later. No request was open.')
 }, 60_000)
 
-test('Ben freezes all changes, and what was approved meanwhile is done once he lifts the freeze', async () => {
-  const { slack, accountApi } = sandbox
-  const writes = accountApi.journal.writes().length
-  expect((await use({ id: 'freeze', on: true })).said).toBe('Ben has frozen all changes. See #ops.')
-  const { card, cardNow } = await requestMove(2)
-  expect(card.text).toContain('Held by a freeze until somebody lifts it.')
-  await slack.as(ben).click(card, 'Approve')
-  await slack.until(() => /Approved\.\* Held by a freeze/.test(cardNow()?.text ?? ''))
-  expect(accountApi.journal.writes()).toHaveLength(writes)
-
-  expect((await use({ id: 'freeze', on: false })).said).toBe('Ben has lifted the freeze. What it held starts now.')
-  await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''))
-})
-
 test('a server that goes down is proposed to be evacuated, and on again before the decision, the request is withdrawn', async () => {
   // The switch waits until Lockkeeper knows the addresses, which this shortens.
   await sandbox.slack.as(ada).command('/infra ip list', { channel: ops })
@@ -158,4 +144,18 @@ test('another tool uses up the limit, until it is undone: Lockkeeper is refused 
 
   expect(undone.find(({ id }) => id === 'limit-used-up')?.isOn).toBe(false)
   expect(await statuses()).toEqual([404, 404])
+})
+
+test('Ben freezes all changes, and what was approved meanwhile is done once he lifts the freeze', async () => {
+  const { slack, accountApi } = sandbox
+  const writes = accountApi.journal.writes().length
+  expect((await use({ id: 'freeze', on: true })).said).toBe('Ben has frozen all changes. See #ops.')
+  const { card, cardNow } = await requestMove(2)
+  expect(card.text).toContain('Held by a freeze until somebody lifts it.')
+  await slack.as(ben).click(card, 'Approve')
+  await slack.until(() => /Approved\.\* Held by a freeze/.test(cardNow()?.text ?? ''))
+  expect(accountApi.journal.writes()).toHaveLength(writes)
+
+  expect((await use({ id: 'freeze', on: false })).said).toBe('Ben has lifted the freeze. What it held starts now.')
+  await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''))
 })
