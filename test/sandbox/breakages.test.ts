@@ -130,6 +130,20 @@ test('an evacuation ends in part if somebody moves an address, and the rest can 
   for (const button of ['Retry the rest', 'Move back']) expect(buttons).toContain(button)
 })
 
+test('Ben freezes all changes, and what was approved meanwhile is done once he lifts the freeze', async () => {
+  const { slack, accountApi } = sandbox
+  const writes = accountApi.journal.writes().length
+  expect((await use({ id: 'freeze', on: true })).said).toBe('Ben has frozen all changes. See #ops.')
+  const { card, cardNow } = await requestMove(2)
+  expect(card.text).toContain('Held by a freeze until somebody lifts it.')
+  await slack.as(ben).click(card, 'Approve')
+  await slack.until(() => /Approved\.\* Held by a freeze/.test(cardNow()?.text ?? ''))
+  expect(accountApi.journal.writes()).toHaveLength(writes)
+
+  expect((await use({ id: 'freeze', on: false })).said).toBe('Ben has lifted the freeze. What it held starts now.')
+  await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''))
+})
+
 test('another tool uses up the limit, until it is undone: Lockkeeper is refused in spite of its own count', async () => {
   const { accountApi, slack } = sandbox
   const send = (method: string) => fetch(`${accountApi.url}/plans`, { method, headers: { authorization: accountApi.key } })
@@ -144,18 +158,4 @@ test('another tool uses up the limit, until it is undone: Lockkeeper is refused 
 
   expect(undone.find(({ id }) => id === 'limit-used-up')?.isOn).toBe(false)
   expect(await statuses()).toEqual([404, 404])
-})
-
-test('Ben freezes all changes, and what was approved meanwhile is done once he lifts the freeze', async () => {
-  const { slack, accountApi } = sandbox
-  const writes = accountApi.journal.writes().length
-  expect((await use({ id: 'freeze', on: true })).said).toBe('Ben has frozen all changes. See #ops.')
-  const { card, cardNow } = await requestMove(2)
-  expect(card.text).toContain('Held by a freeze until somebody lifts it.')
-  await slack.as(ben).click(card, 'Approve')
-  await slack.until(() => /Approved\.\* Held by a freeze/.test(cardNow()?.text ?? ''))
-  expect(accountApi.journal.writes()).toHaveLength(writes)
-
-  expect((await use({ id: 'freeze', on: false })).said).toBe('Ben has lifted the freeze. What it held starts now.')
-  await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''))
 })
