@@ -75,7 +75,6 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   const { store, budget } = app
   const { items } = opened.change
   const lane = child ? 'bundle' : 'execute'
-  const startedAt = performance.now()
   const freeze = await app.freezes.read()
   const { freezes } = freeze
   // After the read: a freeze that was set meanwhile has begun.
@@ -102,6 +101,8 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   // Without a turn, the reads would be in vain. Each child waits for its own.
   const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
   if (waitMs > 0) return waitForTurn(app, request, 'writes', { waitMs, until })
+  // Redis may have been away until now, which delays the checks, and not the write.
+  const startedAt = performance.now()
   const { result, at } = child ? await child.read() : { result: await repeatPreflight(app, opened), at: now }
   if (result.is !== 'unchanged') return endOrWait(app, request, result, until)
   const { facts } = result

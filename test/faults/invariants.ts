@@ -33,7 +33,7 @@ function oneWriteEach({ writes }: Evidence): string[] {
   return [...counts].filter(([, count]) => count > 1).map(([path, count]) => `I2: ${path} was written ${count} times`)
 }
 
-const ends = /\*(Done\.|Partly done:|Failed:|Not started:|Superseded:|Canceled:|Expired:)\*/
+const ends = /\*(Done\.|Partly done:|Failed:|Not started:|Missed:|Superseded:|Canceled:|Expired:)\*/
 
 function oneReportEach({ records, threads }: Evidence): string[] {
   const cardsOf = Map.groupBy(threads, ({ card }) => /(\w+)\/card/.exec(JSON.stringify(card.metadata ?? {}))?.[1])
@@ -54,14 +54,14 @@ function asList(posted: { ts: string; text: string }[]): string {
   return posted.map(({ ts, text }, index) => `${index === 0 ? ': ' : ' and '}${ts} ${JSON.stringify(text.slice(0, 300))}`).join('')
 }
 
-function reportedAsItIs({ records, elasticIps, to, reportedTooEarly }: Evidence): string[] {
+function reportedAsItIs({ records, elasticIps, reportedTooEarly }: Evidence): string[] {
   const early = reportedTooEarly.map((text) => `I4: reported before it was true: ${text}`)
   const moves = records.filter(({ kind }) => kind === 'ip.move')
   const byId = new Map(elasticIps.map((elasticIp) => [elasticIp.id, elasticIp]))
   const wrong = moves.flatMap(({ id, state, input }) => {
-    const { elasticIpId } = input as { elasticIpId: string }
+    const { elasticIpId, serverId } = input as { elasticIpId: string; serverId: string }
     const now = byId.get(elasticIpId)
-    const isThere = now?.on === to && now.status === 'active'
+    const isThere = now?.on === serverId && now.status === 'active'
     return (state === 'done') === isThere ? [] : [`I4: ${id} is reported as ${state}, and ${elasticIpId} is ${now?.status} on ${now?.on}`]
   })
   return [...early, ...wrong]

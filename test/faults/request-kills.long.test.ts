@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Request } from '../../src/domain/request.ts'
 import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
+import { ops } from '../journeys/world.ts'
 import { onRack, requestEvacuation, untilItem } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
@@ -55,6 +56,20 @@ const ofBoth: Record<string, Story> = {
     async meanwhile(scene) {
       await untilRecord(scene, ({ waits }) => waits?.for === 'account')
       scene.accountApi.faults.clear()
+    },
+    ends: 'done',
+  },
+  'that a freeze holds': {
+    options: moved,
+    moments: aroundEach('wait-for-start'),
+    arrange: ({ ben }) => ben.command('/infra freeze because the network is being rebuilt', { channel: ops }),
+    async meanwhile(scene) {
+      await untilRecord(scene, ({ waits }) => waits?.for === 'freeze')
+      const { admin, ben, evidence } = scene
+      await untilTrue('the freeze is lifted', async () => {
+        await ben.command('/infra unfreeze', { channel: ops }).catch(() => undefined)
+        return JSON.parse((await admin.get(evidence.keys.freeze)) ?? '{}').isOn === false
+      })
     },
     ends: 'done',
   },
@@ -175,6 +190,10 @@ const ofEvacuations: Record<string, Story> = {
 /** The steps of a request whose record cannot be verified any more. */
 const distrusted = aroundEach('distrust')
 
+/** What becomes of a scheduled move: an approver lets it start now, or it gives way to another one. */
+const startedNow = aroundEach('start-now')
+const gaveWay = aroundEach('give-way', 'send')
+
 /** When others are called, and when the message to them is sent. */
 const escalated = aroundEach('escalate', 'report')
 
@@ -228,6 +247,49 @@ describe('a bot that is killed right before and right after each step of a reque
     expect(scene.bots.kills()).toBe(distrusted.length)
   })
 
+  test('a scheduled move that an approver lets start now is sent once', async ({ onTestFinished }) => {
+    const scene = await startScene({ elasticIps: 1, ...moved, onEnd: onTestFinished })
+    const card = await requestLater(scene, scene.to)
+    await approveWhileKilled(scene, card)
+    await untilRecord(scene, ({ waits }) => waits?.for === 'start')
+    const startNow = () =>
+      untilTrue('it may start now', async () => {
+        const now = scene.slack.messages(card.channel).find(({ ts }) => ts === card.ts) ?? card
+        await scene.ben.click(now, 'Start now').catch(() => undefined)
+        await delay(700)
+        return (await scene.evidence.records()).some((request) => request.startNow !== undefined)
+      })
+
+    await Promise.all([killAtEach(scene, startedNow, 60_000), startNow()])
+    const evidence = await scene.gather(1)
+
+    expect(brokenPromises(evidence)).toEqual([])
+    expect(evidence.records.map(({ state }) => state)).toEqual(['done'])
+    expect(evidence.audit.entries.filter(({ act }) => act === 'start-now')).toHaveLength(1)
+    expect(scene.bots.kills()).toBe(startedNow.length)
+  })
+
+  test('a scheduled move gives way to one that is sent before it, and each is reported once', async ({ onTestFinished }) => {
+    const scene = await startScene({ elasticIps: 1, moveTakesMs: forever, onEnd: onTestFinished })
+    const { world } = scene.accountApi
+    const { id } = scene.elasticIp(0)
+    await approveWhileKilled(scene, await requestLater(scene, world.third(id).id))
+    await untilRecord(scene, ({ waits }) => waits?.for === 'start')
+    await scene.ada.command(`/infra ip move ${id} ${scene.to}`, { channel: ops })
+    const card = await scene.untilCard(0, /needs approval from/)
+
+    await Promise.all([killAtEach(scene, gaveWay, 60_000), approveWhileKilled(scene, card)])
+    endMoves(scene)
+    const evidence = await scene.gather(2)
+
+    expect(brokenPromises(evidence)).toEqual([])
+    const states = Object.fromEntries(evidence.records.map(({ start, state }) => [start === undefined ? 'immediate' : 'scheduled', state]))
+    // Its write was lost with the bot right after the step that sends it.
+    expect(states).toEqual({ scheduled: 'voided', immediate: 'not-started' })
+    expect(evidence.audit.entries.filter(({ act }) => act === 'give-way')).toHaveLength(1)
+    expect(scene.bots.kills()).toBe(gaveWay.length)
+  })
+
   test('a move that nobody approves in time calls others once', async ({ onTestFinished }) => {
     const policy = 'rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 5s, to: [S0LEADS00] } }]'
     const scene = await startScene({ elasticIps: 1, env: { POLICY_FILE: policyInFile(policy) }, onEnd: onTestFinished })
@@ -247,7 +309,7 @@ describe('a bot that is killed right before and right after each step of a reque
   })
 
   test('these are all steps that a worker takes of moves', () => {
-    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted, ...escalated]
+    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted, ...startedNow, ...gaveWay, ...escalated]
     const killedAt = new Set<Moment['at']>(moments.map(({ at }) => at))
     const taken = (Object.keys(steps) as StepName[]).filter((name) => stepOf(name).takers.includes('worker'))
 
@@ -260,6 +322,12 @@ describe('a bot that is killed right before and right after each step of a reque
     ])
   })
 })
+
+/** Ada requests the move of the only address for later. */
+async function requestLater({ ada, elasticIp, untilCard }: Scene, target: string) {
+  await ada.command(`/infra ip move ${elasticIp(0).address} ${target} in 2h`, { channel: ops })
+  return untilCard(0, /needs approval from/)
+}
 
 async function untilRecord({ evidence }: Scene, fits: (request: Request) => boolean): Promise<void> {
   await untilTrue('Redis shows the request like this', async () => (await evidence.records()).some(fits))

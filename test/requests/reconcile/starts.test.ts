@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import type { PolicyRule, Window } from '../../../src/domain/policy.ts'
 import { payloadHash, type Request } from '../../../src/domain/request.ts'
@@ -356,6 +356,18 @@ describe('of two moves of the same thing', () => {
     await takeSteps(store, undecided.id, 'reject')
     expect(await run(scheduled)).toEqual(sent)
   })
+})
+
+test('a move for which Redis was away while it was checked is sent once Redis is back', async () => {
+  const { app, record, run } = startMoves()
+  const request = await record()
+  const now = performance.now.bind(performance)
+  const awayWhile = async <Value>(value: Promise<Value>): Promise<Value> => {
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+    onTestFinished(() => clock.mockRestore())
+    return value
+  }
+  expect(await run(request, { freezes: { ...app.freezes, read: () => awayWhile(app.freezes.read()) } })).toEqual(sent)
 })
 
 test('two workers that start the same move at the same moment send it once', async () => {
