@@ -8,14 +8,14 @@ import { unconnectedFeatures } from '../sandbox/features.ts'
 const approve = ['S0ONCALL01']
 
 test.each([
-  ['an evacuation is decided as a move', { changes: 'ip.move', approve }, ['assignments']],
+  ['an evacuation is decided as a move', { changes: 'ip.move', approve }, ['assignments', 'freezes']],
   [
     'a rule names evacuations, for one channel and one project',
     { changes: 'ip.evacuate', channels: ['C0OPS00001'], projects: ['proj_1'], approve },
-    ['assignments'],
+    ['assignments', 'freezes'],
   ],
-  ['every kind may be requested', { approve }, ['assignments']],
-  ['no rule permits evacuations', { changes: ['vm.rename', 'key.create'], approve }, []],
+  ['every kind may be requested', { approve }, ['assignments', 'freezes']],
+  ['no rule permits evacuations', { changes: ['vm.rename', 'key.create'], approve }, ['freezes']],
 ])('the addresses of servers are read regularly only where evacuations are permitted: %s', (_, rule, expected) => {
   const read = readPolicy(stringify({ rules: [{ name: 'only', ...rule }] }), 'policy.yml', { ...evacuationKinds, expiresMs: 3_600_000 })
   if ('lines' in read) throw new Error(read.lines.join(' '))
@@ -23,5 +23,9 @@ test.each([
   const works = repeatedOf(unconnectedFeatures(), read.policy)
 
   expect(works.map(({ name }) => name).toSorted()).toEqual(expected)
-  for (const { everyMs } of works) expect(everyMs).toBe(5 * 60_000)
+  const everyMs = works.map((work) => [work.name, work.everyMs])
+  expect(Object.fromEntries(everyMs)).toMatchObject({
+    freezes: 30_000,
+    ...(expected.includes('assignments') && { assignments: 5 * 60_000 }),
+  })
 })

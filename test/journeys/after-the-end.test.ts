@@ -25,14 +25,14 @@ function fieldsOf({ title, view }: ReturnType<Hands['topView']>) {
 
 describe('after the end', () => {
   test.each([
-    ['ip move 203.0.113.10 web-2', ['Move an Elastic IP', 'Elastic IP: 203.0.113.10', 'Server: web-2']],
+    ['ip move 203.0.113.10 web-2', ['Move an Elastic IP', 'Elastic IP: 203.0.113.10', 'Server: web-2', 'Start: ']],
     [
       'vm rename preview-1 web-renamed',
-      ['Rename a virtual machine', 'Virtual machine: preview-1 (Storefront, ASH)', 'New name: web-renamed'],
+      ['Rename a virtual machine', 'Virtual machine: preview-1 (Storefront, ASH)', 'New name: web-renamed', 'Start: '],
     ],
     ['keys create ci-deploy', ['Create an API key', 'Name: ci-deploy', 'Access: Read-only', 'Allowed addresses: ']],
-    ['keys revoke terraform', ['Revoke an API key', 'API key: terraform']],
-    ['evacuate web-1 web-2', ['Evacuate a server', 'Server: web-1', 'Target: web-2', 'Addresses to move: ']],
+    ['keys revoke terraform', ['Revoke an API key', 'API key: terraform', 'Start: ']],
+    ['evacuate web-1 web-2', ['Evacuate a server', 'Server: web-1', 'Target: web-2', 'Addresses to move: ', 'Start: ']],
     ['keys rotate terraform', ['Rotate an API key', 'API key: terraform']],
   ])('Request again opens the form with the earlier values, which is a new request: %s', async (command, fields) => {
     const world = await startWorldUnder(policy)
