@@ -28,6 +28,15 @@ export const topics: Record<string, Topic> = {
     ],
     sample: 30,
   },
+  starts: {
+    files: ['src/domain/starts.ts', 'src/requests/{freeze,send}.ts', 'src/requests/lua/set-freeze.lua'],
+    tests: [
+      'test/requests/freeze.test.ts',
+      'test/requests/reconcile/{bundle,starts}.test.ts',
+      'test/journeys/{freeze,start-later}.test.ts',
+    ],
+    sample: 30,
+  },
   outbox: {
     files: ['src/outbox/*.ts', 'src/outbox/lua/*.lua'],
     tests: [
