@@ -156,9 +156,11 @@ function readWords(journal: readonly JournalEntry[]): (userId: string) => string
 function faultsOf({ act, actor, status, words }: Tried, entries: AuditEntry[], expected: RegExp): string[] {
   const noted = entries.filter(({ by }) => by === actor.userId)
   const isRight = noted.length === 1 && noted[0]?.act === 'refused' && noted[0].text === act.at
+  // On a busy machine an interim answer comes first, or the empty form, which the refusal replaces.
+  const refusals = words.filter((text) => !/^Slower than usual\.| Cancel /.test(text))
   return [
     ...(status === 200 ? [] : [`${act.name}: acknowledged with ${status}`]),
-    ...(words.length > 0 && words.every((text) => expected.test(text)) ? [] : [`${act.name}: shown ${JSON.stringify(words)}`]),
+    ...(refusals.length > 0 && refusals.every((text) => expected.test(text)) ? [] : [`${act.name}: shown ${JSON.stringify(words)}`]),
     ...(isRight ? [] : [`${act.name}: the audit has ${JSON.stringify(noted.map(({ act: noun, text }) => `${noun} ${text}`))}`]),
   ]
 }
@@ -177,7 +179,7 @@ describe('the gate', () => {
   })
   afterAll(() => close())
 
-  test.each(unwelcome)('refuses $who, for every act', async (each) => {
+  test.each(unwelcome)('refuses $who, for every act', { timeout: 180_000 }, async (each) => {
     const world = current()
     const records = openRecords(world)
     const before = { records: await records.all(), calls: world.accountApi.journal.length }
@@ -188,10 +190,13 @@ describe('the gate', () => {
 
     // An entry may be written after the words are shown.
     await expect
-      .poll(async () => {
-        const entries = await records.audit()
-        return tried.flatMap((one) => faultsOf(one, entries, each.words))
-      })
+      .poll(
+        async () => {
+          const entries = await records.audit()
+          return tried.flatMap((one) => faultsOf(one, entries, each.words))
+        },
+        { timeout: 20_000 },
+      )
       .toEqual([])
     expect(tried).toHaveLength(own.length)
     expect(await records.all()).toEqual(before.records)
