@@ -30,7 +30,7 @@ const Terms = z.object({
   /** A different person must approve for each of these: the user with this id, or a member of the user group with this id. */
   allOf: z.array(z.string()),
   approvals: z.number(),
-  /** Whoever is named here may approve from the start, like `anyOf`, and is mentioned only when the time has come. */
+  /** These people may approve from the start, like `anyOf`. The thread mentions them only when the entry is due. */
   escalate: z.array(Escalation).optional(),
 })
 type Terms = z.infer<typeof Terms>

@@ -121,12 +121,12 @@ function commonWords(finding: CommonFinding): Words {
     case 'api-unreachable':
       return { why: `Couldn't reach the account API. ${effects[finding.effect === 'not-made' ? 'not-made' : 'not-sent']}` }
     case 'account-unread': {
-      const why = "Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed."
+      const why = "Couldn't read the account within 30 minutes of its time. Nothing was sent or changed."
       return { why: finding.refusal ? `${why} ${apiErrorSentence(new ApiError(finding.refusal))}` : why }
     }
     case 'limit-used-up':
       return {
-        why: "The account's limit of calls a minute left no room for it within 30 minutes after the approval. Nothing was sent or changed.",
+        why: "The account's limit of calls a minute left no room for it within 30 minutes of its time. Nothing was sent or changed.",
       }
     case 'gave-way':
       return wordsFrom(

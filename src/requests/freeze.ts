@@ -26,7 +26,7 @@ const FreezeRecord = z.object({
   until: z.number().optional(),
   by: z.string().optional(),
   reason: z.string().optional(),
-  /** Where it was set, and where its end is told. */
+  /** The channel in which it was set. The message about its end goes there, too. */
   channelId: z.string().optional(),
   /** Set if Lockkeeper stopped everything by itself, because Redis lost data. */
   because: z.enum(['data-lost', 'set-back']).optional(),
@@ -142,7 +142,7 @@ export function createFreezes(
     return run(redis, 'set-freeze', [...own, ...owed.map(({ id }) => keys.message(id))], [before, text, note, String(owedMs), ...messages])
   }
 
-  /** Who is told when, of a freeze that somebody set or lifted. What Lockkeeper does by itself is in the notice of what led to it. */
+  /** The messages about a freeze that a person set or lifted. If Lockkeeper froze by itself, the notice about the cause says so. */
   function owedFor({ number, isOn, until, channelId, because }: FreezeRecord, now: number): { id: string; inMs: number }[] {
     if (because) return []
     const isElsewhere = opsChannel !== undefined && opsChannel !== channelId
