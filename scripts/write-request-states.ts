@@ -56,7 +56,7 @@ export function requestStatesPage(): string {
     diagram(),
     `Steps that keep the state are not drawn: ${listed(stepNames.filter((name) => stepOf(name).to === 'same'))}.`,
     '## States',
-    'An open request holds its resource: nobody can request another change of the same thing. One that is scheduled or held only keeps others from being scheduled. It ends with `give-way` when another one starts.',
+    'An open request holds its resource: nobody can request another change of the same thing. One that is scheduled or held only keeps others from being scheduled. It ends with `give-way` when another one starts, as does one that is undecided.',
     table(['State', 'Meaning', 'Open or ended', 'Next states, with their steps'], requestStates.map(stateRow)),
     '## Steps',
     'Each step is one compare-and-set in Redis, so the first of several wins. *Sets* names the fields that get the current time, by the clock of Redis. *Taken by* says who triggers the step. A click after the deadline triggers `expire`.',

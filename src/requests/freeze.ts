@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { findEntries } from '../audit/find.ts'
+import { StoreUnavailableError } from '../domain/errors.ts'
 import { holdsOf } from '../domain/hours.ts'
 import type { Freeze } from '../domain/policy.ts'
 import type { Passed, Request } from '../domain/request.ts'
@@ -70,6 +71,9 @@ const owedMs = 24 * 3_600_000
 /** How long what this process found in the audit counts. The step that sends compares the text of the record anyway. */
 const searchedForMs = 5_000
 
+/** What the scripts read of a key that is no text. Nothing that Lockkeeper writes is equal to it. */
+const noText = 'no text'
+
 const renewAfterMs = 24 * 3_600_000
 const clockMarginMs = 60_000
 
@@ -100,16 +104,25 @@ export function createFreezes(
 
   const write = (record: FreezeRecord): string => JSON.stringify({ ...record, signature: sign({ signed: 'freeze', ...record }) })
 
+  async function readText(): Promise<string | null> {
+    try {
+      return await guardStore(() => redis.get(keys.freeze))
+    } catch (error) {
+      if (error instanceof StoreUnavailableError && error.code === 'WRONGTYPE') return noText
+      throw error
+    }
+  }
+
   /** Throws StoreUnavailableError. */
   async function read(): Promise<FreezeNow> {
-    const [text, now] = await Promise.all([guardStore(() => redis.get(keys.freeze)), app.store.now()])
+    const [text, now] = await Promise.all([readText(), app.store.now()])
     const { record, verdict } = decode(text ?? '', verify)
     await search(record?.searchedUntil ?? 0, now)
     const highest = memory.known?.number ?? -1
     if (text === null && highest < 0) return begin(now)
     const problem = problemOf(text, verdict, record, highest)
     // Another process may have written a newer one since, which the search has found.
-    if (problem && (await guardStore(() => redis.get(keys.freeze))) !== text) return read()
+    if (problem && (await readText()) !== text) return read()
     if (record && !problem) memory.known = { number: Math.max(highest, record.number), searchedUntil: memory.known?.searchedUntil ?? 0 }
     if (record && !problem && now - record.searchedUntil > renewAfterMs) await replace(text ?? '', write({ ...record, searchedUntil: now }))
     if (problem) onProblem(problem)

@@ -213,13 +213,14 @@ export async function wakeHeld({ store, queues }: App): Promise<void> {
   await Promise.all(inOrder.map((request, place) => queues.wake(request, place * betweenStartsMs)))
 }
 
-/** Cancels what was only scheduled or held for the same things, and says so. Returns a request that is open for one of them now. */
+/** Cancels what is undecided, scheduled or held for the same things, and says so. Returns a request that goes before this one. */
 async function makeRoom(app: App, request: Request): Promise<Request | undefined> {
-  const { now: [other] = [], later } = await app.store.othersFor(request)
-  if (other) return other
-  for (const each of later) {
+  const { now, later } = await app.store.othersFor(request)
+  const first = now.find(({ state, needsApproval }) => state !== 'waiting' || !needsApproval)
+  if (first) return first
+  for (const each of [...now, ...later]) {
     const cause = { code: 'gave-way', request: refTo(request), by: request.origin.userId } satisfies CommonFinding
-    const { outcome } = await app.store.take(each, 'give-way', { set: { causes: [cause] } })
+    const { outcome } = await app.store.take(each, 'give-way', { set: { causes: [cause] }, whileApproved: request.id })
     if (outcome === 'won') await show(app, each.id)
   }
   return undefined

@@ -186,7 +186,7 @@ export const steps = {
     ifUnchanged: true,
   },
   'give-way': {
-    what: 'It was scheduled or held, and another change of the same thing starts before it',
+    what: 'It was undecided, scheduled or held, and another change of the same thing starts before it',
     from: ['waiting', 'approved'],
     to: 'voided',
     takers: ['worker'],

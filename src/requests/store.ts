@@ -285,6 +285,8 @@ export interface StepData {
   beside?: { ids: string[]; most: number; withinMs: number }
   /** Takes the step only if no other request holds a resource of this one. */
   unlessHeld?: true
+  /** Takes the step only while the request with this id is approved: of two that would cancel each other, one stays. */
+  whileApproved?: string
   /** Takes the step only if the record of the freeze is still this text. Empty: if there is none. */
   freeze?: string
   /** Moves the deadline to this many ms from now, wherever it was. */
@@ -295,7 +297,7 @@ export interface StepData {
 
 export interface StepResult {
   /**
-   * `lost`: the state does not allow the step, or another request holds a resource. `changed`: the record changed since it was read. `expired`: the deadline has passed.
+   * `lost`: the state does not allow the step, or another request does. `changed`: the record changed since it was read. `expired`: the deadline has passed.
    * `outdated`: `notAfter` has passed. `frozen`: the record of the freeze changed. `full`: as many `beside` it are being sent as may be. `missing`: there is no record.
    */
   outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'frozen' | 'full' | 'missing'
@@ -354,6 +356,7 @@ async function take(
     unexpired: step.beforeDeadline ?? false,
     notAfter: data.notAfter ?? false,
     unlessHeld: data.unlessHeld ?? false,
+    whileApproved: data.whileApproved ?? false,
     freeze: data.freeze !== undefined && { key: keys.freeze, is: data.freeze },
     frees: resources.map(otherLockOf),
     openStates,

@@ -128,6 +128,7 @@ const tampered: [string, (world: History) => Promise<unknown>, string][] = [
   ['removed', ({ redis, keys }) => redis.del(keys.freeze), 'missing'],
   ['replaced by the one from before the first freeze', ({ put, texts }) => put(texts[0]), 'older'],
   ['replaced by the one that lifted an earlier freeze', ({ put, texts }) => put(texts[2]), 'older'],
+  ['replaced by a list', ({ redis, keys }) => redis.multi().del(keys.freeze).rpush(keys.freeze, 'free').exec(), 'forged'],
   ['turned off', ({ put, texts }) => put(changed(texts[3], { isOn: false })), 'forged'],
   ['given an end', ({ put, texts }) => put(changed(texts[3], { until: 1 })), 'forged'],
   [

@@ -11,6 +11,12 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
+-- Returns '' for a key that does not exist. Somebody may have put a list or a hash there, which must not make every read fail.
+local function textOf(key)
+  local text = redis.pcall('GET', key)
+  return type(text) == 'table' and 'no text' or text or ''
+end
+
 -- Owes a message that is about no request: its facts stay for `keepMs`, and it is due in `inMs`.
 local function owe(message, outbox, member, facts, keepMs, inMs)
   local now = clock()

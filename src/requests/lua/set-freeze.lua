@@ -3,7 +3,7 @@
 -- KEYS: the record, audit intake, outbox, the messages.   ARGV: the text that was read ('' if there was none), the new text, the audit note as JSON
 -- or '', how long a message is owed in ms, then of each message its member of the outbox and in how many ms it is due.
 -- Returns 'set', 'set' and 'repeat' for a repeat, or 'changed'.
-local current = redis.call('GET', KEYS[1]) or ''
+local current = textOf(KEYS[1])
 if current == ARGV[2] then return { 'set', 'repeat' } end
 if current ~= ARGV[1] then return { 'changed' } end
 redis.call('SET', KEYS[1], ARGV[2])

@@ -2,7 +2,7 @@
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
 -- KEYS: record, open, ended, outbox, due, audit intake, then the lock and the last change of each resource.
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], clear: [field], unexpired, notAfter | false, unlessHeld,
---              freeze: { key, is } | false, frees: [lock], openStates: [state],
+--              whileApproved: id | false, freeze: { key, is } | false, frees: [lock], openStates: [state],
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs,
 --              changed: [number of the key of a last change], recordPrefix, parent: id | false, children: [id], cardPaceMs,
 --              beside: { ids: [id], most, withinMs } | false }, the audit note as JSON.
@@ -26,7 +26,7 @@ if not allowed then return { 'lost', state, stamp } end
 if arg.revision and lastRevision ~= arg.revision then return { 'changed', state, stamp } end
 if arg.unexpired and now >= expiresAt then return { 'expired', state, stamp } end
 if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } end
-if arg.freeze and (redis.call('GET', arg.freeze.key) or '') ~= arg.freeze.is then return { 'frozen', state, stamp } end
+if arg.freeze and textOf(arg.freeze.key) ~= arg.freeze.is then return { 'frozen', state, stamp } end
 
 -- Whether another request holds a resource. One that has ended, or whose record is gone, holds nothing, as for a new request. A parent holds what
 -- its children change.
@@ -41,6 +41,9 @@ local function isHeld(lock)
 end
 for i = 7, arg.unlessHeld and #KEYS or 0, 2 do
   if isHeld(KEYS[i]) then return { 'lost', state, stamp } end
+end
+if arg.whileApproved and redis.call('HGET', arg.recordPrefix .. arg.whileApproved, 'state') ~= '"approved"' then
+  return { 'lost', state, stamp }
 end
 if arg.beside then
   if redis.call('HGET', arg.recordPrefix .. arg.parent, 'state') ~= '"tracking"' then return { 'lost', state, stamp } end

@@ -348,13 +348,36 @@ describe('of two moves of the same thing', () => {
     },
   )
 
-  test('the scheduled one waits for one that is open when it starts, and is sent after its end', async () => {
-    const { record, store, run, now } = startMoves()
+  test('an undecided one gives way to the scheduled one at its start', async () => {
+    const { record, store, run, find, now } = startMoves()
     const scheduled = await record({ start: now - minutes }, { agoMs: 40 * minutes })
     const undecided = await store.create(newRequestFor())
-    expect(await run(scheduled)).toEqual(held('change'))
-    await takeSteps(store, undecided.id, 'reject')
     expect(await run(scheduled)).toEqual(sent)
+    expect(await find(undecided.id)).toMatchObject({ state: 'voided', causes: [{ code: 'gave-way' }] })
+  })
+
+  test('the scheduled one waits for one that is approved when it starts, and is sent after its end', async () => {
+    const { record, store, run, now } = startMoves()
+    const scheduled = await record({ start: now - minutes }, { agoMs: 40 * minutes })
+    const other = await store.create(newRequestFor())
+    await takeSteps(store, other.id, 'approve')
+    expect(await run(scheduled)).toEqual(held('change'))
+    await takeSteps(store, other.id, 'void')
+    expect(await run(scheduled)).toEqual(sent)
+  })
+
+  test('that are due at the same moment, one stays when each cancels the other', async () => {
+    const { record, store, find, now } = startMoves()
+    const one = await record({ start: now - minutes }, { agoMs: 40 * minutes })
+    const other = await record({}, { agoMs: minutes })
+    await store.take(await find(other.id), 'wait-for-start', { set: { waits: { for: 'freeze', name: 'x' } } })
+    const pair = [await find(one.id), await find(other.id)] as const
+    await Promise.all([
+      store.take(pair[0], 'give-way', { whileApproved: pair[1].id }),
+      store.take(pair[1], 'give-way', { whileApproved: pair[0].id }),
+    ])
+    const states = await Promise.all(pair.map(async ({ id }) => (await find(id)).state))
+    expect(states.toSorted()).toEqual(['approved', 'voided'])
   })
 })
 
