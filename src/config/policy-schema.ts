@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import { alertsRequester } from '../domain/approval.ts'
+import { longestEndMs, shortestEndMs } from '../domain/key-ends.ts'
 import {
   type AlertRoute,
   type ApproveTerms,
   approversOf,
   type Bundles,
   type ChangeKind,
+  type EndsTerms,
   type Freeze,
   freezing,
   type Group,
+  kindsWithEnds,
   type PolicyRule,
   type Projects,
   type ReasonTerms,
@@ -228,6 +231,28 @@ const Reason = formOf<Omit<ReasonTerms, 'rule'> | undefined>((input) => {
   return input === 'required' || input === 'optional' ? z.unknown().transform(() => (input === 'required' ? {} : undefined)) : undefined
 }, "required, optional, or a pattern such as {pattern: 'OPS-\\d+'}")
 
+const Ends = formOf<EndsTerms>(
+  (input) =>
+    input === 'required'
+      ? z.literal('required').transform(() => ({ required: true }))
+      : isMap(input)
+        ? z
+            .strictObject({ longest: Duration.optional(), default: Duration.optional() })
+            .refine(({ longest, default: usual }) => longest !== undefined || usual !== undefined, {
+              error: 'must have longest or default',
+            })
+            .superRefine(({ longest = longestEndMs, default: usual = shortestEndMs }, context) => {
+              const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
+              if (longest < shortestEndMs || longest > longestEndMs) wrong('longest', 'must be from 1m to 3650d')
+              else if (usual < shortestEndMs || usual > longest) wrong('default', 'must be at least 1m, and at most longest')
+            })
+            .transform(
+              ({ longest, default: usual }): EndsTerms => ({ required: longest !== undefined, longestMs: longest, defaultMs: usual }),
+            )
+        : undefined,
+  'required, or times such as {longest: 90d, default: 30d}',
+)
+
 export interface PolicyOptions {
   kinds: ChangeKind[]
   bundles: Bundles
@@ -285,6 +310,7 @@ export function policySchema(options: PolicyOptions) {
       expires: Duration.optional(),
       escalate: Escalate.optional(),
       window: z.string().optional(),
+      ends: Ends.optional(),
       mention: z.array(personOrGroup).transform(toGroup).optional(),
     })
     .superRefine((rule, context) => {
@@ -292,9 +318,17 @@ export function policySchema(options: PolicyOptions) {
       const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
       if (rule.changes.length > 1) wrong('changes', `must have ${freezing} alone: write a rule of its own for it`)
       if (rule.approve) wrong('approve', `must be none where changes is ${freezing}: nobody approves a freeze`)
-      const others = (['projects', 'channels', 'expires', 'window', 'mention'] as const).filter((key) => rule[key] !== undefined)
+      const others = (['projects', 'channels', 'expires', 'window', 'ends', 'mention'] as const).filter((key) => rule[key] !== undefined)
       for (const key of rule.reason === undefined ? others : [...others, 'reason'])
         wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
+    })
+    .superRefine((rule, context) => {
+      if (rule.ends && !rule.changes.includes(freezing) && !rule.changes.some((kind) => kindsWithEnds.includes(kind)))
+        context.addIssue({
+          code: 'custom',
+          path: ['ends'],
+          message: `must be left out where changes has none of ${kindsWithEnds.join(', ')}`,
+        })
     })
     .superRefine((rule, context) => {
       for (const { path, message } of escalationFaults(rule, expiresMs))
@@ -317,6 +351,7 @@ export function policySchema(options: PolicyOptions) {
         confirm: rule.confirm,
         expiresMs: rule.expires ?? expiresMs,
         window: rule.window,
+        ends: rule.ends,
         mention: rule.mention,
       }),
     )

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { type Bundles, type ChangeKind, toGroup } from '../domain/policy.ts'
+import { alwaysApproved, type Bundles, type ChangeKind, toGroup } from '../domain/policy.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
 import { Secret } from '../domain/signing.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
@@ -141,6 +141,6 @@ export type Variables = z.infer<typeof Variables>
 
 /** Returns the same schema for these kinds of change. A bundle needs no approval if its parts need none, and is not named itself. */
 export function variablesFor({ kinds, bundles }: { kinds: ChangeKind[]; bundles: Bundles }) {
-  const nameable = kinds.filter((kind) => !bundles.has(kind))
+  const nameable = kinds.filter((kind) => !bundles.has(kind) && kind !== alwaysApproved)
   return Variables.extend({ NO_APPROVAL: list((text) => nameable.includes(text), `of ${nameable.join(', ')}`).optional() })
 }

@@ -252,6 +252,8 @@ export const errorCodes = [
   'redis-set-back',
   'assignments-refused',
   'freeze-not-trusted',
+  'key-end-doubtful',
+  'key-end-overdue',
   'audit-damaged',
   'redis-unsafe',
   'alerts-unread',

@@ -11,6 +11,7 @@ import { moveElasticIp } from './ip-move.ts'
 import { listApiKeys } from './keys.ts'
 import { revokeApiKey, rotateApiKey } from './keys-change.ts'
 import { createApiKey } from './keys-create.ts'
+import { extendApiKey, keyEnds } from './keys-extend.ts'
 import { lookUp } from './look-up.ts'
 import { listMoves } from './moves.ts'
 import { listPending } from './pending.ts'
@@ -37,6 +38,8 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
   createApiKey,
   rotateApiKey,
   revokeApiKey,
+  extendApiKey,
+  keyEnds,
   freezeChanges,
   listPending,
   lookUp,

@@ -23,6 +23,7 @@ import { pick } from '../kit/form.ts'
 import { findTyped } from '../kit/thing.ts'
 import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import type { ItemAction } from '../requests/clicks.ts'
+import { dropEnd } from '../requests/key-ends.ts'
 import type { Command } from '../slack/commands.ts'
 import { preset } from '../slack/pickers.ts'
 import { mrkdwn } from '../slack/text.ts'
@@ -184,6 +185,8 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
     label: 'revoking an API key',
     run: async ({ keyId }, _, { onAnswer }) => {
       await ensureDeleted(app.account.apiKeys, keyId, { onAnswer })
+      // If this fails, a list shows that the key is gone.
+      await dropEnd(app, { keyId }).catch(() => {})
       return 'done'
     },
     observe: async ({ keyId }, _, moment) => {

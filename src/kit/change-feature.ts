@@ -15,7 +15,7 @@ import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
 import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
 import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
-import { readJson } from '../slack/payloads.ts'
+import { readJson, readMetadata } from '../slack/payloads.ts'
 import { wrongUsage } from '../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Pair } from '../slack/typed-words.ts'
@@ -28,6 +28,7 @@ import {
   formForItem,
   formView,
   formWithBoxes,
+  noted,
   offerChoices,
   submitForm,
   updateForm,
@@ -104,7 +105,11 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       ...declared.change(app),
       ...(offer ? { offer: { of: offer.of, label: offer.label, actionId: offered } } : {}),
     }
-    const filled: FilledForm = (metadata, filling) => formView(form, filledView(form, change, metadata, filling).view)
+    const prepared = (metadata: string) => {
+      const ends = form.hasEnds && app.access.endsTerms(kind, readMetadata(metadata)?.origin.channelId ?? '')
+      return ends ? noted(metadata, { ends }) : metadata
+    }
+    const filled: FilledForm = (metadata, filling) => formView(form, filledView(form, change, prepared(metadata), filling).view)
     const fresh = (metadata: string, filling: Filling) => {
       const { view, asked } = filledView(form, change, metadata, filling)
       return formWithBoxes(app, form, view, asked)
@@ -124,7 +129,8 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     const withFirst = async (metadata: string, first: Promise<PlainTextOption | undefined>) =>
       formWithBoxes(app, form, { metadata, entered: { [firstName]: await first } })
 
-    async function formOf(metadata: string, { args: [typed], command }: GivenWords) {
+    async function formOf(given: string, { args: [typed], command }: GivenWords) {
+      const metadata = prepared(given)
       if (typed === undefined || !firstThing) return formView(form, { metadata })
       const found = withFirst(metadata, suggesting(app, things, command, findOption(app, firstThing, typed)))
       return fillForm(typed, found, (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
@@ -144,7 +150,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       ],
       changes: [change],
       forms: { [kind]: { filled, fresh: form.boxes && fresh } },
-      itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, metadata, shown) }] : [],
+      itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, prepared(metadata), shown) }] : [],
       clicks: {
         ...Object.fromEntries(pickers.map(([name]) => [actionIdOf(form, name), (click) => updateForm(app, form, name, click)])),
         ...(things.length > 0 && { [thisOne]: (click) => chooseOne(app, { change, form: filled }, click) }),

@@ -124,7 +124,7 @@ async function issueAndShow(app: App, claimed: Claimed, click: Click): Promise<v
   const { request, opened, handover, facts } = claimed
   const answers: ApiAnswer[] = []
   const onAnswer = (answer: ApiAnswer) => void answers.push(answer)
-  const issued = await issue(app, request, () => handover.issue(opened.input, facts, { onAnswer }), click)
+  const issued = await issue(app, request, () => handover.issue(opened.input, facts, { onAnswer, request }), click)
   if (!issued) return
   if (performance.now() - claimed.startedAt >= app.timings.handoverMs / 2) return retract(app, claimed, issued, 'too-slow', click)
   const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
