@@ -11,7 +11,6 @@ import {
   type Freeze,
   freezing,
   type Group,
-  kindsWithEnds,
   type PolicyRule,
   type Projects,
   type ReasonTerms,
@@ -19,6 +18,7 @@ import {
   type Window,
 } from '../domain/policy.ts'
 import { isLinkTemplate, patternProblem } from '../domain/reason.ts'
+import { parseDuration } from '../domain/text.ts'
 import { dayNames, isZone, readLocalTime } from '../domain/times.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
@@ -231,25 +231,23 @@ const Reason = formOf<Omit<ReasonTerms, 'rule'> | undefined>((input) => {
   return input === 'required' || input === 'optional' ? z.unknown().transform(() => (input === 'required' ? {} : undefined)) : undefined
 }, "required, optional, or a pattern such as {pattern: 'OPS-\\d+'}")
 
+/** Longer than the durations of timers may be. */
+const EndDuration = z
+  .string()
+  .transform((text) => parseDuration(text) ?? Number.NaN)
+  .refine((ms) => ms >= shortestEndMs && ms <= longestEndMs, { error: 'must be a time such as 90d, from 1m to 3650d' })
+
+const EndTimes = z
+  .strictObject({ longest: EndDuration.optional(), default: EndDuration.optional() })
+  .refine(({ longest, default: usual }) => longest !== undefined || usual !== undefined, { error: 'must have longest or default' })
+  .refine(({ longest = longestEndMs, default: usual = shortestEndMs }) => usual <= longest, {
+    error: 'must be at most longest',
+    path: ['default'],
+  })
+  .transform(({ longest, default: usual }): EndsTerms => ({ required: longest !== undefined, longestMs: longest, defaultMs: usual }))
+
 const Ends = formOf<EndsTerms>(
-  (input) =>
-    input === 'required'
-      ? z.literal('required').transform(() => ({ required: true }))
-      : isMap(input)
-        ? z
-            .strictObject({ longest: Duration.optional(), default: Duration.optional() })
-            .refine(({ longest, default: usual }) => longest !== undefined || usual !== undefined, {
-              error: 'must have longest or default',
-            })
-            .superRefine(({ longest = longestEndMs, default: usual = shortestEndMs }, context) => {
-              const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
-              if (longest < shortestEndMs || longest > longestEndMs) wrong('longest', 'must be from 1m to 3650d')
-              else if (usual < shortestEndMs || usual > longest) wrong('default', 'must be at least 1m, and at most longest')
-            })
-            .transform(
-              ({ longest, default: usual }): EndsTerms => ({ required: longest !== undefined, longestMs: longest, defaultMs: usual }),
-            )
-        : undefined,
+  (input) => (isMap(input) ? EndTimes : input === 'required' ? z.unknown().transform(() => ({ required: true })) : undefined),
   'required, or times such as {longest: 90d, default: 30d}',
 )
 
@@ -323,11 +321,11 @@ export function policySchema(options: PolicyOptions) {
         wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
     })
     .superRefine((rule, context) => {
-      if (rule.ends && !rule.changes.includes(freezing) && !rule.changes.some((kind) => kindsWithEnds.includes(kind)))
+      if (rule.ends && !rule.changes.includes(freezing) && !rule.changes.some((kind) => kind.startsWith('key.')))
         context.addIssue({
           code: 'custom',
           path: ['ends'],
-          message: `must be left out where changes has none of ${kindsWithEnds.join(', ')}`,
+          message: 'must be left out where changes has nothing about keys',
         })
     })
     .superRefine((rule, context) => {

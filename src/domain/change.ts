@@ -78,12 +78,12 @@ export const retractedBecause: Record<RetractedBecause, string> = {
 export interface Handover<Input, Facts> {
   /** The label of the button: `Create key`. */
   label: string
-  /** The sentence that the requester must confirm after the click. Absent: no confirmation. */
-  warning?: string
+  /** The sentence that the requester must confirm after the click. Undefined: no confirmation. */
+  warning?(input: Input): string | undefined
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer; request: IssuedFor }): Promise<Issued>
   retract(issued: Issued): Promise<void>
   /** Returns the finding with which the request fails after `retract`. */
-  retracted(issued: Issued, because: RetractedBecause): Finding
+  retracted(issued: Issued, because: RetractedBecause, facts: Facts): Finding
 }
 
 /** The approved request: its id, and where its message is. */
@@ -186,6 +186,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
   /** A phrase that follows *request* or *approve*: `moving an Elastic IP`. */
   label: string
+  /** The label of the button that offers it to the owner of a key that ends soon. */
+  offeredAtEnd?: string
   /** The change takes minutes to take effect. It is then listed, counted and timed with the moves. */
   takesTime?: true
   input: z.ZodType<Input>

@@ -82,12 +82,6 @@ export type ReasonTerms = z.infer<typeof ReasonTerms>
 export const EndsTerms = z.object({ required: z.boolean(), longestMs: z.number().optional(), defaultMs: z.number().optional() })
 export type EndsTerms = z.infer<typeof EndsTerms>
 
-/** The kinds whose keys end by what their rule says. */
-export const kindsWithEnds: ChangeKind[] = ['key.create', 'key.rotate', 'key.extend']
-
-/** A kind that NO_APPROVAL cannot name, because the end of a key is a promise to those who approved it. */
-export const alwaysApproved: ChangeKind = 'key.extend'
-
 /** Why a rule does not allow this end of a key, or none. Undefined if it does. `requestedAt`: in ms since 1970, as `endsAt`. */
 export function endsProblem(
   { ends }: Pick<PolicyRule, 'ends'>,

@@ -36,9 +36,9 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
   listBaselines,
   listApiKeys,
   createApiKey,
+  extendApiKey,
   rotateApiKey,
   revokeApiKey,
-  extendApiKey,
   keyEnds,
   freezeChanges,
   listPending,
@@ -52,6 +52,9 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
 export const changeKinds: ChangeKind[] = definitions.flatMap(({ kinds = [] }) => kinds)
 
 export const bundles: Bundles = new Map(definitions.flatMap((definition) => Object.entries(definition.bundles ?? {})))
+
+/** The kinds that NO_APPROVAL can't name. */
+export const neverExempt: ChangeKind[] = definitions.flatMap(({ kinds = [], neverExempt }) => (neverExempt ? kinds : []))
 
 export function createFeatures(app: App, setup: Setup): Feature[] {
   return definitions.map(({ create }) => create(app, setup))

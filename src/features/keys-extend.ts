@@ -45,6 +45,8 @@ type Found = z.infer<typeof extensionFindings.schema>
 
 export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | 'date'>({
   kind: 'key.extend',
+  // The end of a key is a promise to those who approved it.
+  neverExempt: true,
   change: extensionChange,
   findings: extensionFindings,
   form: {
@@ -93,6 +95,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
   return {
     kind: 'key.extend',
     label: 'extending an API key',
+    offeredAtEnd: 'Extend…',
     input: Extension,
     facts: Facts,
     resource: ({ keyId }) => `api_key:${keyId}`,

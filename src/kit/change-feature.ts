@@ -46,6 +46,8 @@ export interface FeatureDefinition {
   kinds?: ChangeKind[]
   /** Those of its kinds that are many changes of another kind under one approval, each with that kind. */
   bundles?: Record<ChangeKind, ChangeKind>
+  /** Set if its kinds need an approval even if a setting lists kinds that need none. */
+  neverExempt?: true | undefined
   create(app: App): Feature
 }
 
@@ -76,6 +78,7 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   offer?: { of: ThingKind; label: string }
   /** If its request is many changes of another kind under one approval: its kind, with that one. */
   bundles?: Record<ChangeKind, ChangeKind>
+  neverExempt?: true
   repeated?: (app: App) => Work[]
 }
 
@@ -165,7 +168,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     }
   }
 
-  return { kinds: [kind], bundles, create }
+  return { kinds: [kind], bundles, neverExempt: declared.neverExempt, create }
 }
 
 interface Typed extends Pick<SlashCommand, 'origin' | 'deliveryKey' | 'triggerId' | 'responseUrl' | 'reason' | 'start'> {

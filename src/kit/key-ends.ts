@@ -114,7 +114,7 @@ export async function typedEnd(
 }
 
 /** A day without a time is that day to its end. */
-async function readEnd(app: App, typed: string, userId: string): Promise<number> {
+export async function readEnd(app: App, typed: string, userId: string): Promise<number> {
   const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
   const options = { now, zone, longestMs: longestEndMs }
   const first = readStart(typed, options)

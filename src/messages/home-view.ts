@@ -1,8 +1,10 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { holdOf, isOpen } from '../domain/request.ts'
+import type { KeyEnd } from '../requests/key-ends.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { stateWithCount } from './items.ts'
+import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
 import { cardButtons, heldBriefly, refreshHome, whoIsAsked } from './words.ts'
@@ -25,6 +27,8 @@ export interface HomeContent {
   scheduled: HomeEntry[]
   /** The ids of those that the viewer may let start now. */
   startable: ReadonlySet<string>
+  /** The viewer's keys that end by themselves, the next one first. */
+  keys: KeyEnd[]
   viewerId: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
   approvableAlone: ReadonlySet<string>
@@ -46,7 +50,7 @@ interface Part {
 }
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, mine, underway, scheduled, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, mine, underway, scheduled, keys, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
@@ -63,15 +67,16 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   add(blocks, {
     title: `In progress (${underway.length + unread.underway})`,
     entries: underway.map((entry) => shortEntry(entry, 'underway', content)),
-    upTo: 88,
+    upTo: 82,
     unread: unread.underway,
   })
   add(blocks, {
     title: `Scheduled (${scheduled.length + unread.scheduled})`,
     entries: scheduled.map((entry) => shortEntry(entry, 'scheduled', content)),
-    upTo: 98,
+    upTo: 90,
     unread: unread.scheduled,
   })
+  add(blocks, { title: `Your keys (${keys.length})`, entries: keys.map((key) => wholeSection(ownKeyWords(key))), upTo: 98 })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }
@@ -90,7 +95,7 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): 
     shown += 1
   }
   const left = entries.length - shown + unread
-  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See *pending*, *moves* and *audit me*.`]))
+  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See *pending*, *moves*, *keys* and *audit me*.`]))
 }
 
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */

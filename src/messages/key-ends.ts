@@ -4,14 +4,11 @@ import { itemButton } from '../slack/table.ts'
 import { code, dayAndTime, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
-/** What a key offers for its end: buttons of its thread. */
-const offered = [
-  { of: 'api-key', kind: 'key.extend', label: 'Extend…' },
-  { of: 'api-key', kind: 'key.rotate', label: 'Rotate…' },
-]
-
 /** `isDirect`: to its owner alone, where nothing can be requested. */
-export function keyEndMessage({ key, told }: KeyEndMessage, { isDirect, command }: { isDirect: boolean; command: string }): Message {
+export function keyEndMessage(
+  { key, told }: KeyEndMessage,
+  { isDirect, command, offers }: { isDirect: boolean; command: string; offers: Parameters<typeof itemButton>[0][] },
+): Message {
   const { keyId, label, requester, end } = key
   const owner = mention(requester)
   if (told === 'ended')
@@ -23,7 +20,7 @@ export function keyEndMessage({ key, told }: KeyEndMessage, { isDirect, command 
   const buttons = actionsFor(
     command,
     'ending',
-    offered.flatMap((action) => itemButton(action, { id: keyId, text: label })),
+    offers.flatMap((action) => itemButton(action, { id: keyId, text: label })),
   )
   return message([...wholeSection(words), ...(isDirect ? [] : buttons)])
 }

@@ -28,7 +28,8 @@ export async function sendKeyEnd(
   const isLate = held.mode === 'fresh' && now - dueAt > lateMs
   const lease: Lease = isLate ? { ...held, mode: 'unsure' } : held
   const since = isLate ? Math.min(sinceMs, dueAt) : sinceMs
-  const words = (isDirect: boolean) => keyEndMessage(found, { isDirect, command: app.config.slack.command })
+  const { command } = app.config.slack
+  const words = (isDirect: boolean) => keyEndMessage(found, { isDirect, command, offers: app.catalog.offersAtEnd() })
   const outboxKey = `${name}/${id}`
   const thread =
     key.channelId !== undefined && key.threadTs !== undefined

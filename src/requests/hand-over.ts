@@ -183,7 +183,7 @@ async function endShown(app: App, claimed: Claimed, audit: Pick<AuditNote, 'answ
 }
 
 /** Makes a secret worthless that was not shown, and ends its request. */
-async function retract(app: App, { request, opened, handover }: Claimed, issued: Issued, because: RetractedBecause, click: Click) {
+async function retract(app: App, { request, opened, handover, facts }: Claimed, issued: Issued, because: RetractedBecause, click: Click) {
   try {
     await inLane('retract', () => handover.retract(issued))
   } catch (error) {
@@ -191,7 +191,7 @@ async function retract(app: App, { request, opened, handover }: Claimed, issued:
     onApiError(app, error)
     return
   }
-  const cause = handover.retracted(issued, because)
+  const cause = handover.retracted(issued, because, facts)
   await app.store.take(request, 'fail', { set: { causes: [cause] } })
   const { why, next = 'Request it again.' } = explain(opened.change, cause)
   await click.answer.ephemeral(notice(mrkdwn`${why} ${next}`))

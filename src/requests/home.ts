@@ -9,6 +9,7 @@ import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../me
 import { viewOf } from '../outbox/render.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import { isFrozenAt } from './freeze.ts'
+import { readEnds } from './key-ends.ts'
 
 /** Check rights for at most 100 waiting requests. Take at most 50 of the others in each part, which is more than a Home tab can show. */
 const most = { waiting: 100, shown: 50, ended: 10, inPlace: 20 }
@@ -88,7 +89,12 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
   const freeze = await app.freezes.read()
   const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
-  const [{ requests: open, unreadable }, ended, now] = await Promise.all([store.findOpen(), store.ended(most.ended, isMine), store.now()])
+  const [{ requests: open, unreadable }, ended, now, keys] = await Promise.all([
+    store.findOpen(),
+    store.ended(most.ended, isMine),
+    store.now(),
+    readEnds(app),
+  ])
   const waiting = firstOf(open, ({ state }) => state === 'waiting', most.waiting)
   const isScheduled = (each: Request) => holdOf(each) !== undefined
   const scheduled = firstOf(open.filter(isScheduled).toSorted(bySchedule), () => true, most.shown)
@@ -118,6 +124,7 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
     underway: entries(underway.requests),
     scheduled: entries(scheduled.requests),
     startable: new Set((await allowedTo('decide', startable)).map(({ id }) => id)),
+    keys: [...keys.ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end),
     viewerId: viewer.userId,
     decided,
     approvableAlone: new Set((await allowedTo('break-glass', ownWaiting)).map(({ id }) => id)),

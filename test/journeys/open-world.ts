@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
-import { bundles, changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log.ts'
 import { createBot } from '../../src/start/bot.ts'
 import { keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
@@ -45,7 +45,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
 
   /** `more`: additional variables for this bot. */
   async function startBot(more: Record<string, string> = {}) {
-    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds, bundles }), {
+    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds, bundles, neverExempt }), {
       timings,
       printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),

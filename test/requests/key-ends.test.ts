@@ -6,6 +6,7 @@ import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { tendKeyEnds } from '../../src/requests/key-end-work.ts'
 import { createKey, readEnds, recordEnd } from '../../src/requests/key-ends.ts'
+import { catalog } from './catalog-for-test.ts'
 import { startJobs } from './jobs-for-test.ts'
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000]
@@ -42,7 +43,8 @@ function startKeys({ most = 255 } = {}) {
       called('create', () => {
         refuseLong('apiKeys.create', text)
         made += 1
-        const key: ApiKey = {
+        const key: ApiKey & { allowedIps: string[] } = {
+          allowedIps: [],
           id: `tok_${made}`,
           name: text,
           tokenLastSlice: `new${made}`,
@@ -56,7 +58,7 @@ function startKeys({ most = 255 } = {}) {
         const key = listed.find((one) => one.id === id)
         if (!key) throw new ApiError({ operation: 'apiKeys.rename', status: 404, codes: [] })
         key.name = text
-        return key
+        return { ...key, allowedIps: [] }
       }),
     delete: (id: string) =>
       called('delete', () => {
@@ -88,6 +90,7 @@ function startKeys({ most = 255 } = {}) {
     return jobs.appWith({
       endsKeyring: createKeyring([new Secret(stateKey)], { purpose: 'key-ends', prefix: 'lockkeeper' }),
       account: { apiKeys },
+      catalog,
       ownLastSlices: { INFRA_API_KEY: 'owner', INFRA_READ_KEY: undefined },
       store: { ...jobs.store, now: async () => (await jobs.store.now()) + clock.ahead },
       config: { ...jobs.app.config, signsWithApiKey: false },
