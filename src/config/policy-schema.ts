@@ -240,7 +240,7 @@ const EndDuration = z
 const EndTimes = z
   .strictObject({ longest: EndDuration.optional(), default: EndDuration.optional() })
   .refine(({ longest, default: usual }) => longest !== undefined || usual !== undefined, { error: 'must have longest or default' })
-  .refine(({ longest = longestEndMs, default: usual = shortestEndMs }) => usual <= longest, {
+  .refine(({ longest = longestEndMs, default: usual }) => usual === undefined || usual <= longest, {
     error: 'must be at most longest',
     path: ['default'],
   })

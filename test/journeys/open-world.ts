@@ -3,7 +3,7 @@ import { type Timings, usualTimings } from '../../src/domain/timings.ts'
 import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log.ts'
 import { createBot } from '../../src/start/bot.ts'
-import { keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
+import { keyringOfBot, keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-process.ts'
 import type { SlackOptions } from '../sandbox/slack/slack.ts'
@@ -70,6 +70,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
     auditLines,
     prefix: variables.REDIS_PREFIX,
     signatures: signaturesOfBot(variables),
+    endsKeyring: keyringOfBot(variables, 'key-ends'),
     auditKeys: keysOfBot(variables),
     startBot,
     close,
