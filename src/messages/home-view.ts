@@ -1,10 +1,12 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { holdOf, isOpen } from '../domain/request.ts'
+import type { Watch } from '../domain/watch.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { stateWithCount } from './items.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
+import { watchBlocks } from './watches.ts'
 import { cardButtons, heldBriefly, refreshHome, whoIsAsked } from './words.ts'
 
 export interface HomeEntry {
@@ -25,6 +27,8 @@ export interface HomeContent {
   scheduled: HomeEntry[]
   /** The ids of those that the viewer may let start now. */
   startable: ReadonlySet<string>
+  /** What the viewer watches on the account. */
+  watches: Watch[]
   viewerId: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
   approvableAlone: ReadonlySet<string>
@@ -43,10 +47,12 @@ interface Part {
   upTo: number
   /** How many further entries exist that were not read. */
   unread?: number
+  /** The commands that show what does not fit. */
+  rest?: Mrkdwn
 }
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, mine, underway, scheduled, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, mine, underway, scheduled, watches, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
@@ -69,8 +75,14 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   add(blocks, {
     title: `Scheduled (${scheduled.length + unread.scheduled})`,
     entries: scheduled.map((entry) => shortEntry(entry, 'scheduled', content)),
-    upTo: 98,
+    upTo: watches.length > 0 ? 94 : 98,
     unread: unread.scheduled,
+  })
+  add(blocks, {
+    title: `Your watches (${watches.length})`,
+    entries: watchBlocks(watches).map((block) => [block]),
+    upTo: 98,
+    rest: mrkdwn`*watches*`,
   })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
@@ -80,7 +92,7 @@ export function refusedHome(words: Mrkdwn): KnownBlock[] {
   return [header('Lockkeeper'), ...wholeSection(words)]
 }
 
-function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): void {
+function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest = mrkdwn`*pending*, *moves* and *audit me*` }: Part): void {
   if (entries.length + unread === 0) return
   blocks.push(header(title))
   let shown = 0
@@ -90,7 +102,7 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): 
     shown += 1
   }
   const left = entries.length - shown + unread
-  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See *pending*, *moves* and *audit me*.`]))
+  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See ${rest}.`]))
 }
 
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */

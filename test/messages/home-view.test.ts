@@ -34,6 +34,7 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
     underway: [],
     scheduled: [],
     startable: new Set(),
+    watches: [],
     viewerId: 'U0ADA00001',
     unread: unreadIn({}),
     unreadable: 0,
