@@ -6,6 +6,7 @@ import type { App } from '../app.ts'
 import { findEntries } from '../audit/find.ts'
 import { isBgp } from '../domain/account.ts'
 import { isForLackOfAnswer, type Origin } from '../domain/approval.ts'
+import { resourcesOf } from '../domain/request.ts'
 import type { Keyring } from '../domain/signing.ts'
 import {
   compare,
@@ -321,6 +322,9 @@ function compareAll(before: Seen[] | undefined, rows: Map<string, ListedRow>, in
   return [...known, ...fresh]
 }
 
+/** The clocks of the account and of Redis may differ by so much. */
+const clockMarginMs = 60_000
+
 /** The differences that no request of Lockkeeper explains, with the authors that the account's events name. */
 async function foreignOf(app: App, found: Difference[]): Promise<Map<Difference, Difference>> {
   if (found.length === 0) return new Map()
@@ -335,12 +339,16 @@ async function foreignOf(app: App, found: Difference[]): Promise<Map<Difference,
   const noted = await notedKeys(app, unexplained)
   const foreign = unexplained.filter(({ id }) => !noted.has(id))
   if (foreign.length === 0) return new Map()
-  const since = Math.min(...foreign.map((each) => each.since)) - 60_000
+  const since = Math.min(...foreign.map((each) => each.since)) - clockMarginMs
   const events = await app.account.events.list({ since: new Date(since) }).catch(() => [])
+  // The event of Lockkeeper's own write does not say who changed the same thing after it.
+  const isOwn = (id: string, at: number) =>
+    genuine.some((request) => resourcesOf(request).includes(`elastic_ip:${id}`) && Math.abs(at - (request.sentAt ?? 0)) < clockMarginMs)
   const authorsOf = ({ id, since }: Difference) =>
-    events.flatMap(({ target, author, createdAt }) =>
-      target?.id === id && Date.parse(createdAt ?? '') >= since - 60_000 ? (author?.email ?? author?.name ?? author?.id ?? []) : [],
-    )
+    events.flatMap(({ target, author, createdAt }) => {
+      const at = Date.parse(createdAt ?? '')
+      return target?.id === id && at >= since - clockMarginMs && !isOwn(id, at) ? (author?.email ?? author?.name ?? author?.id ?? []) : []
+    })
   return new Map(foreign.map((each) => [each, { ...each, by: [...new Set(authorsOf(each))].slice(0, 3) }]))
 }
 
