@@ -9,7 +9,7 @@ import { type AnyThing, findTyped, suggesting } from '../kit/thing.ts'
 import { elasticIps, plans, servers } from '../kit/things.ts'
 import { endWatchButton, watchBlocks, watchedWords } from '../messages/watches.ts'
 import { notInChannel } from '../messages/words.ts'
-import { factsOf, intervalMsOf, mostWatches, turnMsOf, watchAccount, watchedMs } from '../requests/watching.ts'
+import { intervalMsOf, mostWatches, toRow, turnMsOf, watchAccount, watchedMs } from '../requests/watching.ts'
 import { context, message, wholeSection } from '../slack/blocks.ts'
 import type { Command, CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -32,7 +32,7 @@ const watched: Watched[] = [
     thing: plans,
     usage: '<plan> [in <site>]',
     summary: 'Be told here, once, when a plan is in stock',
-    examples: ['vm.tiny', 'vm.tiny in FRA'],
+    examples: ['gpu.h100.4', 'gpu.h100.4 in DAL'],
   },
   {
     words: 'watch ip',
@@ -92,7 +92,7 @@ async function watch(
   }
   // Only its id is known.
   if (Object.keys(item).length < 2) throw new Refusal(mrkdwn`The account API didn't answer, so nothing is watched. Try again in a minute.`)
-  const { id, name, facts, inStock = [] } = factsOf(list, item)
+  const { id, name, facts, inStock = [] } = toRow(list, item)
   if (site !== undefined) requireSite(item as unknown as Plan, site)
   const what = watchedWords({ list, name, site })
   const sites = inStock.filter((each) => site === undefined || each === site)

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { asRepeat } from '../messages/reports.ts'
 import { watchMessage } from '../messages/watches.ts'
-import { mayWatch } from '../requests/watching.ts'
+import { endWatches, mayWatch } from '../requests/watching.ts'
 import { context, message as messageOf } from '../slack/blocks.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { type Message, unreachableChannelErrors } from '../slack/web-api.ts'
@@ -15,7 +15,11 @@ export async function sendWatch(app: App, { id, name }: Owed, held: Lease, facts
   const rights = await Promise.all(owed.watchers.map((watcher) => mayWatch(app, watcher)))
   if (rights.includes(undefined)) return later(passingMs)
   const userIds = owed.watchers.filter((_, index) => rights[index]).map(({ userId }) => userId)
-  if (owed.watchers.length > userIds.length && userIds.length === 0) return { status: 'dropped' }
+  await endWatches(
+    app,
+    owed.watchers.filter((_, index) => !rights[index]),
+  )
+  if (owed.watchers.length > 0 && userIds.length === 0) return { status: 'dropped' }
   const message = watchMessage(owed, userIds)
   const key = `${name}/${id}`
   const posted = await postOnce(app, { message, place: { channelId, key }, sinceMs }, held)

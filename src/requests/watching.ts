@@ -12,7 +12,6 @@ import {
   compare,
   Difference,
   explains,
-  type Facts,
   type Interval,
   type Row,
   Seen,
@@ -168,9 +167,8 @@ interface ReadRows {
   rows: Map<string, ListedRow>
 }
 
-/** `ofChanges`: what WATCH_CHANGES compares. `inStock`: the sites of a plan. */
+/** `inStock`: the sites of a plan. */
 interface ListedRow extends Row {
-  ofChanges: Facts
   inStock?: string[]
 }
 
@@ -178,7 +176,7 @@ interface ListedRow extends Row {
 async function readRows({ lists }: App, list: WatchedList, now: number): Promise<ReadRows | undefined> {
   const { items, cut, old, unreadable, at } = await asFarAsRead<ElasticIp | Server | Plan | ApiKey>(lists[list]())
   if (cut || old) return undefined
-  const rows = items.map((item) => (rowOf[list] as (item: unknown) => ListedRow)(item))
+  const rows = items.map((item) => toRow(list, item))
   const isPaged = list === 'elasticIps' || list === 'servers'
   return {
     list,
@@ -194,27 +192,25 @@ const fact = (is: string, shown = is) => ({ is, shown })
 
 const rowOf = {
   plans: ({ id, name, regions }: Plan): ListedRow => ({
-    ...{ id, name, facts: {}, ofChanges: {} },
+    ...{ id, name, facts: {} },
     inStock: [...new Set(regions.flatMap(({ inStockSites }) => inStockSites))],
   }),
   /** While an address moves, its status and its server are no facts: the end of the move shows where it is. */
   elasticIps: (elasticIp: ElasticIp): ListedRow => {
     const { id, address: name, status, server } = elasticIp
-    if (status === 'moving') return { id, name, facts: {}, ofChanges: {} }
-    const on = server && { [serverFact]: fact(server.id, server.hostname ?? server.id) }
-    if (isBgp(elasticIp)) return { id, name, facts: { status: fact(status) }, ofChanges: {} }
-    return { id, name, facts: { [serverFact]: fact('', 'none shown'), ...on, status: fact(status) }, ofChanges: on ?? {} }
+    if (status === 'moving') return { id, name, facts: {} }
+    const on = server ? fact(server.id, server.hostname ?? server.id) : fact('', 'none shown')
+    return { id, name, facts: { ...(!isBgp(elasticIp) && { [serverFact]: on }), status: fact(status) } }
   },
   servers: ({ id, hostname, status, locked, deletedAt }: Server): ListedRow => {
-    const deletion = deletedAt === undefined ? fact('none') : fact(new Date(deletedAt).toISOString())
+    const deletion = fact(deletedAt === undefined ? 'none' : new Date(deletedAt).toISOString())
     const facts = { hostname: fact(hostname ?? 'none'), status: fact(status ?? 'unknown'), locked: fact(locked ? 'yes' : 'no'), deletion }
-    return { id, name: hostname ?? id, facts, ofChanges: {} }
+    return { id, name: hostname ?? id, facts }
   },
-  apiKeys: ({ id, name = id }: ApiKey): ListedRow => ({ id, name, facts: {}, ofChanges: {} }),
+  apiKeys: ({ id, name = id }: ApiKey): ListedRow => ({ id, name, facts: {} }),
 }
 
-/** What a list shows of a thing that somebody begins to watch. */
-export function factsOf(list: WatchedList, item: unknown): ListedRow {
+export function toRow(list: WatchedList, item: unknown): ListedRow {
   return (rowOf[list] as (item: unknown) => ListedRow)(item)
 }
 
@@ -287,13 +283,9 @@ async function compareWith(app: App, { watches, seen, lists }: Watching, read: R
     )
 
   const kept = compared.flatMap(({ watch, seen: now }) => (now && !inStock.has(watch) ? [{ ...watch, goneSince: undefined, ...now }] : []))
-  const lost = await withoutRight(
-    app,
-    news.map(({ watch }) => watch),
-  )
   return {
     messages,
-    watches: [...others, ...kept.filter(({ key }) => !lost.has(key))],
+    watches: [...others, ...kept],
     seen: isOfChanges ? { ...seen, [list]: ops.flatMap(({ seen: now }) => now ?? []) } : seen,
     changes: ops.flatMap(({ difference }) => told(difference) ?? []),
   }
@@ -302,7 +294,7 @@ async function compareWith(app: App, { watches, seen, lists }: Watching, read: R
 /** The first copy only shows what there is. Of addresses only moves are told, of keys only that they were created or are gone. */
 function compareAll(before: Seen[] | undefined, rows: Map<string, ListedRow>, interval: Interval) {
   const { isWhole: _, ...when } = interval
-  const bare = ({ id, name, ofChanges }: ListedRow): Row => ({ id, name, facts: ofChanges })
+  const bare = ({ id, name, facts: { [serverFact]: on } }: ListedRow): Row => ({ id, name, facts: on?.is ? { [serverFact]: on } : {} })
   const known = (before ?? []).map((each) => {
     const row = rows.get(each.id)
     const { seen, difference } = compare(each, row && bare(row), interval)
@@ -372,7 +364,9 @@ export async function mayWatch(app: Pick<App, 'access'>, origin: Origin): Promis
   return isForLackOfAnswer(ruling.denial) ? undefined : false
 }
 
-async function withoutRight(app: App, watches: Watch[]): Promise<Set<string>> {
-  const rights = await Promise.all(watches.map(({ origin }) => mayWatch(app, origin)))
-  return new Set(watches.filter((_, index) => rights[index] === false).map(({ key }) => key))
+/** Ends what these people watch in these channels, because they may no longer read there. */
+export async function endWatches(app: Pick<App, 'watching'>, origins: Origin[]): Promise<void> {
+  if (origins.length === 0) return
+  const isOf = ({ origin }: Watch) => origins.some(({ userId, channelId }) => userId === origin.userId && channelId === origin.channelId)
+  await app.watching.change((before) => ({ next: { ...before, watches: before.watches.filter((watch) => !isOf(watch)) }, messages: [] }))
 }

@@ -7,7 +7,7 @@ import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import type { Watch, WatchedList } from '../../src/domain/watch.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { createStore } from '../../src/requests/store.ts'
-import { createWatching, factsOf, watchAccount } from '../../src/requests/watching.ts'
+import { createWatching, toRow, watchAccount } from '../../src/requests/watching.ts'
 import { auditSigning, trusting } from './audit-for-test.ts'
 import { outboxApp } from './outbox/outbox-app.ts'
 import { connectTestRedis } from './redis-for-test.ts'
@@ -110,7 +110,7 @@ export function watchedAccount({ watchChanges = false, denials = {} }: Options =
   }
 
   async function watch(list: WatchedList, item: unknown, more: Partial<Watch> = {}): Promise<Watch> {
-    const { id, name, facts } = factsOf(list, item)
+    const { id, name, facts } = toRow(list, item)
     const at = await process.store.now()
     const added: Watch = { key: `watch of ${id}`, list, id, name, facts, origin: ada, at, until: at + 30 * 24 * 60 * minute, ...more }
     await process.watching.change((before) => ({ next: { ...before, watches: [...before.watches, added] }, messages: [] }))
