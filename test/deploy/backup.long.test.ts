@@ -47,7 +47,7 @@ test('a backup that is put back is whole, its audit is verified, and the bot say
   await cp(backup, join(redis.data, 'appendonlydir'), { recursive: true })
   await redis.run()
 
-  expect(await verifyAudit(world.env)).toMatchObject({ code: 0 })
+  expect(await verifyAudit(world.env)).toMatchObject({ code: 0, output: expect.stringContaining('whole') })
   const compared = await verifyAudit(world.env, lines)
   expect(compared.code).toBe(1)
   const isNotice = ({ text }: { text: string }) => text.includes('*Redis went back to an older state.*')
