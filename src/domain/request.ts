@@ -200,8 +200,8 @@ export const Request = z.object({
   /** The number of approvals that were missing after the last one. Not everybody who approved may still approve. */
   missing: z.number().optional(),
   reminded: z.number().default(0),
-  /** The escalations: how many entries of the rule were due, and whether the first approvers are called, too, in place of a reminder. */
-  escalated: z.array(z.object({ passed: z.number(), reminds: z.boolean() })).default([]),
+  /** How many entries of the rule's `escalate` have come due. */
+  escalated: z.number().default(0),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
   /** The approver who let it start before its start. */

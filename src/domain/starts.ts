@@ -58,7 +58,6 @@ export function mayStartUntil(signed: Signed, times: Times): number {
   let at = earliestOf(signed)
   while (at < last) {
     const first = earliestStart(times, times, at)
-    if (first === 'never') return last
     const until = first.at + startWithinMs
     // It may begin while the request waits for the account, or for its turn.
     const begins = ({ from }: Freeze) => from > first.at && from <= until && holdsOf({ ...times, windows: [] }, times, from).length > 0
@@ -73,16 +72,9 @@ export function mayStartUntil(signed: Signed, times: Times): number {
 export function heldFrom(now: number, signed: Signed, times: Times): { waits: Waits; at: number } | undefined {
   // The clock of a Redis that took over may be behind the approval.
   const from = signed.startNow ? now : Math.max(now, signed.start ?? now)
-  const first = earliestStart(times, times, from)
-  if (first !== 'never' && first.at <= now) return undefined
-  const at = first === 'never' ? Number.POSITIVE_INFINITY : first.at
-  const by = first === 'never' ? undefined : first.holds.at(-1)
-  if (by === undefined && from > now) return { waits: { for: 'start', until: from }, at: from }
-  if (by) return { waits: { for: by.by, name: by.name, until: at }, at }
-  // Two windows that are never open together hold it for good, too.
-  const endless = times.freezes.find((freeze) => {
-    const [hold] = holdsOf({ windows: [], freezes: [freeze] }, times, Math.max(from, freeze.from))
-    return hold && hold.until > signed.approvedAt + longestAheadMs
-  })
-  return { waits: { for: endless ? 'freeze' : 'window', name: (endless ?? times.windows.at(-1))?.name }, at }
+  const { at, holds } = earliestStart(times, times, from)
+  if (at <= now) return undefined
+  const last = holds.at(-1)
+  if (!last) return { waits: { for: 'start', until: at }, at }
+  return { waits: { for: last.by, name: last.name, until: Number.isFinite(at) ? at : undefined }, at }
 }

@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
-import { type Passed, type Request, scheduleOf } from '../domain/request.ts'
+import { type Request, scheduleOf } from '../domain/request.ts'
 import { type Phrase, utcTime, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
@@ -25,7 +25,6 @@ import {
   channelMention,
   code,
   dateTime,
-  dayAndTime,
   joinMrkdwn,
   link,
   type Mrkdwn,
@@ -36,7 +35,7 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { breakGlassCallbackId, heldBriefly, pastWords, rejectCallbackId, relatedWords, stateWords } from './words.ts'
+import { breakGlassCallbackId, heldBriefly, rejectCallbackId, relatedWords, stateWords } from './words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -54,16 +53,8 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
   })
 }
 
-/** `passes`: what would hold it otherwise. */
-export function breakGlassForm(
-  { start, passes }: { start: number | undefined; passes: Passed[] },
-  metadata: Metadata,
-  title: Phrase,
-  problem?: Mrkdwn,
-  entered?: string,
-): ModalView {
-  const effect = start === undefined ? mrkdwn`takes effect at once` : mrkdwn`starts ${dayAndTime(start)}`
-  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then ${effect}${pastWords(passes)}. The channel sees your reason, and the audit records it as break-glass.`
+export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
+  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once, or at its start if it has one. No window and no freeze holds it. The channel sees your reason, and the audit records it as break-glass.`
   return modal({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',

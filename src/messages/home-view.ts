@@ -23,8 +23,6 @@ export interface HomeContent {
   underway: HomeEntry[]
   /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
   scheduled: HomeEntry[]
-  /** The ids of those that the viewer may let start now. */
-  startable: ReadonlySet<string>
   viewerId: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
   approvableAlone: ReadonlySet<string>
@@ -142,13 +140,13 @@ function stateLine(card: CardView, part: string): Mrkdwn {
 }
 
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
-function shortActions(card: CardView, part: ShortPart, { approvableAlone, startable, viewerId }: HomeContent): Button[] {
+function shortActions(card: CardView, part: ShortPart, { approvableAlone, viewerId }: HomeContent): Button[] {
   const { id, origin } = card.request
   const { handOver, withdraw, startNow, reject, approve } = cardButtons
   const unusable: Record<ShortPart, string[]> = {
     mine: [reject, ...(approvableAlone.has(id) ? [] : [approve])],
     underway: [withdraw],
-    scheduled: [...(startable.has(id) ? [] : [startNow]), ...(origin.userId === viewerId ? [] : [withdraw])],
+    scheduled: [startNow, ...(origin.userId === viewerId ? [] : [withdraw])],
   }
   return without(card, [handOver, ...unusable[part]])
 }

@@ -47,7 +47,6 @@ import {
   endMarks,
   heldBriefly,
   heldWords,
-  holderOf,
   type LinkedRequest,
   pastWords,
   relatedWords,
@@ -464,7 +463,7 @@ function detailsBlocks(view: CardView): KnownBlock[] {
 }
 
 function timeline({ request }: CardView): Mrkdwn[] {
-  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince, start, startNow, waits } = request
+  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince, start, startNow } = request
   const isAhead = isOpen(state) && sentAt === undefined && startNow === undefined
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
@@ -479,13 +478,8 @@ function timeline({ request }: CardView): Mrkdwn[] {
     { time: unansweredSince, what: 'The account API stopped answering' },
     ...(state === 'rejected' ? [] : [{ time: endedAt, what: state === 'untracked' ? by('Tracking stopped', stoppedBy) : 'Ended' }]),
   ]
-  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, words: mrkdwn`${what}, ${exactTime(time)}` }]))
-  if (waits && isHeld(request) && waits.for !== 'start') known.push({ time: decidedAt ?? request.createdAt, words: holdLine(waits) })
-  return known.toSorted((one, other) => one.time - other.time).map(({ words }) => words)
-}
-
-function holdLine(waits: Waits): Mrkdwn {
-  return mrkdwn`Held by ${holderOf(waits)}${waits.until === undefined ? '' : mrkdwn`, until ${exactTime(waits.until)}`}`
+  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }]))
+  return known.toSorted((one, other) => one.time - other.time).map(({ time, what }) => mrkdwn`${what}, ${exactTime(time)}`)
 }
 
 function decisionWords({ state, decision, needsApproval }: Request): string | Mrkdwn {

@@ -244,7 +244,7 @@ export function heldBriefly(waits: Waits): Mrkdwn {
 }
 
 /** Names what holds a request: `the window “office”`. */
-export function holderOf({ for: what, name = '', request }: Waits): Mrkdwn {
+function holderOf({ for: what, name = '', request }: Waits): Mrkdwn {
   if (what === 'window') return mrkdwn`the window “${name}”`
   if (what === 'freeze') return name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the freeze “${name}”`
   return mrkdwn`request ${code(shortId(request ?? { id: '' }))}`

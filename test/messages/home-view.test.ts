@@ -33,7 +33,6 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
     mine: [],
     underway: [],
     scheduled: [],
-    startable: new Set(),
     viewerId: 'U0ADA00001',
     unread: unreadIn({}),
     unreadable: 0,
@@ -105,7 +104,6 @@ test('the Home tab in every situation', async () => {
           entry({ ...later({ for: 'freeze', name: ownFreezeName }), id: idOf(4), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'change', request: { id: '80fbcd61aa', channelId: 'C1', cardTs: '1.1' } }), id: idOf(5) }),
         ],
-        startable: new Set([idOf(1)]),
       },
     ],
     [
