@@ -115,15 +115,7 @@ export const RequestRef = z.object({ id: z.string(), channelId: z.string(), card
 export type RequestRef = z.infer<typeof RequestRef>
 
 /** Only one whose message is posted can be named. */
-export function refTo({
-  id,
-  origin,
-  cardTs = '',
-}: {
-  id: string
-  origin: Pick<Origin, 'channelId'>
-  cardTs?: string | undefined
-}): RequestRef {
+export function refTo({ id, origin, cardTs = '' }: Pick<Request, 'id' | 'origin' | 'cardTs'>): RequestRef {
   return { id, channelId: origin.channelId, cardTs }
 }
 

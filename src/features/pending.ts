@@ -1,15 +1,13 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
-import type { ReasonTerms } from '../domain/policy.ts'
 import { bySchedule, holdOf, type Request, scheduleOf, type Waits } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
 import { heldBriefly } from '../messages/words.ts'
-import { reasonWords } from '../slack/blocks.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
-import { channelMention, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 
 interface Pending {
   request: Request
@@ -22,7 +20,6 @@ interface Pending {
   missing: number
   needed: number
   link: string | undefined
-  terms: ReasonTerms[] | undefined
 }
 
 /** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
@@ -50,7 +47,7 @@ const columns: Columns<Pending> = [
     line: 2,
     ifAny: true,
   },
-  { header: 'Reason', cell: ({ request, terms }) => request.reason && reasonWords(request.reason, terms), before: 'Reason: ', line: 3 },
+  { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason), before: 'Reason: ', line: 3 },
 ]
 
 /** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
@@ -100,7 +97,7 @@ async function judge(app: App, request: Request, viewer: Origin): Promise<Pendin
 }
 
 /** As it is shown to people who have nothing to decide about it. */
-function asPending({ access, catalog, slack }: App, request: Request, viewer: Origin): Pending {
+function asPending({ catalog, slack }: App, request: Request, viewer: Origin): Pending {
   return {
     request,
     title: phraseText(catalog.titleOf(request)),
@@ -110,6 +107,5 @@ function asPending({ access, catalog, slack }: App, request: Request, viewer: Or
     missing: 0,
     needed: 0,
     link: slack.identity.linkTo(request),
-    terms: access.ruleOf(request)?.reason,
   }
 }

@@ -73,25 +73,19 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
   })
 }
 
-/** One sentence for each pattern. Without one, any reason will do, so one rule is enough. */
-export function reasonRequired(terms: ReasonTerms[]): Mrkdwn {
-  const withPattern = terms.filter(({ pattern }) => pattern !== undefined)
-  const shown = withPattern.length > 0 ? withPattern : terms.slice(0, 1)
-  const sentences = shown.map(({ rule, pattern }) => {
-    return mrkdwn`The rule “${rule}” requires a reason${pattern === undefined ? '' : mrkdwn` with a match of ${code(pattern)}`}.`
-  })
-  return joinMrkdwn(sentences, ' ')
+export function reasonRequired({ rule, pattern }: ReasonTerms): Mrkdwn {
+  return mrkdwn`The rule “${rule}” requires a reason${pattern === undefined ? '' : mrkdwn` with a match of ${code(pattern)}`}.`
 }
 
 const forApprovers = 'Approvers will see this.'
 
 /** `metadata`: what rules require of it, what was typed, and the requests that it undoes or repeats. `entered`: what was entered so far. */
 export function reasonField(metadata: string, entered: string | undefined): KnownBlock[] {
-  const { reason, reasonTerms: terms = [], ...earlier } = readMetadata(metadata) ?? {}
-  const hint = terms.length === 0 ? forApprovers : `${toPlainText(reasonRequired(terms))} ${forApprovers}`
+  const { reason, reasonTerms: terms, ...earlier } = readMetadata(metadata) ?? {}
+  const hint = terms ? `${toPlainText(reasonRequired(terms))} ${forApprovers}` : forApprovers
   return [
     ...relatedWords(earlier).flatMap((words) => context([words])),
-    reasonInput(entered ?? reason, hint, { optional: terms.length === 0 }),
+    reasonInput(entered ?? reason, hint, { optional: terms === undefined }),
   ]
 }
 

@@ -106,16 +106,14 @@ function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<str
   ]
 }
 
-type ShortPart = 'mine' | 'underway' | 'scheduled'
-
-function shortEntry({ card, link: address }: HomeEntry, part: ShortPart, content: HomeContent): KnownBlock[] {
+function shortEntry({ card, link: address }: HomeEntry, part: string, content: HomeContent): KnownBlock[] {
   const { request } = card
   const how = stateLine(card, part)
   const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
     ...wholeSection(mrkdwn`${titleOf(card)}\n${line}`),
-    ...actions(shortActions(card, part, content), `home-${part}-${request.id}-${request.revision}`),
+    ...actions(shortActions(card, content), `home-${part}-${request.id}-${request.revision}`),
   ]
 }
 
@@ -140,15 +138,11 @@ function stateLine(card: CardView, part: string): Mrkdwn {
 }
 
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
-function shortActions(card: CardView, part: ShortPart, { approvableAlone, viewerId }: HomeContent): Button[] {
+function shortActions(card: CardView, { approvableAlone, viewerId }: HomeContent): Button[] {
   const { id, origin } = card.request
   const { handOver, withdraw, startNow, reject, approve } = cardButtons
-  const unusable: Record<ShortPart, string[]> = {
-    mine: [reject, ...(approvableAlone.has(id) ? [] : [approve])],
-    underway: [withdraw],
-    scheduled: [startNow, ...(origin.userId === viewerId ? [] : [withdraw])],
-  }
-  return without(card, [handOver, ...unusable[part]])
+  const unusable = origin.userId === viewerId ? [reject, ...(approvableAlone.has(id) ? [] : [approve])] : [withdraw]
+  return without(card, [handOver, startNow, ...unusable])
 }
 
 function without(card: CardView, buttons: string[]): Button[] {

@@ -138,7 +138,7 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
   /** Returns what the form shows, as its arguments. */
   function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Parameters<FilledForm> {
     const { filling, start, metadata } = fill(app, request, origin.userId)
-    const terms = app.access.ruleOf(request)?.reason ?? []
+    const terms = app.access.ruleOf(request)?.reason[0]
     return [formMetadata(app, { origin, responseUrl, start }, terms, { ...metadata, message: request.fromMessage }), filling]
   }
 

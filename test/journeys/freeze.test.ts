@@ -274,7 +274,7 @@ describe('an emergency approval', () => {
     const { card } = await requestMove(world)
     await world.ada.click(card, 'Approve')
     const form = await world.slack.until(() => world.ada.topView())
-    expect(JSON.stringify(form.view.blocks)).toContain('It then takes effect at once, past the window “far” and a freeze.')
+    expect(JSON.stringify(form.view.blocks)).toContain('No window and no freeze holds it.')
     await world.ada.fill(form, { Reason: 'The site is down', Confirm: 'I approve my own request' })
     await world.ada.submit()
 

@@ -53,7 +53,8 @@ const blockIds = (blocks: KnownBlock[]) => blocks.flatMap((block) => ('block_id'
 const later = (waits: Waits) => ({ state: 'approved', decidedAt: now, waits }) as const
 const from = (userId: string) => ({ origin: { ...requestFor().origin, userId } })
 const sentAt = now - 25 * minutes
-const key = () => entry({ state: 'approved', decidedAt: now }, { handover: { label: 'Create key' } })
+const key = (more: Parameters<typeof entry>[0] = {}) =>
+  entry({ state: 'approved', decidedAt: now, ...more }, { handover: { label: 'Create key' } })
 const isLocked = mrkdwn`${'web-2'} is locked on the account.`
 
 /** Requests that waited for the viewer, and were decided since, except the last one, which was counted. */
@@ -92,7 +93,7 @@ test('the Home tab in every situation', async () => {
         ],
       },
     ],
-    ['A key of the viewer, and one of another person', { mine: [key()], underway: [key()] }],
+    ['A key of the viewer, and one of another person', { mine: [key()], underway: [key(from('U0BEN00001'))] }],
     [
       'Scheduled and held, of the viewer and of others',
       {
