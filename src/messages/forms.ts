@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
-import { type Request, scheduleOf } from '../domain/request.ts'
+import type { Request } from '../domain/request.ts'
 import { type Phrase, utcTime, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
@@ -35,7 +35,7 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { breakGlassCallbackId, heldBriefly, rejectCallbackId, relatedWords, stateWords } from './words.ts'
+import { breakGlassCallbackId, rejectCallbackId, relatedWords, scheduleWords, stateWords } from './words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -98,8 +98,6 @@ export function startProblem(typed: string, problem: StartProblem, zone: string,
   switch (problem.code) {
     case 'unreadable':
       return mrkdwn`${shown} isn't a time. ${examples}`
-    case 'no-time':
-      return mrkdwn`${shown} has no time of day. ${examples}`
     case 'past':
       return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the ${what} out.`
     case 'too-far':
@@ -166,16 +164,11 @@ export function othersAreOpen(
     const { userId, channelId } = holder.origin
     const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
     const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
-    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}${scheduledWords(holder)}).${where}`
+    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${scheduleWords(holder) ?? stateWords(holder)}).${where}`
   })
   const then = canLeaveOut ? ' To leave these addresses out, name only the server: the form opens.' : ''
   const because = joinMrkdwn(each, '\nAlso, ')
   return mrkdwn`Nothing was requested, because ${because}\nWait until it ends, or have it withdrawn or rejected.${then}`
-}
-
-function scheduledWords(holder: Request): Mrkdwn {
-  const schedule = scheduleOf(holder)
-  return schedule ? mrkdwn`, ${heldBriefly(schedule)}` : mrkdwn``
 }
 
 /** The operators have a notice with what to do about it. */

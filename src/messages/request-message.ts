@@ -464,12 +464,11 @@ function detailsBlocks(view: CardView): KnownBlock[] {
 
 function timeline({ request }: CardView): Mrkdwn[] {
   const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince, start, startNow } = request
-  const isAhead = isOpen(state) && sentAt === undefined && startNow === undefined
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
     ...(request.approvals.some((approval) => approval.by === decision?.by) ? [] : [{ time: decidedAt, what: decisionWords(request) }]),
-    { time: start, what: isAhead ? 'Starts' : 'Scheduled start' },
+    { time: start, what: 'Scheduled start' },
     { time: startNow?.at, what: by('Started now', startNow?.by) },
     { time: sentAt, what: 'Sent to the account API' },
     // A request with items is tracked before that.

@@ -1,7 +1,7 @@
 import type { Grant } from '../domain/approval.ts'
 import type { ApiError } from '../domain/errors.ts'
 import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
-import type { Passed, Request, SourceAlert, StoredState, Waits } from '../domain/request.ts'
+import { type Passed, type Request, type SourceAlert, type StoredState, scheduleOf, type Waits } from '../domain/request.ts'
 import { ownFreezeName } from '../domain/starts.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
@@ -241,6 +241,12 @@ export function heldBriefly(waits: Waits): Mrkdwn {
     default:
       return mrkdwn`starts ${at ?? ''}`
   }
+}
+
+/** What a request is scheduled for, or held by, in the same words. Undefined if nothing holds it. */
+export function scheduleWords(request: Request): Mrkdwn | undefined {
+  const waits = scheduleOf(request)
+  return waits && heldBriefly(waits)
 }
 
 /** Names what holds a request: `the window “office”`. */

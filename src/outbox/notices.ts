@@ -98,7 +98,7 @@ async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: stri
   // Its content is signed, but not in which message it belongs.
   if (!record || String(record.number) !== number || channelId === undefined || (isOver && !isCurrent)) return { status: 'dropped' }
   const hasButton = where === 'here' && isCurrent && freezeOnAt(freeze, now) !== undefined
-  const message = freezeMessage(record, { isOver, hasButton, isElsewhere: where === 'ops' })
+  const message = freezeMessage(record, { isOver, hasButton })
   const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
   if (posted.is !== 'refused') return laterAfter(posted)

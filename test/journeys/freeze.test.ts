@@ -45,7 +45,7 @@ describe('a freeze', () => {
     const begun = await freeze(world)
     expect(begun.text).toMatch(/until somebody lifts it\. No change starts until then\./)
     expect(begun.text).toContain('the network is being rebuilt')
-    await untilSaid(world, general, /\*Frozen\* by <@U0BEN00001> until somebody lifts it\. It was set in <#C0OPS00001>\./)
+    await untilSaid(world, general, /\*Frozen\* by <@U0BEN00001> until somebody lifts it\./)
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(1)
 
     const moves: Awaited<ReturnType<typeof requestMove>>[] = []

@@ -26,11 +26,10 @@ const emergency = readableBlocks(breakGlassForm(metadata, description.title).blo
 test('everything that is said of a freeze', async () => {
   await expectDocument('freezes.md', 'What is said of a freeze', [
     ['In its channel, when it begins', readable(freezeMessage(record({ until: at(18) }), { hasButton: true }))],
-    ['To the operators', readable(freezeMessage(record({ until: at(18) }), { isElsewhere: true }))],
+    ['To the operators', readable(freezeMessage(record({ until: at(18) }), {}))],
     ['Without an end, in place of another one', readable(freezeMessage(record({ ends: 3 }), { hasButton: true }))],
     ['It is lifted', readable(freezeMessage(lifted, {}))],
     ['Its time is over', readable(freezeMessage(record({ until: at(18) }), { isOver: true }))],
-    ['Its time is over, to the operators', readable(freezeMessage(record({ until: at(18) }), { isOver: true, isElsewhere: true }))],
     ['On the Home tab, of somebody who may lift it', home(trusted(record({ until: at(18) })), true)],
     ['On the Home tab, of somebody who may not', home(trusted(record()))],
     ['On the Home tab, with a freeze of the policy', home(trusted(record()), true, policy)],
