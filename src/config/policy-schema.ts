@@ -301,12 +301,10 @@ export function policySchema(options: PolicyOptions) {
       alerts: z.array(Route).min(1, { error: 'must have at least one entry' }).optional(),
     })
     .transform(({ windows = new Map<string, Window>(), rules, ...file }, context) => {
-      const wrong = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message })
-      const names = [...windows.keys()].map((name) => quote(name, 60)).join(', ')
       const windowsOf = (name: string | undefined, index: number) => {
         const window = windows.get(name ?? '')
         if (name !== undefined && !window)
-          wrong(['rules', index, 'window'], `must be the name of a window: ${names || 'the file has none'}`)
+          context.addIssue({ code: 'custom', path: ['rules', index, 'window'], message: 'must be a name under windows' })
         return window ? [window] : []
       }
       return { ...file, rules: rules.map(({ window, ...rule }, index): PolicyRule => ({ ...rule, windows: windowsOf(window, index) })) }

@@ -7,7 +7,7 @@ export interface Hours {
   freezes: Freeze[]
 }
 
-interface Held {
+export interface Held {
   kind: ChangeKind
   project: Project
 }

@@ -1,5 +1,5 @@
-import { earliestStart, holdsOf } from './hours.ts'
-import type { ChangeKind, Freeze, Policy, PolicyRule, Project, Window } from './policy.ts'
+import { earliestStart, type Held, type Hours, holdsOf } from './hours.ts'
+import type { Freeze, Policy, PolicyRule } from './policy.ts'
 import type { Approval, Decision, Request, Waits } from './request.ts'
 import { longestAheadMs } from './times.ts'
 
@@ -10,18 +10,13 @@ export const startWithinMs = 30 * 60_000
 export const ownFreezeName = 'freeze by command'
 
 /** What decides when a request may start, besides what people signed: the windows of its rule, and the freezes that cover it. */
-export interface Times {
-  windows: Window[]
-  freezes: Freeze[]
-  kind: ChangeKind
-  project: Project
-}
+export type Times = Hours & Held
 
 /** `freezes`: those of `/infra freeze`. A genuine emergency approval passes all of them. */
 export function timesFor(
   policy: Policy,
   rule: PolicyRule | undefined,
-  { kind, project, decision }: { kind: ChangeKind; project: Project; decision?: Pick<Decision, 'breakGlass'> | undefined },
+  { kind, project, decision }: Held & { decision?: Pick<Decision, 'breakGlass'> | undefined },
   freezes: Freeze[],
 ): Times {
   if (decision?.breakGlass) return { windows: [], freezes: [], kind, project }

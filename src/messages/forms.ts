@@ -137,7 +137,6 @@ export function submittedWords({ is, channelId, title, asked, start, handoverLab
       ? mrkdwn`Request posted in ${channelMention(channelId)}: “${title}”.`
       : mrkdwn`Request recorded: “${title}”. Slack hasn't confirmed its message yet. It will appear in the channel.`
   const recorded = start === undefined ? posted : mrkdwn`${posted} It starts ${start}.`
-  if (asked && start) return mrkdwn`${recorded} It needs approval from ${asked.approvers} before that.`
   const handover =
     handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
   if (!asked) return mrkdwn`${recorded} No approval needed${handover ? mrkdwn`: ${handover}` : '. The result will be in its thread.'}`
@@ -164,7 +163,8 @@ export function othersAreOpen(
     const { userId, channelId } = holder.origin
     const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
     const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
-    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${scheduleWords(holder) ?? stateWords(holder)}).${where}`
+    const state = [mrkdwn`${stateWords(holder)}`, scheduleWords(holder) ?? []].flat()
+    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${joinMrkdwn(state, ', ')}).${where}`
   })
   const then = canLeaveOut ? ' To leave these addresses out, name only the server: the form opens.' : ''
   const because = joinMrkdwn(each, '\nAlso, ')

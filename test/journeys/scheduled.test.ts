@@ -43,7 +43,7 @@ describe('a change that is scheduled', () => {
 
     await world.chiara.command(`${command} in 3h`, { channel: ops })
     const { text } = await untilShown(world.slack, people.chiara, /Nothing was requested/)
-    expect(text).toContain('(starts <!date')
+    expect(text).toContain('(approved, starts <!date')
     expect(text).toContain(`/p${card.ts.replace('.', '')}|Open it>`)
     expect(await world.records.all()).toHaveLength(2)
   })
