@@ -34,10 +34,7 @@ export interface Signed {
  * When the last approval was given, of a request whose approvals were verified. One that needs none waits for its request message: nobody signs
  * when that was posted, so it counts for as long as others can be approved.
  */
-export function approvedAtOf(
-  request: Pick<Request, 'needsApproval' | 'decision' | 'decidedAt' | 'approvals' | 'createdAt' | 'ttlMs'>,
-): number {
-  const { needsApproval, decision, decidedAt, approvals, createdAt, ttlMs } = request
+export function approvedAtOf({ needsApproval, decision, decidedAt, approvals, createdAt, ttlMs }: Request): number {
   if (!needsApproval) return Math.min(Math.max(decidedAt ?? createdAt, createdAt), createdAt + ttlMs)
   if (decision?.breakGlass) return decision.at ?? createdAt
   return approvals.length === 0 ? createdAt : Math.max(...approvals.map(({ at }) => at))
