@@ -122,14 +122,13 @@ export function refTo({ id, origin, cardTs = '' }: Pick<Request, 'id' | 'origin'
 /** What keeps an approved request from starting. `change`: another open request for the same thing. */
 export const heldBy = ['start', 'window', 'freeze', 'change'] as const
 
-/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of what holds it. */
+/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of what holds it, or the id of that request. */
 export const Waits = z.object({
   for: z.enum(['account', 'reads', 'writes', 'worker', ...heldBy]),
   ms: z.number().optional(),
   until: z.number().optional(),
   perMinute: z.number().optional(),
   name: z.string().optional(),
-  request: RequestRef.optional(),
 })
 export type Waits = z.infer<typeof Waits>
 

@@ -250,10 +250,10 @@ export function scheduleWords(request: Request): Mrkdwn | undefined {
 }
 
 /** Names what holds a request: `the window “office”`. */
-function holderOf({ for: what, name = '', request }: Waits): Mrkdwn {
+function holderOf({ for: what, name = '' }: Waits): Mrkdwn {
   if (what === 'window') return mrkdwn`the window “${name}”`
   if (what === 'freeze') return name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the freeze “${name}”`
-  return mrkdwn`request ${code(shortId(request ?? { id: '' }))}`
+  return mrkdwn`request ${code(shortId({ id: name }))}`
 }
 
 /** `, past the window “office” and a freeze`. Empty if nothing was passed. */

@@ -103,7 +103,7 @@ test('the Home tab in every situation', async () => {
           entry({ ...later({ for: 'window', until: now, name: 'office' }), id: idOf(2), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'freeze', until: now, name: 'Black Friday' }), id: idOf(3), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'freeze', name: ownFreezeName }), id: idOf(4), ...from('U0BEN00001') }),
-          entry({ ...later({ for: 'change', request: { id: '80fbcd61aa', channelId: 'C1', cardTs: '1.1' } }), id: idOf(5) }),
+          entry({ ...later({ for: 'change', name: '80fbcd61aa' }), id: idOf(5) }),
         ],
       },
     ],
