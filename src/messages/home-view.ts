@@ -1,5 +1,5 @@
 import type { Button, KnownBlock } from '@slack/web-api'
-import { holdOf, isOpen } from '../domain/request.ts'
+import { isOpen } from '../domain/request.ts'
 import type { Watch } from '../domain/watch.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
@@ -7,7 +7,7 @@ import { stateWithCount } from './items.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
 import { watchBlocks } from './watches.ts'
-import { cardButtons, heldBriefly, refreshHome, whoIsAsked } from './words.ts'
+import { cardButtons, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -25,8 +25,6 @@ export interface HomeContent {
   underway: HomeEntry[]
   /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
   scheduled: HomeEntry[]
-  /** The ids of those that the viewer may let start now. */
-  startable: ReadonlySet<string>
   /** What the viewer watches on the account. */
   watches: Watch[]
   viewerId: string
@@ -51,8 +49,14 @@ interface Part {
   rest?: Mrkdwn
 }
 
+const shortParts = [
+  { part: 'mine', title: 'Your requests', upTo: 76 },
+  { part: 'underway', title: 'In progress', upTo: 88 },
+  { part: 'scheduled', title: 'Scheduled', upTo: 98 },
+] as const
+
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, mine, underway, scheduled, watches, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, watches, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
@@ -60,30 +64,14 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
-  add(blocks, {
-    title: `Your requests (${mine.length + unread.mine})`,
-    entries: mine.map((entry) => shortEntry(entry, 'mine', content)),
-    upTo: 76,
-    unread: unread.mine,
-  })
-  add(blocks, {
-    title: `In progress (${underway.length + unread.underway})`,
-    entries: underway.map((entry) => shortEntry(entry, 'underway', content)),
-    upTo: 88,
-    unread: unread.underway,
-  })
-  add(blocks, {
-    title: `Scheduled (${scheduled.length + unread.scheduled})`,
-    entries: scheduled.map((entry) => shortEntry(entry, 'scheduled', content)),
-    upTo: watches.length > 0 ? 94 : 98,
-    unread: unread.scheduled,
-  })
-  add(blocks, {
-    title: `Your watches (${watches.length})`,
-    entries: watchBlocks(watches).map((block) => [block]),
-    upTo: 98,
-    rest: mrkdwn`*watches*`,
-  })
+  // Some blocks are kept for the watches.
+  const most = watches.length > 0 ? 94 : 98
+  for (const { part, title, upTo } of shortParts) {
+    const entries = content[part].map((entry) => shortEntry(entry, part, content))
+    add(blocks, { title: `${title} (${entries.length + unread[part]})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
+  }
+  const watched = watchBlocks(watches).map((block) => [block])
+  add(blocks, { title: `Your watches (${watches.length})`, entries: watched, upTo: 98, rest: mrkdwn`*watches*` })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }
@@ -120,16 +108,14 @@ function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<str
   ]
 }
 
-type ShortPart = 'mine' | 'underway' | 'scheduled'
-
-function shortEntry({ card, link: address }: HomeEntry, part: ShortPart, content: HomeContent): KnownBlock[] {
+function shortEntry({ card, link: address }: HomeEntry, part: string, content: HomeContent): KnownBlock[] {
   const { request } = card
   const how = stateLine(card, part)
   const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
     ...wholeSection(mrkdwn`${titleOf(card)}\n${line}`),
-    ...actions(shortActions(card, part, content), `home-${part}-${request.id}-${request.revision}`),
+    ...actions(shortActions(card, content), `home-${part}-${request.id}-${request.revision}`),
   ]
 }
 
@@ -141,8 +127,8 @@ function stateLine(card: CardView, part: string): Mrkdwn {
     const approvers = whoIsAsked(request, rule)
     return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : ''} by ${deadlineWords(card)}`
   }
-  const hold = holdOf(request)
-  if (hold) return heldBriefly(hold)
+  const schedule = scheduleWords(request)
+  if (schedule) return schedule
   if (request.state === 'approved') {
     if (!handover) return mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
     const who = part === 'mine' ? 'press' : 'the requester can press'
@@ -154,15 +140,11 @@ function stateLine(card: CardView, part: string): Mrkdwn {
 }
 
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
-function shortActions(card: CardView, part: ShortPart, { approvableAlone, startable, viewerId }: HomeContent): Button[] {
+function shortActions(card: CardView, { approvableAlone, viewerId }: HomeContent): Button[] {
   const { id, origin } = card.request
   const { handOver, withdraw, startNow, reject, approve } = cardButtons
-  const unusable: Record<ShortPart, string[]> = {
-    mine: [reject, ...(approvableAlone.has(id) ? [] : [approve])],
-    underway: [withdraw],
-    scheduled: [...(startable.has(id) ? [] : [startNow]), ...(origin.userId === viewerId ? [] : [withdraw])],
-  }
-  return without(card, [handOver, ...unusable[part]])
+  const unusable = origin.userId === viewerId ? [reject, ...(approvableAlone.has(id) ? [] : [approve])] : [withdraw]
+  return without(card, [handOver, startNow, ...unusable])
 }
 
 function without(card: CardView, buttons: string[]): Button[] {

@@ -102,7 +102,6 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
   const undecided = toDecide.filter(({ approvals }) => !approvals.some(({ by }) => by === viewer.userId))
   const { inPlace, decided } = await inOrder(app, viewer, undecided, isNew)
   const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
-  const startable = scheduled.requests.filter((each) => holdOf(each)?.for === 'start')
 
   async function allowedTo(to: 'decide' | 'break-glass', requests: Request[]): Promise<Request[]> {
     const rulings = await Promise.all(requests.map((request) => access.judge(viewer, { to, request })))
@@ -118,7 +117,6 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
     mine: entries([...mine.requests, ...endedBefore]),
     underway: entries(underway.requests),
     scheduled: entries(scheduled.requests),
-    startable: new Set((await allowedTo('decide', startable)).map(({ id }) => id)),
     watches: watches.filter(({ origin }) => origin.userId === viewer.userId),
     viewerId: viewer.userId,
     decided,
