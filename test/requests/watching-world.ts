@@ -87,6 +87,7 @@ export function watchedAccount({ watchChanges = false, denials = {} }: Options =
           return code ? { allowed: false, denial: { code, action: 'use-lockkeeper' } } : { allowed: true, grant: {} }
         },
       },
+      directory: { hasBot: async (channelId: string) => channelId !== 'C0GENERAL1' },
       ownLastSlices: { INFRA_API_KEY: 'aaaaa' },
     }
     const app = new Proxy(base, { get: (target, name) => (name in given ? given[name as string] : Reflect.get(target, name)) }) as App
