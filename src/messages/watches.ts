@@ -26,15 +26,17 @@ export function differenceWords(difference: Difference): Mrkdwn {
 }
 
 function whatWords({ by, isGap, since, at, ...difference }: Difference): Mrkdwn {
-  const who = by.length > 0 ? mrkdwn`By ${joinMrkdwn(by.map(code), ', ')}.` : mrkdwn`Author unknown.`
+  const author = by.length > 0 ? mrkdwn`By ${joinMrkdwn(by.map(code), ', ')}.` : mrkdwn`Author unknown.`
+  const who = difference.list === 'plans' ? mrkdwn`` : mrkdwn` ${author}`
   const gap = isGap
     ? mrkdwn` Lockkeeper saw nothing between ${dateTime(since)} and ${dateTime(at)}, so it happened in that time.`
     : mrkdwn``
-  return mrkdwn`${happenedWords(difference)} ${difference.list === 'plans' ? '' : who}${gap}`
+  return mrkdwn`${happenedWords(difference)}${who}${gap}`
 }
 
 function happenedWords({ list, name, what, facts }: Pick<Difference, 'list' | 'name' | 'what' | 'facts'>): Mrkdwn {
   const thing = watchedWords({ list, name })
+  if (list === 'plans') return mrkdwn`${thing} is no longer offered.`
   if (what === 'gone') return mrkdwn`${thing} is no longer on the account. Lockkeeper didn't do that.`
   if (what === 'created') return mrkdwn`${thing} was created outside Lockkeeper.`
   const [only, ...others] = facts

@@ -258,36 +258,32 @@ async function compareWith(app: App, { watches, seen, lists }: Watching, read: R
   const ops = isOfChanges ? compareAll(seen[list], rows, interval(lastAt)) : []
   const found = [...compared, ...ops].flatMap(({ difference }) => difference ?? [])
   const foreign = await foreignOf(app, found)
-  const told = (difference: Difference | undefined) => difference && foreign.get(difference)
+  const foreignIn = (difference: Difference | undefined) => difference && foreign.get(difference)
 
   const inStock = new Set<Watch>()
-  for (const { watch, difference } of compared) {
+  for (const { watch } of compared) {
     const sites = rows.get(watch.id)?.inStock?.filter((site) => watch.site === undefined || site === watch.site) ?? []
     if (sites.length === 0) continue
     inStock.add(watch)
     messages.push(toWatchers([watch], inStockWords(watch, sites)))
-    if (difference) foreign.delete(difference)
   }
   const news = compared.flatMap(({ watch, difference }) => {
-    const about = told(difference)
+    const about = foreignIn(difference)
     return about && !inStock.has(watch) ? [{ watch, about }] : []
   })
-  for (const group of Map.groupBy(news, ({ watch, about }) => JSON.stringify([watch.origin.channelId, about])).values())
-    messages.push(
-      ...group.slice(0, 1).map(({ about }) =>
-        toWatchers(
-          group.map(({ watch }) => watch),
-          differenceWords(about),
-        ),
-      ),
-    )
+  const byChannel = Map.groupBy(news, ({ watch, about }) => JSON.stringify([watch.origin.channelId, about]))
+  for (const group of byChannel.values()) {
+    const about = group[0]?.about
+    const told = group.map(({ watch }) => watch)
+    if (about) messages.push(toWatchers(told, differenceWords(about)))
+  }
 
   const kept = compared.flatMap(({ watch, seen: now }) => (now && !inStock.has(watch) ? [{ ...watch, goneSince: undefined, ...now }] : []))
   return {
     messages,
     watches: [...others, ...kept],
     seen: isOfChanges ? { ...seen, [list]: ops.flatMap(({ seen: now }) => now ?? []) } : seen,
-    changes: ops.flatMap(({ difference }) => told(difference) ?? []),
+    changes: ops.flatMap(({ difference }) => foreignIn(difference) ?? []),
   }
 }
 
@@ -298,7 +294,6 @@ function compareAll(before: Seen[] | undefined, rows: Map<string, ListedRow>, in
   const known = (before ?? []).map((each) => {
     const row = rows.get(each.id)
     const { seen, difference } = compare(each, row && bare(row), interval)
-    // An address on which no server was seen yet begins with the first one.
     return { seen, difference: difference?.list === 'elasticIps' && difference.what === 'gone' ? undefined : difference }
   })
   const ids = new Set(before?.map(({ id }) => id))

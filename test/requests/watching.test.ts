@@ -232,6 +232,33 @@ describe('a plan', () => {
     expect(told(account)).toEqual([':package: Plan `vm.tiny` is in stock in FRA. This watch has ended. <@U0ADA00001>'])
     expect(await account.watches()).toEqual([])
   })
+
+  test('is told as gone if the account no longer offers it', async () => {
+    const account = watchedAccount()
+    account.lists.plans = [plan([])]
+    await account.watch('plans', plan([]))
+    await account.later()
+    account.lists.plans = []
+    await account.later()
+    await account.later()
+    expect(told(account)).toEqual([':eyes: Plan `vm.tiny` is no longer offered. This watch has ended. <@U0ADA00001>'])
+  })
+})
+
+describe('a server', () => {
+  test('is told with each fact that differs', async () => {
+    const account = watchedAccount()
+    const server = { id: 'sv_1', hostname: 'web-1', status: 'on', locked: false }
+    account.lists.servers = [server]
+    await account.watch('servers', server)
+    await account.later()
+    account.lists.servers = [{ ...server, hostname: 'web-9', status: 'off', locked: true, deletedAt: Date.UTC(2026, 11, 1), label: 'x' }]
+    await account.later()
+    await account.later()
+    expect(told(account)).toEqual([
+      ':eyes: Server `web-9` changed outside Lockkeeper: hostname `web-1` → `web-9`, status `on` → `off`, locked `no` → `yes`, deletion `none` → `2026-12-01T00:00:00.000Z`. Author unknown. <@U0ADA00001>',
+    ])
+  })
 })
 
 describe('a watch', () => {
