@@ -8,6 +8,7 @@ import { freezeChanges } from './freeze.ts'
 import { evacuateServer } from './ip-evacuate.ts'
 import { listElasticIps } from './ip-list.ts'
 import { moveElasticIp } from './ip-move.ts'
+import { reviewKeys } from './key-review.ts'
 import { listApiKeys } from './keys.ts'
 import { revokeApiKey, rotateApiKey } from './keys-change.ts'
 import { createApiKey } from './keys-create.ts'
@@ -18,6 +19,7 @@ import { listPlans } from './plans.ts'
 import { listServers } from './servers.ts'
 import { listVirtualMachines } from './vm-list.ts'
 import { renameVirtualMachine } from './vm-rename.ts'
+import { watchThings } from './watch.ts'
 import { whoAmI } from './whoami.ts'
 
 export type { Feature }
@@ -39,6 +41,8 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
   revokeApiKey,
   freezeChanges,
   listPending,
+  watchThings,
+  reviewKeys,
   lookUp,
   showAudit,
   whoAmI,

@@ -1,10 +1,12 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isOpen } from '../domain/request.ts'
+import type { Watch } from '../domain/watch.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { stateWithCount } from './items.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
+import { watchBlocks } from './watches.ts'
 import { cardButtons, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
 
 export interface HomeEntry {
@@ -23,6 +25,8 @@ export interface HomeContent {
   underway: HomeEntry[]
   /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
   scheduled: HomeEntry[]
+  /** What the viewer watches on the account. */
+  watches: Watch[]
   viewerId: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
   approvableAlone: ReadonlySet<string>
@@ -41,6 +45,8 @@ interface Part {
   upTo: number
   /** How many further entries exist that were not read. */
   unread?: number
+  /** The commands that show what does not fit. */
+  rest?: Mrkdwn
 }
 
 const shortParts = [
@@ -50,7 +56,7 @@ const shortParts = [
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, watches, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
@@ -58,10 +64,14 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
+  // Some blocks are kept for the watches.
+  const most = watches.length > 0 ? 94 : 98
   for (const { part, title, upTo } of shortParts) {
     const entries = content[part].map((entry) => shortEntry(entry, part, content))
-    add(blocks, { title: `${title} (${entries.length + unread[part]})`, entries, upTo, unread: unread[part] })
+    add(blocks, { title: `${title} (${entries.length + unread[part]})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
   }
+  const watched = watchBlocks(watches).map((block) => [block])
+  add(blocks, { title: `Your watches (${watches.length})`, entries: watched, upTo: 98, rest: mrkdwn`*watches*` })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }
@@ -70,7 +80,7 @@ export function refusedHome(words: Mrkdwn): KnownBlock[] {
   return [header('Lockkeeper'), ...wholeSection(words)]
 }
 
-function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): void {
+function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest = mrkdwn`*pending*, *moves* and *audit me*` }: Part): void {
   if (entries.length + unread === 0) return
   blocks.push(header(title))
   let shown = 0
@@ -80,7 +90,7 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): 
     shown += 1
   }
   const left = entries.length - shown + unread
-  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See *pending*, *moves* and *audit me*.`]))
+  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See ${rest}.`]))
 }
 
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */

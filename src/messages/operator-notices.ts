@@ -2,6 +2,7 @@ import type { ReadKeyProblem } from '../domain/account.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
 import type { FreezeProblem } from '../requests/freeze.ts'
+import type { WatchingProblem } from '../requests/watching.ts'
 import { channelMention, code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
 import { untrustedWords } from './freezes.ts'
 
@@ -55,6 +56,12 @@ export function distrustedFreeze(problem: FreezeProblem): Mrkdwn {
       ? mrkdwn`Set ${code('STATE_KEY')} to the new and the old key, separated by a comma, or use the unfreeze command.`
       : mrkdwn`Find out whether Redis lost its data or went back to an older state, or who can write to it. After that, use the unfreeze command.`
   return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${cause}`
+}
+
+export function distrustedWatches(problem: WatchingProblem, key: string): Mrkdwn {
+  if (problem === 'forged')
+    return mrkdwn`:rotating_light: The list of what people watch has entries that Lockkeeper didn't write. It is removed, so people must watch again. Find out who can write to Redis.`
+  return mrkdwn`:warning: The list of what people watch was signed with a key that Lockkeeper doesn't have, or is of another version. Nobody is told of changes. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To begin anew, delete it: ${code(`redis-cli DEL '${key}'`)}.`
 }
 
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {

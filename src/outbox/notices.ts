@@ -24,6 +24,7 @@ import {
   settle,
   type TextName,
 } from './once.ts'
+import { sendWatch } from './watch-messages.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['owe']))
 
@@ -64,6 +65,7 @@ async function sendLeased(app: App, owed: OwedText, leased: Awaited<ReturnType<t
 /** `facts`: as Redis has them. `sinceMs`: when it was first owed, in ms since 1970. */
 async function sendText(app: App, owed: OwedText, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   if (owed.name === 'freeze') return sendFreeze(app, owed, held, facts, sinceMs)
+  if (owed.name === 'watch') return sendWatch(app, owed, held, facts, sinceMs)
   const data = parseFacts(facts)
   const ofAlerts = app.config.policy.alerts?.find((route) => route.channelId === data?.channelId)?.channelId
   const channelId = owed.name === 'notice' ? app.config.opsChannel : ofAlerts

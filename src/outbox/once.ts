@@ -15,8 +15,8 @@ const run = scriptsOf(readScripts(import.meta.url, ['lease', 'settle']))
 /** The message and the reports of a request are rendered when they are sent. The others are stored in their final words. */
 export type OutboxName = 'card' | ReportName | TextName
 
-/** `notice`: to the operators. `alerts`: why alerts led to no request. `freeze`: to the channel of a freeze and to the operators, as signed facts. */
-const textNames = ['notice', 'alerts', 'freeze'] as const
+/** `notice`: to the operators. `alerts`: why alerts led to no request. `freeze` and `watch`: to its channel or to the operators, signed. */
+const textNames = ['notice', 'alerts', 'freeze', 'watch'] as const
 export type TextName = (typeof textNames)[number]
 
 /** A message of the outbox. `id`: of the request or, for a message that is about no request, of the message itself. */

@@ -1,5 +1,4 @@
-import type { Button, ModalView } from '@slack/web-api'
-import { z } from 'zod'
+import type { ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { ChangeKind } from '../domain/policy.ts'
@@ -7,15 +6,14 @@ import { breakGlassForm } from '../messages/forms.ts'
 import { counted } from '../messages/refusals.ts'
 import { breakGlassCallbackId, cardButtons, refreshHome, rejectCallbackId } from '../messages/words.ts'
 import { renderDetails } from '../outbox/render.ts'
-import { button, notice } from '../slack/blocks.ts'
+import { notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
-import { longestButtonValue } from '../slack/fit.ts'
 import { formMetadata, formOpeners, openForm } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { pageButtons } from '../slack/router.ts'
-import { type Details, detailsActionId, detailsMessage } from '../slack/table.ts'
+import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { approve, mayDecide, startNow, stopTracking, trackAgain, withdraw } from './decide.ts'
 import {
@@ -149,10 +147,6 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
 /** Reads the details of an item by its id. Undefined if there is no such item any more. */
 type ReadDetails = (id: string, origin: Origin) => Promise<Details | undefined>
 
-/** An item as a button names it: `text` is how a form shows it. */
-const ListedItem = z.object({ id: z.string(), text: z.string() })
-type ListedItem = z.infer<typeof ListedItem>
-
 /** A change that can be requested for an item from its details: a button, which opens the form filled with the item. */
 export interface ItemAction {
   of: string
@@ -161,9 +155,6 @@ export interface ItemAction {
   style?: 'danger'
   form: (metadata: string, item: ListedItem) => ModalView
 }
-
-/** The value of an action's button. It holds only what a person could type as a command, so a forged value gains nothing. */
-const ActionButton = ListedItem.extend({ version: z.literal(1) })
 
 /** Shows the details of an item that was chosen below a list, and opens the forms of its changes. */
 function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
@@ -178,7 +169,7 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
       if (!found) throw new Refusal(mrkdwn`This item is gone. Run the command again for the current list.`)
       const buttons = own
         .filter(({ kind }) => !found.isFixed && allowed.includes(kind))
-        .flatMap((action) => actionButton(action, { id: value, text: found.name }))
+        .flatMap((action) => itemButton(action, { id: value, text: found.name }))
       await answer.ephemeral(detailsMessage(found, buttons, origin.command))
     }
   }
@@ -186,7 +177,7 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
   function openItemForm({ kind, form }: ItemAction): FormHandler<Click> {
     return {
       form: (click) => {
-        const item = readJson(ActionButton, click.value)
+        const item = readJson(ItemButton, click.value)
         if (!item) throw new Refusal(outdatedButton)
         return form(formMetadata(app, click, access.reasonTerms(kind, click.origin.channelId)), item)
       },
@@ -197,17 +188,6 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
   const details = features.flatMap((feature) => Object.entries(feature.details ?? {}))
   return Object.fromEntries([
     ...details.map(([of, read]) => [detailsActionId(of), showDetails(of, read)]),
-    ...actions.map((action) => [actionId(action), openItemForm(action)]),
+    ...actions.map((action) => [itemActionId(action), openItemForm(action)]),
   ])
-}
-
-function actionId({ of, kind }: ItemAction): string {
-  return `item:${of}:${kind}`
-}
-
-/** Returns no button for an id that is too long for one. */
-function actionButton(action: ItemAction, item: ListedItem): Button[] {
-  const value = JSON.stringify({ version: 1, ...item } satisfies z.infer<typeof ActionButton>)
-  if (value.length > longestButtonValue) return []
-  return [button({ text: action.label, actionId: actionId(action), value, style: action.style })]
 }

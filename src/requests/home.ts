@@ -87,6 +87,7 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
   const { store, access } = app
   const freeze = await app.freezes.read()
   const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
+  const { watches } = (await app.watching.read()).watching
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
   const [{ requests: open, unreadable }, ended, now] = await Promise.all([store.findOpen(), store.ended(most.ended, isMine), store.now()])
   const waiting = firstOf(open, ({ state }) => state === 'waiting', most.waiting)
@@ -116,6 +117,7 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
     mine: entries([...mine.requests, ...endedBefore]),
     underway: entries(underway.requests),
     scheduled: entries(scheduled.requests),
+    watches: watches.filter(({ origin }) => origin.userId === viewer.userId),
     viewerId: viewer.userId,
     decided,
     approvableAlone: new Set((await allowedTo('break-glass', ownWaiting)).map(({ id }) => id)),

@@ -124,7 +124,11 @@ export interface Work {
 }
 
 /** All processes together do each piece once per interval. The first check comes after `checkMs`, so that it does not slow the start. */
-export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], { checkMs = 15_000 } = {}) {
+export function createRepeatedWork(
+  { redis, keys, errors }: App,
+  works: Work[],
+  { checkMs = 15_000 }: { checkMs?: number | undefined } = {},
+) {
   const onError = errors.of('jobs')
   const stopping = new AbortController()
   const timer = createTimer(() => Promise.all(works.map(runIfDue)), checkMs, onError)
