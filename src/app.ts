@@ -22,6 +22,7 @@ import type { Catalog } from './requests/catalog.ts'
 import type { Freezes } from './requests/freeze.ts'
 import type { Store } from './requests/store.ts'
 import type { Submit } from './requests/submit.ts'
+import type { WatchingRecord } from './requests/watching.ts'
 import type { Respond } from './slack/answers.ts'
 import type { Directory } from './slack/people.ts'
 import type { Naming } from './slack/text.ts'
@@ -74,6 +75,8 @@ export interface App {
   audit: Audit
   store: Store
   freezes: Freezes
+  /** What people watch on the account. */
+  watching: WatchingRecord
   queues: Queues
 
   submit: Submit

@@ -100,7 +100,7 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
         head: head ?? undefined,
         at: read.at,
         began: now() - (redisNow - read.at),
-        list: { items: noteLeftOut(items, leftOut), cut, ...leftOut },
+        list: { items: noteLeftOut(items, { ...leftOut, at: read.at }), cut, ...leftOut },
       }
     }
 
@@ -146,6 +146,8 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       if (copy && isFresh(copy)) return copy
       const began = now()
       const list = await asFarAsRead<unknown>(accountApi[name].list({ signal: AbortSignal.timeout(readMs) }))
+      const { items, cut: _, ...leftOut } = list
+      noteLeftOut(items, { ...leftOut, at })
       newest = { head: at === undefined ? undefined : await store(list, at), at: at ?? Date.now(), began, list }
       return newest
     }

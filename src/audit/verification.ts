@@ -84,8 +84,9 @@ async function faultsInIntake({ redis, keys }: Connection): Promise<string[]> {
   )
   const since = oldest && timeOf(oldest[0])
   if (since === undefined || Number(seconds) * 1_000 - since <= chainedWithinMs) return []
-  const notes = waiting === 1 ? '1 note waits' : `${waiting} notes wait`
-  return [`${notes} to join the chain, the first since ${utc(since)} (UTC): no process chains them. Is a bot running?`]
+  return [
+    `${waiting === 1 ? '1 note waits' : `${waiting} notes wait`} to join the chain, the first since ${utc(since)} (UTC): no process chains them. Is a bot running?`,
+  ]
 }
 
 function utc(at: number): string {
@@ -169,6 +170,9 @@ const clockOffMs = 3_600_000
 /** Concurrent notes of a process join the chain in any order. So around the place of a removal, some of them are kept and others are not. */
 const mayBeMixed = 100
 
+/** With which Lockkeeper freezes everything by itself. A process that runs on has numbered notes that Redis lost. */
+const losses = ['data-lost', 'set-back']
+
 interface NotesOfProcess {
   entries: Map<number, number>
   excused: Set<number>
@@ -182,6 +186,8 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   let removedThrough = 0
   let keptSince: number | undefined
   let uncertain = 0
+  let lost = 0
+  const lostAt: number[] = []
 
   function onEntry({ entry, text }: WalkedEntry): void {
     const { seq } = entry
@@ -192,6 +198,7 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
       removedThrough = Math.max(removedThrough, entry.through ?? 0)
       keptSince = Math.max(keptSince ?? 0, entry.keptSince ?? 0)
     }
+    if (entry.act === 'freeze' && entry.causes?.some(({ code }) => losses.includes(code))) lostAt.push(seq)
     const { process = '', number = 0, voids = [] } = entry
     const notes = processes.get(process) ?? { entries: new Map(), excused: new Set() }
     processes.set(process, notes)
@@ -206,9 +213,17 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     const known = [...entries.keys()]
     const highest = known.reduce((a, b) => Math.max(a, b))
     const from = hasAllNotes(name) ? 1 : known.reduce((a, b) => Math.min(a, b)) + mayBeMixed
-    return Array.from({ length: Math.max(0, highest - from) }, (_, index) => from + index).filter(
+    const missing = Array.from({ length: Math.max(0, highest - from) }, (_, index) => from + index).filter(
       (number) => !entries.has(number) && !excused.has(number),
     )
+    const sorted = known.toSorted((a, b) => a - b)
+    return missing.filter((number) => {
+      const before = entries.get(sorted.findLast((each) => each < number) ?? 0) ?? 0
+      const after = entries.get(sorted.find((each) => each > number) ?? 0) ?? 0
+      const isLost = lostAt.some((at) => before < at && after >= at - mayBeMixed)
+      if (isLost) lost += 1
+      return !isLost
+    })
   }
 
   /** Whether no note of this process can have been removed because of its age. The time of the first entry is not signed, `keptSince` is. */
@@ -237,15 +252,15 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
   }
 
-  return { onEntry, breaks, faultsAtBeginning, uncertain: () => uncertain }
+  return { onEntry, breaks, faultsAtBeginning, unseen: () => ({ uncertain, lost }) }
 }
 
 const answerMs = 5_000
 
 const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
 
-/** `uncertain`: undefined if signatures were not checked. */
-function wholeSentence({ first, last, count }: Walk, compared: number, uncertain: number | undefined): string {
+/** `unseen`: notes that may be missing. Undefined if signatures were not checked. */
+function wholeSentence({ first, last, count }: Walk, compared: number, unseen: { uncertain: number; lost: number } | undefined): string {
   if (!first || !last) return 'The chain is empty: it has no entries yet.'
   const grouped = (number: number) => number.toLocaleString('en-US')
   const older = first.seq > 1 ? ` (${grouped(first.seq - 1)} older ones were removed because of their age)` : ''
@@ -253,10 +268,13 @@ function wholeSentence({ first, last, count }: Walk, compared: number, uncertain
   return [
     `The chain is whole: ${grouped(count)} ${count === 1 ? 'entry' : 'entries'}${older}, ${span}.`,
     ...(compared > 0 ? [`The log matches (${grouped(compared)} entries).`] : []),
-    uncertain === undefined ? notChecked : 'All signatures are genuine.',
-    ...(uncertain ? [`Redis did not confirm ${uncertain === 1 ? '1 note' : `${uncertain} notes`}, which may be missing.`] : []),
+    unseen === undefined ? notChecked : 'All signatures are genuine.',
+    ...(unseen?.uncertain ? [`Redis did not confirm ${notes(unseen.uncertain)}, which may be missing.`] : []),
+    ...(unseen?.lost ? [`Redis has lost data, as an entry says, and with it ${notes(unseen.lost)}.`] : []),
   ].join(' ')
 }
+
+const notes = (count: number) => (count === 1 ? '1 note' : `${count} notes`)
 
 async function verify(env: Environment, paths: string[]): Promise<{ breaks: string[]; whole: string }> {
   const { url, prefix, signingSecrets } = readAuditConfig(env)
@@ -280,7 +298,7 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
     const breaks = [...ofChain, ...log.breaks, ...(comparison?.breaks(walk) ?? [])]
     return {
       breaks: trusted || breaks.length === 0 ? breaks : [...breaks, notChecked],
-      whole: wholeSentence(walk, log.hashes.size, trusted?.uncertain()),
+      whole: wholeSentence(walk, log.hashes.size, trusted?.unseen()),
     }
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error

@@ -81,6 +81,9 @@ function linesAcross({ values, problems }: Given): string[] {
   if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
     lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')
   }
+  const told = (['WATCH_CHANGES', 'KEY_REVIEW'] as const).filter((name) => values[name] === 'true')
+  if (told.length > 0 && !has('OPS_CHANNEL'))
+    lines.push(`OPS_CHANNEL is missing: with ${told.join(' and ')} it must be the channel that is told, as its id (C…, G…)`)
   // Some systems open both of two ports with one number, and a proxy would publish the wrong one. 0 selects any free port.
   const ports = (['PORT', 'OPS_PORT', 'ALERTS_PORT'] as const).filter((name) => name !== 'PORT' || !has('SLACK_APP_TOKEN'))
   const numbers = ports.map((name) => Variables.shape[name].safeParse(values[name]).data).filter((port) => port)
@@ -216,6 +219,8 @@ function nameParts(v: Variables) {
     movePollBudget: v.MOVE_POLL_BUDGET,
     moveTimeoutMs: v.MOVE_TIMEOUT,
     opsChannel: v.OPS_CHANNEL,
+    watchChanges: v.WATCH_CHANGES,
+    keyReview: v.KEY_REVIEW,
     environment: v.ENVIRONMENT,
     logLevel: v.LOG_LEVEL,
   }

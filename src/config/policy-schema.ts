@@ -4,7 +4,6 @@ import { longestEndMs, shortestEndMs } from '../domain/key-ends.ts'
 import {
   type AlertRoute,
   type ApproveTerms,
-  approversOf,
   type Bundles,
   type ChangeKind,
   type EndsTerms,
@@ -61,6 +60,11 @@ function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expecte
     for (const issue of parsed?.error.issues ?? []) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue)
     return z.NEVER
   })
+}
+
+/** A single item needs no list. */
+function singleOrList<List extends z.ZodType>(list: List) {
+  return z.preprocess((input) => (typeof input === 'string' || isMap(input) ? [input] : input), list)
 }
 
 const isMap = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input)
@@ -176,41 +180,10 @@ const Duration = z
   .transform((text) => readDuration(text) ?? Number.NaN)
   .refine((ms) => !Number.isNaN(ms), { error: `must be ${durationWords}` })
 
-const Escalation = z.strictObject({ after: Duration, to: listOf(personOrGroup) })
-type Escalations = z.output<typeof Escalation>[]
+const escalateWords = 'must be an entry such as {after: 30m, to: [S0LEADS00]}, or a list of at most 3'
+const Escalation = z.strictObject({ after: Duration, to: listOf(personOrGroup) }, { error: escalateWords })
+const Escalate = singleOrList(z.array(Escalation).min(1, { error: escalateWords }).max(3, { error: escalateWords }))
 
-const Escalate = formOf<Escalations>(
-  (input) =>
-    Array.isArray(input)
-      ? z.array(Escalation).min(1, { error: 'must have at least one entry' }).max(3, { error: 'must have at most 3 entries' })
-      : isMap(input)
-        ? Escalation.transform((one) => [one])
-        : undefined,
-  'an entry such as {after: 30m, to: [S0LEADS00]}, or a list of at most 3',
-)
-
-/** What is wrong with the entries of a rule, each with its path. `expiresMs`: what a rule without `expires` gets. */
-function escalationFaults(
-  { approve, escalate = [], expires }: { approve?: ApproveTerms; escalate?: Escalations; expires?: number },
-  expiresMs: number,
-): { path: PropertyKey[]; message: string }[] {
-  if (!approve) return escalate.length > 0 ? [{ path: [], message: 'must not stand where approve is none: nobody approves' }] : []
-  const { users, userGroups } = approversOf(approve)
-  const named = new Set([...users, ...userGroups])
-  const limit = expires === undefined ? 'APPROVAL_TTL, because the rule has no expires' : 'expires'
-  return escalate.flatMap(({ after, to }, index) => {
-    const again = to.filter((id) => named.has(id))
-    for (const id of to) named.add(id)
-    return [
-      ...(after < (expires ?? expiresMs) ? [] : [{ path: [index, 'after'], message: `must be shorter than ${limit}` }]),
-      ...(after > (escalate[index - 1]?.after ?? 0) ? [] : [{ path: [index, 'after'], message: 'must be longer than in the entry above' }]),
-      ...again.map((id) => ({
-        path: [index, 'to', to.indexOf(id)],
-        message: `has ${quote(id)}, which approve or an entry above names already`,
-      })),
-    ]
-  })
-}
 const ReasonPattern = z.strictObject({
   pattern: line(200).pipe(
     z.string().superRefine((pattern, context) => {
@@ -258,8 +231,7 @@ export interface PolicyOptions {
   expiresMs: number
 }
 
-/** In these rules and freezes, a single kind needs no list. */
-const listOfKinds = (kinds: string[]) => z.preprocess((input) => (typeof input === 'string' ? [input] : input), listOf(z.enum(kinds)))
+const listOfKinds = (kinds: string[]) => singleOrList(listOf(z.enum(kinds)))
 
 /** If the clock changes at its begin or end, a freeze is the longer. What freezes the parts of a bundle freezes the bundle. */
 function freezeSchema({ kinds, bundles }: PolicyOptions) {
@@ -316,21 +288,18 @@ export function policySchema(options: PolicyOptions) {
       const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
       if (rule.changes.length > 1) wrong('changes', `must have ${freezing} alone: write a rule of its own for it`)
       if (rule.approve) wrong('approve', `must be none where changes is ${freezing}: nobody approves a freeze`)
-      const others = (['projects', 'channels', 'expires', 'window', 'ends', 'mention'] as const).filter((key) => rule[key] !== undefined)
-      for (const key of rule.reason === undefined ? others : [...others, 'reason'])
-        wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
+      for (const key of ['projects', 'channels', 'expires', 'window', 'ends', 'mention', 'reason'] as const)
+        if (rule[key] !== undefined) wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
     })
     .superRefine((rule, context) => {
       if (rule.ends && !rule.changes.includes(freezing) && !rule.changes.some((kind) => kind.startsWith('key.')))
-        context.addIssue({
-          code: 'custom',
-          path: ['ends'],
-          message: 'must be left out where changes has nothing about keys',
-        })
+        context.addIssue({ code: 'custom', path: ['ends'], message: 'must be left out where changes has nothing about keys' })
     })
-    .superRefine((rule, context) => {
-      for (const { path, message } of escalationFaults(rule, expiresMs))
-        context.addIssue({ code: 'custom', message, path: ['escalate', ...path] })
+    .superRefine(({ approve, escalate = [], expires = expiresMs }, context) => {
+      const wrong = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path: ['escalate', ...path], message })
+      if (!approve && escalate.length > 0) wrong([], 'must not stand where approve is none: nobody approves')
+      for (const [index, { after }] of escalate.entries())
+        if (after >= expires) wrong([index, 'after'], 'must be shorter than expires, or than APPROVAL_TTL if the rule has no expires')
     })
     .transform(
       (rule): ReadRule => ({
@@ -361,14 +330,10 @@ export function policySchema(options: PolicyOptions) {
       alerts: z.array(Route).min(1, { error: 'must have at least one entry' }).optional(),
     })
     .transform(({ windows = new Map<string, Window>(), rules, ...file }, context) => {
-      const wrong = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message })
-      for (const name of windows.keys())
-        if (!rules.some(({ window }) => window === name)) wrong(['windows', name], 'is used by no rule: remove it, or add window to a rule')
-      const names = [...windows.keys()].map((name) => quote(name, 60)).join(', ')
       const windowsOf = (name: string | undefined, index: number) => {
         const window = windows.get(name ?? '')
         if (name !== undefined && !window)
-          wrong(['rules', index, 'window'], `must be the name of a window: ${names || 'the file has none'}`)
+          context.addIssue({ code: 'custom', path: ['rules', index, 'window'], message: 'must be a name under windows' })
         return window ? [window] : []
       }
       return { ...file, rules: rules.map(({ window, ...rule }, index): PolicyRule => ({ ...rule, windows: windowsOf(window, index) })) }

@@ -24,6 +24,10 @@ const secret = (pattern: RegExp, expected: string) =>
 
 const oneOf = <const T extends string>(...names: T[]) => value((text) => names.find((name) => name === text), `one of ${names.join(', ')}`)
 
+const trueOrFalse = oneOf('true', 'false')
+  .transform((text) => text === 'true')
+  .prefault('false')
+
 const wholeNumber = (what: string, from: number, to: number) =>
   value(
     (text) => (/^\d{1,6}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined),
@@ -132,9 +136,9 @@ export const Variables = z.object({
     'a short name such as production: up to 30 letters, digits, spaces, dots, dashes',
   ).optional(),
   REDIS_PREFIX: matching(/^[A-Za-z0-9._-]{1,60}$/, 'up to 60 letters, digits, dots, dashes and underscores').prefault('lockkeeper'),
-  ALLOW_VOLATILE_REDIS: oneOf('true', 'false')
-    .transform((text) => text === 'true')
-    .prefault('false'),
+  WATCH_CHANGES: trueOrFalse,
+  KEY_REVIEW: trueOrFalse,
+  ALLOW_VOLATILE_REDIS: trueOrFalse,
   LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal').prefault('info'),
 })
 export type Variables = z.infer<typeof Variables>

@@ -204,9 +204,7 @@ export function freezerRuling({ person, place, membership }: Requester, freezers
   const refused = denialForPersonOrPlace(person, place, 'freeze')
   if (refused) return refused
   if (!freezers) return allow({ via: 'member' })
-  const found = findIn(freezers, person.userId, membership)
-  if (found === undefined) return deny({ code: 'not-a-freezer', freezers })
-  return found === 'unknown' ? deny({ code: 'group-unknown' }) : allow({ via: found.via })
+  return memberRuling(person.userId, freezers, {}, membership) ?? deny({ code: 'not-a-freezer', freezers })
 }
 
 function approverGroupRuling(userId: string, rule: PolicyRule | undefined, membership: Membership): Ruling {
@@ -225,7 +223,7 @@ function alertsRuling({ name, alerts, approve }: PolicyRule): Ruling {
   return approve ? allow({ rule: name, via: alertsRequester }) : deny({ code: 'alerts-need-approval', rule: name })
 }
 
-function memberRuling(userId: string, group: Group, { name }: PolicyRule, membership: Membership): Ruling | undefined {
+function memberRuling(userId: string, group: Group, { name }: Partial<PolicyRule>, membership: Membership): Ruling | undefined {
   const found = findIn(group, userId, membership)
   if (found === undefined) return undefined
   return found === 'unknown' ? deny({ code: 'group-unknown' }) : allow({ rule: name, via: found.via })

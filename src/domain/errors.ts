@@ -129,6 +129,8 @@ export interface Missing {
   unready?: number
   /** Set if the list is an earlier copy: how old it is, and the error that kept it from being read again. Without one, the read takes long. */
   old?: { agoMs: number; because?: unknown }
+  /** When the read of a shared copy began, in ms since 1970 by Redis' clock. */
+  at?: number
 }
 
 /** No answer came. `requestSent` says whether the account API may have carried out the request. */
@@ -251,6 +253,7 @@ export const errorCodes = [
   'redis-data-new',
   'redis-set-back',
   'assignments-refused',
+  'watches-not-trusted',
   'freeze-not-trusted',
   'key-end-doubtful',
   'key-end-overdue',

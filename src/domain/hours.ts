@@ -7,7 +7,7 @@ export interface Hours {
   freezes: Freeze[]
 }
 
-interface Held {
+export interface Held {
   kind: ChangeKind
   project: Project
 }
@@ -35,8 +35,8 @@ export function holdsOf({ windows, freezes }: Hours, change: Held, at: number): 
   ]
 }
 
-/** The first time from `at` on at which nothing holds a change, and what holds it until then, in order. `never`: not within 60 days. */
-export function earliestStart(hours: Hours, change: Held, at: number): { at: number; holds: Hold[] } | 'never' {
+/** The first time from `at` on at which nothing holds a change, and what holds it until then, in order. Infinity: not within 60 days. */
+export function earliestStart(hours: Hours, change: Held, at: number): { at: number; holds: Hold[] } {
   const holds: Hold[] = []
   let start = at
   while (start <= at + furthestDays * 86_400_000) {
@@ -45,7 +45,7 @@ export function earliestStart(hours: Hours, change: Held, at: number): { at: num
     holds.push(...found)
     start = Math.max(...found.map(({ until }) => until))
   }
-  return 'never'
+  return { at: Number.POSITIVE_INFINITY, holds }
 }
 
 /** A project that is not known may be one of those that are frozen. */
@@ -84,15 +84,8 @@ function isOpen({ days, from, to }: Window, now: Temporal.ZonedDateTime): boolea
   return from < to ? today && from <= time && time < to : (today && from <= time) || (before && time < to)
 }
 
-/** Says when a window is open: `Mon to Fri, 09:00–17:00 (Europe/Lisbon)`. */
+/** Says when a window is open: `Mon, Tue, Fri 09:00–17:00 (Europe/Lisbon)`. */
 export function whenOpen({ days, from, to, zone }: Window): string {
-  const runs: number[][] = []
-  for (const day of days.toSorted((a, b) => a - b)) {
-    const last = runs.at(-1)
-    if (last?.at(-1) === day - 1) last.push(day)
-    else runs.push([day])
-  }
-  const name = (day: number | undefined) => dayNames[(day ?? 1) - 1]
-  const words = runs.map((run) => (run.length > 2 ? `${name(run[0])} to ${name(run.at(-1))}` : run.map(name).join(', ')))
-  return `${words.join(', ')}, ${from === to ? `24 h from ${from}` : `${from}–${to}`} (${zone})`
+  const named = dayNames.filter((_, index) => days.includes(index + 1))
+  return `${named.join(', ')} ${from === to ? `24 h from ${from}` : `${from}–${to}`} (${zone})`
 }

@@ -179,8 +179,7 @@ export function approverGroupsOf(rule: PolicyRule): string[] {
 export function freezersOf({ rules }: Policy): Group | undefined {
   const own = rules.find(({ changes }) => changes.includes(freezing))
   if (own) return own.request
-  const groups = rules.flatMap(({ approve }) => (approve ? approversOf(approve) : []))
-  return toGroup([...new Set(groups.flatMap(({ users, userGroups }) => [...users, ...userGroups]))])
+  return union(rules.flatMap(({ approve }) => (approve ? approversOf(approve) : [])))
 }
 
 /** The freezes of the policy that are on, whatever they cover. */

@@ -115,29 +115,20 @@ export const RequestRef = z.object({ id: z.string(), channelId: z.string(), card
 export type RequestRef = z.infer<typeof RequestRef>
 
 /** Only one whose message is posted can be named. */
-export function refTo({
-  id,
-  origin,
-  cardTs = '',
-}: {
-  id: string
-  origin: Pick<Origin, 'channelId'>
-  cardTs?: string | undefined
-}): RequestRef {
+export function refTo({ id, origin, cardTs = '' }: Pick<Request, 'id' | 'origin' | 'cardTs'>): RequestRef {
   return { id, channelId: origin.channelId, cardTs }
 }
 
 /** What keeps an approved request from starting. `change`: another open request for the same thing. */
 export const heldBy = ['start', 'window', 'freeze', 'change'] as const
 
-/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of what holds it. */
+/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of what holds it, or the id of that request. */
 export const Waits = z.object({
   for: z.enum(['account', 'reads', 'writes', 'worker', ...heldBy]),
   ms: z.number().optional(),
   until: z.number().optional(),
   perMinute: z.number().optional(),
   name: z.string().optional(),
-  request: RequestRef.optional(),
 })
 export type Waits = z.infer<typeof Waits>
 
@@ -200,8 +191,8 @@ export const Request = z.object({
   /** The number of approvals that were missing after the last one. Not everybody who approved may still approve. */
   missing: z.number().optional(),
   reminded: z.number().default(0),
-  /** The escalations: how many entries of the rule were due, and whether the first approvers are called, too, in place of a reminder. */
-  escalated: z.array(z.object({ passed: z.number(), reminds: z.boolean() })).default([]),
+  /** How many entries of the rule's `escalate` have come due. */
+  escalated: z.number().default(0),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
   /** The approver who let it start before its start. */

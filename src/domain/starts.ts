@@ -1,5 +1,5 @@
-import { earliestStart, holdsOf } from './hours.ts'
-import type { ChangeKind, Freeze, Policy, PolicyRule, Project, Window } from './policy.ts'
+import { earliestStart, type Held, type Hours, holdsOf } from './hours.ts'
+import type { Freeze, Policy, PolicyRule } from './policy.ts'
 import type { Approval, Decision, Request, Waits } from './request.ts'
 import { longestAheadMs } from './times.ts'
 
@@ -10,18 +10,13 @@ export const startWithinMs = 30 * 60_000
 export const ownFreezeName = 'freeze by command'
 
 /** What decides when a request may start, besides what people signed: the windows of its rule, and the freezes that cover it. */
-export interface Times {
-  windows: Window[]
-  freezes: Freeze[]
-  kind: ChangeKind
-  project: Project
-}
+export type Times = Hours & Held
 
 /** `freezes`: those of `/infra freeze`. A genuine emergency approval passes all of them. */
 export function timesFor(
   policy: Policy,
   rule: PolicyRule | undefined,
-  { kind, project, decision }: { kind: ChangeKind; project: Project; decision?: Pick<Decision, 'breakGlass'> | undefined },
+  { kind, project, decision }: Held & { decision?: Pick<Decision, 'breakGlass'> | undefined },
   freezes: Freeze[],
 ): Times {
   if (decision?.breakGlass) return { windows: [], freezes: [], kind, project }
@@ -39,10 +34,7 @@ export interface Signed {
  * When the last approval was given, of a request whose approvals were verified. One that needs none waits for its request message: nobody signs
  * when that was posted, so it counts for as long as others can be approved.
  */
-export function approvedAtOf(
-  request: Pick<Request, 'needsApproval' | 'decision' | 'decidedAt' | 'approvals' | 'createdAt' | 'ttlMs'>,
-): number {
-  const { needsApproval, decision, decidedAt, approvals, createdAt, ttlMs } = request
+export function approvedAtOf({ needsApproval, decision, decidedAt, approvals, createdAt, ttlMs }: Request): number {
   if (!needsApproval) return Math.min(Math.max(decidedAt ?? createdAt, createdAt), createdAt + ttlMs)
   if (decision?.breakGlass) return decision.at ?? createdAt
   return approvals.length === 0 ? createdAt : Math.max(...approvals.map(({ at }) => at))
@@ -58,7 +50,6 @@ export function mayStartUntil(signed: Signed, times: Times): number {
   let at = earliestOf(signed)
   while (at < last) {
     const first = earliestStart(times, times, at)
-    if (first === 'never') return last
     const until = first.at + startWithinMs
     // It may begin while the request waits for the account, or for its turn.
     const begins = ({ from }: Freeze) => from > first.at && from <= until && holdsOf({ ...times, windows: [] }, times, from).length > 0
@@ -73,16 +64,9 @@ export function mayStartUntil(signed: Signed, times: Times): number {
 export function heldFrom(now: number, signed: Signed, times: Times): { waits: Waits; at: number } | undefined {
   // The clock of a Redis that took over may be behind the approval.
   const from = signed.startNow ? now : Math.max(now, signed.start ?? now)
-  const first = earliestStart(times, times, from)
-  if (first !== 'never' && first.at <= now) return undefined
-  const at = first === 'never' ? Number.POSITIVE_INFINITY : first.at
-  const by = first === 'never' ? undefined : first.holds.at(-1)
-  if (by === undefined && from > now) return { waits: { for: 'start', until: from }, at: from }
-  if (by) return { waits: { for: by.by, name: by.name, until: at }, at }
-  // Two windows that are never open together hold it for good, too.
-  const endless = times.freezes.find((freeze) => {
-    const [hold] = holdsOf({ windows: [], freezes: [freeze] }, times, Math.max(from, freeze.from))
-    return hold && hold.until > signed.approvedAt + longestAheadMs
-  })
-  return { waits: { for: endless ? 'freeze' : 'window', name: (endless ?? times.windows.at(-1))?.name }, at }
+  const { at, holds } = earliestStart(times, times, from)
+  if (at <= now) return undefined
+  const last = holds.at(-1)
+  if (!last) return { waits: { for: 'start', until: at }, at }
+  return { waits: { for: last.by, name: last.name, until: Number.isFinite(at) ? at : undefined }, at }
 }

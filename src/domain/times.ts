@@ -8,8 +8,6 @@ export const longestAheadMs = 14 * 86_400_000
 /** Why a start was not understood, or cannot be. All times in ms since 1970. */
 export type StartProblem =
   | { code: 'unreadable' }
-  /** A day without a time. */
-  | { code: 'no-time' }
   | { code: 'past'; at: number }
   | { code: 'too-far'; at: number; latest: number }
   /** The clock goes forward over this time. `before` and `after`: the nearest times that exist. */
@@ -73,7 +71,7 @@ type Parts = ParsedResult['start']
 const isUtc = /(?: UTC|\dZ)$/i
 
 /** `ms`: elapsed time. Otherwise the parts of a date and a time, of which the hour is certain. */
-function understand(typed: string, today: Temporal.PlainDate): { ms: number } | Parts | { code: 'unreadable' | 'no-time' } {
+function understand(typed: string, today: Temporal.PlainDate): { ms: number } | Parts | { code: 'unreadable' } {
   const unreadable = { code: 'unreadable' } as const
   if (typed.length > longestStart) return unreadable
   const ms = /^in /i.test(typed) ? readElapsed(typed.slice(3)) : undefined
@@ -87,8 +85,7 @@ function understand(typed: string, today: Temporal.PlainDate): { ms: number } | 
   if (!found || others.length > 0 || found.text !== bare || found.end) return unreadable
   const { start } = found
   // A zone by its abbreviation is a guess, and what is relative to now would be relative to noon.
-  if (start.isCertain('timezoneOffset')) return unreadable
-  if (!start.isCertain('hour')) return { code: 'no-time' }
+  if (start.isCertain('timezoneOffset') || !start.isCertain('hour')) return unreadable
   // `tonight at 1:00` was read as 13:00.
   const isEvening = ['tonight', 'evening'].some((word) => start.tags().has(`casualReference/${word}`))
   return isEvening && [12, 13, 14, 15, 16].includes(start.get('hour') ?? 0) ? unreadable : start

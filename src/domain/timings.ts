@@ -10,8 +10,8 @@ export interface Timings {
   accountWindowMs?: number | undefined
   /** How often a process that answers people looks for a worker. Default: 10 s. */
   workerCheckMs?: number | undefined
-  /** How often a worker looks for repeated work. Default: 15 s. */
-  repeatedCheckMs?: number | undefined
+  /** How often a worker looks for repeated work, and how long one read of a watched list counts. Default: 15 s. */
+  repeatMs?: number | undefined
 }
 
 export const usualTimings: Timings = { graceMs: 60_000, unsettledMs: 15 * 60_000, handoverMs: 45_000 }

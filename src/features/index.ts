@@ -8,6 +8,7 @@ import { freezeChanges } from './freeze.ts'
 import { evacuateServer } from './ip-evacuate.ts'
 import { listElasticIps } from './ip-list.ts'
 import { moveElasticIp } from './ip-move.ts'
+import { reviewKeys } from './key-review.ts'
 import { listApiKeys } from './keys.ts'
 import { revokeApiKey, rotateApiKey } from './keys-change.ts'
 import { createApiKey } from './keys-create.ts'
@@ -19,6 +20,7 @@ import { listPlans } from './plans.ts'
 import { listServers } from './servers.ts'
 import { listVirtualMachines } from './vm-list.ts'
 import { renameVirtualMachine } from './vm-rename.ts'
+import { watchThings } from './watch.ts'
 import { whoAmI } from './whoami.ts'
 
 export type { Feature }
@@ -42,6 +44,8 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
   keyEnds,
   freezeChanges,
   listPending,
+  watchThings,
+  reviewKeys,
   lookUp,
   showAudit,
   whoAmI,

@@ -4,7 +4,7 @@ import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { isPartlyDone, stateWithCount } from '../messages/items.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
-import { approvedBy, heldBriefly, mayHaveEndedBefore, timeApproved, timeTaken } from '../messages/words.ts'
+import { approvedBy, mayHaveEndedBefore, scheduleWords, timeApproved, timeTaken } from '../messages/words.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
@@ -33,8 +33,8 @@ function columnsAt(now: number): Columns<ListedMove> {
 
 function stateOf({ request, underway }: ListedMove): Mrkdwn {
   if (request.state === 'waiting') return mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`
-  const hold = holdOf(request)
-  if (hold) return heldBriefly(hold)
+  const schedule = scheduleWords(request)
+  if (schedule) return schedule
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
   if (isOpen(request.state) && request.unansweredSince !== undefined) return mrkdwn`status unknown: the account API doesn't answer`
   const late = isOpen(request.state) && request.lateAt !== undefined

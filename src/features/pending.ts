@@ -1,42 +1,31 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
-import type { ReasonTerms } from '../domain/policy.ts'
-import { bySchedule, holdOf, type Request, scheduleOf, type Waits } from '../domain/request.ts'
+import { bySchedule, holdOf, type Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
-import { heldBriefly } from '../messages/words.ts'
-import { reasonWords } from '../slack/blocks.ts'
+import { scheduleWords } from '../messages/words.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
-import { channelMention, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 
 interface Pending {
   request: Request
   /** `Move 203.0.113.10: web-1 → web-2` */
   title: string
   isMine: boolean
-  /** What it is scheduled for, or held by. */
-  schedule: Waits | undefined
   canDecide: boolean
   missing: number
   needed: number
   link: string | undefined
-  terms: ReasonTerms[] | undefined
 }
 
 /** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
 const columns: Columns<Pending> = [
   { header: 'Request', cell: ({ title, link: address }) => link(address, title) },
   { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2, ifAny: true },
-  { header: 'Scheduled', cell: ({ schedule }) => schedule && heldBriefly(schedule), line: 2, ifAny: true },
-  {
-    header: 'Expires',
-    cell: ({ request }) => (holdOf(request) ? undefined : dateTime(request.expiresAt)),
-    before: 'until ',
-    line: 2,
-    ifAny: true,
-  },
+  { header: 'Scheduled', cell: ({ request }) => scheduleWords(request), line: 2, ifAny: true },
+  { header: 'Expires', cell: ({ request }) => (holdOf(request) ? undefined : dateTime(request.expiresAt)), before: 'until ', line: 2 },
   {
     header: 'Requested by',
     cell: ({ request, isMine }) => (isMine ? mrkdwn`you` : mention(request.origin.userId)),
@@ -44,13 +33,8 @@ const columns: Columns<Pending> = [
     line: 2,
   },
   { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
-  {
-    header: 'Approvals',
-    cell: ({ missing, needed }) => (needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined),
-    line: 2,
-    ifAny: true,
-  },
-  { header: 'Reason', cell: ({ request, terms }) => request.reason && reasonWords(request.reason, terms), before: 'Reason: ', line: 3 },
+  { header: 'Approvals', cell: ({ missing, needed }) => (needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined), line: 2 },
+  { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason), before: 'Reason: ', line: 3 },
 ]
 
 /** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
@@ -100,16 +84,14 @@ async function judge(app: App, request: Request, viewer: Origin): Promise<Pendin
 }
 
 /** As it is shown to people who have nothing to decide about it. */
-function asPending({ access, catalog, slack }: App, request: Request, viewer: Origin): Pending {
+function asPending({ catalog, slack }: App, request: Request, viewer: Origin): Pending {
   return {
     request,
     title: phraseText(catalog.titleOf(request)),
     isMine: request.origin.userId === viewer.userId,
-    schedule: scheduleOf(request),
     canDecide: false,
     missing: 0,
     needed: 0,
     link: slack.identity.linkTo(request),
-    terms: access.ruleOf(request)?.reason,
   }
 }

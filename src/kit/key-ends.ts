@@ -115,10 +115,11 @@ export async function typedEnd(
 
 /** A day without a time is that day to its end. */
 export async function readEnd(app: App, typed: string, userId: string): Promise<number> {
+  if (typed === '') throw new Refusal(mrkdwn`Write the date on which the key ends. Nothing was requested.`)
   const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
   const options = { now, zone, longestMs: longestEndMs }
   const first = readStart(typed, options)
-  const read = 'problem' in first && first.problem.code === 'no-time' ? readStart(`${typed} 23:59`, options) : first
+  const read = 'problem' in first && first.problem.code === 'unreadable' ? readStart(`${typed} 23:59`, options) : first
   if ('problem' in read) throw new Refusal(mrkdwn`${endProblem(typed, read.problem, zone)} Nothing was requested.`)
   if (read.at - now < shortestEndMs) throw new Refusal(mrkdwn`A key ends after one minute at the earliest. Nothing was requested.`)
   return wholeMinute(read.at)

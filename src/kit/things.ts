@@ -1,6 +1,6 @@
 import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
-import { type ApiKey, type ElasticIp, ownVariableOf, type Server, type VirtualMachine } from '../account/objects.ts'
+import { type ApiKey, type ElasticIp, ownVariableOf, type Plan, type Server, type VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
 import { findNamesakes, isBgp, labelOf } from '../domain/account.ts'
 import { placeOf } from '../slack/pickers.ts'
@@ -68,6 +68,17 @@ export const servers: Thing<Server> = {
   read: (app, id, signal) => app.account.servers.get(id, { signal }),
   isId: isServerId,
   find: findServers,
+}
+
+export const plans: Thing<Plan> = {
+  one: 'plan',
+  a: 'a plan',
+  many: 'plans',
+  listedBy: 'plans',
+  list: (app) => app.lists.plans(),
+  nameOf: ({ name }) => name,
+  candidate: ({ id, name }) => ({ value: id, text: name ?? id, terms: [] }),
+  details: () => [],
 }
 
 /** Lockkeeper's own keys are not offered, because it refuses to change them. */

@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
-import { type Passed, type Request, scheduleOf } from '../domain/request.ts'
+import type { Request } from '../domain/request.ts'
 import { type Phrase, utcTime, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
@@ -25,7 +25,6 @@ import {
   channelMention,
   code,
   dateTime,
-  dayAndTime,
   joinMrkdwn,
   link,
   type Mrkdwn,
@@ -36,7 +35,7 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { breakGlassCallbackId, heldBriefly, pastWords, rejectCallbackId, relatedWords, stateWords } from './words.ts'
+import { breakGlassCallbackId, rejectCallbackId, relatedWords, scheduleWords, stateWords } from './words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -54,16 +53,8 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
   })
 }
 
-/** `passes`: what would hold it otherwise. */
-export function breakGlassForm(
-  { start, passes }: { start: number | undefined; passes: Passed[] },
-  metadata: Metadata,
-  title: Phrase,
-  problem?: Mrkdwn,
-  entered?: string,
-): ModalView {
-  const effect = start === undefined ? mrkdwn`takes effect at once` : mrkdwn`starts ${dayAndTime(start)}`
-  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then ${effect}${pastWords(passes)}. The channel sees your reason, and the audit records it as break-glass.`
+export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
+  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once, or at its start if it has one. No window and no freeze holds it. The channel sees your reason, and the audit records it as break-glass.`
   return modal({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',
@@ -82,25 +73,19 @@ export function breakGlassForm(
   })
 }
 
-/** One sentence for each pattern. Without one, any reason will do, so one rule is enough. */
-export function reasonRequired(terms: ReasonTerms[]): Mrkdwn {
-  const withPattern = terms.filter(({ pattern }) => pattern !== undefined)
-  const shown = withPattern.length > 0 ? withPattern : terms.slice(0, 1)
-  const sentences = shown.map(({ rule, pattern }) => {
-    return mrkdwn`The rule “${rule}” requires a reason${pattern === undefined ? '' : mrkdwn` with a match of ${code(pattern)}`}.`
-  })
-  return joinMrkdwn(sentences, ' ')
+export function reasonRequired({ rule, pattern }: ReasonTerms): Mrkdwn {
+  return mrkdwn`The rule “${rule}” requires a reason${pattern === undefined ? '' : mrkdwn` with a match of ${code(pattern)}`}.`
 }
 
 const forApprovers = 'Approvers will see this.'
 
 /** `metadata`: what rules require of it, what was typed, and the requests that it undoes or repeats. `entered`: what was entered so far. */
 export function reasonField(metadata: string, entered: string | undefined): KnownBlock[] {
-  const { reason, reasonTerms: terms = [], ...earlier } = readMetadata(metadata) ?? {}
-  const hint = terms.length === 0 ? forApprovers : `${toPlainText(reasonRequired(terms))} ${forApprovers}`
+  const { reason, reasonTerms: terms, ...earlier } = readMetadata(metadata) ?? {}
+  const hint = terms ? `${toPlainText(reasonRequired(terms))} ${forApprovers}` : forApprovers
   return [
     ...relatedWords(earlier).flatMap((words) => context([words])),
-    reasonInput(entered ?? reason, hint, { optional: terms.length === 0 }),
+    reasonInput(entered ?? reason, hint, { optional: terms === undefined }),
   ]
 }
 
@@ -113,8 +98,6 @@ export function startProblem(typed: string, problem: StartProblem, zone: string,
   switch (problem.code) {
     case 'unreadable':
       return mrkdwn`${shown} isn't a time. ${examples}`
-    case 'no-time':
-      return mrkdwn`${shown} has no time of day. ${examples}`
     case 'past':
       return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the ${what} out.`
     case 'too-far':
@@ -154,7 +137,6 @@ export function submittedWords({ is, channelId, title, asked, start, handoverLab
       ? mrkdwn`Request posted in ${channelMention(channelId)}: “${title}”.`
       : mrkdwn`Request recorded: “${title}”. Slack hasn't confirmed its message yet. It will appear in the channel.`
   const recorded = start === undefined ? posted : mrkdwn`${posted} It starts ${start}.`
-  if (asked && start) return mrkdwn`${recorded} It needs approval from ${asked.approvers} before that.`
   const handover =
     handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
   if (!asked) return mrkdwn`${recorded} No approval needed${handover ? mrkdwn`: ${handover}` : '. The result will be in its thread.'}`
@@ -181,16 +163,12 @@ export function othersAreOpen(
     const { userId, channelId } = holder.origin
     const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
     const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
-    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}${scheduledWords(holder)}).${where}`
+    const state = [mrkdwn`${stateWords(holder)}`, scheduleWords(holder) ?? []].flat()
+    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${joinMrkdwn(state, ', ')}).${where}`
   })
   const then = canLeaveOut ? ' To leave these addresses out, name only the server: the form opens.' : ''
   const because = joinMrkdwn(each, '\nAlso, ')
   return mrkdwn`Nothing was requested, because ${because}\nWait until it ends, or have it withdrawn or rejected.${then}`
-}
-
-function scheduledWords(holder: Request): Mrkdwn {
-  const schedule = scheduleOf(holder)
-  return schedule ? mrkdwn`, ${heldBriefly(schedule)}` : mrkdwn``
 }
 
 /** The operators have a notice with what to do about it. */

@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import type { Freeze } from '../domain/policy.ts'
 import { type FreezeNow, type FreezeProblem, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
 import { actions, button, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
-import { channelMention, dateTime, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { dateTime, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
@@ -32,29 +32,16 @@ export function untrustedWords(problem: FreezeProblem): Mrkdwn {
   return mrkdwn`The record of freezes in Redis ${problems[problem]}, so no change starts.`
 }
 
-/** `isElsewhere`: not where it was set. `hasEnded`: on the message about its begin. */
-interface Shown {
-  isOver?: boolean
-  hasEnded?: boolean
-  hasButton?: boolean
-  isElsewhere?: boolean
-}
-
 /** A message of a freeze that was set or lifted, or is over by its time. */
-export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton, isElsewhere }: Shown): Message {
-  const { number, isOn, by, from, ends, channelId } = record
-  const where = isElsewhere && channelId !== undefined ? mrkdwn` It was set in ${channelMention(channelId)}.` : ''
-  if (isOver)
-    return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* It was on since ${dateTime(from)}.${where} ${startsInOrder}`))
+export function freezeMessage(record: FreezeRecord, { isOver, hasButton }: { isOver?: boolean; hasButton?: boolean }): Message {
+  const { number, isOn, by, from, ends } = record
+  if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* It was on since ${dateTime(from)}. ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces the freeze that was on.'
-  const after = hasEnded
-    ? ' *It has ended.*'
-    : ' No change starts until then. Requests can be made and approved, and what is under way goes on.'
   return message([
     ...wholeSection(
       isOn
-        ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${where}${replaces}${after}`
+        ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${replaces} No change starts until then. Requests can be made and approved, and what is under way goes on.`
         : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),

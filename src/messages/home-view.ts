@@ -1,5 +1,6 @@
 import type { Button, KnownBlock } from '@slack/web-api'
-import { holdOf, isOpen } from '../domain/request.ts'
+import { isOpen } from '../domain/request.ts'
+import type { Watch } from '../domain/watch.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
@@ -7,7 +8,8 @@ import { stateWithCount } from './items.ts'
 import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
-import { cardButtons, heldBriefly, refreshHome, whoIsAsked } from './words.ts'
+import { watchBlocks } from './watches.ts'
+import { cardButtons, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -25,10 +27,10 @@ export interface HomeContent {
   underway: HomeEntry[]
   /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
   scheduled: HomeEntry[]
-  /** The ids of those that the viewer may let start now. */
-  startable: ReadonlySet<string>
   /** The viewer's keys that end by themselves, the next one first. */
   keys: KeyEnd[]
+  /** What the viewer watches on the account. */
+  watches: Watch[]
   viewerId: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
   approvableAlone: ReadonlySet<string>
@@ -47,10 +49,18 @@ interface Part {
   upTo: number
   /** How many further entries exist that were not read. */
   unread?: number
+  /** The commands that show what does not fit. */
+  rest?: Mrkdwn
 }
 
+const shortParts = [
+  { part: 'mine', title: 'Your requests', upTo: 76 },
+  { part: 'underway', title: 'In progress', upTo: 88 },
+  { part: 'scheduled', title: 'Scheduled', upTo: 98 },
+] as const
+
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, mine, underway, scheduled, keys, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, keys, watches, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
@@ -58,25 +68,16 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
-  add(blocks, {
-    title: `Your requests (${mine.length + unread.mine})`,
-    entries: mine.map((entry) => shortEntry(entry, 'mine', content)),
-    upTo: 76,
-    unread: unread.mine,
-  })
-  add(blocks, {
-    title: `In progress (${underway.length + unread.underway})`,
-    entries: underway.map((entry) => shortEntry(entry, 'underway', content)),
-    upTo: 82,
-    unread: unread.underway,
-  })
-  add(blocks, {
-    title: `Scheduled (${scheduled.length + unread.scheduled})`,
-    entries: scheduled.map((entry) => shortEntry(entry, 'scheduled', content)),
-    upTo: 90,
-    unread: unread.scheduled,
-  })
-  add(blocks, { title: `Your keys (${keys.length})`, entries: keys.map((key) => wholeSection(ownKeyWords(key))), upTo: 98 })
+  // Some blocks are kept for the keys and the watches.
+  const most = 98 - (keys.length > 0 ? 6 : 0) - (watches.length > 0 ? 4 : 0)
+  for (const { part, title, upTo } of shortParts) {
+    const entries = content[part].map((entry) => shortEntry(entry, part, content))
+    add(blocks, { title: `${title} (${entries.length + unread[part]})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
+  }
+  const ending = keys.map((key) => wholeSection(ownKeyWords(key)))
+  add(blocks, { title: `Your keys (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: mrkdwn`*keys*` })
+  const watched = watchBlocks(watches).map((block) => [block])
+  add(blocks, { title: `Your watches (${watches.length})`, entries: watched, upTo: 98, rest: mrkdwn`*watches*` })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }
@@ -85,7 +86,7 @@ export function refusedHome(words: Mrkdwn): KnownBlock[] {
   return [header('Lockkeeper'), ...wholeSection(words)]
 }
 
-function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): void {
+function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest = mrkdwn`*pending*, *moves* and *audit me*` }: Part): void {
   if (entries.length + unread === 0) return
   blocks.push(header(title))
   let shown = 0
@@ -95,7 +96,7 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): 
     shown += 1
   }
   const left = entries.length - shown + unread
-  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See *pending*, *moves*, *keys* and *audit me*.`]))
+  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See ${rest}.`]))
 }
 
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
@@ -113,16 +114,14 @@ function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<str
   ]
 }
 
-type ShortPart = 'mine' | 'underway' | 'scheduled'
-
-function shortEntry({ card, link: address }: HomeEntry, part: ShortPart, content: HomeContent): KnownBlock[] {
+function shortEntry({ card, link: address }: HomeEntry, part: string, content: HomeContent): KnownBlock[] {
   const { request } = card
   const how = stateLine(card, part)
   const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
     ...wholeSection(mrkdwn`${titleOf(card)}\n${line}`),
-    ...actions(shortActions(card, part, content), `home-${part}-${request.id}-${request.revision}`),
+    ...actions(shortActions(card, content), `home-${part}-${request.id}-${request.revision}`),
   ]
 }
 
@@ -134,8 +133,8 @@ function stateLine(card: CardView, part: string): Mrkdwn {
     const approvers = whoIsAsked(request, rule)
     return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : ''} by ${deadlineWords(card)}`
   }
-  const hold = holdOf(request)
-  if (hold) return heldBriefly(hold)
+  const schedule = scheduleWords(request)
+  if (schedule) return schedule
   if (request.state === 'approved') {
     if (!handover) return mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
     const who = part === 'mine' ? 'press' : 'the requester can press'
@@ -147,15 +146,11 @@ function stateLine(card: CardView, part: string): Mrkdwn {
 }
 
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
-function shortActions(card: CardView, part: ShortPart, { approvableAlone, startable, viewerId }: HomeContent): Button[] {
+function shortActions(card: CardView, { approvableAlone, viewerId }: HomeContent): Button[] {
   const { id, origin } = card.request
   const { handOver, withdraw, startNow, reject, approve } = cardButtons
-  const unusable: Record<ShortPart, string[]> = {
-    mine: [reject, ...(approvableAlone.has(id) ? [] : [approve])],
-    underway: [withdraw],
-    scheduled: [...(startable.has(id) ? [] : [startNow]), ...(origin.userId === viewerId ? [] : [withdraw])],
-  }
-  return without(card, [handOver, ...unusable[part]])
+  const unusable = origin.userId === viewerId ? [reject, ...(approvableAlone.has(id) ? [] : [approve])] : [withdraw]
+  return without(card, [handOver, startNow, ...unusable])
 }
 
 function without(card: CardView, buttons: string[]): Button[] {

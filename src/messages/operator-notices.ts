@@ -3,6 +3,7 @@ import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
 import type { FreezeProblem } from '../requests/freeze.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
+import type { WatchingProblem } from '../requests/watching.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, profileLink } from '../slack/text.ts'
 import { untrustedWords } from './freezes.ts'
 
@@ -70,6 +71,12 @@ export function overdueEnd({ keyId, label, requester, end }: KeyEnd): Mrkdwn {
 
 export function undeliveredEnd({ keyId, label, requester, end }: KeyEnd, error: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't tell ${mention(requester)} that API key ${label} (${code(keyId)}) ends ${dateTime(end)}, in its channel or directly: ${error}. Tell whoever uses it.`
+}
+
+export function distrustedWatches(problem: WatchingProblem, key: string): Mrkdwn {
+  if (problem === 'forged')
+    return mrkdwn`:rotating_light: The list of what people watch has entries that Lockkeeper didn't write. It is removed, so people must watch again. Find out who can write to Redis.`
+  return mrkdwn`:warning: The list of what people watch was signed with a key that Lockkeeper doesn't have, or is of another version. Nobody is told of changes. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To begin anew, delete it: ${code(`redis-cli DEL '${key}'`)}.`
 }
 
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {

@@ -4,7 +4,7 @@ import { type Change, type Description, explainer, type Finding, type Words, wor
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
 import { gaveWay, isOpen, type Request, RequestRef, unverifiedRecord } from '../domain/request.ts'
-import { type Phrase, person, phrase } from '../domain/text.ts'
+import { moment, type Phrase, person, phrase } from '../domain/text.ts'
 import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
 import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, type ShowPerson } from '../slack/text.ts'
 import { notInChannel, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './words.ts'
@@ -78,6 +78,8 @@ export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('not-posted'), error: z.string() }),
   /** Another request for the same thing started before it. */
   z.object({ code: z.literal('gave-way'), request: RequestRef, by: z.string() }),
+  /** Another request is scheduled or held for the same thing, and gives way to this one. `until`: when it starts, if that is known. */
+  z.object({ code: z.literal('scheduled-before'), requestId: z.string(), by: z.string(), until: z.number().optional() }),
   z.object({ code: z.literal(Object.keys(constant) as (keyof typeof constant)[]) }),
 ])
 export type CommonFinding = z.infer<typeof CommonFinding>
@@ -141,6 +143,11 @@ function commonWords(finding: CommonFinding): Words {
       return wordsFrom(
         phrase`Another change of the same thing started before it: request ${[shortId(finding.request)]} by ${person(finding.by)}.`,
       )
+    case 'scheduled-before': {
+      const { requestId: id, by, until } = finding
+      const when = until === undefined ? ['held for the same thing'] : phrase`scheduled for the same thing (${moment(until)})`
+      return wordsFrom(phrase`Request ${[shortId({ id })]} by ${person(by)} is ${when}. It is canceled when this starts.`)
+    }
     case 'not-posted':
       return { why: `Couldn't post the request message: ${finding.error}.` }
     default:

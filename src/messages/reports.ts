@@ -74,30 +74,18 @@ function adviceAfterItems(items: ItemView[]): Mrkdwn {
 
 // Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
 
-/** `escalation`: its number. Undefined for a reminder. */
-function approversCall({ request, description, rule, now }: ReportView, escalation?: number): Mrkdwn | undefined {
+/** `isEscalation`: those who are escalated to by now are called, too. */
+function approversCall({ request, description, rule, now }: ReportView, isEscalation = false): Mrkdwn | undefined {
   if (request.state !== 'waiting' || !rule?.approve) return undefined
-  const { approvals, origin, createdAt, expiresAt } = request
+  const { approvals, origin, expiresAt, escalated } = request
   const needed = approvalsNeeded(rule.approve)
   const missing = request.missing ?? needed - approvals.length
   const soFar = approvals.length > 0 ? mrkdwn` (${needed - missing} of ${needed} so far)` : mrkdwn``
-  const among = escalation === undefined ? firstToCall(rule) : escalatedTo(request, rule, escalation)
+  const entries = isEscalation ? escalationsOf(rule.approve).slice(0, escalated) : []
+  const among = union([firstToCall(rule), ...entries.map(({ to }) => to)])
   const called = peopleToCall(among, [origin.userId, ...approvals.map(({ by }) => by)])
-  const title = quotedTitle(description.title)
-  const expires = mrkdwn`Expires in ${inMinutes(expiresAt - now)}.`
-  if (escalation !== undefined) {
-    const press = called ? mrkdwn`${called}, press` : 'Press'
-    return mrkdwn`:hourglass_flowing_sand: Still needs approval after ${inMinutes(now - createdAt, Math.round)}${soFar}: ${title}. ${press} *Approve* or *Reject* above. ${expires}`
-  }
-  const words = mrkdwn`${title} still needs approval${soFar}. ${expires} Press *Approve* or *Reject* above.`
+  const words = mrkdwn`${quotedTitle(description.title)} still needs approval${soFar}. Expires in ${timeLeft(expiresAt - now)}. Press *Approve* or *Reject* above.`
   return mrkdwn`:hourglass_flowing_sand: ${called ? mrkdwn`${called} ${words}` : words}`
-}
-
-/** The people of the entries that came due with it, after the first approvers if it takes the place of their reminder. */
-function escalatedTo({ escalated }: Request, rule: PolicyRule, number: number): Group {
-  const { passed = 0, reminds = false } = escalated[number - 1] ?? {}
-  const entries = rule.approve ? escalationsOf(rule.approve).slice(escalated[number - 2]?.passed ?? 0, passed) : []
-  return union([...(reminds ? [firstToCall(rule)] : []), ...entries.map(({ to }) => to)])
 }
 
 /** In every later state, too. Without the requester's name, because people choose their names, and one who does this could take another's. */
@@ -114,7 +102,7 @@ function handoverCall({ request, description, handover, showActor, now }: Report
   const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
   const press = mrkdwn`Press *${handover.label}* above by ${dateTime(request.expiresAt)}`
   if (isReminder)
-    return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title} is approved. ${press} (${inMinutes(request.expiresAt - now)} left).`
+    return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title} is approved. ${press} (${timeLeft(request.expiresAt - now)} left).`
   const approvers = approvedBy(request).map((by) => showActor(by))
   return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}. ${press}.`
 }
@@ -129,9 +117,9 @@ function peopleToCall({ users, userGroups }: Group, without: string[]): Mrkdwn |
   return called.text === '' ? undefined : called
 }
 
-/** Rounds up to whole minutes, or as told, unless it is less than two. */
-function inMinutes(ms: number, round = Math.ceil): string {
-  return formatDuration(ms < 120_000 ? ms : round(ms / 60_000) * 60_000)
+/** Rounds up to whole minutes, unless less than two minutes are left. */
+function timeLeft(ms: number): string {
+  return formatDuration(ms < 120_000 ? ms : Math.ceil(ms / 60_000) * 60_000)
 }
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
@@ -185,7 +173,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
     case 'escalation-1':
     case 'escalation-2':
     case 'escalation-3':
-      return approversCall(view, Number(name.slice(-1)))
+      return approversCall(view, true)
     case 'break-glass':
       return emergencyCall(view)
     case 'approved':

@@ -47,7 +47,6 @@ import {
   endMarks,
   heldBriefly,
   heldWords,
-  holderOf,
   type LinkedRequest,
   pastWords,
   relatedWords,
@@ -464,13 +463,12 @@ function detailsBlocks(view: CardView): KnownBlock[] {
 }
 
 function timeline({ request }: CardView): Mrkdwn[] {
-  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince, start, startNow, waits } = request
-  const isAhead = isOpen(state) && sentAt === undefined && startNow === undefined
+  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince, start, startNow } = request
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
     ...(request.approvals.some((approval) => approval.by === decision?.by) ? [] : [{ time: decidedAt, what: decisionWords(request) }]),
-    { time: start, what: isAhead ? 'Starts' : 'Scheduled start' },
+    { time: start, what: 'Scheduled start' },
     { time: startNow?.at, what: by('Started now', startNow?.by) },
     { time: sentAt, what: 'Sent to the account API' },
     // A request with items is tracked before that.
@@ -479,13 +477,8 @@ function timeline({ request }: CardView): Mrkdwn[] {
     { time: unansweredSince, what: 'The account API stopped answering' },
     ...(state === 'rejected' ? [] : [{ time: endedAt, what: state === 'untracked' ? by('Tracking stopped', stoppedBy) : 'Ended' }]),
   ]
-  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, words: mrkdwn`${what}, ${exactTime(time)}` }]))
-  if (waits && isHeld(request) && waits.for !== 'start') known.push({ time: decidedAt ?? request.createdAt, words: holdLine(waits) })
-  return known.toSorted((one, other) => one.time - other.time).map(({ words }) => words)
-}
-
-function holdLine(waits: Waits): Mrkdwn {
-  return mrkdwn`Held by ${holderOf(waits)}${waits.until === undefined ? '' : mrkdwn`, until ${exactTime(waits.until)}`}`
+  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }]))
+  return known.toSorted((one, other) => one.time - other.time).map(({ time, what }) => mrkdwn`${what}, ${exactTime(time)}`)
 }
 
 function decisionWords({ state, decision, needsApproval }: Request): string | Mrkdwn {

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { isMachine } from '../domain/approval.ts'
 import { type Change, Finding } from '../domain/change.ts'
-import { type Request, requestStates, restOf, scheduleOf } from '../domain/request.ts'
+import { type Request, requestStates, restOf } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { formatDuration, moment, type Phrase, person, phrase, someNames, withoutOwner } from '../domain/text.ts'
+import { formatDuration, type Phrase, person, phrase, someNames, withoutOwner } from '../domain/text.ts'
 import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from '../slack/text.ts'
 import { explain, explainAll, phraseOf } from './refusals.ts'
-import { shortId } from './words.ts'
 
 /** How the repeated request ended, as kept in the warnings of the new one. */
 const EarlierEnd = z.object({
@@ -97,28 +96,7 @@ function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phras
   return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatDuration(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
-/** A request that is scheduled or held for the same thing, and gives way, as kept in the warnings of the new one. */
-const ScheduledBefore = z.object({
-  code: z.literal('scheduled-before'),
-  requestId: z.string(),
-  /** The Slack id of its requester. */
-  by: z.string(),
-  /** When it starts, or until when it is held, if that is known. */
-  until: z.number().optional(),
-})
-type ScheduledBefore = z.infer<typeof ScheduledBefore>
-
-export function scheduledBeforeOf(request: Request): ScheduledBefore {
-  return { code: 'scheduled-before', requestId: request.id, by: request.origin.userId, until: scheduleOf(request)?.until }
-}
-
-/** `Request 80fbcd61 by @Ada is scheduled for the same thing (10:00 PM today). It is canceled when this starts.` */
-function scheduledBeforeWords({ requestId, by, until }: ScheduledBefore): Phrase {
-  const when = until === undefined ? ['held for the same thing'] : phrase`scheduled for the same thing (${moment(until)})`
-  return phrase`Request ${[shortId({ id: requestId })]} by ${person(by)} is ${when}. It is canceled when this starts.`
-}
-
-const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange, ScheduledBefore])
+const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])
 
 /** Those to check first, and small print. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
@@ -135,8 +113,6 @@ export function warningWords(
         return { phrase: earlierEndWords(data, change) }
       case 'last-change':
         return { phrase: lastChangeWords(data, titleOf(data)), isNote: !isRecent(data) }
-      case 'scheduled-before':
-        return { phrase: scheduledBeforeWords(data) }
       default: {
         const words = explain(change, finding)
         return { phrase: phraseOf(words), isNote: words.isNote }

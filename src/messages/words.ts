@@ -1,7 +1,7 @@
 import type { Grant } from '../domain/approval.ts'
 import type { ApiError } from '../domain/errors.ts'
 import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
-import type { Passed, Request, SourceAlert, StoredState, Waits } from '../domain/request.ts'
+import { type Passed, type Request, type SourceAlert, type StoredState, scheduleOf, type Waits } from '../domain/request.ts'
 import { ownFreezeName } from '../domain/starts.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
@@ -243,11 +243,17 @@ export function heldBriefly(waits: Waits): Mrkdwn {
   }
 }
 
+/** What a request is scheduled for, or held by, in the same words. Undefined if nothing holds it. */
+export function scheduleWords(request: Request): Mrkdwn | undefined {
+  const waits = scheduleOf(request)
+  return waits && heldBriefly(waits)
+}
+
 /** Names what holds a request: `the window “office”`. */
-export function holderOf({ for: what, name = '', request }: Waits): Mrkdwn {
+function holderOf({ for: what, name = '' }: Waits): Mrkdwn {
   if (what === 'window') return mrkdwn`the window “${name}”`
   if (what === 'freeze') return name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the freeze “${name}”`
-  return mrkdwn`request ${code(shortId(request ?? { id: '' }))}`
+  return mrkdwn`request ${code(shortId({ id: name }))}`
 }
 
 /** `, past the window “office” and a freeze`. Empty if nothing was passed. */

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { ErrorCode } from '../domain/errors.ts'
+import { freezeMessage } from '../messages/freezes.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
+import { freezeOnAt } from '../requests/freeze.ts'
 import { notice } from '../slack/blocks.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
-import { sendFreeze } from './freeze-messages.ts'
 import { sendKeyEnd } from './key-end-messages.ts'
 import {
   type Delivered,
@@ -24,6 +25,7 @@ import {
   settle,
   type TextName,
 } from './once.ts'
+import { sendWatch } from './watch-messages.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['owe']))
 
@@ -69,6 +71,7 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
     if (undelivered) await notifyOperators(app, 'report-undeliverable', undelivered, { about: owed.id })
     return result
   }
+  if (owed.name === 'watch') return sendWatch(app, owed, held, facts, sinceMs)
   const data = parseFacts(facts)
   const ofAlerts = app.config.policy.alerts?.find((route) => route.channelId === data?.channelId)?.channelId
   const channelId = owed.name === 'notice' ? app.config.opsChannel : ofAlerts
@@ -87,6 +90,27 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
   const { forget = [] } = data
   if (forget.length > 0) await guardStore(() => app.redis.del(...forget))
   return { status: 'dropped', refused: posted.error }
+}
+
+/**
+ * Tells of a freeze what its signed record says, where that was set or to the operators. Redis has the same record in its message, so nobody who
+ * can write there chooses the words or the channel.
+ */
+async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const record = app.freezes.genuine(facts)
+  const [, number, when, where] = /^freeze-(\d+)-(set|over)-(here|ops)$/.exec(id) ?? []
+  const channelId = where === 'ops' ? app.config.opsChannel : record?.channelId
+  const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
+  const isCurrent = freeze.record?.number === record?.number
+  const isOver = when === 'over'
+  // Its content is signed, but not in which message it belongs.
+  if (!record || String(record.number) !== number || channelId === undefined || (isOver && !isCurrent)) return { status: 'dropped' }
+  const hasButton = where === 'here' && isCurrent && freezeOnAt(freeze, now) !== undefined
+  const message = freezeMessage(record, { isOver, hasButton })
+  const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
+  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
+  if (posted.is !== 'refused') return laterAfter(posted)
+  return where === 'ops' || isPassing(posted.error) ? later(waits.longestMs) : { status: 'dropped' }
 }
 
 function parseFacts(facts: string): Facts | undefined {

@@ -16,10 +16,10 @@ const run = scriptsOf(readScripts(import.meta.url, ['lease', 'settle']))
 export type OutboxName = 'card' | ReportName | TextName
 
 /**
- * `notice`: to the operators. `alerts`: why alerts led to no request. As signed facts, `freeze`: to the channel of a freeze and to the operators,
- * and `key-end`: to the thread in which a key was created.
+ * `notice`: to the operators. `alerts`: why alerts led to no request. Signed: `freeze` and `watch` to its channel or to the operators, and `key-end`
+ * to the thread in which a key was created.
  */
-const textNames = ['notice', 'alerts', 'freeze', 'key-end'] as const
+const textNames = ['notice', 'alerts', 'freeze', 'watch', 'key-end'] as const
 export type TextName = (typeof textNames)[number]
 
 /** A message of the outbox. `id`: of the request or, for a message that is about no request, of the message itself. */

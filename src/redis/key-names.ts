@@ -21,7 +21,7 @@ export function createKeys(prefix: string) {
     due: `${tag}:due`,
     /** A list: the ids of the requests that a person's Home tab has shown for their approval since they opened it, in their order there. */
     homeOrder: (userId: string) => `${tag}:home:${userId}`,
-    /** A sorted set of `<request id>/<message>`, or `<message id>/notice` and `<message id>/alerts`, by the time to send it. */
+    /** A sorted set of `<request id>/<message>`, or `<message id>/<kind of message>`, by the time to send it. */
     outbox: `${tag}:outbox`,
     /** A stream of audit entries that are not in the chain yet. */
     auditIntake: `${tag}:audit:intake`,
@@ -39,6 +39,8 @@ export function createKeys(prefix: string) {
     workers: `${tag}:workers`,
     /** A hash: the signed list of the servers that Elastic IPs were last seen on. */
     assignments: `${tag}:assignments`,
+    /** A hash: the signed list of what people watch, and what was seen of it last. */
+    watching: `${tag}:watching`,
     /** `copy`, a hash: the signed copy of a list of the account. `reading`: the process that reads the list. */
     list: (name: string) => ({ copy: `${tag}:list:${name}`, reading: `${tag}:list:${name}:reading` }),
     /** A hash: the server of an alert, the message that lists it, or that it has resolved. */

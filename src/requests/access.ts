@@ -196,12 +196,12 @@ interface Draft {
 /** A reason is missing, or is not what a rule requires. Nothing is recorded; the requester is asked for it in a form. */
 export class ReasonRequired extends Refusal {
   override name = 'ReasonRequired'
-  /** What it does not meet. Empty if the command ended with *because*. */
-  readonly terms: ReasonTerms[]
+  /** What it does not meet. Undefined if the command ended with *because*. */
+  readonly terms: ReasonTerms | undefined
   readonly draft: Draft
 
-  constructor(terms: ReasonTerms[], draft: Draft) {
-    super(terms.length === 0 ? mrkdwn`The reason after *because* is missing.` : reasonRequired(terms))
+  constructor(terms: ReasonTerms | undefined, draft: Draft) {
+    super(terms ? reasonRequired(terms) : mrkdwn`The reason after *because* is missing.`)
     this.terms = terms
     this.draft = draft
   }
@@ -235,7 +235,7 @@ async function admit(app: Judging, origin: Origin, requested: Requested): Promis
     throw await deny({ code: 'too-few-approvers', rule: rule.name, needed: approvalsNeeded(rule.approve), requester: machine })
   }
   const unmet = unmetTerms(rule.reason, reason && cleanText(reason, { oneLine: true }))
-  if (unmet.length > 0) throw new ReasonRequired(unmet, draft)
+  if (unmet.length > 0) throw new ReasonRequired(unmet.find(({ pattern }) => pattern !== undefined) ?? unmet[0], draft)
   const unchecked = [
     ...(approvers === 'unknown' ? [{ code: 'approvers-unknown' }] : []),
     ...(place.standing === 'unreadable' ? [{ code: 'channel-unreadable' }] : []),
@@ -317,14 +317,14 @@ function ruleOf({ catalog, config }: Judging, request: Request): PolicyRule | un
   return found.is === 'rule' ? found.rule : undefined
 }
 
-/** What is surely required of a reason for a change of this kind in this channel. Empty if a rule that can apply requires none. */
-function reasonTerms({ catalog, config }: Judging, kind: ChangeKind, channelId: string): ReasonTerms[] {
+/** What is surely required of a reason for a change of this kind in this channel. Undefined if a rule that can apply requires none. */
+function reasonTerms({ catalog, config }: Judging, kind: ChangeKind, channelId: string): ReasonTerms | undefined {
   const rules = rulesOfKind(config.policy, { kind, channelId, hasProject: catalog.hasProject(kind) })
-  const last = rules.at(-1)
-  if (!last || rules.some(({ reason }) => reason.length === 0)) return []
+  const terms = rules.map(({ reason }) => reason[0])
+  const last = terms.at(-1)
+  if (!last || terms.includes(undefined)) return undefined
   // Only the project decides between several rules.
-  const isSame = new Set(rules.map(({ reason: [terms] }) => terms?.pattern)).size === 1
-  return isSame ? last.reason : [{ rule: last.name }]
+  return terms.every((each) => each?.pattern === last.pattern) ? last : { rule: last.rule }
 }
 
 /** What the rule of this channel says about the ends of keys, which belong to no project. */

@@ -24,31 +24,31 @@ import { noteOf } from './store.ts'
 /** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
 const clockMarginMs = 60_000
 
+/** What decides until when a write may be sent. `moreMs`: how much longer than others. */
+interface Latest {
+  moreMs?: number
+  freezes: Freeze[]
+}
+
 /**
  * Checks, right before a write is sent, that people allowed it: the request is as it was requested, its approvals are genuine and were enough
  * when the last one was given, the policy still allows that number, and it was neither sent before nor has it ended. Nobody who writes to
- * Redis can make these true. `now` is in ms by Redis' clock. `moreMs`: how much longer it may be sent than others. `earlier`: what
- * `findSendsAndEnds` has just found of the request, or of its parent: never give it right before a write.
+ * Redis can make these true. `now` is in ms by Redis' clock. `earlier`: what `findSendsAndEnds` has just found of the request, or of its
+ * parent: never give it right before a write.
  */
 export async function checkAuthority(
   app: App,
   request: Request,
   now: number,
-  { moreMs, earlier, freezes }: { moreMs?: number; earlier?: Promise<FoundEntry[]> | undefined; freezes: Freeze[] },
+  { earlier, ...latest }: Latest & { earlier?: Promise<FoundEntry[]> | undefined },
 ): Promise<AuthorityProblem | undefined> {
-  if (request.parent) return checkAuthorityOfChild(app, request, now, freezes, earlier)
-  return authorityProblem(app, request, await (earlier ?? findSendsAndEnds(app, request)), now, { moreMs, freezes })
+  if (request.parent) return checkAuthorityOfChild(app, request, now, latest, earlier)
+  return authorityProblem(app, request, await (earlier ?? findSendsAndEnds(app, request)), now, latest)
 }
 
 /** `earlier`: what the audit has of it that decides whether it may still be sent, the newest first. */
-export function authorityProblem(
-  app: App,
-  request: Request,
-  earlier: FoundEntry[],
-  now: number,
-  { moreMs = 0, freezes = [] }: { moreMs?: number; freezes?: Freeze[] } = {},
-) {
-  return whyNotAllowed(app, request, now, { moreMs, freezes }) ?? pastOf(earlier)
+export function authorityProblem(app: App, request: Request, earlier: FoundEntry[], now: number, latest: Latest = { freezes: [] }) {
+  return whyNotAllowed(app, request, now, latest) ?? pastOf(earlier)
 }
 
 /** The approval of its parent allows it, if the parent lists it and is tracked. What the audit shows as sent or ended is not sent again. */
@@ -56,12 +56,12 @@ async function checkAuthorityOfChild(
   app: App,
   child: Request,
   now: number,
-  freezes: Freeze[],
+  { freezes }: Latest,
   earlier?: Promise<FoundEntry[]>,
 ): Promise<AuthorityProblem | undefined> {
   const parent = await app.store.find(child.parent?.id ?? '')
   if (!parent) return { code: 'record-changed' }
-  const problem = problemOf(app.signatures.verifyRequest(child)) ?? whyNotAllowed(app, parent, now, { moreMs: 0, freezes })
+  const problem = problemOf(app.signatures.verifyRequest(child)) ?? whyNotAllowed(app, parent, now, { freezes })
   if (problem) return problem
   if (!isChildOf(app, child, parent)) return { code: 'record-changed' }
   const entries = await (earlier ?? findSendsAndEnds(app, parent))
@@ -70,12 +70,7 @@ async function checkAuthorityOfChild(
   return pastOf(entries.filter(({ item }) => item === idOfResource(child.resource)))
 }
 
-function whyNotAllowed(
-  app: App,
-  request: Request,
-  now: number,
-  { moreMs, freezes }: { moreMs: number; freezes: Freeze[] },
-): AuthorityProblem | undefined {
+function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, freezes }: Latest): AuthorityProblem | undefined {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem
   const rule = app.access.ruleOf(request)

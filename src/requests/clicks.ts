@@ -27,7 +27,6 @@ import {
   submitBreakGlass,
   submitReject,
 } from './forms.ts'
-import { passedBy } from './freeze.ts'
 import { handOver } from './hand-over.ts'
 import type { Home } from './home.ts'
 
@@ -120,8 +119,7 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
         // In an emergency, its requester approves it alone, with a reason.
         if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
           await mayDecide(app, request, origin, 'break-glass')
-          const effect = { start: request.start, passes: await passedBy(app, request) }
-          const view = breakGlassForm(effect, { origin, extra: value }, app.catalog.titleOf(request))
+          const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
           return await openForm(app, triggerId, view)
         }
         const { missing, needed } = await approve(app, request, origin, answer.elsewhere)

@@ -87,14 +87,7 @@ export async function breakGlass(app: App, request: Request, origin: Origin, rea
   requireAllowedEnd(app, request)
   refuseUnlessWaiting(request, origin.userId)
   const passed = await passedBy(app, request)
-  const unsigned = {
-    by: origin.userId,
-    ...grant,
-    reason,
-    breakGlass: true,
-    passed: passed.length > 0 ? passed : undefined,
-    at: await app.store.now(),
-  }
+  const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, passed, at: await app.store.now() }
   const decision = app.signatures.signBreakGlass(request, unsigned)
   const data = approvalData(app, app.catalog.open(request).change, request, decision)
   await takeStep(app, request, origin.userId, 'break-glass', data)

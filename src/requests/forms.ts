@@ -16,7 +16,6 @@ import { type Answer, type Click, type FormHandler, handlerOf, type Submission, 
 import { type Metadata, readMetadata } from '../slack/payloads.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { breakGlass, mayDecide, reject } from './decide.ts'
-import { passedBy } from './freeze.ts'
 import { doneInput } from './history.ts'
 
 /** What a form is filled with. */
@@ -93,7 +92,7 @@ export function openReject(app: App): FormHandler<Click> {
 
 export async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const missing = mrkdwn`Enter a reason, so that the requester knows what to do.`
-  const { request, reason, problem, again } = await readDecision(app, submission, async () => rejectForm, missing)
+  const { request, reason, problem, again } = await readDecision(app, submission, rejectForm, missing)
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   await reject(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
@@ -101,8 +100,7 @@ export async function submitReject(app: App, submission: Submission): Promise<Su
 
 export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const missing = mrkdwn`Say why this can't wait for an approver.`
-  const formOf = async (of: Request) => breakGlassForm.bind(undefined, { start: of.start, passes: await passedBy(app, of) })
-  const { request, reason, problem, again } = await readDecision(app, submission, formOf, missing)
+  const { request, reason, problem, again } = await readDecision(app, submission, breakGlassForm, missing)
   const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
   const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
   if (refused) return refused
@@ -111,13 +109,12 @@ export async function submitBreakGlass(app: App, submission: Submission): Promis
 }
 
 /** `problem`: why the reason cannot be taken. One that is too long would not fit into the messages that have to show it. */
-async function readDecision(app: App, submission: Submission, formOf: (request: Request) => Promise<typeof rejectForm>, missing: Mrkdwn) {
+async function readDecision(app: App, submission: Submission, form: typeof rejectForm, missing: Mrkdwn) {
   const { origin, answer, callbackId, values } = submission
   const metadata = readMetadata(submission.metadata)
   const request = await genuine(app, { value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
   const reason = visibleReason(reasonIn(values)) ?? ''
   const tooLong = reason.length > longestReason ? tooLongReason(reason.length) : undefined
-  const form = await formOf(request)
   const again = (shown: Mrkdwn) => form(metadata ?? submission, app.catalog.titleOf(request), shown, reason || undefined)
   return { request, reason, problem: reason === '' ? missing : tooLong, again }
 }
@@ -141,7 +138,7 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
   /** Returns what the form shows, as its arguments. */
   function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Parameters<FilledForm> {
     const { filling, start, metadata } = fill(app, request, origin.userId)
-    const terms = app.access.ruleOf(request)?.reason ?? []
+    const terms = app.access.ruleOf(request)?.reason[0]
     return [formMetadata(app, { origin, responseUrl, start }, terms, { ...metadata, message: request.fromMessage }), filling]
   }
 

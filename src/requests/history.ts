@@ -1,9 +1,9 @@
 import type { App } from '../app.ts'
 import type { Origin, Requester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
-import { canReverse, isOpen, type MessageRef, type Request, type SourceAlert } from '../domain/request.ts'
+import { canReverse, isOpen, type MessageRef, type Request, type SourceAlert, scheduleOf } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { earlierEndOf, isRecent, lastChangeOf, scheduledBeforeOf } from '../messages/warnings.ts'
+import { earlierEndOf, isRecent, lastChangeOf } from '../messages/warnings.ts'
 
 /** Returns the input of the change as far as it is done: for a change of several resources, only the items that are done. */
 export function doneInput({ items }: Pick<Request, 'items'>, change: Change, input: unknown): unknown {
@@ -86,7 +86,9 @@ function isPartOf(whole: Content, { change: { items }, input, facts }: Requested
 /** What is scheduled or held for the same things, and is canceled when a new request starts before it. */
 export async function scheduledBefore(app: App, request: Parameters<App['store']['othersFor']>[0]): Promise<Finding[]> {
   const { later } = await app.store.othersFor(request)
-  return later.filter((each) => app.signatures.verifyRecord(each) === 'genuine').map(scheduledBeforeOf)
+  return later
+    .filter((each) => app.signatures.verifyRecord(each) === 'genuine')
+    .map((each) => ({ code: 'scheduled-before', requestId: each.id, by: each.origin.userId, until: scheduleOf(each)?.until }))
 }
 
 interface ToChange {

@@ -88,6 +88,7 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
   const { store, access } = app
   const freeze = await app.freezes.read()
   const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
+  const { watches } = (await app.watching.read()).watching
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
   const [{ requests: open, unreadable }, ended, now, keys] = await Promise.all([
     store.findOpen(),
@@ -107,7 +108,6 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
   const undecided = toDecide.filter(({ approvals }) => !approvals.some(({ by }) => by === viewer.userId))
   const { inPlace, decided } = await inOrder(app, viewer, undecided, isNew)
   const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
-  const startable = scheduled.requests.filter((each) => holdOf(each)?.for === 'start')
 
   async function allowedTo(to: 'decide' | 'break-glass', requests: Request[]): Promise<Request[]> {
     const rulings = await Promise.all(requests.map((request) => access.judge(viewer, { to, request })))
@@ -123,8 +123,8 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
     mine: entries([...mine.requests, ...endedBefore]),
     underway: entries(underway.requests),
     scheduled: entries(scheduled.requests),
-    startable: new Set((await allowedTo('decide', startable)).map(({ id }) => id)),
     keys: [...keys.ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end),
+    watches: watches.filter(({ origin }) => origin.userId === viewer.userId),
     viewerId: viewer.userId,
     decided,
     approvableAlone: new Set((await allowedTo('break-glass', ownWaiting)).map(({ id }) => id)),

@@ -117,7 +117,7 @@ const reminders = [
   { waiting: 'reminder-last', approved: 'handover-last', at: 0.9 },
 ] as const
 
-/** Two rules can have more entries. The last one is then owed again, and calls its people again. */
+/** Two rules can have more entries. The last report is then owed again. */
 const escalationReports = ['escalation-1', 'escalation-2', 'escalation-3'] as const
 
 /** A reminder and an escalation are at least this far apart. */
@@ -131,7 +131,7 @@ interface Call {
 
 /**
  * What is due, and when the next call is. If several of a sort are due because no worker was running, only the last one is sent. An escalation
- * takes the place of a reminder that would come within a minute of it, and then calls its people, too.
+ * takes the place of a reminder that would come within a minute of it.
  */
 export function callsOf(request: Request, now: number, approve?: ApproveTerms): { due: Call | undefined; nextAt: number } {
   const { state, expiresAt, ttlMs, createdAt, reminded, escalated } = request
@@ -143,14 +143,13 @@ export function callsOf(request: Request, now: number, approve?: ApproveTerms): 
   const escalationTimes = entries.map(({ afterMs }) => createdAt + afterMs).filter((at) => at < expiresAt)
   const until = (times: number[], end: number) => times.filter((at) => at <= end).length
   const passed = until(escalationTimes, now)
-  const isEscalated = passed > (escalated.at(-1)?.passed ?? 0)
+  const isEscalated = passed > escalated
   const isNear = until(escalationTimes, now + apartMs) > passed
   const remindedNow = Math.max(reminded, until(reminderTimes, isEscalated ? now + apartMs : now))
   const nextAt = Math.min(escalationTimes[passed] ?? expiresAt, reminderTimes[remindedNow] ?? expiresAt)
   if (isEscalated) {
-    const before = escalated.slice(0, escalationReports.length - 1)
-    const set = { reminded: remindedNow, escalated: [...before, { passed, reminds: remindedNow > reminded }] }
-    return { due: { step: 'escalate', report: escalationReports[before.length] ?? 'escalation-3', set }, nextAt }
+    const report = escalationReports[passed - 1] ?? 'escalation-3'
+    return { due: { step: 'escalate', report, set: { reminded: remindedNow, escalated: passed } }, nextAt }
   }
   const report = remindedNow > reminded && !isNear ? reminders[remindedNow - 1]?.[isFor] : undefined
   return { due: report && { step: 'remind', report, set: { reminded: remindedNow } }, nextAt }

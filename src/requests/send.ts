@@ -96,7 +96,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   if (right !== 'allowed') return end(app, request, 'drop', { code: right === 'no-answer' ? 'rights-unknown' : right })
   if (!child) {
     const other = await makeRoom(app, request)
-    if (other) return hold(app, request, { waits: { for: 'change', request: refTo(other) }, at: now + retryPreflightMs, until })
+    if (other) return hold(app, request, { waits: { for: 'change', name: other.id }, at: now + retryPreflightMs, until })
   }
   // Without a turn, the reads would be in vain. Each child waits for its own.
   const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
@@ -190,7 +190,7 @@ async function hold(app: App, request: Request, held: { waits: Waits; at: number
 }
 
 function isSameWait(one: Waits | undefined, other: Waits): boolean {
-  return one?.for === other.for && one.until === other.until && one.name === other.name && one.request?.id === other.request?.id
+  return one?.for === other.for && one.until === other.until && one.name === other.name
 }
 
 /** How many of those that wait for the same were approved before. */

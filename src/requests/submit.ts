@@ -94,7 +94,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   requireEnd(change, rule, draft, at)
   // The command ended with *because*, so the person wanted to give a reason.
-  if (requested.reason === '') throw new ReasonRequired([], draft)
+  if (requested.reason === '') throw new ReasonRequired(undefined, draft)
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
   const id = requestIdFor(deliveryKey)
   const scheduled = start === undefined ? await scheduledBefore(app, { id, resource, moreResources }) : []

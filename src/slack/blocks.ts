@@ -298,10 +298,6 @@ export function startInput(entered: string | undefined, hint: string) {
   return input({ blockId: startBlockId, label: 'Start', hint, optional: true, element })
 }
 
-export function startIn(values: Entered['values']): string | undefined {
-  return values[startBlockId]?.trim() || undefined
-}
-
-export function reasonIn(values: Entered['values']): string | undefined {
-  return values[reasonBlockId]?.trim() || undefined
-}
+const textIn = (blockId: string) => (values: Entered['values']) => values[blockId]?.trim() || undefined
+export const reasonIn = textIn(reasonBlockId)
+export const startIn = textIn(startBlockId)

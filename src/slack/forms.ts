@@ -63,26 +63,19 @@ function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadat
   return formMetadata(app, opened, app.access.reasonTerms(need, opened.origin.channelId))
 }
 
-/** Slack takes 3,000 characters of metadata. A form whose hint can't name all patterns names them when it is refused. */
-const mostOfTerms = 700
-
 export function formMetadata(
   { directory }: Pick<App, 'directory'>,
   { origin, responseUrl, reason = '', start }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason' | 'start'>,
-  terms: ReasonTerms[],
+  terms: ReasonTerms | undefined,
   more: Pick<Metadata, 'undoes' | 'repeats' | 'message'> = {},
 ): string {
-  const typed = truncate(cleanText(reason, { oneLine: true }), longestReason, 'plain') || undefined
-  const shown = terms.map(({ rule, pattern }) => ({ rule, pattern }))
-  const reasonTerms = shown.filter((_, index) => JSON.stringify(shown.slice(0, index + 1)).length <= mostOfTerms)
-  const zone = directory.knownZone(origin.userId)
   return writeMetadata({
     origin,
     responseUrl,
-    reason: typed,
+    reason: truncate(cleanText(reason, { oneLine: true }), longestReason, 'plain') || undefined,
     start: start && truncate(start, longestStart, 'plain'),
-    zone,
-    reasonTerms,
+    zone: directory.knownZone(origin.userId),
+    reasonTerms: terms && { rule: terms.rule, pattern: terms.pattern },
     ...more,
   })
 }

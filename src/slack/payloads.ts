@@ -17,7 +17,8 @@ const Metadata = z.object({
   start: z.string().optional(),
   /** The time zone of the person, if it was known when the form opened. */
   zone: z.string().optional(),
-  reasonTerms: z.array(ReasonTerms).optional(),
+  /** What is required of the reason. */
+  reasonTerms: ReasonTerms.omit({ link: true }).optional(),
   undoes: LinkedRequest.optional(),
   repeats: LinkedRequest.optional(),
   title: z.string().optional(),

@@ -1,6 +1,7 @@
 import type { Button, DataTableBlock, KnownBlock, PlainTextOption, RichTextElement } from '@slack/web-api'
 import { z } from 'zod'
-import { actionsFor, button, context, message, option, wholeSection } from './blocks.ts'
+import type { ChangeKind } from '../domain/policy.ts'
+import { actionsFor, type ButtonParts, button, context, message, option, wholeSection } from './blocks.ts'
 import { longestButtonValue, longestOption, longestOptionValue } from './fit.ts'
 import { staticSelect } from './pickers.ts'
 import { charactersIn, cleanText, code, emptyText, joinMrkdwn, type Mrkdwn, mrkdwn, truncate, unescaped } from './text.ts'
@@ -121,31 +122,6 @@ function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails
   return { of, placeholder, options }
 }
 
-/** An item as a button names it: `text` is how a form shows it. */
-const ListedItem = z.object({ id: z.string(), text: z.string() })
-export type ListedItem = z.infer<typeof ListedItem>
-
-/** The value of an action's button. It holds only what a person could type as a command, so a forged value gains nothing. */
-export const ItemButton = ListedItem.extend({ version: z.literal(1) })
-
-interface OfferedAction {
-  of: string
-  kind: string
-  label: string
-  style?: 'danger'
-}
-
-export function itemActionId({ of, kind }: Pick<OfferedAction, 'of' | 'kind'>): string {
-  return `item:${of}:${kind}`
-}
-
-/** Opens the form of a change, filled with an item. Returns no button for an id that is too long for one. */
-export function itemButton(action: OfferedAction, item: ListedItem): Button[] {
-  const value = JSON.stringify({ version: 1, ...item } satisfies z.infer<typeof ItemButton>)
-  if (value.length > longestButtonValue) return []
-  return [button({ text: action.label, actionId: itemActionId(action), value, style: action.style })]
-}
-
 export function detailsActionId(of: string): string {
   return `details:${of}`
 }
@@ -246,4 +222,27 @@ export function detailsMessage({ title, facts, notes = [] }: Details, buttons: B
 
 export function idFact(id: string): Details['facts'][number] {
   return { label: 'Id', words: code(id) }
+}
+
+/** An item as a button names it: `text` is how a form shows it. */
+const ListedItem = z.object({ id: z.string(), text: z.string() })
+export type ListedItem = z.infer<typeof ListedItem>
+
+/** The value of a button that opens the form of a change, filled with an item. It holds only what a person could type, so a forged one gains nothing. */
+export const ItemButton = ListedItem.extend({ version: z.literal(1) })
+
+interface ItemButtonOf {
+  of: string
+  kind: ChangeKind
+}
+
+export function itemActionId({ of, kind }: ItemButtonOf): string {
+  return `item:${of}:${kind}`
+}
+
+/** Returns no button for an id that is too long for one. */
+export function itemButton(action: ItemButtonOf & Pick<ButtonParts, 'style'> & { label: string }, item: ListedItem): Button[] {
+  const value = JSON.stringify({ version: 1, ...item } satisfies z.infer<typeof ItemButton>)
+  if (value.length > longestButtonValue) return []
+  return [button({ text: action.label, actionId: itemActionId(action), value, style: action.style })]
 }

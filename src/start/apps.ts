@@ -13,7 +13,7 @@ import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { assignmentsRefused, damagedAudit, distrustedFreeze } from '../messages/operator-notices.ts'
+import { assignmentsRefused, damagedAudit, distrustedFreeze, distrustedWatches } from '../messages/operator-notices.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, type RepeatedLines, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { notifyOperators } from '../outbox/notices.ts'
@@ -28,6 +28,7 @@ import { createFreezes, type FreezeMemory, type FreezeProblem } from '../request
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
+import { createWatching, type WatchingProblem } from '../requests/watching.ts'
 import { createResponder, responseOrigins } from '../slack/answers.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { createDirectory } from '../slack/people.ts'
@@ -56,7 +57,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const errors = createErrorReports(log, lines, metrics.error)
   const connections = createRedisConnections(config, { log, lines })
   const { keys, prompt, patient } = connections
-  const keyringFor = (purpose: 'requests' | 'audit' | 'assignments' | 'lists' | 'key-ends') =>
+  const keyringFor = (purpose: 'requests' | 'audit' | 'assignments' | 'lists' | 'watches' | 'key-ends') =>
     createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
 
   const { slack, client } = buildSlack(config, { log, lines, onCall: slackCallReporter({ metrics, lines }) })
@@ -64,6 +65,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const catalog = createCatalog()
   const requestKeyring = keyringFor('requests')
   const signatures = createRequestSignatures(requestKeyring)
+  const watchesKeyring = keyringFor('watches')
 
   const budget = createAccountBudget({
     redis: prompt,
@@ -143,7 +145,15 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
       opsChannel: config.opsChannel,
       onProblem,
     })
-    return { redis, audit, store, queues, freezes }
+    const watching = createWatching(
+      { redis, keys, store },
+      {
+        keyring: watchesKeyring,
+        onProblem: (problem: WatchingProblem) =>
+          void notifyOperators(people, 'watches-not-trusted', distrustedWatches(problem, keys.watching), { about: problem }),
+      },
+    )
+    return { redis, audit, store, queues, freezes, watching }
   }
   const ofPeople = over(prompt)
 

@@ -48,7 +48,7 @@ export function createBot(config: Config, outlets: Outlets) {
     redisWatch: createRedisWatch(jobs),
     sweepOutbox: (onRefusedCard) => sweepOutbox(jobs, onRefusedCard),
   })
-  const repeated = createRepeatedWork(jobs, repeatedOf(features, config.policy), { checkMs: outlets.timings?.repeatedCheckMs })
+  const repeated = createRepeatedWork(jobs, repeatedOf(features, config.policy), { checkMs: outlets.timings?.repeatMs })
   const workerWatch = createWorkerWatch(people, { checkMs: outlets.timings?.workerCheckMs })
   const alerts = config.alerts
     ? createAlertReceiver(people, config.alerts, (received, signal) => takeDelivery(people, received, signal))

@@ -36,10 +36,11 @@ async function readChain({ redis, keys }: TestRedis) {
 }
 
 async function untilChained({ redis, keys }: TestRedis, audit: Pick<Audit, 'tidy'>) {
-  await vi.waitFor(async () => {
+  const isEmpty = async () => {
     await audit.tidy()
     expect(await redis.xlen(keys.auditIntake)).toBe(0)
-  })
+  }
+  await vi.waitFor(isEmpty, { timeout: 30_000 })
 }
 
 test('concurrent notes of two processes form one whole chain, and each is chained and printed once', async () => {

@@ -129,6 +129,39 @@ test('a note that Redis did not confirm may be missing', async () => {
   })
 })
 
+test.each([
+  ['lost all of it', 'data-lost', 0, 6],
+  ['went back to an older state', 'set-back', 2, 4],
+])(
+  'notes of a process that runs on are not missed if Redis %s and an entry says so; those removed later are',
+  async (_, code, kept, lost) => {
+    const six = await sixEntries()
+    const { redis, keys, audit } = six
+    const entries = (await redis.xrange(keys.audit, '-', '+')).slice(0, kept)
+    await redis.del(keys.audit, keys.auditHead)
+    for (const [id, [, text = '']] of entries) {
+      await redis.xadd(keys.audit, id, 'entry', text)
+      await redis.hset(keys.auditHead, { seq: JSON.parse(text).seq, hash: hashOf(text) })
+    }
+    await audit.note({ act: 'read' })
+    await audit.tidy()
+    expect((await verify(six.env)).output).toContain('missing from the process')
+    await audit.note({ act: 'freeze', causes: [{ code }] })
+    for (const act of ['request', 'approve', 'send']) await audit.note({ act })
+    await audit.tidy()
+
+    const whole = await verify(six.env)
+    expect(whole).toMatchObject({
+      exitCode: 0,
+      output: expect.stringContaining(`Redis has lost data, as an entry says, and with it ${lost} notes.`),
+    })
+
+    const sent = (entry: string) => JSON.parse(entry).act === 'approve' && JSON.parse(entry).seq > kept + 1
+    await rewrite(six, (all) => all.filter((entry) => !sent(entry)))
+    expect((await verify(six.env)).output).toMatch(/Note 10 is missing from the process/)
+  },
+)
+
 test('a note that was removed before it joined the chain is found', async () => {
   const six = await sixEntries()
   await six.audit.noteWith(

@@ -63,6 +63,8 @@ test('what a valid configuration means, with the documented defaults', async () 
     MOVE_POLL_INTERVAL: '500ms',
     MOVE_TIMEOUT: '90s',
     OPS_CHANNEL: 'C0OPS00001',
+    WATCH_CHANGES: 'true',
+    KEY_REVIEW: 'true',
     ENVIRONMENT: 'production eu',
     REDIS_PREFIX: 'lockkeeper-2',
     ALLOW_VOLATILE_REDIS: 'true',
@@ -111,6 +113,8 @@ describe('an invalid configuration', () => {
       MOVE_TIMEOUT: '99d',
       POLICY_FILE: 'policy.yml',
       OPS_CHANNEL: 'ops',
+      WATCH_CHANGES: 'on',
+      KEY_REVIEW: 'weekly',
       ENVIRONMENT: 'production\u0007',
       REDIS_PREFIX: '{lockkeeper}',
       ALLOW_VOLATILE_REDIS: 'yes',
@@ -121,6 +125,7 @@ describe('an invalid configuration', () => {
     await expectDocument('configuration-errors.md', 'What a start says that cannot use its variables', [
       ['nothing set', linesFor({ SLACK_BOT_TOKEN: '', APPROVERS: '  ' }).join('\n')],
       ['nothing valid', linesFor(env, policy).join('\n')],
+      ['nobody to tell', linesFor({ ...required, WATCH_CHANGES: 'true', KEY_REVIEW: 'true' }).join('\n')],
     ])
     const ofSecretFiles = secretVariables.map((name) => `${name}_FILE`)
     expect([...Object.keys(env), ...ofSecretFiles].toSorted()).toEqual(variableNames.toSorted())
@@ -395,7 +400,7 @@ describe('.env.example', () => {
   it('shows the defaults', () => {
     const defaults = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== ''))
 
-    expect(Object.keys(defaults)).toHaveLength(18)
+    expect(Object.keys(defaults)).toHaveLength(20)
     expect(read({ ...required, ...defaults })).toEqual(read(required))
   })
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cp, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { general } from '../journeys/world.ts'
+import { general, ops, people } from '../journeys/world.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
 import { endsWithUs } from '../sandbox/watchdog.ts'
 import { move, prepareExamples, startBot, untilWell } from './redis-examples.ts'
@@ -47,12 +47,13 @@ test('a backup that is put back is whole, its audit is verified, and the bot say
   await cp(backup, join(redis.data, 'appendonlydir'), { recursive: true })
   await redis.run()
 
-  expect(await verifyAudit(world.env)).toMatchObject({ code: 0 })
+  expect(await verifyAudit(world.env)).toMatchObject({ code: 0, output: expect.stringContaining('whole') })
   const compared = await verifyAudit(world.env, lines)
   expect(compared.code).toBe(1)
   const isNotice = ({ text }: { text: string }) => text.includes('*Redis went back to an older state.*')
   await world.slack.until(() => world.slack.messages(general).find(isNotice), { timeoutMs: 20_000 })
   await untilWell(world)
+  await world.slack.as(people.ben).command('/infra unfreeze', { channel: ops })
   await move(world)
   expect(world.slack.messages(general).filter(isNotice)).toHaveLength(1)
 }, 120_000)

@@ -84,8 +84,17 @@ export async function prepareExamples() {
     }
   }
 
-  /** Starts one server with a file of the examples. */
-  async function start(file: string, { replace = {}, settings = [] }: ExampleOptions = {}) {
+  /** Starts one server with a file of the examples. Another process may take its port, or that of its cluster bus, meanwhile. */
+  async function start(file: string, options: ExampleOptions = {}, tries = 5): Promise<Awaited<ReturnType<typeof startOnce>>> {
+    try {
+      return await startOnce(file, options)
+    } catch (error) {
+      if (tries > 1 && String(error).includes('Address already in use')) return start(file, options, tries - 1)
+      throw error
+    }
+  }
+
+  async function startOnce(file: string, { replace = {}, settings = [] }: ExampleOptions) {
     const port = await freePort()
     const own = join(folder, String(port))
     await install(own, port, replace)

@@ -196,7 +196,7 @@ describe('a request', () => {
           { days: [2], ...whole },
         ],
       },
-      { for: 'window', name: 'window 1' },
+      { for: 'window', name: 'window 0' },
     ],
   ])('that nothing lets start is held without an end by %s', (_, of, waits) => {
     expect(held(of, 10)).toEqual({ waits, at: Number.POSITIVE_INFINITY })

@@ -10,7 +10,7 @@ const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31
 test(
   `${requests} requests while processes, Redis, connections and answers are lost for ${seconds} s (CHAOS_SEED=${seed})`,
   async () => {
-    const usual = { requests, faultsMs: seconds * 1_000, leastKills: 2, restMs: 120_000, seed }
+    const usual = { requests, faultsMs: seconds * 1_000, leastKills: 2, restMs: 240_000, seed }
     const run = await runChaos(isLong ? usual : { ...usual, evacuations: 0 })
     expect(brokenPromises(run)).toEqual([])
     expect(run.fired.kills).toBeGreaterThanOrEqual(2)
@@ -22,5 +22,5 @@ test(
     for (const [fault, count] of Object.entries(run.fired))
       if (!['swallowed', 'refused', 'held'].includes(fault)) expect({ fault, count }).not.toEqual({ fault, count: 0 })
   },
-  (seconds + 360) * 1_000,
+  (seconds + 480) * 1_000,
 )

@@ -77,5 +77,11 @@ export function createEvidence(admin: Redis, prefix: string) {
     return all.length >= requests && all.every(({ state }) => !isOpen(state))
   }
 
-  return { keys, records, audit, comeToRest }
+  /** What is not at rest: how many requests are open or missing, and which messages are owed. */
+  async function unrest(requests: number) {
+    const [open, owed, all] = [await admin.zcard(keys.open), await admin.zrange(keys.outbox, '0', '9'), await records()]
+    return { open, owed, missing: requests - all.length }
+  }
+
+  return { keys, records, audit, comeToRest, unrest }
 }

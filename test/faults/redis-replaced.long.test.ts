@@ -2,7 +2,7 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { general } from '../journeys/world.ts'
+import { general, ops } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { createEvidence } from './evidence.ts'
 import { brokenPromises } from './invariants.ts'
@@ -108,7 +108,7 @@ const losses: Record<string, { bots?: number; moving: (scene: Scene) => Promise<
 }
 
 test.each(Object.entries(losses))(
-  'after %s, operators are notified once with what is moving, and new requests are tracked',
+  'after %s, operators are notified once with what is moving, nothing starts until somebody lifts the freeze, and then it is tracked',
   async (_, { bots = 1, moving, notice }) => {
     const scene = await startScene({ bots, moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
     scene.slack.invite(general)
@@ -127,6 +127,9 @@ test.each(Object.entries(losses))(
     scene.accountApi.world.nextMove({ takesMs: 500 })
     const next = await scene.requestMove(1)
     await scene.ben.click(next, 'Approve')
+    await scene.untilCard(1, /Held by a freeze/)
+    expect(scene.writes()).toHaveLength(1)
+    await scene.ben.command('/infra unfreeze', { channel: ops })
     await scene.untilReport(next, /Done/)
     expect(notices().map((each) => each.text)).toEqual([text])
     expect(scene.writes()).toHaveLength(2)

@@ -15,7 +15,7 @@ import { hasTable } from '../../src/slack/interactions.ts'
 import { type Listing, listAnswer } from '../../src/slack/listing.ts'
 import type { Details } from '../../src/slack/table.ts'
 import { catalog as everyChange } from '../requests/catalog-for-test.ts'
-import { requestFor, ruleFor } from '../requests/request-for-test.ts'
+import { requestFor } from '../requests/request-for-test.ts'
 
 const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
 const said = (words: string) => ({ code: 'said', words })
@@ -104,7 +104,7 @@ function stepsOf(noted: Noted[]): string {
   return texts(
     entries
       .toSorted((a, b) => a.seq - b.seq)
-      .map((entry) => stepOf(entry, move.facts.title, catalog, rules))
+      .map((entry) => stepOf(entry, move.facts.title, catalog))
       .map(({ label, words }) => ({ text: `${label}: ${words}` })),
   )
 }
@@ -148,9 +148,6 @@ const rows: Record<string, Noted[]> = {
   'approved by an entry that cannot be verified': [{ ...move, act: 'approve', by: ben, verdict: 'unsigned' }],
   'made up without a request': [{ ...move, requestId: undefined, act: 'finish', verdict: 'forged' }],
 }
-
-const link = 'https://tickets.example.com/browse/$0'
-const rules = [ruleFor({ name: 'production', reason: [{ rule: 'production', pattern: 'OPS-\\d+', link }] })]
 
 const otherSteps: Noted[] = [
   { ...ofMove, act: 'count-approval', ...byRule, missing: 1, needed: 2 },
@@ -309,7 +306,6 @@ describe('the list', () => {
     const keyring = { verify: (_: unknown, signature: string) => signature }
     return showAudit.create({
       catalog,
-      config: { policy: { rules } },
       audit: { redis: { xrevrange }, keys: createKeys('test'), keyring, chained: async () => {} },
       account: {
         events: {

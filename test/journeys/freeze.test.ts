@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { freezeMessageId } from '../../src/requests/freeze.ts'
-import type { Message } from '../sandbox/slack/slack.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
 import { cardNow, finn, onlyRequest, type PolicyWorld, repliesTo, restart, startWorldUnder } from './policy-world.ts'
 import { general, ops, patchesOf, people, requestMove, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
@@ -33,8 +32,6 @@ const saidIn = ({ slack }: World, channel: string, fits: RegExp) =>
 
 const untilSaid = (world: World, channel: string, fits: RegExp) => untilCard(world.slack, fits, channel)
 
-const buttonsOf = (message: Message | undefined) => JSON.stringify(message?.blocks ?? []).match(/"action_id":"[^"]*"/g) ?? []
-
 const notes = async ({ records }: PolicyWorld) => (await records.audit()).filter(({ act }) => act === 'freeze' || act === 'unfreeze')
 
 async function figure(world: World, name: string): Promise<number> {
@@ -48,7 +45,7 @@ describe('a freeze', () => {
     const begun = await freeze(world)
     expect(begun.text).toMatch(/until somebody lifts it\. No change starts until then\./)
     expect(begun.text).toContain('the network is being rebuilt')
-    await untilSaid(world, general, /\*Frozen\* by <@U0BEN00001> until somebody lifts it\. It was set in <#C0OPS00001>\./)
+    await untilSaid(world, general, /\*Frozen\* by <@U0BEN00001> until somebody lifts it\./)
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(1)
 
     const moves: Awaited<ReturnType<typeof requestMove>>[] = []
@@ -70,8 +67,6 @@ describe('a freeze', () => {
       await untilSaid(world, channel, /\*Unfrozen\* by <@U0CHI00001>/)
       expect(saidIn(world, channel, /Frozen\*|Unfrozen\*/)).toHaveLength(2)
     }
-    await world.slack.until(() => buttonsOf(cardNow(world, begun)).length === 0, { what: 'the message without its button' })
-    expect(cardNow(world, begun)?.text).toContain('It has ended')
     expect(await notes(world)).toMatchObject([
       { act: 'freeze', by: people.ben, reason: 'the network is being rebuilt', freeze: 1, channelId: ops },
       { act: 'unfreeze', by: people.chiara, freeze: 2 },
@@ -91,20 +86,18 @@ describe('a freeze', () => {
     await wait(3_000)
 
     for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is over|Frozen\*|Unfrozen/)).toHaveLength(2)
-    expect(buttonsOf(cardNow(world, begun))).toEqual([])
-    await world.ben.click({ ...begun, blocks: begun.blocks }, 'Unfreeze')
+    await world.ben.click(begun, 'Unfreeze')
     await untilShown(world.slack, people.ben, /This freeze is over, or another one replaced it\. Nothing was changed\./)
     expect(patchesOf(world)).toHaveLength(1)
   })
 
   test('is replaced by the next one, also by one that ends earlier, and only the last one is told as over', async () => {
     const world = await start()
-    const first = await freeze(world, 'until in 6s because of the sale')
+    await freeze(world, 'until in 6s because of the sale')
     await world.ben.command('/infra freeze until in 2s because of the sale', { channel: ops })
     await untilShown(world.slack, people.ben, /This replaces the freeze that was on\./)
     await untilSaid(world, ops, /It replaces the freeze that was on\./)
     await untilSaid(world, ops, /The freeze is over/)
-    await world.slack.until(() => buttonsOf(cardNow(world, first)).length === 0)
     await wait(5_000)
 
     expect(saidIn(world, ops, /The freeze is over/)).toHaveLength(1)
@@ -281,7 +274,7 @@ describe('an emergency approval', () => {
     const { card } = await requestMove(world)
     await world.ada.click(card, 'Approve')
     const form = await world.slack.until(() => world.ada.topView())
-    expect(JSON.stringify(form.view.blocks)).toContain('It then takes effect at once, past the window “far” and a freeze.')
+    expect(JSON.stringify(form.view.blocks)).toContain('No window and no freeze holds it.')
     await world.ada.fill(form, { Reason: 'The site is down', Confirm: 'I approve my own request' })
     await world.ada.submit()
 

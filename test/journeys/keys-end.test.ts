@@ -4,6 +4,7 @@ import { parseKeyName } from '../../src/domain/account.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { dumpRedis } from './dump-redis.ts'
+import { policyInFile } from './policy-in-file.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
 const stateKey = 'a-state-key-of-tests-that-is-long-enough'
@@ -11,7 +12,7 @@ const day = 24 * 3_600_000
 const tokenPattern = /\b[0-9a-f]{36}\b/
 
 const start = (options: WorldOptions = {}) =>
-  startWorld({ timings: { ...usualTimings, repeatedCheckMs: 100 }, ...options, env: { STATE_KEY: stateKey, ...options.env } })
+  startWorld({ timings: { ...usualTimings, repeatMs: 100 }, ...options, env: { STATE_KEY: stateKey, ...options.env } })
 
 /** Ada requests something with a key, Ben approves it, and she presses the button, if it has one. */
 async function carryOut(world: World, command: string, button?: string) {
@@ -116,8 +117,8 @@ describe('a rotation that keeps the old key for a while', () => {
 
     await tend(world)
     const renamed = () => Math.abs((parseKeyName(keysCalled(world, 'ci-deploy')[0]?.name)?.end ?? 0) - Date.now() - day) < 10 * 60_000
-    await world.slack.until(() => renamed() || undefined, { what: 'the end of the old key' })
-    expect((await recordsOf(world)).filter(({ once }) => once === undefined)).toHaveLength(2)
+    await expect.poll(renamed).toBe(true)
+    await expect.poll(async () => (await recordsOf(world)).map(({ once }) => once)).toEqual([undefined, undefined])
   })
 
   test('leaves the old key as it was, if nobody saw the new token', async () => {
@@ -134,7 +135,7 @@ describe('a rotation that keeps the old key for a while', () => {
     await untilReport(world.slack, asked.ts, /Failed.*The old key works as before/)
     expect(keysCalled(world, 'ci-deploy')).toMatchObject([{ id: old?.id, token: old?.token, name: old?.name }])
     await tend(world)
-    await world.slack.until(async () => ((await recordsOf(world)).length === 0 ? true : undefined), { what: 'no end of the old key' })
+    await expect.poll(() => recordsOf(world)).toEqual([])
   })
 
   test('is refused for a key that Lockkeeper did not make', async () => {
@@ -142,4 +143,32 @@ describe('a rotation that keeps the old key for a while', () => {
     await world.ada.command('/infra keys rotate terraform keeping the old one for 1d', { channel: ops })
     await untilShown(world.slack, people.ada, /Lockkeeper didn't make this key/)
   })
+})
+
+test('a rule is judged at the request, at the approval and at the creation', async () => {
+  const policy = (ends: string) => ({
+    POLICY_FILE: policyInFile(`rules:\n  - {name: keys, approve: [S0ONCALL01], ends: ${ends}}\n`),
+  })
+  const world = await start({ env: policy('{longest: 30d, default: 10d}') })
+  await world.ada.command('/infra keys create ci-deploy for 31d', { channel: ops })
+  await untilShown(world.slack, people.ada, /The rule “keys” allows at most 30\sd/)
+  await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+  const usual = await untilCard(world.slack, /ci-deploy until .*needs approval from/s)
+  await world.ada.command('/infra keys create approved for 29d', { channel: ops })
+  const asked = await untilCard(world.slack, /key approved until .*needs approval from/s)
+  await world.ben.click(asked, 'Approve')
+  const approved = await untilCard(world.slack, /\*Approved\.\*/)
+
+  // The same bot with another policy.
+  const next = await world.startBot({ STATE_KEY: stateKey, ...policy('{longest: 5d}') })
+  world.slack.connectBot(next.slackUrl)
+  try {
+    await world.ben.click(usual, 'Approve')
+    await untilShown(world.slack, people.ben, /The rule “keys” no longer allows when this key ends/)
+    await world.ada.click(approved, 'Create key')
+    await untilShown(world.slack, people.ada, /The policy no longer allows when this key ends/)
+    expect([...keysCalled(world, 'ci-deploy'), ...keysCalled(world, 'approved')]).toEqual([])
+  } finally {
+    await next.stop()
+  }
 })

@@ -118,8 +118,6 @@ describe('a rule that requires a match of a pattern', () => {
     expect(JSON.stringify(card.blocks)).toContain(JSON.stringify(linked))
     expect(JSON.stringify(card.blocks)).not.toContain('browse/OPS-7')
     expect(await onlyRequest(world.records)).toMatchObject({ reason: 'OPS-123: web-1 burns, as in OPS-7', rule: 'production' })
-    await world.ben.command('/infra pending', { channel: ops })
-    await world.slack.until(() => world.slack.ephemerals(people.ben).find(({ blocks }) => JSON.stringify(blocks).includes(linked.url)))
 
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)

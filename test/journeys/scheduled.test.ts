@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { finn, onlyRequest, restart, startWorldUnder } from './policy-world.ts'
-import { ops, patchesOf, people, untilCard, untilReport, untilShown } from './world.ts'
+import { ops, people, untilCard, untilShown } from './world.ts'
 
 const hours = 3_600_000
 const policy = 'rules:\n  - { name: moves, approve: [S0ONCALL01], self_approval: break-glass }'
@@ -48,8 +48,8 @@ describe('a change that is scheduled', () => {
     expect(await world.records.all()).toHaveLength(2)
   })
 
-  test('is on Home once, where an approver lets it start, and in the lists', async () => {
-    const { world, card } = await startScheduled()
+  test('is on Home once, and in the lists', async () => {
+    const { world } = await startScheduled()
     const homeOf = async (user: string) => {
       await world.slack.as(user).openHome()
       const words = () => JSON.stringify(world.slack.home(user)?.blocks ?? [])
@@ -63,9 +63,8 @@ describe('a change that is scheduled', () => {
       expect(home).not.toMatch(/In progress|Your requests/)
       expect(home).toMatch(/starts <!date\^\d+\^{time} {date_long_pretty}/)
     }
-    const buttons = [own, approvers, others].map((home) => ['Start now', 'Withdraw'].filter((label) => home.includes(`"${label}"`)))
-    // The dialog of *Start now* is in it.
-    expect(buttons).toEqual([['Withdraw'], ['Start now'], []])
+    const canWithdraw = [own, approvers, others].map((home) => home.includes('"Withdraw"'))
+    expect(canWithdraw).toEqual([true, false, false])
 
     await world.chiara.command('/infra pending', { channel: ops })
     await untilShown(world.slack, people.chiara, /No requests need approval\. Scheduled or held: 1\./)
@@ -73,10 +72,6 @@ describe('a change that is scheduled', () => {
     await untilShown(world.slack, people.chiara, /Moves: 0 in progress, 1 scheduled/)
     await world.chiara.command('/infra doctor', { channel: ops })
     await untilShown(world.slack, people.chiara, /\*Scheduled:\* 1 scheduled or held\. Next: starts <!date/)
-
-    await world.ben.click(world.ben.home(), 'Start now')
-    await untilReport(world.slack, card.ts, /Done/)
-    expect(patchesOf(world)).toHaveLength(1)
   })
 })
 

@@ -91,15 +91,20 @@ describe('a command without the reason that is required', () => {
     ['production', 'The rule “production” requires a reason. Nothing was requested yet.'],
     [undefined, 'The reason after *because* is missing. Nothing was requested yet.'],
   ])('opens its form filled (rule: %s)', async (rule, problem) => {
-    const { command, opened } = start({ error: new ReasonRequired(rule === undefined ? [] : [{ rule }], draft) })
+    const { command, opened } = start({ error: new ReasonRequired(rule === undefined ? undefined : { rule }, draft) })
 
     expect(await command()).toBeUndefined()
-    const metadata = { origin, responseUrl: typed.responseUrl, reason: typed.reason, reasonTerms: rule === undefined ? [] : [{ rule }] }
+    const metadata = {
+      origin,
+      responseUrl: typed.responseUrl,
+      reason: typed.reason,
+      ...(rule !== undefined && { reasonTerms: { rule } }),
+    }
     expect(opened).toMatchObject([{ metadata, ...draft, reason: undefined, problem }])
   })
 
   test('says what to type if the form cannot open, because the reads took too long', async () => {
-    const { command } = start({ error: new ReasonRequired([{ rule: 'production' }], draft), canOpen: false })
+    const { command } = start({ error: new ReasonRequired({ rule: 'production' }, draft), canOpen: false })
 
     await expect(command()).rejects.toThrow(
       'The rule “production” requires a reason. Nothing was requested. Add it at the end of the command: *because* and the reason.',
@@ -167,7 +172,7 @@ describe('a request that is refused', () => {
   })
 
   test('for its missing reason has the problem at that field', async () => {
-    const error = new ReasonRequired([{ rule: 'production' }], { input: {}, facts: {} })
+    const error = new ReasonRequired({ rule: 'production' }, { input: {}, facts: {} })
     expect(await start({ error }).send()).toMatchObject({ problems: { reason: { text: 'The rule “production” requires a reason.' } } })
   })
 

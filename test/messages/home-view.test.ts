@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Waits } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { phrase } from '../../src/domain/text.ts'
+import type { Watch } from '../../src/domain/watch.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../../src/messages/home-view.ts'
 import { type CardView, fitsOnCard } from '../../src/messages/request-message.ts'
 import { button } from '../../src/slack/blocks.ts'
@@ -33,8 +34,8 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
     mine: [],
     underway: [],
     scheduled: [],
-    startable: new Set(),
     keys: [],
+    watches: [],
     viewerId: 'U0ADA00001',
     unread: unreadIn({}),
     unreadable: 0,
@@ -43,6 +44,20 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
     ...more,
   }
 }
+
+const watchOf = (more: Partial<Watch> = {}): Watch => ({
+  ...{
+    key: 'a1',
+    list: 'servers',
+    id: 'sv_1',
+    name: 'web-1',
+    facts: {},
+    origin: requestFor().origin,
+    at: now,
+    until: now + 30 * 24 * 60 * minutes,
+  },
+  ...more,
+})
 
 const idOf = (index: number) => index.toString(16).padStart(32, '0')
 
@@ -55,7 +70,8 @@ const blockIds = (blocks: KnownBlock[]) => blocks.flatMap((block) => ('block_id'
 const later = (waits: Waits) => ({ state: 'approved', decidedAt: now, waits }) as const
 const from = (userId: string) => ({ origin: { ...requestFor().origin, userId } })
 const sentAt = now - 25 * minutes
-const key = () => entry({ state: 'approved', decidedAt: now }, { handover: { label: 'Create key' } })
+const key = (more: Parameters<typeof entry>[0] = {}) =>
+  entry({ state: 'approved', decidedAt: now, ...more }, { handover: { label: 'Create key' } })
 const isLocked = mrkdwn`${'web-2'} is locked on the account.`
 
 /** Requests that waited for the viewer, and were decided since, except the last one, which was counted. */
@@ -94,7 +110,7 @@ test('the Home tab in every situation', async () => {
         ],
       },
     ],
-    ['A key of the viewer, and one of another person', { mine: [key()], underway: [key()] }],
+    ['A key of the viewer, and one of another person', { mine: [key()], underway: [key(from('U0BEN00001'))] }],
     [
       'Scheduled and held, of the viewer and of others',
       {
@@ -104,9 +120,8 @@ test('the Home tab in every situation', async () => {
           entry({ ...later({ for: 'window', until: now, name: 'office' }), id: idOf(2), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'freeze', until: now, name: 'Black Friday' }), id: idOf(3), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'freeze', name: ownFreezeName }), id: idOf(4), ...from('U0BEN00001') }),
-          entry({ ...later({ for: 'change', request: { id: '80fbcd61aa', channelId: 'C1', cardTs: '1.1' } }), id: idOf(5) }),
+          entry({ ...later({ for: 'change', name: '80fbcd61aa' }), id: idOf(5) }),
         ],
-        startable: new Set([idOf(1)]),
       },
     ],
     [
@@ -114,6 +129,10 @@ test('the Home tab in every situation', async () => {
       { mine: [entry({ start: now + 90 * minutes, expiresAt: now + 90 * minutes }, { held: { for: 'start' } })] },
     ],
     ['One that the viewer may approve alone', { mine: [entry()], approvableAlone: new Set([requestFor().id]) }],
+    [
+      'The viewer watches things',
+      { watches: [watchOf({ list: 'elasticIps', name: '203.0.113.10' }), watchOf({ list: 'plans', name: 'gpu.h100.4', site: 'DAL' })] },
+    ],
     ['More than were read', { waitsForMe: [entry()], unread: unreadIn({ waiting: 112, mine: 2 }), unreadable: 2 }],
     ['None of those that were read waits for the viewer', { unread: unreadIn({ waiting: 112 }) }],
   ]
@@ -184,6 +203,16 @@ describe('a Home tab with many requests', () => {
       expect(shown + Number(/\((\d+) more aren't shown/.exec(part)?.[1] ?? 0), title).toBe(all)
       if (all >= 40) expect(shown).toBeGreaterThanOrEqual(3)
     }
+  })
+
+  test('has room for at least one of many watches, and counts the others', () => {
+    const watches = Array.from({ length: 20 }, (_, index) => watchOf({ key: String(index) }))
+    const blocks = homeBlocks(content({ ...ofEach, watches }))
+    expect(blocks.length).toBeLessThanOrEqual(100)
+    const [, part = ''] = readableBlocks(blocks).split('# Your watches (20)')
+    const shown = part.match(/told in/g)?.length ?? 0
+    expect(shown).toBeGreaterThan(0)
+    expect(part).toContain(`(${20 - shown} more aren't shown. See *watches*.)`)
   })
 
   test('has room for one waiting request that fits on a card', () => {

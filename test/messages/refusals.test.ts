@@ -118,6 +118,7 @@ const ofAny: CommonFinding[] = [
   { code: 'approvals-lost' },
   { code: 'rights-unknown' },
   { code: 'gave-way', request: { id: 'b7e23ec29af22b0b', channelId: 'C0OPS00001', cardTs: '1.2' }, by: 'U0BEN00001' },
+  { code: 'scheduled-before', requestId: 'b7e23ec29af22b0b', by: 'U0BEN00001' },
   { code: 'limit-used-up', perMinute: 20 },
   { code: 'record-changed' },
   { code: 'record-unverified' },

@@ -85,10 +85,7 @@ test('the request message in every situation', async () => {
     ['It waits for its window', view({ ...approved, state: 'approved', waits: office })],
     ['It is held by a freeze of the policy', view({ ...approved, state: 'approved', waits: blackFriday })],
     ['It is held by a freeze without an end', view({ ...approved, state: 'approved', waits: { for: 'freeze', name: ownFreezeName } })],
-    [
-      'It waits for another request',
-      view({ ...approved, state: 'approved', waits: { for: 'change', request: { id: '80fbcd61aa', channelId: 'C1', cardTs: '1.1' } } }),
-    ],
+    ['It waits for another request', view({ ...approved, state: 'approved', waits: { for: 'change', name: '80fbcd61aa' } })],
     ['An evacuation, and a freeze holds the rest', view({ ...moving, items: heldItems })],
     ['It is being sent', view({ ...sent, state: 'starting' })],
     ['It is under way', view(moving, { checks: [isOff] })],

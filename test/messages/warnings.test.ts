@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { alertsRequester } from '../../src/domain/approval.ts'
 import type { Finding } from '../../src/domain/change.ts'
-import type { Request, Waits } from '../../src/domain/request.ts'
-import { earlierEndOf, lastChangeOf, scheduledBeforeOf, warningWords } from '../../src/messages/warnings.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { earlierEndOf, lastChangeOf, warningWords } from '../../src/messages/warnings.ts'
 import { explainEvacuation } from '../../src/moves/evacuation.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
@@ -23,7 +23,7 @@ function shown(...warnings: (Finding | undefined)[]): string {
 const endedBefore = (more: Partial<Request>, ms = 12 * minutes) => requestFor({ facts: moveFacts, endedAt: requestedAt - ms, ...more })
 const earlier = (more: Partial<Request>) => earlierEndOf(endedBefore(more), requestedAt)
 const start = requestedAt + 8 * hours
-const held = (waits: Waits) => requestFor({ state: 'approved', waits })
+const scheduled = { code: 'scheduled-before', requestId: requestFor().id, by: 'U0ADA00001' }
 const changed = (ms: number, names = ['203.0.113.10']) => lastChangeOf(endedBefore({ state: 'done' }, ms), requestedAt, names)
 
 test('warnings of a request', async () => {
@@ -46,9 +46,8 @@ test('warnings of a request', async () => {
     ['Some minutes ago', shown(changed(4 * minutes + 23_000))],
     ['Some days ago', shown(changed(72 * hours))],
     ['Several changes', shown(changed(minutes, addresses), changed(hours))],
-    ['Another one is scheduled for the same thing', shown(scheduledBeforeOf(requestFor({ start })))],
-    ['Another one is held until a time', shown(scheduledBeforeOf(held({ for: 'window', name: 'office', until: start })))],
-    ['Another one is held until somebody lifts the freeze', shown(scheduledBeforeOf(held({ for: 'freeze' })))],
+    ['Another one is scheduled for the same thing', shown({ ...scheduled, until: start })],
+    ['Another one is held until somebody lifts the freeze', shown(scheduled)],
     ['An alert changed it', shown({ ...changed(minutes), by: alertsRequester })],
     ['An evacuation leaves out what nobody wants to move', shown({ code: 'left-out', causes: [notChosen, isElsewhere] })],
     ['It leaves out what was to be moved', shown({ code: 'left-out', causes: [notChosen, isOff(14)] })],

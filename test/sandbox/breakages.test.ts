@@ -37,6 +37,23 @@ async function requestMove(skip: number, by = ada) {
   return { elasticIp, card, cardNow }
 }
 
+test('somebody changes the account by hand, and the channel of a watch is told within a minute', async () => {
+  const { slack } = sandbox
+  const { elasticIp } = sandbox.accountApi.world.movable(2)
+  expect((await use({ id: 'changed-by-hand' })).said).toMatch(/^Nobody watches an Elastic IP\. Type \/infra watch ip \d/)
+  await slack.as(ada).command(`/infra watch ip ${elasticIp.address}`, { channel: ops })
+  await slack.until(() => slack.ephemerals(ada).find(({ text }) => text.includes('Watching Elastic IP')))
+
+  const { said } = await use({ id: 'changed-by-hand' })
+  const hostname = sandbox.accountApi.world.server(sandbox.accountApi.world.elasticIp(elasticIp.id)?.serverId ?? '')?.hostname
+  expect(said).toBe(`${elasticIp.address} is on ${hostname} now. Lockkeeper tells it when it reads the list again.`)
+  const told = await slack.until(
+    () => slack.messages(ops).find(({ isBot, text }) => isBot && text.includes(elasticIp.address) && text.includes('outside Lockkeeper')),
+    { timeoutMs: 70_000 },
+  )
+  expect(told.text).toMatch(/By `greta\.holm@nimbus\.example`/)
+}, 90_000)
+
 test('somebody moves the address of the newest open request, and after its approval nothing is done', async () => {
   const { elasticIp, card, cardNow } = await requestMove(0)
 

@@ -114,6 +114,11 @@ export function openStoredRequests(variables: BotVariables) {
     shiftFreeze: (ms: number) => shiftFreeze({ redis, keys }, keyringOfBot(variables), ms),
     shiftKeys: (world: AccountApi['world'], teamId: string, ms: number) =>
       shiftKeys({ redis, keys }, keyringOfBot(variables, 'key-ends'), world, teamId, ms),
+    /** The id of the Elastic IP that somebody watches, the newest if there are several. */
+    watchedElasticIp: async (): Promise<string | undefined> => {
+      const { watches = [] } = JSON.parse((await redis.hget(keys.watching, 'text')) ?? '{}')
+      return watches.findLast(({ list }: { list: string }) => list === 'elasticIps')?.id
+    },
     isFrozen: async (): Promise<boolean> => JSON.parse((await redis.get(keys.freeze)) ?? '{}').isOn === true,
     close: () => redis.disconnect(),
   }
@@ -142,7 +147,7 @@ interface Act {
 interface Around {
   slack: Pick<Slack, 'faults' | 'as' | 'workspace'>
   accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
-  requests: Pick<StoredRequests, 'open' | 'shiftTimes' | 'shiftFreeze' | 'shiftKeys' | 'isFrozen'>
+  requests: Pick<StoredRequests, 'open' | 'shiftTimes' | 'shiftFreeze' | 'shiftKeys' | 'isFrozen' | 'watchedElasticIp'>
   alerts: { url: string; token: string }
   /** Lets time pass for the policy, and restarts the bot. */
   passTime: (ms: number, shift: () => Promise<void>) => Promise<void>
@@ -172,6 +177,14 @@ export function createBreakages(around: Around): Breakage[] {
       kind: 'act',
       verb: 'Move it',
       run: () => moveMeanwhile(around),
+    },
+    {
+      id: 'changed-by-hand',
+      name: 'Greta changes the account by hand',
+      effect: 'She moves the Elastic IP that was watched last, without Lockkeeper. Its channel is told within a minute.',
+      kind: 'act',
+      verb: 'Change it',
+      run: () => changeByHand(around),
     },
     {
       id: 'hours-later',
@@ -299,6 +312,15 @@ async function moveMeanwhile({ accountApi: { world }, requests }: Around): Promi
   const third = world.third(elasticIp.id)
   world.moveByAnotherPerson(elasticIp.id, third.id)
   return `${elasticIp.address} is on ${third.hostname} now.`
+}
+
+async function changeByHand({ accountApi: { world }, requests }: Around): Promise<string> {
+  const watched = await requests.watchedElasticIp()
+  const elasticIp = world.elasticIps().find(({ id }) => id === watched)
+  if (!elasticIp) return `Nobody watches an Elastic IP. Type /infra watch ip ${world.movable().elasticIp.address} first.`
+  const third = world.third(elasticIp.id)
+  world.moveByAnotherPerson(elasticIp.id, third.id)
+  return `${elasticIp.address} is on ${third.hostname} now. Lockkeeper tells it when it reads the list again.`
 }
 
 async function skipHours({ requests, passTime }: Around): Promise<string> {

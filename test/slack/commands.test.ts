@@ -84,7 +84,7 @@ function setUp({ routed = commands, allowed = everything, strict }: Setup = {}) 
     access: {
       gate,
       may: async (_, needs) => needs.filter((need) => allowed.includes(need)),
-      reasonTerms: (kind) => (kind === strict ? [{ rule: 'production' }] : []),
+      reasonTerms: (kind) => (kind === strict ? { rule: 'production' } : undefined),
     },
   })
 
@@ -245,9 +245,9 @@ test('a form opens before the gate if nothing was named, and is prepared after i
   await expect(refused.type('ip move')).rejects.toThrow("Guests can't do this.")
 
   expect(done).toMatchObject([
-    { opened: { origin, reason: 'OPS-123', responseUrl: 'https://hooks.slack.example/commands/1', reasonTerms: [{ rule: 'production' }] } },
+    { opened: { origin, reason: 'OPS-123', responseUrl: 'https://hooks.slack.example/commands/1', reasonTerms: { rule: 'production' } } },
     { gate: 'ip.move' },
-    { opened: { origin, reasonTerms: [{ rule: 'production' }] }, reads: true },
+    { opened: { origin, reasonTerms: { rule: 'production' } }, reads: true },
     { gate: 'ip.move' },
     { gate: 'ip.move' },
     { ran: 'ip move', args: ['203.0.113.10', 'web-2'] },

@@ -127,7 +127,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
     },
     access: {
       gate: did('allowed') as never,
-      reasonTerms: () => [],
+      reasonTerms: () => undefined,
       authorize: async (who, intent) => {
         authorized.push({ who, at: 'what' in intent ? intent.what : undefined })
         await authorize()

@@ -116,10 +116,8 @@ it('the metadata of a form has room for what rules require of a reason, and for 
   const linked = { id: 'f'.repeat(32), link: `https://nimbus-works-of-the-north.slack.com/archives/${id}/p1795010400000100` }
   const more = { undoes: linked, repeats: linked, message: { channelId: id, ts: '1795010400.000100' } }
   const longest = { rule: '"'.repeat(60), pattern: '\\'.repeat(200), link: 'https://tickets.example.com/browse/$0' }
-  const short = ['a', 'b', 'c'].map((rule) => ({ rule, pattern: 'OPS-\\d+' }))
-  const written = (terms: typeof short) => formMetadata(app, opened, terms, more)
+  const written = formMetadata(app, opened, longest, more)
 
-  expect(written([longest, longest, longest]).length).toBeLessThan(3_000 - 150)
-  expect(readMetadata(written([longest, longest]))?.reasonTerms).toEqual([{ rule: longest.rule, pattern: longest.pattern }])
-  expect(readMetadata(written(short))?.reasonTerms).toEqual(short)
+  expect(written.length).toBeLessThan(3_000 - 150)
+  expect(readMetadata(written)?.reasonTerms).toEqual({ rule: longest.rule, pattern: longest.pattern })
 })

@@ -77,7 +77,7 @@ async function linksOf({ store, slack }: App, stories: Story[]): Promise<Map<str
 async function stepsOf(app: App, requestId: string): Promise<Details | undefined> {
   if (!isRequestId(requestId)) return undefined
   const story = await readStory(app, requestId)
-  return story.entries.length > 0 ? storyDetails(story, app.catalog, app.config.policy.rules) : undefined
+  return story.entries.length > 0 ? storyDetails(story, app.catalog) : undefined
 }
 
 interface Word {

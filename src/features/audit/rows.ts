@@ -1,12 +1,11 @@
 import type { AccountEvent } from '../../account/objects.ts'
 import type { FoundEntry } from '../../audit/find.ts'
-import type { PolicyRule } from '../../domain/policy.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
 import { grantWords, pastWords, ruleWords } from '../../messages/words.ts'
 import { itemStateOf } from '../../requests/children.ts'
 import { stateOfAct } from '../../requests/steps.ts'
-import { option, reasonWords } from '../../slack/blocks.ts'
+import { option } from '../../slack/blocks.ts'
 import { type Columns, type Details, itemRows, type Rows } from '../../slack/table.ts'
 import {
   capitalised,
@@ -213,8 +212,7 @@ function joined(parts: Mrkdwn[], separator = '  ·  '): Mrkdwn | undefined {
 /** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */
 const mostOfKind = 10
 
-/** `rules`: of today's policy. They say what a reason links. */
-export function storyDetails({ requestId, entries }: Story, catalog: WordsOfChanges, rules: PolicyRule[]): Details {
+export function storyDetails({ requestId, entries }: Story, catalog: WordsOfChanges): Details {
   const trusted = trustedEntries({ requestId, entries })
   const subject = subjectIn(trusted, catalog) ?? untitled
   const hidden: [what: string, entries: FoundEntry[]][] = [
@@ -225,9 +223,7 @@ export function storyDetails({ requestId, entries }: Story, catalog: WordsOfChan
   const channelId = trusted.find((entry) => entry.channelId)?.channelId
   return {
     title: quotation(subject),
-    facts: entries
-      .filter((entry) => !hidden.some(([, others]) => others.includes(entry)))
-      .map((entry) => stepOf(entry, subject, catalog, rules)),
+    facts: entries.filter((entry) => !hidden.some(([, others]) => others.includes(entry))).map((entry) => stepOf(entry, subject, catalog)),
     notes: [
       mrkdwn`Request ${code(requestId ?? 'unknown')}${channelId === undefined ? '' : mrkdwn` in ${channelMention(channelId)}`}`,
       ...hidden.flatMap(([what, { length }]) => (length > 0 ? [mrkdwn`${length} more ${what} aren't shown.`] : [])),
@@ -244,9 +240,8 @@ function earlyStepsOfItems(entries: FoundEntry[]): FoundEntry[] {
 }
 
 /** Shows an entry as a step of its request. `subject`: that of the request. An entry with another one names it. */
-export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChanges, rules: PolicyRule[]): Details['facts'][number] {
-  const { act, by, at, reason, text, answer, resourceId, rule, passed = [] } = entry
-  const terms = rules.find(({ name }) => name === rule)?.reason
+export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChanges): Details['facts'][number] {
+  const { act, by, at, reason, text, answer, resourceId, passed = [] } = entry
   const why = whyUnverified(entry)
   const whoAndWhen = by === undefined ? dateTime(at) : mrkdwn`${mention(by)}, ${dateTime(at)}`
   const own = subjectOf(entry, catalog)
@@ -255,7 +250,7 @@ export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChang
     ...(own === undefined || own === subject ? [] : [mrkdwn`about ${quotation(own)}`]),
     ...allowedBy(entry),
     ...(passed.length === 0 ? [] : [mrkdwn`approved alone${pastWords(passed)}`]),
-    ...(reason === undefined ? [] : [mrkdwn`reason: ${reasonWords(reason, terms)}`]),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
     ...(answer ? [mrkdwn`account API: ${answerWords(answer)}`] : []),
     ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the requester`]),
     ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),

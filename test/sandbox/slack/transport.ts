@@ -174,7 +174,7 @@ export function createTransport({ state, app, botUrl }: Pick<Parts, 'state' | 'a
       const headers = { ...signedHeaders(raw.body, raw.timestamp, raw.signingSecret), ...raw.headers }
       if (raw.contentType) headers['content-type'] = raw.contentType
       if (raw.signature) headers['x-slack-signature'] = raw.signature
-      const result = await postToBot(url, headers, raw.body, 10_000)
+      const result = await postToBot(url, headers, raw.body, 30_000)
       if (result.outcome !== 'answered') throw new Error(`The bot did not answer: ${result.outcome}.`)
       return { status: result.status, body: result.body }
     },

@@ -1,0 +1,54 @@
+import { type ApiKey, ownVariableOf, remarksOn } from '../account/objects.ts'
+import { asFarAsRead } from '../account/resource.ts'
+import type { App } from '../app.ts'
+import { labelOf } from '../domain/account.ts'
+import type { WatchMessage } from '../domain/watch.ts'
+import type { Feature } from '../kit/change-feature.ts'
+import { code, mrkdwn } from '../slack/text.ts'
+
+/** For KEY_REVIEW: every Monday, the operators get the keys that need attention. */
+export const reviewKeys = { create }
+
+function create(app: App): Feature {
+  return { commands: [], repeated: app.config.keyReview ? [{ name: 'key-review', everyMs: 60_000, run: () => review(app) }] : [] }
+}
+
+const weekMs = 7 * 24 * 3_600_000
+/** The first Monday after 1970 began, at 06:00 UTC. */
+const firstMondayMs = 4 * 24 * 3_600_000 + 6 * 3_600_000
+const weekOf = (at: number) => Math.floor((at - firstMondayMs) / weekMs)
+
+/** If nobody did it on Monday, it is done as soon as somebody can. The first one is on the next Monday. */
+async function review(app: App): Promise<void> {
+  const { watching } = app
+  const [read, now] = await Promise.all([watching.read(), app.store.now()])
+  const isDue = (reviewedAt: number) => weekOf(reviewedAt) < weekOf(now)
+  const { reviewedAt } = read.watching
+  if (reviewedAt !== undefined && !isDue(reviewedAt)) return
+  const { items, cut, old } = reviewedAt === undefined ? { items: [] } : await asFarAsRead(app.lists.apiKeys())
+  if (cut || old) return
+  await watching.change((before) => {
+    if (before.reviewedAt !== undefined && !isDue(before.reviewedAt)) return undefined
+    return { next: { ...before, reviewedAt: now }, messages: messagesOn(app, items, now) }
+  })
+}
+
+const mostShown = 20
+
+/** No message if no key needs attention. */
+function messagesOn({ ownLastSlices, config }: App, keys: ApiKey[], now: number): Omit<WatchMessage, 'id'>[] {
+  const remarked = keys
+    .map((key) => ({ key, isOwn: ownVariableOf(key, ownLastSlices) !== undefined }))
+    .map(({ key, isOwn }) => ({ key, isOwn, remarks: remarksOn(key, now, { isOwn }) }))
+    .filter(({ remarks }) => remarks.length > 0)
+    .toSorted((a, b) => b.remarks.length - a.remarks.length)
+  if (remarked.length === 0) return []
+  const rest = remarked.length > mostShown ? mrkdwn` The first ${mostShown} of them:` : mrkdwn``
+  const need = remarked.length === 1 ? '1 API key needs' : `${remarked.length} API keys need`
+  const all = mrkdwn`All keys: ${code(`${config.slack.command} keys`)}`
+  const items = remarked.slice(0, mostShown).map(({ key: { id, name = id }, isOwn, remarks }) => ({
+    words: mrkdwn`${code(labelOf(name))}: ${remarks.join(', ')}${isOwn ? ' (used by Lockkeeper)' : ''}`.text,
+    button: isOwn ? undefined : { label: 'Request to revoke', of: 'api-key', kind: 'key.revoke', id, text: labelOf(name) },
+  }))
+  return [{ words: mrkdwn`:key: *Weekly review: ${need} attention.*${rest}`.text, watchers: [], items: [...items, { words: all.text }] }]
+}

@@ -1,0 +1,44 @@
+import type { App } from '../app.ts'
+import { asRepeat } from '../messages/reports.ts'
+import { watchMessage } from '../messages/watches.ts'
+import { endWatches, mayWatch } from '../requests/watching.ts'
+import { context, message as messageOf } from '../slack/blocks.ts'
+import { mrkdwn } from '../slack/text.ts'
+import { type Message, unreachableChannelErrors } from '../slack/web-api.ts'
+import { isOver, isPassing, type Lease, later, laterAfter, leaseOver, type Owed, passingMs, postOnce, type Settlement } from './once.ts'
+
+/** Tells what a watch has seen, to those of its people who may read, or to the operators. Nobody gets what Lockkeeper did not sign. */
+export async function sendWatch(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const owed = app.watching.genuine(id, facts)
+  const channelId = owed && (owed.watchers.length > 0 ? owed.channelId : app.config.opsChannel)
+  if (!owed || channelId === undefined) return { status: 'dropped' }
+  const rights = await Promise.all(owed.watchers.map((watcher) => mayWatch(app, watcher)))
+  if (rights.includes(undefined)) return later(passingMs)
+  const userIds = owed.watchers.filter((_, index) => rights[index]).map(({ userId }) => userId)
+  await endWatches(
+    app,
+    owed.watchers.filter((_, index) => !rights[index]),
+  )
+  if (owed.watchers.length > 0 && userIds.length === 0) return { status: 'dropped' }
+  const message = watchMessage(owed, userIds)
+  const key = `${name}/${id}`
+  const posted = await postOnce(app, { message, place: { channelId, key }, sinceMs }, held)
+  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
+  if (posted.is !== 'refused') return laterAfter(posted)
+  if (isPassing(posted.error) || userIds.length === 0) return later(passingMs)
+  const { error } = posted
+  if (!unreachableChannelErrors.has(error)) return { status: 'dropped', refused: error }
+  const note = mrkdwn`Sent here because Lockkeeper couldn't post in <#${channelId}> (${error}).`
+  return sendDirectly(app, userIds, messageOf([...message.blocks, ...context([note])]), key, held)
+}
+
+/** The bot has no scope to search direct messages, so one that may have been sent is marked as a repeat. */
+async function sendDirectly(app: App, userIds: string[], message: Message, key: string, held: Lease): Promise<Settlement> {
+  const marked = held.mode === 'unsure' ? (asRepeat(message) as Message) : message
+  for (const channelId of userIds) {
+    if (isOver(held)) return laterAfter(leaseOver)
+    const posted = await app.slack.messenger.post({ channelId, key }, marked)
+    if (posted.is !== 'sent' && posted.is !== 'refused') return laterAfter(posted)
+  }
+  return { status: 'settled' }
+}
