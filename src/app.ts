@@ -6,6 +6,7 @@ import type { Audit } from './audit/audit.ts'
 import type { Config } from './config/config.ts'
 import type { OwnLastSlices } from './domain/account.ts'
 import type { RequestSignatures } from './domain/request-signature.ts'
+import type { Keyring } from './domain/signing.ts'
 import type { Timings } from './domain/timings.ts'
 import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
 import type { Metrics } from './ops/metrics.ts'
@@ -68,6 +69,8 @@ export interface App {
 
   catalog: Catalog
   signatures: RequestSignatures
+  /** Signs the ends of keys, in their names and records. */
+  endsKeyring: Keyring
   access: Access
   audit: Audit
   store: Store

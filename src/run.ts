@@ -1,6 +1,6 @@
 import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
-import { bundles, changeKinds } from './features/index.ts'
+import { bundles, changeKinds, neverExempt } from './features/index.ts'
 import { createLog, describeError, type Log } from './ops/log.ts'
 import type { Outlets } from './start/apps.ts'
 import { type Bot, createBot } from './start/bot.ts'
@@ -11,7 +11,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
   let bot: Bot | undefined
 
   try {
-    const config = takeConfig(env, { kinds: changeKinds, bundles })
+    const config = takeConfig(env, { kinds: changeKinds, bundles, neverExempt })
     const log: Log = createLog({ level: config.logLevel })
     for (const warning of config.warnings) log.warn({ code: 'configuration-warning' }, warning)
     if (config.signsWithApiKey) {

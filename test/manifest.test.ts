@@ -4,7 +4,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig } from '../src/config/config.ts'
 import { Variables } from '../src/config/variables.ts'
-import { bundles, changeKinds } from '../src/features/index.ts'
+import { bundles, changeKinds, neverExempt } from '../src/features/index.ts'
 import { createLog } from '../src/ops/log.ts'
 import { createBot } from '../src/start/bot.ts'
 import { slackManifest } from './slack-manifest-schema.ts'
@@ -43,7 +43,7 @@ function build() {
     REDIS_URL: inject('redisUrl'),
     APPROVERS: 'U0BEN00001',
   }
-  const bot = createBot(readConfig(env, { kinds: changeKinds, bundles }), { log: createLog({ level: 'fatal' }) })
+  const bot = createBot(readConfig(env, { kinds: changeKinds, bundles, neverExempt }), { log: createLog({ level: 'fatal' }) })
   onTestFinished(() => bot.stop())
   return bot
 }

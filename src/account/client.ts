@@ -155,6 +155,13 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
         return http.call({ operation: 'apiKeys.rotate', method: 'PUT', path, body, ...options, read: kind.issuedApiKey.one })
       },
 
+      /** "PATCH /auth/api_keys/{api_key_id}"*: changes the name alone. Its token stays. */
+      async rename(id: string, name: string, options: WriteOptions = {}) {
+        const body = { data: { id, type: 'api_keys', attributes: { name } } }
+        const path = pathTo('/auth/api_keys', id)
+        return http.call({ operation: 'apiKeys.rename', method: 'PATCH', path, body, ...options, read: kind.apiKey.one })
+      },
+
       /** "DELETE /auth/api_keys/{api_key_id}"*. */
       async delete(id: string, options: WriteOptions = {}): Promise<void> {
         const path = pathTo('/auth/api_keys', id)

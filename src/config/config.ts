@@ -133,14 +133,16 @@ export class ConfigError extends Error {
 interface ReadOptions {
   kinds: ChangeKind[]
   bundles: Bundles
+  /** Kinds that NO_APPROVAL can't name. */
+  neverExempt?: ChangeKind[]
   readFile?: ReadFile
 }
 
 /** Reads variables, the files of secrets, and the policy file. Throws ConfigError with a line for every error of all of them. */
-export function readConfig(env: Environment, { kinds, bundles, readFile = readFromDisk }: ReadOptions) {
+export function readConfig(env: Environment, { kinds, bundles, neverExempt, readFile = readFromDisk }: ReadOptions) {
   const given = givenVariables(env, secretVariables, readFile)
   const { POLICY_FILE: policyFile, APPROVAL_TTL: approvalTtl } = given.values
-  const parsed = variablesFor({ kinds, bundles }).safeParse(given.values)
+  const parsed = variablesFor({ kinds, bundles, neverExempt }).safeParse(given.values)
   const lines = [...linesOf(parsed.error, given), ...linesAcross(given)]
   // Read the file even if APPROVAL_TTL, its default, is bad, so that one start shows the errors of both.
   const expiresMs = Variables.shape.APPROVAL_TTL.safeParse(approvalTtl).data ?? 0

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { alertsRequester } from '../domain/approval.ts'
+import { longestEndMs, shortestEndMs } from '../domain/key-ends.ts'
 import {
   type AlertRoute,
   type ApproveTerms,
   type Bundles,
   type ChangeKind,
+  type EndsTerms,
   type Freeze,
   freezing,
   type Group,
@@ -15,6 +17,7 @@ import {
   type Window,
 } from '../domain/policy.ts'
 import { isLinkTemplate, patternProblem } from '../domain/reason.ts'
+import { parseDuration } from '../domain/text.ts'
 import { dayNames, isZone, readLocalTime } from '../domain/times.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
@@ -201,6 +204,26 @@ const Reason = formOf<Omit<ReasonTerms, 'rule'> | undefined>((input) => {
   return input === 'required' || input === 'optional' ? z.unknown().transform(() => (input === 'required' ? {} : undefined)) : undefined
 }, "required, optional, or a pattern such as {pattern: 'OPS-\\d+'}")
 
+/** Longer than the durations of timers may be. */
+const EndDuration = z
+  .string()
+  .transform((text) => parseDuration(text) ?? Number.NaN)
+  .refine((ms) => ms >= shortestEndMs && ms <= longestEndMs, { error: 'must be a time such as 90d, from 1m to 3650d' })
+
+const EndTimes = z
+  .strictObject({ longest: EndDuration.optional(), default: EndDuration.optional() })
+  .refine(({ longest, default: usual }) => longest !== undefined || usual !== undefined, { error: 'must have longest or default' })
+  .refine(({ longest = longestEndMs, default: usual }) => usual === undefined || usual <= longest, {
+    error: 'must be at most longest',
+    path: ['default'],
+  })
+  .transform(({ longest, default: usual }): EndsTerms => ({ required: longest !== undefined, longestMs: longest, defaultMs: usual }))
+
+const Ends = formOf<EndsTerms>(
+  (input) => (isMap(input) ? EndTimes : input === 'required' ? z.unknown().transform(() => ({ required: true })) : undefined),
+  'required, or times such as {longest: 90d, default: 30d}',
+)
+
 export interface PolicyOptions {
   kinds: ChangeKind[]
   bundles: Bundles
@@ -257,6 +280,7 @@ export function policySchema(options: PolicyOptions) {
       expires: Duration.optional(),
       escalate: Escalate.optional(),
       window: z.string().optional(),
+      ends: Ends.optional(),
       mention: z.array(personOrGroup).transform(toGroup).optional(),
     })
     .superRefine((rule, context) => {
@@ -264,8 +288,12 @@ export function policySchema(options: PolicyOptions) {
       const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
       if (rule.changes.length > 1) wrong('changes', `must have ${freezing} alone: write a rule of its own for it`)
       if (rule.approve) wrong('approve', `must be none where changes is ${freezing}: nobody approves a freeze`)
-      for (const key of ['projects', 'channels', 'expires', 'window', 'mention', 'reason'] as const)
+      for (const key of ['projects', 'channels', 'expires', 'window', 'ends', 'mention', 'reason'] as const)
         if (rule[key] !== undefined) wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
+    })
+    .superRefine((rule, context) => {
+      if (rule.ends && !rule.changes.includes(freezing) && !rule.changes.some((kind) => kind.startsWith('key.')))
+        context.addIssue({ code: 'custom', path: ['ends'], message: 'must be left out where changes has nothing about keys' })
     })
     .superRefine(({ approve, escalate = [], expires = expiresMs }, context) => {
       const wrong = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path: ['escalate', ...path], message })
@@ -290,6 +318,7 @@ export function policySchema(options: PolicyOptions) {
         confirm: rule.confirm,
         expiresMs: rule.expires ?? expiresMs,
         window: rule.window,
+        ends: rule.ends,
         mention: rule.mention,
       }),
     )

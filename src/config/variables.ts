@@ -144,7 +144,7 @@ export const Variables = z.object({
 export type Variables = z.infer<typeof Variables>
 
 /** Returns the same schema for these kinds of change. A bundle needs no approval if its parts need none, and is not named itself. */
-export function variablesFor({ kinds, bundles }: { kinds: ChangeKind[]; bundles: Bundles }) {
-  const nameable = kinds.filter((kind) => !bundles.has(kind))
+export function variablesFor({ kinds, bundles, neverExempt = [] }: { kinds: ChangeKind[]; bundles: Bundles; neverExempt?: ChangeKind[] }) {
+  const nameable = kinds.filter((kind) => !bundles.has(kind) && !neverExempt.includes(kind))
   return Variables.extend({ NO_APPROVAL: list((text) => nameable.includes(text), `of ${nameable.join(', ')}`).optional() })
 }

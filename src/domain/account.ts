@@ -21,13 +21,48 @@ export function isKeyLabel(text: string): boolean {
   return /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u.test(text) && !hasInvisible(text)
 }
 
-/** `ci-deploy [U0ADA00001 7f3a9c12ab34]`: names the requester, and can be found if the creation is not confirmed. */
-export function uniqueKeyName(text: string, requesterId: string, requestId: string): string {
-  return `${text} [${requesterId} ${requestId.slice(0, 12)}]`
+/**
+ * What Lockkeeper adds to the name of a key: `ci-deploy [U0ADA00001 7f3a9c12ab34]`, and for a key that ends
+ * `ci-deploy [U0ADA00001 7f3a9c12ab34 until 2026-12-24T10:00Z 9c1e77aa01b2c3d4]`. Only the end of a name is signed (key-ends.ts).
+ */
+export interface KeyName {
+  label: string
+  requester: string
+  /** The first 12 characters of the id of the request that created the key. */
+  request: string
+  /** In ms since 1970, and what signs it. */
+  end?: number
+  mac?: string
+}
+
+const added = / \[(\S+) ([0-9a-f]{12})(?: until (\d{4}-\d\d-\d\dT\d\d:\d\dZ) ([0-9a-f]{16}))?\]$/
+
+/** Undefined for a name that Lockkeeper did not make. Anybody can write one like it. */
+export function parseKeyName(name = ''): KeyName | undefined {
+  const [whole, requester = '', request = '', until, mac] = added.exec(name) ?? []
+  if (whole === undefined) return undefined
+  const end = until === undefined ? undefined : Date.parse(until)
+  return { label: name.slice(0, -whole.length), requester, request, ...(end !== undefined && !Number.isNaN(end) && { end, mac }) }
+}
+
+export function writeKeyName({ label, requester, request, end, mac }: KeyName): string {
+  const until = end === undefined ? '' : ` until ${new Date(end).toISOString().slice(0, 16)}Z ${mac}`
+  return `${label} [${requester} ${request}${until}]`
+}
+
+/** Names the requester, and can be found if the creation is not confirmed. */
+export function uniqueKeyName(label: string, requester: string, requestId: string): string {
+  return writeKeyName({ label, requester, request: requestId.slice(0, 12) })
+}
+
+/** Whether both names are of the key that one request created. The account may have refused the length of the whole label. */
+export function isSameCreation(one: string | undefined, other: string): boolean {
+  const [a, b] = [parseKeyName(one), parseKeyName(other)]
+  return a && b ? a.requester === b.requester && a.request === b.request : one === other
 }
 
 export function labelOf(name: string): string {
-  return name.replace(/ \[\S+ [0-9a-f]{12}\]$/, '')
+  return parseKeyName(name)?.label ?? name
 }
 
 /** Names a key as people know it: `ci-deploy, for @Ada`. Its full name on the account is small print. */
@@ -37,7 +72,8 @@ export function keyPhrase(name: string): Phrase {
 }
 
 export function requesterOfKey(key: { name?: string }): string | undefined {
-  return / \[([UW][A-Z0-9]{2,}) [0-9a-f]{12}\]$/.exec(key.name ?? '')?.[1]
+  const requester = parseKeyName(key.name)?.requester
+  return requester !== undefined && /^[UW][A-Z0-9]{2,}$/.test(requester) ? requester : undefined
 }
 
 export const fullAccessFromEverywhere = 'The key gives full access from any IP.'

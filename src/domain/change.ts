@@ -78,12 +78,19 @@ export const retractedBecause: Record<RetractedBecause, string> = {
 export interface Handover<Input, Facts> {
   /** The label of the button: `Create key`. */
   label: string
-  /** The sentence that the requester must confirm after the click. Absent: no confirmation. */
-  warning?: string
-  issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
+  /** The sentence that the requester must confirm after the click. Undefined: no confirmation. */
+  warning?(input: Input): string | undefined
+  issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer; request: IssuedFor }): Promise<Issued>
   retract(issued: Issued): Promise<void>
   /** Returns the finding with which the request fails after `retract`. */
-  retracted(issued: Issued, because: RetractedBecause): Finding
+  retracted(issued: Issued, because: RetractedBecause, facts: Facts): Finding
+}
+
+/** The approved request: its id, and where its message is. */
+export interface IssuedFor {
+  id: string
+  origin: { userId: string; channelId: string }
+  cardTs?: string | undefined
 }
 
 export interface Issued {
@@ -179,6 +186,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
   /** A phrase that follows *request* or *approve*: `moving an Elastic IP`. */
   label: string
+  /** The label of the button that offers it to the owner of a key that ends soon. */
+  offeredAtEnd?: string
   /** The change takes minutes to take effect. It is then listed, counted and timed with the moves. */
   takesTime?: true
   input: z.ZodType<Input>
@@ -192,6 +201,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   /** The project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
   project?(facts: Facts): Project
   preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
+  /** When the key ends that it makes, or undefined for never. Undefined as a whole if it makes none with a new end. */
+  endOf?(input: Input, facts: Facts): { endsAt: number | undefined } | undefined
   /** Finds what has changed since the approval and matters. */
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */

@@ -255,6 +255,8 @@ export const errorCodes = [
   'assignments-refused',
   'watches-not-trusted',
   'freeze-not-trusted',
+  'key-end-doubtful',
+  'key-end-overdue',
   'audit-damaged',
   'redis-unsafe',
   'alerts-unread',

@@ -78,6 +78,20 @@ export type Project = { id: string; name?: string | undefined } | 'none' | 'unkn
 export const ReasonTerms = z.object({ rule: z.string(), pattern: z.string().optional(), link: z.string().optional() })
 export type ReasonTerms = z.infer<typeof ReasonTerms>
 
+/** What a rule says about the ends of keys, in ms: the longest time from the request to the end, and what a request gets that names none. */
+export const EndsTerms = z.object({ required: z.boolean(), longestMs: z.number().optional(), defaultMs: z.number().optional() })
+export type EndsTerms = z.infer<typeof EndsTerms>
+
+/** Why a rule does not allow this end of a key, or none. Undefined if it does. `requestedAt`: in ms since 1970, as `endsAt`. */
+export function endsProblem(
+  { ends }: Pick<PolicyRule, 'ends'>,
+  { endsAt, requestedAt }: { endsAt: number | undefined; requestedAt: number },
+): 'end-required' | 'end-too-late' | undefined {
+  if (endsAt === undefined) return ends?.required ? 'end-required' : undefined
+  // The end is the whole minute after the time that was requested.
+  return endsAt - requestedAt > (ends?.longestMs ?? Number.POSITIVE_INFINITY) + 60_000 ? 'end-too-late' : undefined
+}
+
 /** A rule for some kinds of change. Only the first matching rule of a policy applies. */
 export interface PolicyRule {
   /** Shown to people and written to the audit. */
@@ -98,6 +112,7 @@ export interface PolicyRule {
   /** Whether *Approve* always asks for a confirmation, even if there is nothing to check first. */
   confirm: boolean
   expiresMs: number
+  ends?: EndsTerms | undefined
   /** A change may start only while all of these are open. */
   windows: Window[]
   /** The people whom the request message mentions. Undefined: the approvers. */

@@ -301,6 +301,7 @@ export type AuthorityProblem = Finding & {
     | 'already-ended'
     | 'approval-needed-now'
     | 'rule-gone'
+    | 'end-not-allowed'
 }
 
 /** The reason why the audit, or the end of a tracking, says nothing of what a record contains. */

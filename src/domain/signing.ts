@@ -45,7 +45,7 @@ export class Secret {
 }
 
 /** What a keyring is for. A signature made for one purpose is worth nothing for another. */
-type Purpose = 'requests' | 'audit' | 'assignments' | 'lists' | 'watches'
+type Purpose = 'requests' | 'audit' | 'assignments' | 'lists' | 'watches' | 'key-ends'
 
 /** `unknown-key`: it was signed with a key that this process does not have, so nobody can say whether it is genuine. `unsigned` has no signature. */
 export type Verdict = 'genuine' | 'forged' | 'unknown-key' | 'unsigned'
@@ -84,7 +84,12 @@ export function createKeyring(secrets: readonly [Secret, ...Secret[]], { purpose
     return subkeys.some((each) => each.id === id)
   }
 
-  return { sign, verify, keyId, knows }
+  /** What a name has room for: 64 bits with each key, as hexadecimal digits. The first one is of the key that signs. */
+  function shortMacs(content: unknown): string[] {
+    return subkeys.map((each) => macOf(each, content).toString('hex', 0, 8))
+  }
+
+  return { sign, verify, keyId, knows, shortMacs }
 }
 export type Keyring = ReturnType<typeof createKeyring>
 

@@ -18,13 +18,17 @@ export type StartProblem =
 export type Start = { at: number } | { problem: StartProblem }
 
 /** Reads when a change has to start: `at 22:00`, `in 2h`, `tomorrow 6am`, `mon 09:00 UTC`. A time without a day is the next one in the zone. */
-export function readStart(text: string, { now, zone }: { now: number; zone: string }): Start {
+export function readStart(
+  text: string,
+  { now, zone, longestMs = longestAheadMs }: { now: number; zone: string; longestMs?: number },
+): Start {
   const typed = oneSpaced(text)
   const place = isUtc.test(typed) ? 'UTC' : zone
   const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(place).toPlainDate()
   const read = understand(typed, today)
   if ('code' in read) return { problem: read }
-  if ('ms' in read) return within(now + read.ms, now)
+  const within = (at: number) => inTime(at, now, longestMs)
+  if ('ms' in read) return within(now + read.ms)
 
   const [hour = 0, minute = 0, second = 0] = (['hour', 'minute', 'second'] as const).map((unit) => read.get(unit) ?? 0)
   const times = datesOf(read, typed, today).map((date) => {
@@ -34,9 +38,9 @@ export function readStart(text: string, { now, zone }: { now: number; zone: stri
   const next = times.find(({ last }) => last > now) ?? times.at(-1)
   if (!next) return { problem: { code: 'unreadable' } }
   const { local, first, last } = next
-  if (first === last) return within(first, now)
+  if (first === last) return within(first)
   const earlier = Temporal.Instant.fromEpochMilliseconds(first).toZonedDateTimeISO(place)
-  if (earlier.toPlainDateTime().equals(local)) return first > now ? { problem: { code: 'twice', first, last } } : within(last, now)
+  if (earlier.toPlainDateTime().equals(local)) return first > now ? { problem: { code: 'twice', first, last } } : within(last)
   const after = earlier.getTimeZoneTransition('next')?.epochMilliseconds ?? last
   return { problem: { code: 'skipped', before: after - 60_000, after } }
 }
@@ -46,9 +50,14 @@ export function isStart(text: string): boolean {
   return !('code' in understand(oneSpaced(text), Temporal.PlainDate.from('2026-01-01')))
 }
 
-function within(at: number, now: number): Start {
+/** Whether it is an elapsed time, such as `30d` or `2 hours`. */
+export function isElapsed(text: string): boolean {
+  return readElapsed(text) !== undefined
+}
+
+function inTime(at: number, now: number, longestMs: number): Start {
   if (at <= now) return { problem: { code: 'past', at } }
-  const latest = now + longestAheadMs
+  const latest = now + longestMs
   return at > latest ? { problem: { code: 'too-far', at, latest } } : { at }
 }
 

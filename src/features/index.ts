@@ -12,6 +12,7 @@ import { reviewKeys } from './key-review.ts'
 import { listApiKeys } from './keys.ts'
 import { revokeApiKey, rotateApiKey } from './keys-change.ts'
 import { createApiKey } from './keys-create.ts'
+import { extendApiKey, keyEnds } from './keys-extend.ts'
 import { lookUp } from './look-up.ts'
 import { listMoves } from './moves.ts'
 import { listPending } from './pending.ts'
@@ -37,8 +38,10 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
   listBaselines,
   listApiKeys,
   createApiKey,
+  extendApiKey,
   rotateApiKey,
   revokeApiKey,
+  keyEnds,
   freezeChanges,
   listPending,
   watchThings,
@@ -53,6 +56,9 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
 export const changeKinds: ChangeKind[] = definitions.flatMap(({ kinds = [] }) => kinds)
 
 export const bundles: Bundles = new Map(definitions.flatMap((definition) => Object.entries(definition.bundles ?? {})))
+
+/** The kinds that NO_APPROVAL can't name. */
+export const neverExempt: ChangeKind[] = definitions.flatMap(({ kinds = [], neverExempt }) => (neverExempt ? kinds : []))
 
 export function createFeatures(app: App, setup: Setup): Feature[] {
   return definitions.map(({ create }) => create(app, setup))

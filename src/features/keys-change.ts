@@ -3,31 +3,39 @@ import { ensureDeleted } from '../account/client.ts'
 import { type ApiKey, ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { fullAccessFromEverywhere, keyPhrase, labelOf, requesterOfKey } from '../domain/account.ts'
+import { fullAccessFromEverywhere, keyPhrase, labelOf, parseKeyName, requesterOfKey, uniqueKeyName } from '../domain/account.ts'
 import {
   type Change,
   type Description,
   type Fact,
+  type Issued,
+  type IssuedFor,
   type Moment,
   type Observation,
+  type OnAnswer,
   type Preflight,
   type PreflightOptions,
   RetractedBecause,
   retractedBecause,
 } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
-import { formatDuration, type Phrase, person, phrase } from '../domain/text.ts'
+import { formatDuration, moment, type Phrase, person, phrase, utcTime } from '../domain/text.ts'
 import { changeFeature } from '../kit/change-feature.ts'
 import { finding, findings, namesakes } from '../kit/findings.ts'
-import { pick } from '../kit/form.ts'
+import { type Form, oneOf, pick } from '../kit/form.ts'
+import { creationFindings, endFindings, observeCreation, readEnd, requireEndable, splitEnd, untilWords } from '../kit/key-ends.ts'
 import { findTyped } from '../kit/thing.ts'
 import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import type { ItemAction } from '../requests/clicks.ts'
+import { createKey, dropEnd, knownEnds, writeEnd } from '../requests/key-ends.ts'
+import { requestIdFor } from '../requests/submit.ts'
+import { option } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { preset } from '../slack/pickers.ts'
 import { mrkdwn } from '../slack/text.ts'
 
-const KeyInput = z.object({ keyId: z.string() })
+/** `oldEndsAt`: of a rotation that makes a new key, when the old one ends, in ms since 1970. `newKey`: what the name of the new one begins with. */
+const KeyInput = z.object({ keyId: z.string(), oldEndsAt: z.number().optional(), newKey: z.string().optional() })
 type KeyInput = z.infer<typeof KeyInput>
 
 /** The key as the account API listed it. Members that could not be read are absent. */
@@ -38,6 +46,10 @@ const KeyFacts = z.object({
   readOnly: z.boolean().optional(),
   allowedIps: z.array(z.string()).optional(),
   owner: z.string().optional(),
+  /** The old key, which a rotation keeps for a while, and the name of the new one. `endsAt`: when the old key, and then the new one, ends by itself. */
+  overlap: z
+    .object({ oldEndsAt: z.number(), newName: z.string().optional(), createdAt: z.number().optional(), endsAt: z.number().optional() })
+    .optional(),
 })
 export type KeyFacts = z.infer<typeof KeyFacts>
 
@@ -51,6 +63,8 @@ const name = z.string()
 const ms = z.number().optional()
 
 export const keyFindings = findings({
+  ...endFindings,
+  ...creationFindings,
   'no-key': finding({ keyId, verb: Verb }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, {
     next: ({ verb }) => (verb === 'rotate' ? requestNew : nothingLeft),
   }),
@@ -95,9 +109,22 @@ export const keyFindings = findings({
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
   namesakes: namesakes(apiKeys),
 
+  'not-made-here': finding("Lockkeeper didn't make this key, so it can't end it later.", {
+    field: 'keep',
+    next: 'Rotate it without keeping the old token. Or create a new key, and revoke this one later.',
+  }),
+  'access-unknown': finding("The account API doesn't show this key's access, so a new key can't get the same.", {
+    field: 'keep',
+    next: 'Rotate it without keeping the old token.',
+  }),
+  'new-retracted': finding(
+    { because: RetractedBecause },
+    ({ because }) => `A new key was created. ${retractedBecause[because]}, so Lockkeeper deleted it at once. The old key works as before.`,
+  ),
+
   'token-changed': finding('Another change rotated the key after this was requested.'),
   'key-changed': finding(
-    { what: z.enum(['name', 'access', 'allowed addresses']), before: z.string(), now: z.string() },
+    { what: z.enum(['name', 'access', 'allowed addresses', 'end']), before: z.string(), now: z.string() },
     ({ what, before, now }) => phrase`The key's ${[what]} was ${before} when this was requested, and is ${now} now.`,
   ),
 
@@ -129,28 +156,71 @@ interface KeyFeature extends Pick<Command, 'summary' | 'details' | 'examples'>, 
 }
 
 function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...command }: KeyFeature) {
-  return changeFeature<KeyInput, KeyFacts, 'keyId'>({
+  const isRotation = verb === 'rotate'
+  return changeFeature<KeyInput, KeyFacts, 'keyId' | 'keep'>({
     kind,
     change,
     findings: keyFindings,
     form: {
       callbackId: `${verb}-api-key`,
-      startsOnClick: verb === 'rotate' || undefined,
+      startsOnClick: isRotation || undefined,
       title,
-      fields: { keyId: pick(apiKeys, { label: 'API key', hint }) },
-      filled: (_, { keyId, name }) => ({
+      fields: { keyId: pick(apiKeys, { label: 'API key', hint }), ...(isRotation && { keep: oldToken }) } as Form<
+        KeyInput,
+        KeyFacts,
+        'keyId' | 'keep'
+      >['fields'],
+      input: async ({ keyId, keep }, sent, app) => ({
+        keyId,
+        ...(isRotation && (await overlapOf(app, keep === 'none' ? undefined : `in ${keep}`, sent))),
+      }),
+      filled: ({ oldEndsAt }, { keyId, name }) => ({
+        keep: oldEndsAt === undefined ? 'none' : '24h',
         keyId: preset({ text: name === undefined ? keyId : labelOf(name), value: keyId, description: keyId }),
       }),
     },
-    command: { words: `keys ${verb}`, group: 'Keys', usage: '[<key>]', ...command },
-    read: async (app, { args }) => {
-      const typed = args.join(' ')
-      const found = await findTyped(app, apiKeys, typed)
+    command: {
+      words: `keys ${verb}`,
+      group: 'Keys',
+      usage: isRotation ? '[<key> [keeping the old one for <time>]]' : '[<key>]',
+      ...command,
+    },
+    read: async (app, { args, slashCommand }) => {
+      const keeping = isRotation ? args.findLastIndex((word) => /^keep(?:ing)?$/i.test(word)) : -1
+      const { args: words, end } = splitEnd(args.slice(Math.max(keeping, 0)))
+      const isKept = keeping > 0 && end !== undefined && /^the old(?: one| key| token)?$/i.test(words.slice(1).join(' '))
+      const typed = args.slice(0, isKept ? keeping : undefined).join(' ')
+      const [found, overlap] = await Promise.all([findTyped(app, apiKeys, typed), overlapOf(app, isKept ? end : undefined, slashCommand)])
       const ask = mrkdwn`Which one should be ${verb}d?`
-      return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId }), ask, byId: `keys ${verb} <id>` }
+      return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId, ...overlap }), ask, byId: `keys ${verb} <id>` }
     },
     item: { of: 'api-key', label, style },
   })
+}
+
+const oldToken = oneOf(
+  [
+    option({ text: 'Stops working at once', value: 'none' }),
+    ...[1, 24, 7 * 24].map((hours) => {
+      const text = hours === 1 ? '1 hour' : hours === 24 ? '1 day' : '7 days'
+      return option({
+        text: `Works for ${text} more`,
+        value: `${hours}h`,
+        description: 'You get a new key, and the old one ends by itself',
+      })
+    }),
+  ],
+  { label: 'Old token' },
+)
+
+/** What a rotation adds to its input if it keeps the old key for a while. `end`: how long, as it was typed. */
+async function overlapOf(
+  app: App,
+  end: string | undefined,
+  { origin, deliveryKey }: { origin: { userId: string }; deliveryKey: string },
+): Promise<Partial<KeyInput>> {
+  if (end === undefined) return {}
+  return { oldEndsAt: await readEnd(app, end, origin.userId), newKey: uniqueKeyName('', origin.userId, requestIdFor(deliveryKey)) }
 }
 
 export const rotateApiKey = keyFeature('rotate', {
@@ -160,8 +230,8 @@ export const rotateApiKey = keyFeature('rotate', {
   label: 'Rotate…',
   hint: 'After the approval, you press “Rotate key”. The old token stops working then, and the new one is shown once, only to you.',
   summary: 'Request a new token for an API key',
-  details: mrkdwn`The key by name or id. Without a key: opens a form. After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you.`,
-  examples: ['terraform', 'laptop of ada'],
+  details: mrkdwn`The key by name or id. Without a key: opens a form. After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you. *keeping the old one for 1d*: makes a new key with the same access, and ends the old one after a day.`,
+  examples: ['terraform', 'ci-deploy keeping the old one for 1d'],
 })
 
 export const revokeApiKey = keyFeature('revoke', {
@@ -184,6 +254,8 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
     label: 'revoking an API key',
     run: async ({ keyId }, _, { onAnswer }) => {
       await ensureDeleted(app.account.apiKeys, keyId, { onAnswer })
+      // If this fails, a list shows that the key is gone.
+      await dropEnd(app, { keyId }).catch(() => {})
       return 'done'
     },
     observe: async ({ keyId }, _, moment) => {
@@ -202,11 +274,14 @@ export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
     ...members,
     kind: 'key.rotate',
     label: 'rotating an API key',
+    offeredAtEnd: 'Rotate…',
+    endOf: (_, { overlap }) => overlap && { endsAt: overlap.endsAt },
     handover: {
       label: 'Rotate key',
-      warning: 'The old token stops working at once.',
-      issue: async ({ keyId }, facts, { onAnswer }) => {
-        const { token } = await app.account.apiKeys.rotate(keyId, facts.name ?? '', { onAnswer })
+      warning: ({ oldEndsAt }) => (oldEndsAt === undefined ? 'The old token stops working at once.' : undefined),
+      issue: async ({ keyId }, facts, options) => {
+        if (facts.overlap) return issueBeside(app, facts, options)
+        const { token } = await app.account.apiKeys.rotate(keyId, facts.name ?? '', { onAnswer: options.onAnswer })
         return {
           id: keyId,
           secret: token,
@@ -215,10 +290,33 @@ export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
         }
       },
       retract: ({ id }) => ensureDeleted(app.account.apiKeys, id),
-      retracted: (_, because): KeyFinding => ({ code: 'retracted', because }),
+      retracted: (_, because, { overlap }): KeyFinding => ({ code: overlap ? 'new-retracted' : 'retracted', because }),
     },
-    observe: (input, facts, moment) => observeRotation(app, input, facts, moment),
-    doneSentence: (facts) => phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once. The old token no longer works.`,
+    observe: (input, facts, moment) =>
+      facts.overlap ? observeCreation(app, facts.overlap.newName ?? '', moment) : observeRotation(app, input, facts, moment),
+    doneSentence: (facts) =>
+      facts.overlap
+        ? phrase`Created a new API key ${keyOf(facts)}. Its token was shown once. The old key ends ${moment(facts.overlap.oldEndsAt)}.`
+        : phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once. The old token no longer works.`,
+  }
+}
+
+/** Makes a new key with the same access. The old one gets its end only once the request is done: a new token that nobody saw must not end it. */
+async function issueBeside(app: App, facts: KeyFacts, options: { onAnswer: OnAnswer; request: IssuedFor }): Promise<Issued> {
+  const { keyId, name = '', overlap, readOnly = true, allowedIps = [] } = facts
+  const old = parseKeyName(name)
+  if (!overlap?.newName || !old) throw new Error('the key was not read')
+  const { label, requester, request: by } = old
+  const now = await app.store.now()
+  const { id: once, origin, cardTs: threadTs } = options.request
+  const end = { keyId, label, requester, request: by, createdAt: overlap.createdAt ?? now, end: overlap.oldEndsAt, since: now }
+  await writeEnd(app, { ...end, channelId: origin.channelId, threadTs, once })
+  const { key, token } = await createKey(app, { name: overlap.newName, readOnly, allowedIps, endsAt: overlap.endsAt }, options)
+  return {
+    id: key.id,
+    secret: token,
+    heading: `The token of your new API key ${label}`,
+    note: `Shown once. Save it in your secrets manager now. The old key works until ${utcTime(overlap.oldEndsAt)}.`,
   }
 }
 
@@ -253,7 +351,7 @@ function membersOf(app: App, verb: Verb) {
 async function preflight(
   app: App,
   verb: Verb,
-  { keyId }: KeyInput,
+  { keyId, oldEndsAt, newKey }: KeyInput,
   { signal, forRequest }: PreflightOptions,
 ): Promise<Preflight<KeyFacts, KeyInput>> {
   try {
@@ -263,6 +361,7 @@ async function preflight(
     const { items: all } = await asFarAsRead(list)
     const variable = ownVariableOf(key, app.ownLastSlices)
     if (variable) keyFindings.refuse({ code: 'own-key', verb, variable })
+    const overlap = oldEndsAt === undefined ? undefined : await overlapWith(app, key, all, { oldEndsAt, newKey })
     const perhapsOwn: KeyFinding = { code: 'perhaps-own-key', name: key.name ?? keyId }
     return {
       facts: {
@@ -272,23 +371,44 @@ async function preflight(
         readOnly: key.readOnly,
         allowedIps: key.allowedIps,
         owner: key.user?.email,
+        overlap,
       },
-      input: { keyId: key.id },
+      input: { keyId: key.id, oldEndsAt: overlap?.oldEndsAt, newKey },
       unchecked: key.tokenLastSlice === undefined ? [perhapsOwn] : [],
-      warnings: warningsAbout(key, verb, { all, now: Date.now() }),
+      warnings: warningsAbout(key, verb, { all, now: Date.now(), isKept: overlap !== undefined }),
       incomplete: false,
     }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
     const unchecked: KeyFinding[] = [{ code: 'key-unread', keyId }]
     const warnings: KeyFinding[] = [{ code: 'token-stops', verb }]
-    return { facts: { keyId }, unchecked, warnings, incomplete: true }
+    const overlap = oldEndsAt === undefined ? undefined : { oldEndsAt }
+    return { facts: { keyId, overlap }, unchecked, warnings: overlap ? [] : warnings, incomplete: true }
+  }
+}
+
+/** The old key ends no later than by itself, and the new one ends when the old one would have. */
+async function overlapWith(
+  app: App,
+  key: ApiKey,
+  all: ApiKey[],
+  { oldEndsAt, newKey = '' }: Pick<KeyInput, 'newKey'> & { oldEndsAt: number },
+): Promise<KeyFacts['overlap']> {
+  requireEndable(app, oldEndsAt, keyFindings.refuse)
+  if (requesterOfKey(key) === undefined) keyFindings.refuse({ code: 'not-made-here' })
+  if (key.readOnly === undefined || key.allowedIps === undefined) keyFindings.refuse({ code: 'access-unknown' })
+  const known = (await knownEnds(app, all)).get(key.id)
+  return {
+    oldEndsAt: Math.min(oldEndsAt, known?.end ?? oldEndsAt),
+    newName: `${labelOf(key.name ?? '')}${newKey}`,
+    createdAt: Date.parse(key.createdAt ?? '') || undefined,
+    endsAt: known?.end,
   }
 }
 
 /** Lists what approvers should know about a key. `all`: the keys of the account. `now`: ms since 1970. */
-function warningsAbout(key: ApiKey, verb: Verb, { all, now }: { all: ApiKey[]; now: number }): KeyFinding[] {
-  const warnings: KeyFinding[] = [{ code: 'token-stops', verb }, historyOf(key, now)]
+function warningsAbout(key: ApiKey, verb: Verb, { all, now, isKept }: { all: ApiKey[]; now: number; isKept: boolean }): KeyFinding[] {
+  const warnings: KeyFinding[] = [...(isKept ? [] : [{ code: 'token-stops' as const, verb }]), historyOf(key, now)]
   if (key.name) warnings.unshift(...keyNamesakes(all, labelOf(key.name), key.id))
   if (verb === 'rotate' && key.readOnly === false && key.allowedIps?.length === 0) warnings.push({ code: 'full-access-from-everywhere' })
   return warnings
@@ -309,21 +429,22 @@ function differences(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
   const differ = <T>(of: (facts: KeyFacts) => T | undefined) =>
     of(approved) !== undefined && of(now) !== undefined && of(approved) !== of(now)
   if (differ(({ lastSlice }) => lastSlice)) return [{ code: 'token-changed' }]
-  const changed = (what: 'name' | 'access' | 'allowed addresses', words: (facts: KeyFacts) => string): KeyFinding[] => [
+  const changed = (what: 'name' | 'access' | 'allowed addresses' | 'end', words: (facts: KeyFacts) => string): KeyFinding[] => [
     { code: 'key-changed', what, before: words(approved), now: words(now) },
   ]
   if (differ(({ name }) => name)) return changed('name', ({ name = '' }) => name)
   if (differ(({ readOnly }) => readOnly)) return changed('access', accessOf)
+  if (differ(({ overlap }) => overlap?.endsAt)) return changed('end', ({ overlap }) => utcTime(overlap?.endsAt ?? 0))
   return differ(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted())) ? changed('allowed addresses', originsOf) : []
 }
 
 /** A rotation replaces the token, so its message goes on showing the end of the old one. */
 function describe(verb: Verb, facts: KeyFacts): Description {
-  const { keyId, name, lastSlice, owner } = facts
+  const { keyId, name, lastSlice, owner, overlap } = facts
   const requester = requesterOfKey({ name })
   const whom: Fact[] = requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true }]
   return {
-    title: verb === 'rotate' ? phrase`Rotate API key ${keyOf(facts)}` : phrase`Revoke API key ${keyOf(facts)}`,
+    title: phrase`${[verb === 'rotate' ? 'Rotate' : 'Revoke']} API key ${keyOf(facts)}${overlap ? phrase`, keeping the old one${untilWords(overlap.oldEndsAt)}` : []}`,
     facts: [
       ...whom,
       { label: verb === 'rotate' ? 'Old token ends in' : 'Token ends in', value: lastSlice ?? 'unknown' },

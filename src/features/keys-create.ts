@@ -1,30 +1,38 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { ensureDeleted } from '../account/client.ts'
-import { findInList, staysUnchecked } from '../account/resource.ts'
+import { staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { fullAccessFromEverywhere, isKeyLabel, keyPhrase, labelOf, uniqueKeyName } from '../domain/account.ts'
-import {
-  type Change,
-  type Moment,
-  type Observation,
-  type Preflight,
-  type PreflightOptions,
-  RetractedBecause,
-  retractedBecause,
-} from '../domain/change.ts'
+import { fullAccessFromEverywhere, isKeyLabel, isSameCreation, keyPhrase, labelOf, uniqueKeyName } from '../domain/account.ts'
+import { type Change, type Preflight, type PreflightOptions, RetractedBecause, retractedBecause } from '../domain/change.ts'
 import { UserError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
 import { changeFeature } from '../kit/change-feature.ts'
 import { finding, findings, namesakes } from '../kit/findings.ts'
 import { type Form, oneOf, text } from '../kit/form.ts'
+import {
+  creationFindings,
+  endFields,
+  endFindings,
+  enteredEnd,
+  filledEnd,
+  observeCreation,
+  requireEndable,
+  splitEnd,
+  typedEnd,
+  untilWords,
+} from '../kit/key-ends.ts'
 import { apiKeys, keyNamesakes } from '../kit/things.ts'
+import { createKey } from '../requests/key-ends.ts'
 import { requestIdFor } from '../requests/submit.ts'
 import { option } from '../slack/blocks.ts'
 import { type Mrkdwn, mrkdwn, truncate } from '../slack/text.ts'
 
-/** `name` is unique, so that a key whose creation was not confirmed can be found by it. */
-const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()) })
+/**
+ * `name` is unique, so that a key whose creation was not confirmed can be found by it. For a key that ends, Lockkeeper adds the end when it is
+ * created. `endsAt`: in ms since 1970.
+ */
+const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()), endsAt: z.number().optional() })
 type NewKey = z.infer<typeof NewKey>
 
 /** The id of the key on the account. The audit finds the account's own events by it. */
@@ -32,17 +40,12 @@ const resourceId = z.string()
 const name = z.string()
 
 export const newKeyFindings = findings({
+  ...endFindings,
+  ...creationFindings,
   'name-taken': finding({ name }, ({ name }) => `An API key called ${name} already exists.`),
   namesakes: namesakes(apiKeys),
   'keys-unread': finding("whether such a key already exists (the account API didn't answer)"),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
-  'created-unseen': finding(
-    { resourceId },
-    ({ resourceId }) => `Nobody saw the token of the created key (${resourceId}), so Lockkeeper deleted it.`,
-  ),
-  'no-such-key': finding(
-    "No key of that name is on the account. It wasn't created, or it's already deleted. If it appears later, Lockkeeper deletes it.",
-  ),
   retracted: finding(
     { resourceId, because: RetractedBecause },
     ({ resourceId, because }) =>
@@ -53,7 +56,8 @@ type NewKeyFinding = z.infer<typeof newKeyFindings.schema>
 
 const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -. It begins with a letter or digit.'
 
-const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses'> = {
+const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses' | 'ends' | 'date'> = {
+  hasEnds: true,
   startsOnClick: true,
   callbackId: 'create-api-key',
   title: 'Create an API key',
@@ -78,13 +82,16 @@ const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses'> = {
       maxLength: 1_000,
       problem: wrongAddresses,
     }),
+    ...endFields(),
   },
-  input: ({ name, access, addresses }, sent) => ({
+  input: async ({ name, access, addresses, ends, date }, sent, app) => ({
     name: uniqueName(name, sent),
     readOnly: access !== 'full',
     allowedIps: parseAllowedAddresses(addresses).addresses,
+    endsAt: await enteredEnd(app, { ends, date }, sent.origin.userId),
   }),
-  filled: ({ name, readOnly, allowedIps }) => ({
+  filled: ({ name, readOnly, allowedIps, endsAt }) => ({
+    ...filledEnd(endsAt),
     name: labelOf(name),
     access: readOnly ? 'read-only' : 'full',
     addresses: allowedIps.join(', '),
@@ -98,17 +105,19 @@ export const createApiKey = changeFeature({
   form,
   command: {
     words: 'keys create',
-    usage: '[<name>]',
+    usage: '[<name> [for <time>]]',
     group: 'Keys',
     summary: 'Request a new API key',
-    details: mrkdwn`With a name: a read-only key for any IP. Without: opens a form for access and allowed addresses. After the approval, press *Create key*. Its token is shown once, only to you.`,
-    examples: ['ci-deploy'],
+    details: mrkdwn`With a name: a read-only key for any IP, which Lockkeeper deletes after the time. Without: opens a form for access, allowed addresses and the end. After the approval, press *Create key*. Its token is shown once, only to you.`,
+    examples: ['ci-deploy', 'ci-deploy for 30d'],
     button: 'New key',
   },
-  read: async (_, { args, slashCommand }) => {
+  read: async (app, { args: words, slashCommand }) => {
+    const { args, end } = splitEnd(words)
     const label = args.join(' ')
     if (!isKeyLabel(label)) throw new UserError(`${nameRule} Nothing was requested.`)
-    return { input: { name: uniqueName(label, slashCommand), readOnly: true, allowedIps: [] } }
+    const endsAt = await typedEnd(app, 'key.create', end, slashCommand.origin)
+    return { input: { name: uniqueName(label, slashCommand), readOnly: true, allowedIps: [], endsAt } }
   },
 })
 
@@ -153,12 +162,13 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
     resource: ({ name }) => `api_key_name:${name}`,
     // The name on the account is unique. Two open requests with one label would create two keys that people can't distinguish.
     moreResources: ({ name }) => [`api_key_label:${labelOf(name).toLowerCase()}`],
+    endOf: ({ endsAt }) => ({ endsAt }),
     preflight: (input, options) => preflight(app, input, options),
     differences: () => [],
     explain: newKeyFindings.explain,
     subject: ({ name }) => labelOf(name),
-    describe: ({ name, readOnly, allowedIps }) => ({
-      title: phrase`Create API key ${keyPhrase(name)}`,
+    describe: ({ name, readOnly, allowedIps, endsAt }) => ({
+      title: phrase`Create API key ${keyPhrase(name)}${untilWords(endsAt)}`,
       facts: [
         { label: 'Access', value: readOnly ? 'read-only' : 'full access' },
         { label: 'Usable from', value: allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP' },
@@ -168,42 +178,29 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
     }),
     handover: {
       label: 'Create key',
-      issue: async (input, _, { onAnswer }) => {
-        const { key, token } = await app.account.apiKeys.create(input, { onAnswer })
+      issue: async (input, _, options) => {
+        const { key, token } = await createKey(app, input, options)
         const heading = `Your new API key ${labelOf(input.name)}`
-        return { id: key.id, secret: token, heading, note: `${seenOnce} Its name on the account is ${input.name}.` }
+        return { id: key.id, secret: token, heading, note: `${seenOnce} Its name on the account is ${key.name ?? input.name}.` }
       },
       retract: ({ id }) => ensureDeleted(app.account.apiKeys, id),
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
-    observe: (input, _, moment) => observe(app, input, moment),
-    doneSentence: ({ name }) => phrase`Created API key ${keyPhrase(name)}. Its token was shown once.`,
+    observe: ({ name }, _, moment) => observeCreation(app, name, moment),
+    doneSentence: ({ name, endsAt }) => phrase`Created API key ${keyPhrase(name)}${untilWords(endsAt)}. Its token was shown once.`,
   }
 }
 
 async function preflight(app: App, input: NewKey, { signal }: PreflightOptions): Promise<Preflight<NewKey, NewKey>> {
-  const { name, readOnly, allowedIps } = input
+  const { name, readOnly, allowedIps, endsAt } = input
+  if (endsAt !== undefined) requireEndable(app, endsAt, newKeyFindings.refuse)
   const open: NewKeyFinding[] = !readOnly && allowedIps.length === 0 ? [{ code: 'full-access-from-everywhere' }] : []
   try {
     const keys = await app.account.apiKeys.list({ signal })
-    if (keys.some((key) => key.name === name)) newKeyFindings.refuse({ code: 'name-taken', name })
+    if (keys.some((key) => isSameCreation(key.name, name))) newKeyFindings.refuse({ code: 'name-taken', name })
     return { facts: input, unchecked: [], warnings: [...keyNamesakes(keys, labelOf(name)), ...open], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
     return { facts: input, unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding], warnings: open, incomplete: true }
   }
-}
-
-/** Deletes a key whose token nobody has seen. A key that was used counts as seen. */
-async function observe({ account: { apiKeys } }: App, { name }: NewKey, moment: Moment): Promise<Observation> {
-  const find = () => findInList(apiKeys.list(), (key) => key.name === name)
-  const key = await find()
-  if (key?.lastUsedAt !== undefined) return { is: 'done' }
-  if (key) {
-    await ensureDeleted(apiKeys, key.id)
-    if (await find()) return { is: 'unclear' }
-    return { is: 'failed', cause: { code: 'created-unseen', resourceId: key.id } satisfies NewKeyFinding, corrects: true }
-  }
-  if (moment.isUnsettled) return { is: 'unclear' }
-  return { is: 'not-started', cause: { code: 'no-such-key' } satisfies NewKeyFinding }
 }

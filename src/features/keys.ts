@@ -1,9 +1,12 @@
 import { type ApiKey, ownVariableOf, remarksOn } from '../account/objects.ts'
 import { asFarAsRead, findInList } from '../account/resource.ts'
+import type { App } from '../app.ts'
 import { labelOf, type OwnLastSlices, requesterOfKey } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
+import { withinOr } from '../domain/within.ts'
 import { listFeature, textsIn } from '../kit/list.ts'
+import { knownEnds } from '../requests/key-ends.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
@@ -11,6 +14,7 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../sla
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey extends ApiKey {
   isOwn: boolean
+  endsAt: number | undefined
   remarks: string[]
 }
 
@@ -27,6 +31,7 @@ const columns: Columns<ListedKey> = [
     before: 'for ',
     ifAny: true,
   },
+  { header: 'Ends', cell: ({ endsAt }) => (endsAt === undefined ? undefined : dateTime(endsAt)), before: 'until ', ifAny: true },
   { header: 'Token ends in', cell: ({ tokenLastSlice }) => tokenLastSlice && code(tokenLastSlice), before: 'ends in ' },
   { header: 'Access', cell: access, absent: 'access unknown', line: 2 },
   { header: 'From', cell: origins, before: 'from ', absent: 'allowed addresses unknown', line: 2 },
@@ -36,6 +41,10 @@ const columns: Columns<ListedKey> = [
 
 interface Reading {
   now: number
+  /** When keys end by themselves, by their ids. */
+  ends?: Map<string, { end: number }>
+  /** The Slack ids of people who left the workspace. */
+  left?: Set<string>
   ownLastSlices: OwnLastSlices
   missing?: Missing
 }
@@ -63,9 +72,20 @@ function apiKeyDetails(key: ApiKey, reading: Reading): Details {
   return { ...detailsOf(listed(key, reading), columns, more), name: nameOf(key) }
 }
 
-function listed(key: ApiKey, { now, ownLastSlices }: Reading): ListedKey {
+function listed(key: ApiKey, { now, ownLastSlices, ends, left }: Reading): ListedKey {
   const isOwn = ownVariableOf(key, ownLastSlices) !== undefined
-  return { ...key, isOwn, remarks: remarksOn(key, now, { isOwn }) }
+  const hasLeft = left?.has(requesterOfKey(key) ?? '') ? ['its owner left the workspace'] : []
+  return { ...key, isOwn, endsAt: ends?.get(key.id)?.end, remarks: [...hasLeft, ...remarksOn(key, now, { isOwn })] }
+}
+
+/** How long a list waits for Slack to say who left the workspace. */
+const peopleMs = 1_500
+
+async function readBeside(app: App, keys: ApiKey[]): Promise<Reading> {
+  const requesters = [...new Set(keys.flatMap((key) => requesterOfKey(key) ?? []))]
+  const people = await withinOr(peopleMs, Promise.all(requesters.map((id) => app.directory.person(id))), [])
+  const left = new Set(people.flatMap(({ userId, standing }) => (standing === 'deleted' ? [userId] : [])))
+  return { now: Date.now(), ownLastSlices: app.ownLastSlices, ends: await knownEnds(app, keys), left }
 }
 
 function nameOf({ id, name }: ApiKey): string {
@@ -97,17 +117,18 @@ export const listApiKeys = listFeature({
   usage: '[word…]',
   group: 'Keys',
   summary: 'API keys, those that need attention first',
-  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: never used, unused for 90 days, over a year old, full access from any IP.`,
+  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: never used, unused for 90 days, over a year old, full access from any IP, or its owner left the workspace.`,
   examples: ['terraform', 'read-only'],
-  list: async ({ lists, ownLastSlices }, { args }) => {
-    const { items, ...missing } = await asFarAsRead(lists.apiKeys())
-    return apiKeyListing(items, args, { now: Date.now(), ownLastSlices, missing })
+  list: async (app, { args }) => {
+    const { items, ...missing } = await asFarAsRead(app.lists.apiKeys())
+    return apiKeyListing(items, args, { ...(await readBeside(app, items)), missing })
   },
   item: {
     of: 'api-key',
-    read: async ({ lists, ownLastSlices }, id) => {
-      const key = await findInList(lists.apiKeys(), (one) => one.id === id)
-      return key && apiKeyDetails(key, { now: Date.now(), ownLastSlices })
+    read: async (app, id) => {
+      const reading = app.lists.apiKeys()
+      const key = await findInList(reading, (one) => one.id === id)
+      return key && apiKeyDetails(key, await readBeside(app, (await asFarAsRead(reading)).items))
     },
   },
 })

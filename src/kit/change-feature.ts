@@ -15,7 +15,7 @@ import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
 import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
 import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
-import { readJson } from '../slack/payloads.ts'
+import { readJson, readMetadata } from '../slack/payloads.ts'
 import { wrongUsage } from '../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Pair } from '../slack/typed-words.ts'
@@ -28,6 +28,7 @@ import {
   formForItem,
   formView,
   formWithBoxes,
+  noted,
   offerChoices,
   submitForm,
   updateForm,
@@ -45,6 +46,8 @@ export interface FeatureDefinition {
   kinds?: ChangeKind[]
   /** Those of its kinds that are many changes of another kind under one approval, each with that kind. */
   bundles?: Record<ChangeKind, ChangeKind>
+  /** Set if its kinds need an approval even if a setting lists kinds that need none. */
+  neverExempt?: true | undefined
   create(app: App): Feature
 }
 
@@ -75,6 +78,7 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   offer?: { of: ThingKind; label: string }
   /** If its request is many changes of another kind under one approval: its kind, with that one. */
   bundles?: Record<ChangeKind, ChangeKind>
+  neverExempt?: true
   repeated?: (app: App) => Work[]
 }
 
@@ -104,7 +108,11 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       ...declared.change(app),
       ...(offer ? { offer: { of: offer.of, label: offer.label, actionId: offered } } : {}),
     }
-    const filled: FilledForm = (metadata, filling) => formView(form, filledView(form, change, metadata, filling).view)
+    const prepared = (metadata: string) => {
+      const ends = form.hasEnds && app.access.endsTerms(kind, readMetadata(metadata)?.origin.channelId ?? '')
+      return ends ? noted(metadata, { ends }) : metadata
+    }
+    const filled: FilledForm = (metadata, filling) => formView(form, filledView(form, change, prepared(metadata), filling).view)
     const fresh = (metadata: string, filling: Filling) => {
       const { view, asked } = filledView(form, change, metadata, filling)
       return formWithBoxes(app, form, view, asked)
@@ -124,7 +132,8 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     const withFirst = async (metadata: string, first: Promise<PlainTextOption | undefined>) =>
       formWithBoxes(app, form, { metadata, entered: { [firstName]: await first } })
 
-    async function formOf(metadata: string, { args: [typed], command }: GivenWords) {
+    async function formOf(given: string, { args: [typed], command }: GivenWords) {
+      const metadata = prepared(given)
       if (typed === undefined || !firstThing) return formView(form, { metadata })
       const found = withFirst(metadata, suggesting(app, things, command, findOption(app, firstThing, typed)))
       return fillForm(typed, found, (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
@@ -144,7 +153,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       ],
       changes: [change],
       forms: { [kind]: { filled, fresh: form.boxes && fresh } },
-      itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, metadata, shown) }] : [],
+      itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, prepared(metadata), shown) }] : [],
       clicks: {
         ...Object.fromEntries(pickers.map(([name]) => [actionIdOf(form, name), (click) => updateForm(app, form, name, click)])),
         ...(things.length > 0 && { [thisOne]: (click) => chooseOne(app, { change, form: filled }, click) }),
@@ -159,7 +168,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     }
   }
 
-  return { kinds: [kind], bundles, create }
+  return { kinds: [kind], bundles, neverExempt: declared.neverExempt, create }
 }
 
 interface Typed extends Pick<SlashCommand, 'origin' | 'deliveryKey' | 'triggerId' | 'responseUrl' | 'reason' | 'start'> {

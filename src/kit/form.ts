@@ -23,7 +23,7 @@ export type Entered = string | PlainTextOption | undefined
 type AllEntered = Record<string, Entered>
 
 /** A field of a form. Its name is that of the member of the change's input, and the id of its block. */
-interface Field {
+export interface Field {
   label: string
   hint?: string
   optional?: boolean
@@ -34,7 +34,7 @@ interface Field {
   fits?: (app: App, chosen: string) => Promise<(item: never) => boolean>
   /** Says why the text, or the value of the chosen option, cannot be taken. An empty optional field is `''`. */
   problem?: (entered: string) => Mrkdwn | undefined
-  element: (actionId: string, entered: Entered) => Parameters<typeof input>[0]['element']
+  element: (actionId: string, entered: Entered, metadata: string) => Parameters<typeof input>[0]['element']
 }
 
 type Words = Pick<Field, 'label' | 'hint' | 'optional' | 'problem'>
@@ -66,12 +66,14 @@ export interface Form<Input, Facts, Name extends string = keyof Input & string> 
   callbackId: string
   title: string
   fields: Record<Name, Field>
-  /** Returns the input of the change. Default: what was entered, under the names of the fields. */
-  input?(entered: Record<Name, string>, submission: Pick<Submission, 'origin' | 'deliveryKey'>): Input
+  /** Returns the input of the change. Throws a Refusal. Default: what was entered, under the names of the fields. */
+  input?(entered: Record<Name, string>, submission: Pick<Submission, 'origin' | 'deliveryKey'>, app: App): Input | Promise<Input>
   /** Fills the fields with a change. Default of each: the text in the input under its name. */
   filled(input: Input, facts: Facts): Partial<Record<Name, Entered>>
   /** The field that shows a refusal whose finding names none. Default: the first one. */
   errorsAt?: Name
+  /** Set if it asks for the end of a key: its metadata then has what the rule says about that. */
+  hasEnds?: true | undefined
   /** Set if it starts on a click of its requester, so that no start is asked for. */
   startsOnClick?: true | undefined
   boxes?: Boxes<Input, Facts>
@@ -127,7 +129,7 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
       hint,
       optional,
       dispatchAction: name === leading || (thing !== undefined && form.boxes !== undefined),
-      element: element(actionIdOf(form, name), entered[name]),
+      element: element(actionIdOf(form, name), entered[name], metadata),
     })
   return modal({
     callbackId: form.callbackId,
@@ -204,9 +206,10 @@ export async function submitForm<Input, Facts>(
   if (refused) return refused
   // A field that was left empty is no member of the input.
   const filledIn = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
-  const input = form.input?.(values, submission) ?? ({ ...filledIn, ...(form.boxes && ticked && { [form.boxes.name]: ticked }) } as Input)
   const { undoes, repeats, message: fromMessage } = readMetadata(metadata) ?? {}
   try {
+    const entry = { ...filledIn, ...(form.boxes && ticked && { [form.boxes.name]: ticked }) } as Input
+    const input = (await form.input?.(values, submission, app)) ?? entry
     const earlier = { undoes: undoes?.id, repeats: repeats?.id, fromMessage }
     const outcome = await app.submit({ change, input, origin, reason, start, deliveryKey, ...earlier })
     return { is: 'accepted', words: submittedWords(outcome), title: 'Request sent' }
@@ -296,7 +299,7 @@ function optionIn(entered: Entered): PlainTextOption | undefined {
   return typeof entered === 'string' ? undefined : entered
 }
 
-function noted(metadata: string, more: Pick<Metadata, 'extra' | 'title'>): string {
+export function noted(metadata: string, more: Pick<Metadata, 'extra' | 'title' | 'ends'>): string {
   const known = readMetadata(metadata)
   return known ? writeMetadata({ ...known, ...more }) : metadata
 }

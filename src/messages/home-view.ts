@@ -1,9 +1,11 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isOpen } from '../domain/request.ts'
 import type { Watch } from '../domain/watch.ts'
+import type { KeyEnd } from '../requests/key-ends.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { stateWithCount } from './items.ts'
+import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
 import { watchBlocks } from './watches.ts'
@@ -25,6 +27,8 @@ export interface HomeContent {
   underway: HomeEntry[]
   /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
   scheduled: HomeEntry[]
+  /** The viewer's keys that end by themselves, the next one first. */
+  keys: KeyEnd[]
   /** What the viewer watches on the account. */
   watches: Watch[]
   viewerId: string
@@ -56,7 +60,7 @@ const shortParts = [
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, watches, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, keys, watches, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
@@ -64,12 +68,14 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
-  // Some blocks are kept for the watches.
-  const most = watches.length > 0 ? 94 : 98
+  // Some blocks are kept for the keys and the watches.
+  const most = 98 - (keys.length > 0 ? 6 : 0) - (watches.length > 0 ? 4 : 0)
   for (const { part, title, upTo } of shortParts) {
     const entries = content[part].map((entry) => shortEntry(entry, part, content))
     add(blocks, { title: `${title} (${entries.length + unread[part]})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
   }
+  const ending = keys.map((key) => wholeSection(ownKeyWords(key)))
+  add(blocks, { title: `Your keys (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: mrkdwn`*keys*` })
   const watched = watchBlocks(watches).map((block) => [block])
   add(blocks, { title: `Your watches (${watches.length})`, entries: watched, upTo: 98, rest: mrkdwn`*watches*` })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))

@@ -2,8 +2,9 @@ import type { ReadKeyProblem } from '../domain/account.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
 import type { FreezeProblem } from '../requests/freeze.ts'
+import type { KeyEnd } from '../requests/key-ends.ts'
 import type { WatchingProblem } from '../requests/watching.ts'
-import { channelMention, code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
+import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, profileLink } from '../slack/text.ts'
 import { untrustedWords } from './freezes.ts'
 
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
@@ -58,6 +59,20 @@ export function distrustedFreeze(problem: FreezeProblem): Mrkdwn {
   return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${cause}`
 }
 
+/** Without a record of Lockkeeper, a name alone decides nothing that could be a copy. */
+export function doubtfulEnds(keys: { id: string; name?: string }[]): Mrkdwn {
+  const shown = keys.slice(0, 10).map(({ id, name }) => mrkdwn`${code(id)} (${name ?? 'no name'})`)
+  return mrkdwn`:warning: These API keys say that they end, and Lockkeeper can't be sure that it gave them that end, so they don't end by themselves: ${joinMrkdwn(shown, ', ')}${keys.length > shown.length ? ' and more' : ''}. Revoke those that nobody needs, and rename the others.`
+}
+
+export function overdueEnd({ keyId, label, requester, end }: KeyEnd): Mrkdwn {
+  return mrkdwn`:rotating_light: API key ${label} of ${mention(requester)} (${code(keyId)}) should have ended ${dateTime(end)}, and still works. Lockkeeper keeps trying to delete it. If Lockkeeper itself uses this key, set another one. Otherwise delete it in the account's dashboard.`
+}
+
+export function undeliveredEnd({ keyId, label, requester, end }: KeyEnd, error: string): Mrkdwn {
+  return mrkdwn`:warning: Couldn't tell ${mention(requester)} that API key ${label} (${code(keyId)}) ends ${dateTime(end)}, in its channel or directly: ${error}. Tell whoever uses it.`
+}
+
 export function distrustedWatches(problem: WatchingProblem, key: string): Mrkdwn {
   if (problem === 'forged')
     return mrkdwn`:rotating_light: The list of what people watch has entries that Lockkeeper didn't write. It is removed, so people must watch again. Find out who can write to Redis.`
@@ -87,6 +102,7 @@ export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {
       return mrkdwn`:warning: Request ${id} was signed with a key that Lockkeeper doesn't have. Lockkeeper won't act on it. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma, or have it requested again.`
     case 'approval-needed-now':
     case 'rule-gone':
+    case 'end-not-allowed':
       return mrkdwn`:warning: The policy no longer allows request ${id} as it was approved. Nothing was done. It must be requested again.`
     case 'approved-too-long-ago':
       return mrkdwn`:warning: Request ${id} was approved too long ago. Nothing was done. It must be requested again.`

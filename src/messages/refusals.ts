@@ -50,6 +50,10 @@ const constant = {
     why: 'No policy rule covers it anymore. Nothing was sent or changed.',
     next: 'The people who run Lockkeeper can add a rule.',
   },
+  'end-not-allowed': {
+    why: 'The policy no longer allows when this key ends. Nothing was sent or changed.',
+    next: 'Request it with another end.',
+  },
   'data-lost': { why: 'Redis lost its data.' },
   'set-back': { why: 'Redis went back to an older state.' },
   suspended: { why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.' },
@@ -90,6 +94,11 @@ export function refusalOf({ operation, status, codes, detail }: ApiError) {
 }
 
 const explainCommon = explainer(CommonFinding, commonWords)
+
+/** For approvers, after the policy has changed. */
+export function endNotAllowed(rule: string): Mrkdwn {
+  return mrkdwn`The rule “${rule}” no longer allows when this key ends. Nothing was approved. Reject it, so that it is requested with another end.`
+}
 
 /** Puts a finding into the words of its change, or into the common ones. Shows an unknown code as it is. */
 export function explain(change: Pick<Change, 'explain'> | undefined, finding: Finding): Words {

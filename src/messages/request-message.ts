@@ -1,6 +1,6 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import type { Description, Fact, Handover, Words } from '../domain/change.ts'
+import type { Description, Fact, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
 import { gaveWay, holdOf, isHeld, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
@@ -80,7 +80,7 @@ export interface CardView {
   /** An unexpected fact about the account at the write, which did not prevent it. */
   remark?: string | undefined
   /** The requester's button of a change whose result only the requester gets, and what they must confirm after a press. */
-  handover?: Pick<Handover<unknown, unknown>, 'label' | 'warning'> | undefined
+  handover?: { label: string; warning?: string | undefined } | undefined
   reverseLabel?: string | undefined
   undoes?: LinkedRequest | undefined
   repeats?: LinkedRequest | undefined

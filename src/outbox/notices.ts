@@ -8,6 +8,7 @@ import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { freezeOnAt } from '../requests/freeze.ts'
 import { notice } from '../slack/blocks.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
+import { sendKeyEnd } from './key-end-messages.ts'
 import {
   type Delivered,
   deliveredOf,
@@ -65,6 +66,11 @@ async function sendLeased(app: App, owed: OwedText, leased: Awaited<ReturnType<t
 /** `facts`: as Redis has them. `sinceMs`: when it was first owed, in ms since 1970. */
 async function sendText(app: App, owed: OwedText, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   if (owed.name === 'freeze') return sendFreeze(app, owed, held, facts, sinceMs)
+  if (owed.name === 'key-end') {
+    const { undelivered, ...result } = await sendKeyEnd(app, owed, held, facts, sinceMs)
+    if (undelivered) await notifyOperators(app, 'report-undeliverable', undelivered, { about: owed.id })
+    return result
+  }
   if (owed.name === 'watch') return sendWatch(app, owed, held, facts, sinceMs)
   const data = parseFacts(facts)
   const ofAlerts = app.config.policy.alerts?.find((route) => route.channelId === data?.channelId)?.channelId
@@ -126,6 +132,11 @@ interface Draft {
 export async function oweText(app: App, owed: OwedText, facts: Facts): Promise<void> {
   const { keys, values } = draftOf(app, owed, facts)
   await run(app.redis, 'owe', keys, [...values, '0'])
+}
+
+/** The same with facts that another module reads and verifies. `keepMs`: how long it is owed. */
+export async function oweFacts(app: App, owed: OwedText, facts: string, keepMs: number): Promise<void> {
+  await run(app.redis, 'owe', [app.keys.message(owed.id), app.keys.outbox], [memberOf(owed), facts, String(keepMs), '0'])
 }
 
 function draftOf({ keys }: App, owed: OwedText, facts: Facts | undefined): Draft {

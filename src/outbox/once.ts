@@ -15,8 +15,11 @@ const run = scriptsOf(readScripts(import.meta.url, ['lease', 'settle']))
 /** The message and the reports of a request are rendered when they are sent. The others are stored in their final words. */
 export type OutboxName = 'card' | ReportName | TextName
 
-/** `notice`: to the operators. `alerts`: why alerts led to no request. `freeze` and `watch`: to its channel or to the operators, signed. */
-const textNames = ['notice', 'alerts', 'freeze', 'watch'] as const
+/**
+ * `notice`: to the operators. `alerts`: why alerts led to no request. Signed: `freeze` and `watch` to its channel or to the operators, and `key-end`
+ * to the thread in which a key was created.
+ */
+const textNames = ['notice', 'alerts', 'freeze', 'watch', 'key-end'] as const
 export type TextName = (typeof textNames)[number]
 
 /** A message of the outbox. `id`: of the request or, for a message that is about no request, of the message itself. */

@@ -60,6 +60,7 @@ const codes: Record<AuthorityProblem['code'], ErrorCode> = {
   'unknown-key': 'signing-key-unknown',
   'approval-needed-now': 'policy-changed',
   'rule-gone': 'policy-changed',
+  'end-not-allowed': 'policy-changed',
   'approved-too-long-ago': 'approved-too-long-ago',
 }
 

@@ -73,7 +73,7 @@ export function viewOf(app: App, request: Request): CardView {
     ending: explainAll(change, request.causes),
     done: opened ? withoutOwner(opened.change.doneSentence(opened.latest), origin.userId) : [],
     remark: opened?.change.remark?.(opened.latest),
-    handover: change?.handover,
+    handover: change?.handover && { label: change.handover.label, warning: opened && change.handover.warning?.(opened.input) },
     reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
     undoes: linked(request.undoes),
     repeats: linked(request.repeats),

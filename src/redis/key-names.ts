@@ -53,6 +53,8 @@ export function createKeys(prefix: string) {
     lastReceived: `${tag}:last-received`,
     /** What `/infra freeze` and `/infra unfreeze` set last, signed and numbered. */
     freeze: `${tag}:freeze`,
+    /** A hash: the signed end of each key that ends by itself, by the id of the key. */
+    keyEnds: `${tag}:key-ends`,
     /** Marks this data set. If the mark is gone, data was lost. */
     dataLossMark: `${tag}:data-loss-mark`,
     /** A list: how long the last changes of a kind took that are done, in ms. */

@@ -31,6 +31,7 @@ import {
   approversOf,
   type ChangeKind,
   decidingRule,
+  type EndsTerms,
   eachOf,
   freezersOf,
   freezing,
@@ -326,6 +327,11 @@ function reasonTerms({ catalog, config }: Judging, kind: ChangeKind, channelId: 
   return terms.every((each) => each?.pattern === last.pattern) ? last : { rule: last.rule }
 }
 
+/** What the rule of this channel says about the ends of keys, which belong to no project. */
+function endsTerms({ config }: Judging, kind: ChangeKind, channelId: string): EndsTerms | undefined {
+  return rulesOfKind(config.policy, { kind, channelId, hasProject: false }).at(-1)?.ends
+}
+
 export interface KindRights {
   kind: ChangeKind
   request: Ruling
@@ -397,7 +403,7 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
   return new Denied(denial, app.catalog.labelOf, command)
 }
 
-const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, reasonTerms }
+const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, reasonTerms, endsTerms }
 
 /** The checks of who may do what. No other code decides that. A decision is checked by what Slack says at the click. */
 export interface Access extends Bound<typeof checks> {

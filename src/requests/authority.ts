@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { type FoundEntry, findEntries } from '../audit/find.ts'
 import { isMachine } from '../domain/approval.ts'
-import { approvalsNeeded, eachOf, type Freeze, type PolicyRule } from '../domain/policy.ts'
+import { approvalsNeeded, eachOf, endsProblem, type Freeze, type PolicyRule } from '../domain/policy.ts'
 import {
   type Approval,
   type AuthorityProblem,
@@ -75,12 +75,20 @@ function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, fr
   if (problem) return problem
   const rule = app.access.ruleOf(request)
   if (!rule) return { code: 'rule-gone' }
+  if (!isEndAllowed(app, request, rule)) return { code: 'end-not-allowed' }
   // An exemption that the policy has withdrawn since the request does not count, and no exemption covers a request by a machine.
   if (!request.needsApproval && (rule.approve || isMachine(request.origin))) return { code: 'approval-needed-now' }
   const unapproved = request.needsApproval ? approvalProblem(app, request, rule) : undefined
   if (unapproved) return unapproved
   const { signed, times } = timesOf(app, request, freezes)
   return now > mayStartUntil(signed, times) + moreMs ? { code: 'approved-too-long-ago' } : undefined
+}
+
+/** Whether its rule allows, as it is now, when the key ends that a request makes. */
+export function isEndAllowed({ catalog }: Pick<App, 'catalog'>, request: Request, rule: PolicyRule): boolean {
+  const opened = rule.ends && catalog.openIfFit(request)
+  const end = opened?.change.endOf?.(opened.input, opened.facts)
+  return !end || endsProblem(rule, { ...end, requestedAt: request.createdAt }) === undefined
 }
 
 /** Undefined if enough genuine approvals were given. That is not checked with Slack again, which may not respond. */

@@ -71,6 +71,8 @@ export function createCatalog(changes: Change[] = []) {
       const opened = openIfFit(request)
       return opened ? projectOfChange(opened.change, opened.facts) : 'unknown'
     },
+    /** For the owner of a key that ends soon. */
+    offersAtEnd: () => all().flatMap(({ kind, offeredAtEnd: label }) => (label === undefined ? [] : [{ of: 'api-key', kind, label }])),
     offersFor: (kind: ThingKind): Offer[] => all().flatMap(({ offer }) => (offer?.of === kind ? offer : [])),
   }
 }

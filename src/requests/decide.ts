@@ -4,10 +4,11 @@ import type { Change } from '../domain/change.ts'
 import { type Approval, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
-import { approvedByYou, changedRecord, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
+import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
 import { cardButtons } from '../messages/words.ts'
 import { show } from '../outbox/outbox.ts'
 import { Refusal } from '../slack/errors.ts'
+import { isEndAllowed } from './authority.ts'
 import { passedBy, timesOf } from './freeze.ts'
 import type { StepName } from './steps.ts'
 import { firstReminderAt, type StepData, type StepResult } from './store.ts'
@@ -23,6 +24,7 @@ export async function approve(app: App, read: Request, origin: Origin, onTaken?:
   const { signatures, access, store } = app
   refuseRequesterOfDecided(read, origin)
   const grant = await access.authorize(origin, { to: 'decide', request: read, button: cardButtons.approve })
+  requireAllowedEnd(app, read)
   const by = origin.userId
   // What is frozen now prolongs the time to have a secret issued.
   if (app.catalog.open(read).change.handover) await app.freezes.read()
@@ -82,6 +84,7 @@ export async function mayDecide(app: App, request: Request, origin: Origin, to: 
 /** Approves the request of the same person, in an emergency. The channel gets a report with the reason. */
 export async function breakGlass(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
   const grant = await app.access.authorize(origin, { to: 'break-glass', request })
+  requireAllowedEnd(app, request)
   refuseUnlessWaiting(request, origin.userId)
   const passed = await passedBy(app, request)
   const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, passed, at: await app.store.now() }
@@ -180,6 +183,12 @@ async function readAgain({ store }: App, { id, origin }: Request): Promise<Reque
   const request = await store.find(id)
   if (!request) throw new Refusal(unknownRequest(origin.command))
   return request
+}
+
+/** The policy may have changed since the request. */
+function requireAllowedEnd(app: App, request: Request): void {
+  const rule = app.access.ruleOf(request)
+  if (rule && request.state === 'waiting' && !isEndAllowed(app, request, rule)) throw new Refusal(endNotAllowed(rule.name))
 }
 
 function refuseUnlessWaiting(request: Request, userId: string): void {

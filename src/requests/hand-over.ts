@@ -124,7 +124,7 @@ async function issueAndShow(app: App, claimed: Claimed, click: Click): Promise<v
   const { request, opened, handover, facts } = claimed
   const answers: ApiAnswer[] = []
   const onAnswer = (answer: ApiAnswer) => void answers.push(answer)
-  const issued = await issue(app, request, () => handover.issue(opened.input, facts, { onAnswer }), click)
+  const issued = await issue(app, request, () => handover.issue(opened.input, facts, { onAnswer, request }), click)
   if (!issued) return
   if (performance.now() - claimed.startedAt >= app.timings.handoverMs / 2) return retract(app, claimed, issued, 'too-slow', click)
   const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
@@ -183,7 +183,7 @@ async function endShown(app: App, claimed: Claimed, audit: Pick<AuditNote, 'answ
 }
 
 /** Makes a secret worthless that was not shown, and ends its request. */
-async function retract(app: App, { request, opened, handover }: Claimed, issued: Issued, because: RetractedBecause, click: Click) {
+async function retract(app: App, { request, opened, handover, facts }: Claimed, issued: Issued, because: RetractedBecause, click: Click) {
   try {
     await inLane('retract', () => handover.retract(issued))
   } catch (error) {
@@ -191,7 +191,7 @@ async function retract(app: App, { request, opened, handover }: Claimed, issued:
     onApiError(app, error)
     return
   }
-  const cause = handover.retracted(issued, because)
+  const cause = handover.retracted(issued, because, facts)
   await app.store.take(request, 'fail', { set: { causes: [cause] } })
   const { why, next = 'Request it again.' } = explain(opened.change, cause)
   await click.answer.ephemeral(notice(mrkdwn`${why} ${next}`))

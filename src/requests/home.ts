@@ -9,6 +9,7 @@ import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../me
 import { viewOf } from '../outbox/render.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import { isFrozenAt } from './freeze.ts'
+import { readEnds } from './key-ends.ts'
 
 /** Check rights for at most 100 waiting requests. Take at most 50 of the others in each part, which is more than a Home tab can show. */
 const most = { waiting: 100, shown: 50, ended: 10, inPlace: 20 }
@@ -89,7 +90,12 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
   const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
   const { watches } = (await app.watching.read()).watching
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
-  const [{ requests: open, unreadable }, ended, now] = await Promise.all([store.findOpen(), store.ended(most.ended, isMine), store.now()])
+  const [{ requests: open, unreadable }, ended, now, keys] = await Promise.all([
+    store.findOpen(),
+    store.ended(most.ended, isMine),
+    store.now(),
+    readEnds(app),
+  ])
   const waiting = firstOf(open, ({ state }) => state === 'waiting', most.waiting)
   const isScheduled = (each: Request) => holdOf(each) !== undefined
   const scheduled = firstOf(open.filter(isScheduled).toSorted(bySchedule), () => true, most.shown)
@@ -117,6 +123,7 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
     mine: entries([...mine.requests, ...endedBefore]),
     underway: entries(underway.requests),
     scheduled: entries(scheduled.requests),
+    keys: [...keys.ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end),
     watches: watches.filter(({ origin }) => origin.userId === viewer.userId),
     viewerId: viewer.userId,
     decided,

@@ -2,7 +2,16 @@ import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { type Change, type Finding, peopleIn, projectOf } from '../domain/change.ts'
-import { approvalsNeeded, escalationsOf, firstApproversOf, longestReason, type PolicyRule, visibleReason } from '../domain/policy.ts'
+import { CheckFailed } from '../domain/errors.ts'
+import {
+  approvalsNeeded,
+  endsProblem,
+  escalationsOf,
+  firstApproversOf,
+  longestReason,
+  type PolicyRule,
+  visibleReason,
+} from '../domain/policy.ts'
 import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
@@ -15,7 +24,7 @@ import {
   tooManyLately,
   tooManyUndecided,
 } from '../messages/forms.ts'
-import type { CommonFinding } from '../messages/refusals.ts'
+import { type CommonFinding, explain } from '../messages/refusals.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
 import { deliver } from '../outbox/outbox.ts'
@@ -83,6 +92,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const at = await app.store.now()
   const draft = { input, facts }
   const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
+  requireEnd(change, rule, draft, at)
   // The command ended with *because*, so the person wanted to give a reason.
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
@@ -107,6 +117,15 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
     alert,
   }
   return { request: await underRule(app, payload, rule, at), facts, rule }
+}
+
+/** Throws a CheckFailed if the rule does not allow when the key ends. */
+function requireEnd(change: Change, rule: PolicyRule, { input, facts }: { input: unknown; facts: unknown }, requestedAt: number): void {
+  const end = change.endOf?.(input, facts)
+  const code = end && endsProblem(rule, { ...end, requestedAt })
+  if (!code) return
+  const finding = { code, rule: rule.name, longestMs: rule.ends?.longestMs }
+  throw new CheckFailed(finding, explain(change, finding))
 }
 
 /** The text of a start that cannot be taken. Nothing is recorded. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Origin } from '../domain/approval.ts'
-import { ReasonTerms } from '../domain/policy.ts'
+import { EndsTerms, ReasonTerms } from '../domain/policy.ts'
 import { MessageRef } from '../domain/request.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import type { Entered } from './interactions.ts'
@@ -22,6 +22,8 @@ const Metadata = z.object({
   undoes: LinkedRequest.optional(),
   repeats: LinkedRequest.optional(),
   title: z.string().optional(),
+  /** What the rule says about the ends of keys. */
+  ends: EndsTerms.optional(),
 })
 export type Metadata = z.infer<typeof Metadata>
 const StoredMetadata = Metadata.extend({ version: z.literal(1) })

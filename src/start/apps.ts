@@ -57,7 +57,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const errors = createErrorReports(log, lines, metrics.error)
   const connections = createRedisConnections(config, { log, lines })
   const { keys, prompt, patient } = connections
-  const keyringFor = (purpose: 'requests' | 'audit' | 'assignments' | 'lists' | 'watches') =>
+  const keyringFor = (purpose: 'requests' | 'audit' | 'assignments' | 'lists' | 'watches' | 'key-ends') =>
     createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
 
   const { slack, client } = buildSlack(config, { log, lines, onCall: slackCallReporter({ metrics, lines }) })
@@ -187,6 +187,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     notices: new Map(),
     catalog,
     signatures,
+    endsKeyring: keyringFor('key-ends'),
     access: createAccess({ config, directory, slack, catalog, signatures, audit: ofPeople.audit, metrics, errors }),
   }
   const people: App = {

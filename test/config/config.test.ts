@@ -5,7 +5,7 @@ import { inspect, parseEnv, promisify } from 'node:util'
 import { describe, expect, it, test } from 'vitest'
 import { ConfigError, readAuditConfig, readConfig, secretVariables, takeConfig, variableNames } from '../../src/config/config.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
-import { bundles, changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { botProgram } from '../sandbox/bot-process.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
@@ -27,7 +27,7 @@ const alertsToken = 'a-token-of-alerts-of-at-least-32-chars'
 
 /** Reads variables where the kinds of change are those of the bot. */
 function read(env: Record<string, string | undefined>, readFile?: (path: string) => string) {
-  return readConfig(env, { kinds: changeKinds, bundles, ...(readFile ? { readFile } : {}) })
+  return readConfig(env, { kinds: changeKinds, bundles, neverExempt, ...(readFile ? { readFile } : {}) })
 }
 
 function linesFor(env: Record<string, string | undefined>, readFile?: (path: string) => string): string[] {

@@ -13,6 +13,7 @@ import {
 } from '../../src/domain/approval.ts'
 import { whenOpen } from '../../src/domain/hours.ts'
 import { decidingRule, type Policy } from '../../src/domain/policy.ts'
+import { formatDuration } from '../../src/domain/text.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
 
@@ -53,6 +54,7 @@ const changes: [kind: string, project: keyof typeof projects][] = [
   ['vm.rename', 'staging'],
   ['key.create', 'none'],
   ['key.rotate', 'none'],
+  ['key.extend', 'none'],
 ]
 
 /** Says which rule decides about a change in a channel, and what it lets people do. */
@@ -70,7 +72,9 @@ function answer(policy: Policy, [kind, project]: (typeof changes)[number], chann
   const requesters = those((userId) => requesterRuling({ person: person(userId), place, membership }, rule).allowed)
   const wanted = rule.reason.map(({ pattern }) => (pattern === undefined ? 'a reason' : `a match of ${pattern} in the reason`))
   const opened = rule.windows.map((window) => `, started ${whenOpen(window)}`)
-  const reason = [...wanted.map((words) => `, with ${words}`), ...opened].join('')
+  const { ends } = rule
+  const ended = ends && kind.startsWith('key.') ? [`, with an end${ends.longestMs ? ` within ${formatDuration(ends.longestMs)}` : ''}`] : []
+  const reason = [...wanted.map((words) => `, with ${words}`), ...ended, ...opened].join('')
   const terms = rule.approve
   if (!terms) return `${rule.name}: requested by ${requesters}${reason}; no approval`
   const approvers = those(

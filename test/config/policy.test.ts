@@ -29,6 +29,16 @@ function policyOf(text: string): Policy {
 
 const rule = (keys: string) => `rules:\n  - { name: a rule, ${keys.includes('approve:') ? '' : 'approve: [S0ONCALL01], '}${keys} }\n`
 
+const wrongEnds = [
+  'ends: never',
+  'ends: {}',
+  'ends: { longest: 30s }',
+  'ends: { longest: 30d, default: 90d }',
+  'ends: { longest: 9999d, usual: 30d }',
+  'ends: required, changes: [ip.move, vm.rename]',
+  'ends: required, changes: freeze, approve: none',
+].map(rule)
+
 const rulesForAlerts = `
 rules:
   - { name: failover, changes: ip.evacuate, channels: [C0OPS00001], request: [alerts, S0ONCALL01], approve: [S0ONCALL01] }
@@ -91,6 +101,7 @@ describe('a policy file that is refused', () => {
       ...invalidYaml,
       ...alertsInRules,
       ...freezesInRules,
+      ...wrongEnds,
       frozenTwice,
       rulesForAlerts.replace('alerts, ', '') + entry,
     ]
@@ -135,6 +146,9 @@ rules:
         "reason: { pattern: 'OPS-\\d+' }",
         "reason: { pattern: 'OPS-\\d+', link: https://tickets.example.com/browse/$0 }",
         'approve: none',
+        'ends: required, changes: key.create',
+        'ends: { longest: 90d, default: 30d }',
+        'ends: { default: 12h }',
         'approve: { all_of: [U0BEN00001, S0ONCALL01] }',
         'approve: { any_of: [U0BEN00001], all_of: [U0CHI00001], approvals: 2 }',
         'approve: { any_of: [S0ONCALL01], approvals: 10 }',

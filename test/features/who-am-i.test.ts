@@ -16,6 +16,7 @@ const labels: Record<string, string> = {
   'key.create': 'a new API key',
   'key.rotate': 'rotating an API key',
   'key.revoke': 'revoking an API key',
+  'key.extend': 'extending an API key',
 }
 const catalog = {
   labelOf: (kind: string) => labels[kind] ?? kind,
@@ -131,6 +132,7 @@ test('start with a short answer, because a phone cuts off later columns', async 
     'Moving an Elastic IP (all other projects), no, ',
     'Renaming a virtual machine, no, ',
     'A new API key, no, not needed',
+    'Extending an API key, no, ',
     'Rotating an API key, no, ',
     'Revoking an API key, no, ',
   ])

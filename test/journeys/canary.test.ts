@@ -17,7 +17,7 @@ const answers: string[] = []
 beforeAll(async () => {
   scene = await startScene({
     atOnce: 0,
-    env: { LOG_LEVEL: 'trace', SHORT_MS: '1000', MOVE_POLL_INTERVAL: '200ms' },
+    env: { LOG_LEVEL: 'trace', STATE_KEY: 'a-state-key-of-the-canary-32-characters', SHORT_MS: '1000', MOVE_POLL_INTERVAL: '200ms' },
     own: (_, account) => ({ INFRA_READ_KEY: readKeyOf(account) }),
     onEnd: (close) => {
       end = close
@@ -72,6 +72,22 @@ test('a key that is shown', async () => {
   await slack.as(people.ada).click(card, 'Create key')
   await untilShown(slack, people.ada, /Your new API key shown/)
   await untilReport(slack, card.ts, /Done/)
+})
+
+test('a key that ends: it is extended, and a new one takes its place', async () => {
+  const card = await createKey('ending for 2d')
+  await slack.as(people.ada).click(card, 'Create key')
+  await untilReport(slack, card.ts, /Done/)
+  for (const [command, button] of [['extend ending 3d'], ['rotate ending keeping the old one for 1d', 'Rotate key']] as const) {
+    const known = slack.messages(ops).length
+    await slack.as(people.ada).command(`/infra keys ${command}`, { channel: ops })
+    const asked = await slack.until(() => slack.messages(ops)[known])
+    await slack.as(people.ben).click(asked, 'Approve')
+    const approvedCard = () => slack.messages(ops).find(({ ts, text }) => ts === asked.ts && /\*Approved\.\*/.test(text))
+    if (button) await slack.as(people.ada).click(await slack.until(approvedCard), button)
+    await untilReport(slack, asked.ts, /Done/)
+  }
+  expect(accountApi.world.data.apiKeys.filter(({ name }) => name.startsWith('ending ['))).toHaveLength(2)
 })
 
 test('a key that Slack does not show: it refuses the message, or is unavailable', async () => {

@@ -1,9 +1,9 @@
 import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
-import { bundles, changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log.ts'
 import { createBot } from '../../src/start/bot.ts'
-import { keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
+import { keyringOfBot, keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-process.ts'
 import type { SlackOptions } from '../sandbox/slack/slack.ts'
@@ -45,7 +45,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
 
   /** `more`: additional variables for this bot. */
   async function startBot(more: Record<string, string> = {}) {
-    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds, bundles }), {
+    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds, bundles, neverExempt }), {
       timings,
       printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),
@@ -70,6 +70,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
     auditLines,
     prefix: variables.REDIS_PREFIX,
     signatures: signaturesOfBot(variables),
+    endsKeyring: keyringOfBot(variables, 'key-ends'),
     auditKeys: keysOfBot(variables),
     startBot,
     close,

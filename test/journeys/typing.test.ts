@@ -1,5 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { writeKeyName } from '../../src/domain/account.ts'
+import { signEnd } from '../../src/domain/key-ends.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
 import { ops, people, shareWorld, startWorld, untilShown, type World } from './world.ts'
@@ -37,7 +39,14 @@ function contentOf({ view }: Awaited<ReturnType<typeof openForm>>) {
 
 describe('an example of the help works in the sandbox', () => {
   test.each(examplesOf((need) => changeKinds.includes(need)))('%s', async (example) => {
-    const world = await startWorld()
+    const world = await startWorld({ env: { STATE_KEY: 'a-state-key-of-tests-that-is-long-enough' } })
+    // For the examples of keys that end.
+    const [key] = world.accountApi.world.data.apiKeys.filter(({ name }) => name === 'grafana read')
+    const named = { label: 'ci-deploy', requester: people.ada, request: '1f2e3d4c5b6a' }
+    if (key && /extend|keeping/.test(example)) {
+      const soon = Math.ceil(Date.now() / 60_000) * 60_000 + 24 * 3_600_000
+      key.name = writeKeyName(signEnd(world.endsKeyring, { ...named, end: soon }, world.slack.workspace.team.id, key.createdAt))
+    }
 
     await world.ada.command(`/infra ${example}`, { channel: ops })
 

@@ -34,6 +34,7 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
     mine: [],
     underway: [],
     scheduled: [],
+    keys: [],
     watches: [],
     viewerId: 'U0ADA00001',
     unread: unreadIn({}),

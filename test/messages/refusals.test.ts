@@ -127,6 +127,7 @@ const ofAny: CommonFinding[] = [
   { code: 'already-sent' },
   { code: 'already-ended' },
   { code: 'approval-needed-now' },
+  { code: 'end-not-allowed' },
   { code: 'rule-gone' },
   { code: 'suspended' },
   { code: 'data-lost' },

@@ -17,9 +17,12 @@ export function keysOfBot({ STATE_KEY, INFRA_API_KEY }: { INFRA_API_KEY: string;
   return STATE_KEY ?? INFRA_API_KEY
 }
 
-/** Returns the keyring with which that bot signs requests and the freeze. */
-export function keyringOfBot(variables: { INFRA_API_KEY: string; REDIS_PREFIX: string; STATE_KEY?: string }): Keyring {
-  return createKeyring(secretsOf(keysOfBot(variables)), { purpose: 'requests', prefix: variables.REDIS_PREFIX })
+/** Returns the keyring with which that bot signs requests and the freeze, or the ends of keys. */
+export function keyringOfBot(
+  variables: { INFRA_API_KEY: string; REDIS_PREFIX: string; STATE_KEY?: string },
+  purpose: 'requests' | 'key-ends' = 'requests',
+): Keyring {
+  return createKeyring(secretsOf(keysOfBot(variables)), { purpose, prefix: variables.REDIS_PREFIX })
 }
 
 export function secretsOf(keys: string): [Secret, ...Secret[]] {

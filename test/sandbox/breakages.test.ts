@@ -93,6 +93,25 @@ test('two hours later the window is open, so that a move which waited for it is 
   expect((await use({ id: 'hours-later' })).said).toBe('It is 2 hours later. No request was open.')
 }, 60_000)
 
+test('thirty days later a key has ended, and another one is called for', async () => {
+  const { slack, accountApi } = sandbox
+  const threads: string[] = []
+  for (const [index, name] of ['ending', 'ended'].entries()) {
+    await slack.as(ada).command(`/infra keys create ${name} for ${[35, 29][index]}d`, { channel: ops })
+    const cardOf = (words: RegExp) => slack.messages(ops).find(({ text }) => text.includes(`key ${name}`) && words.test(text))
+    const card = await slack.until(() => cardOf(/needs approval/))
+    await slack.as(ben).click(card, 'Approve')
+    await slack.as(ada).click(await slack.until(() => cardOf(/\*Approved\.\*/)), 'Create key')
+    await slack.until(() => slack.thread(ops, card.ts).some(({ text }) => /Done/.test(text)))
+    threads.push(card.ts)
+  }
+
+  expect((await use({ id: 'days-later' })).said).toBe('It is 30 days later. Keys that end: 2.')
+  const told = (index: number, words: RegExp) => slack.thread(ops, threads[index] ?? '').some(({ text }) => words.test(text))
+  await slack.until(() => told(0, /ends/) && told(1, /has ended/), { timeoutMs: 60_000, what: 'what is said of both keys' })
+  expect(accountApi.world.data.apiKeys.filter(({ name }) => /^end/.test(name)).map(({ name }) => name.split(' ')[0])).toEqual(['ending'])
+}, 90_000)
+
 test('a server that goes down is proposed to be evacuated, and on again before the decision, the request is withdrawn', async () => {
   // The switch waits until Lockkeeper knows the addresses, which this shortens.
   await sandbox.slack.as(ada).command('/infra ip list', { channel: ops })

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { parseKeyName, writeKeyName } from '../../src/domain/account.ts'
+import { signEnd } from '../../src/domain/key-ends.ts'
 import { isOpen, payloadHash, type Request, resourcesOf } from '../../src/domain/request.ts'
 import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import type { Keyring } from '../../src/domain/signing.ts'
@@ -58,6 +60,32 @@ async function shiftFreeze({ redis, keys }: Pick<Stored, 'redis' | 'keys'>, { si
   await redis.set(keys.freeze, JSON.stringify({ ...shifted, signature: sign({ signed: 'freeze', ...shifted }) }))
 }
 
+/** Shifts the ends of keys in Redis and in their names, and the keys themselves, as if this much time had passed since they were made. */
+async function shiftKeys(
+  { redis, keys }: Pick<Stored, 'redis' | 'keys'>,
+  keyring: Keyring,
+  { data }: AccountApi['world'],
+  teamId: string,
+  ms: number,
+): Promise<number> {
+  for (const [id, text] of Object.entries(await redis.hgetall(keys.keyEnds))) {
+    const { signed } = JSON.parse(text)
+    const content = { ...signed, createdAt: signed.createdAt - ms, end: signed.end - ms, since: signed.since - ms }
+    await redis.hset(keys.keyEnds, id, JSON.stringify({ signed: content, signature: keyring.sign({ what: 'key-end', content }) }))
+  }
+  let count = 0
+  for (const key of data.apiKeys) {
+    const named = parseKeyName(key.name)
+    if (named?.end === undefined) continue
+    count += 1
+    const createdAt = key.createdAt - ms
+    key.createdAt = createdAt
+    key.name = writeKeyName(signEnd(keyring, { ...named, end: named.end - ms }, teamId, createdAt))
+  }
+  await redis.del(keys.repeated('key-ends'), keys.repeated('list-of-keys'))
+  return count
+}
+
 interface BotVariables {
   REDIS_URL: string
   REDIS_PREFIX: string
@@ -84,6 +112,8 @@ export function openStoredRequests(variables: BotVariables) {
 
     shiftTimes: (request: Request, ms: number) => shiftRequest({ redis, keys, signatures }, request, ms),
     shiftFreeze: (ms: number) => shiftFreeze({ redis, keys }, keyringOfBot(variables), ms),
+    shiftKeys: (world: AccountApi['world'], teamId: string, ms: number) =>
+      shiftKeys({ redis, keys }, keyringOfBot(variables, 'key-ends'), world, teamId, ms),
     /** The id of the Elastic IP that somebody watches, the newest if there are several. */
     watchedElasticIp: async (): Promise<string | undefined> => {
       const { watches = [] } = JSON.parse((await redis.hget(keys.watching, 'text')) ?? '{}')
@@ -115,9 +145,9 @@ interface Act {
 }
 
 interface Around {
-  slack: Pick<Slack, 'faults' | 'as'>
+  slack: Pick<Slack, 'faults' | 'as' | 'workspace'>
   accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
-  requests: Pick<StoredRequests, 'open' | 'shiftTimes' | 'shiftFreeze' | 'isFrozen' | 'watchedElasticIp'>
+  requests: Pick<StoredRequests, 'open' | 'shiftTimes' | 'shiftFreeze' | 'shiftKeys' | 'isFrozen' | 'watchedElasticIp'>
   alerts: { url: string; token: string }
   /** Lets time pass for the policy, and restarts the bot. */
   passTime: (ms: number, shift: () => Promise<void>) => Promise<void>
@@ -163,6 +193,15 @@ export function createBreakages(around: Around): Breakage[] {
       kind: 'act',
       verb: 'Skip 2 hours',
       run: () => skipHours(around),
+    },
+    {
+      id: 'days-later',
+      name: 'Thirty days later',
+      effect:
+        'Makes keys that end 30 days older, and all that is open, and restarts Lockkeeper. Within 20 seconds, owners are called and keys end.',
+      kind: 'act',
+      verb: 'Skip 30 days',
+      run: () => skipDays(around),
     },
   ]
 }
@@ -294,6 +333,17 @@ async function skipHours({ requests, passTime }: Around): Promise<string> {
     count = unsent.length
   })
   return `It is ${skippedHours} hours later. ${count === 0 ? 'No request was open.' : `Open requests that are older now: ${count}.`}`
+}
+
+async function skipDays({ accountApi, slack, requests, passTime }: Around): Promise<string> {
+  const ms = 30 * 24 * 3_600_000
+  let count = 0
+  await passTime(ms, async () => {
+    for (const request of await requests.open()) await requests.shiftTimes(request, ms)
+    await requests.shiftFreeze(ms)
+    count = await requests.shiftKeys(accountApi.world, slack.workspace.team.id, ms)
+  })
+  return `It is 30 days later. ${count === 0 ? 'No key ends. Create one first, such as /infra keys create ci-deploy for 30d.' : `Keys that end: ${count}.`}`
 }
 
 const ben = 'U0BEN00001'

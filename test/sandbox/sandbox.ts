@@ -94,6 +94,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
       MOVE_POLL_INTERVAL: '2s',
       MOVE_TIMEOUT: '2m',
       ENVIRONMENT: 'sandbox',
+      STATE_KEY: randomBytes(32).toString('hex'),
       ...options.env,
     }
     const bot = createBotProcess({ opsPort, onLine: options.botOutput, onEnd: options.botEnded, env })

@@ -57,12 +57,16 @@ export const acts: Record<string, ActWords> = {
   refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
   freeze: { word: 'freeze', mark: ':snowflake:', words: 'Froze all changes' },
   unfreeze: { word: 'unfreeze', mark: ':sunny:', words: 'Lifted the freeze' },
+  'adopt-key-end': { word: 'key-end', mark: ':key:', words: "Took a key's end from its name" },
+  'call-for-key-end': { word: 'key-end', mark: ':bell:', words: 'Told the owner that a key ends' },
+  'end-key': { word: 'key-end', mark: ':key:', words: 'Deleted a key at its end' },
   trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },
   unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Unreadable entry' },
   ...stepWords,
 }
 
-export function wordsOfAct({ act, missing, needed, through, count }: AuditEntry): string {
+export function wordsOfAct({ act, missing, needed, through, count, text }: AuditEntry): string {
+  if (/key-end$|^end-key$/.test(act) && text !== undefined) return `${knownWords(act)?.words ?? act}: ${text}`
   if (act === 'trim' && through !== undefined) return `Removed old entries of the audit, up to number ${through.toLocaleString('en-US')}`
   if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
   const words = knownWords(act)?.words ?? act

@@ -1,6 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
+import { createKeys } from '../../../src/redis/key-names.ts'
 import { createHome } from '../../../src/requests/home.ts'
 import { createStore, encodeFields, type Store } from '../../../src/requests/store.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
@@ -22,6 +23,8 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publi
   const pages: KnownBlock[][] = []
   const app = fakeApp({
     ...notFrozen,
+    keys: createKeys('test'),
+    redis: { hgetall: async () => ({}) },
     ...notWatched,
     store: {
       findOpen: async () => ({ requests: [], unreadable: 0 }),

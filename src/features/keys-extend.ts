@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import { ownVariableOf } from '../account/objects.ts'
+import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
+import type { App } from '../app.ts'
+import { labelOf } from '../domain/account.ts'
+import type { Change, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
+import { StoreUnavailableError } from '../domain/errors.ts'
+import { moment, owner, type Phrase, phrase } from '../domain/text.ts'
+import { changeFeature, type FeatureDefinition } from '../kit/change-feature.ts'
+import { finding, findings } from '../kit/findings.ts'
+import { pick } from '../kit/form.ts'
+import { endFields, endFindings, enteredEnd, filledEnd, requireEndable, splitEnd, typedEnd } from '../kit/key-ends.ts'
+import { findTyped } from '../kit/thing.ts'
+import { apiKeys } from '../kit/things.ts'
+import { tendKeyEnds } from '../requests/key-end-work.ts'
+import { KeyEnd, knownEnds, recordEnd, signedName, withName } from '../requests/key-ends.ts'
+import { preset } from '../slack/pickers.ts'
+import { mrkdwn } from '../slack/text.ts'
+
+/** `endsAt`: the new end, in ms since 1970. */
+const Extension = z.object({ keyId: z.string(), endsAt: z.number() })
+type Extension = z.infer<typeof Extension>
+
+/** `known`: absent if the account could not be read. */
+const Facts = Extension.extend({
+  known: KeyEnd.pick({ label: true, requester: true, request: true, createdAt: true, end: true }).optional(),
+})
+type Facts = z.infer<typeof Facts>
+
+const keyId = z.string()
+
+export const extensionFindings = findings({
+  ...endFindings,
+  'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
+  'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: 'There is nothing to extend.' }),
+  'never-ends': finding("This key doesn't end by itself.", { next: 'There is nothing to extend.' }),
+  'ends-later': finding({ end: z.number() }, ({ end }) => phrase`This key ends ${moment(end)} anyway. Choose a later end.`, {
+    field: 'ends',
+  }),
+  'key-unread': finding({ keyId }, ({ keyId }) => `whether API key ${keyId} exists and when it ends (the account API didn't answer)`),
+  'not-extended': finding("The key wasn't extended. It ends as before."),
+  'key-gone': finding('The key is no longer on the account.', { next: 'Request a new key.' }),
+})
+type Found = z.infer<typeof extensionFindings.schema>
+
+export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | 'date'>({
+  kind: 'key.extend',
+  // The end of a key is a promise to those who approved it.
+  neverExempt: true,
+  change: extensionChange,
+  findings: extensionFindings,
+  form: {
+    callbackId: 'extend-api-key',
+    title: 'Extend an API key',
+    hasEnds: true,
+    fields: {
+      keyId: pick(apiKeys, { label: 'API key', hint: 'One that ends by itself. Its token stays the same.' }),
+      ...endFields({ isExtension: true }),
+    },
+    input: async ({ keyId, ends, date }, { origin }, app) => ({
+      keyId,
+      endsAt: (await enteredEnd(app, { ends, date }, origin.userId)) ?? 0,
+    }),
+    filled: ({ keyId, endsAt }, { known }) => ({
+      ...filledEnd(endsAt),
+      keyId: preset({ text: known?.label ?? keyId, value: keyId, description: keyId }),
+    }),
+  },
+  command: {
+    words: 'keys extend',
+    group: 'Keys',
+    usage: '[<key> <time>]',
+    summary: 'Request a later end for an API key',
+    details: mrkdwn`The key by name or id, and how long it works from now. Only for keys that end by themselves. Its token stays the same.`,
+    examples: ['ci-deploy 30d'],
+    isComplete: (args) => splitEnd(args, { bare: true }).end !== undefined,
+  },
+  read: async (app, { args: words, slashCommand }) => {
+    const { args, end } = splitEnd(words, { bare: true })
+    const typed = args.join(' ')
+    const [found, endsAt = 0] = await Promise.all([findTyped(app, apiKeys, typed), typedEnd(app, 'key.extend', end, slashCommand.origin)])
+    const ask = mrkdwn`Which one should be extended?`
+    return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId, endsAt }), ask, byId: `keys extend <id> ${end?.slice(3)}` }
+  },
+  item: { of: 'api-key', label: 'Extend…' },
+})
+
+/** Deletes keys at their ends, and calls their owners before. Also while no rule permits a kind of change, because the ends were promised. */
+export const keyEnds: FeatureDefinition = {
+  create: (app) => ({ commands: [], repeated: [{ name: 'key-ends', everyMs: 30_000, run: (signal) => tendKeyEnds(app, signal) }] }),
+}
+
+/** The change that renames a key, because its name says when it ends (vendor's OpenAPI document, "PATCH /auth/api_keys/{api_key_id}"). */
+export function extensionChange(app: App): Change<Extension, Facts> {
+  return {
+    kind: 'key.extend',
+    label: 'extending an API key',
+    offeredAtEnd: 'Extend…',
+    input: Extension,
+    facts: Facts,
+    resource: ({ keyId }) => `api_key:${keyId}`,
+    endOf: ({ endsAt }) => ({ endsAt }),
+    preflight: (input, options) => preflight(app, input, options),
+    // Another end since the approval refuses it only if it is not earlier.
+    differences: () => [],
+    explain: extensionFindings.explain,
+    subject: ({ known, keyId }) => known?.label ?? keyId,
+    describe: (facts) => ({
+      title: phrase`Extend API key ${nameOf(facts)}${facts.known ? phrase` from ${moment(facts.known.end)}` : []} to ${moment(facts.endsAt)}`,
+      facts: [],
+      ids: [{ label: 'API key', value: facts.keyId }],
+      underway: 'being extended',
+    }),
+    run: async ({ keyId, endsAt }, { known }, { onAnswer }) => {
+      if (!known) throw new Error('the key was not read')
+      const name = signedName(app, { ...known, end: endsAt }, known.createdAt)
+      await withName(name, (text) => app.account.apiKeys.rename(keyId, text, { onAnswer }))
+      try {
+        await recordEnd(app, { ...known, keyId, since: known.createdAt }, endsAt)
+        return 'done'
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error
+        // The name has the new end, and it is recorded when the key is observed.
+        return 'tracking'
+      }
+    },
+    observe: (input, facts, moment) => observe(app, input, facts, moment),
+    doneSentence: (facts) => phrase`Extended API key ${nameOf(facts)}. It ends ${moment(facts.endsAt)}.`,
+  }
+}
+
+async function preflight(
+  app: App,
+  { keyId, endsAt }: Extension,
+  { signal, forRequest }: PreflightOptions,
+): Promise<Preflight<Facts, Extension>> {
+  const { refuse } = extensionFindings
+  requireEndable(app, endsAt, refuse)
+  try {
+    const list = listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
+    const key = await findInList(list, ({ id }) => id === keyId)
+    if (!key) return refuse({ code: 'no-key', keyId })
+    if (ownVariableOf(key, app.ownLastSlices)) refuse({ code: 'own-key' })
+    const known = (await knownEnds(app, (await asFarAsRead(list)).items)).get(keyId)
+    if (!known) return refuse({ code: 'never-ends' })
+    if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
+    const { label, requester, request, end } = known
+    // What the account shows is what the name is verified with.
+    const createdAt = Date.parse(key.createdAt ?? '') || known.createdAt
+    return { facts: { keyId, endsAt, known: { label, requester, request, createdAt, end } }, unchecked: [], incomplete: false }
+  } catch (error) {
+    if (!staysUnchecked(error)) throw error
+    return { facts: { keyId, endsAt }, unchecked: [{ code: 'key-unread', keyId } satisfies Found], incomplete: true }
+  }
+}
+
+async function observe(app: App, { keyId, endsAt }: Extension, { known }: Facts, { isUnsettled }: Moment): Promise<Observation> {
+  const keys = await app.account.apiKeys.list()
+  const end = (await knownEnds(app, keys)).get(keyId)?.end ?? 0
+  if (end >= endsAt) {
+    if (known) await recordEnd(app, { ...known, keyId, since: known.createdAt }, end)
+    return { is: 'done' }
+  }
+  if (!keys.some(({ id }) => id === keyId)) return { is: 'failed', cause: { code: 'key-gone' } satisfies Found }
+  return isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'not-extended' } satisfies Found }
+}
+
+function nameOf({ keyId, known }: Facts): Phrase {
+  return known ? phrase`${labelOf(known.label)}${owner(known.requester)}` : phrase`${keyId}`
+}

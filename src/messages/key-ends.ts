@@ -1,0 +1,31 @@
+import type { KeyEndMessage } from '../requests/key-ends.ts'
+import { actionsFor, message, wholeSection } from '../slack/blocks.ts'
+import { itemButton } from '../slack/table.ts'
+import { code, dayAndTime, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import type { Message } from '../slack/web-api.ts'
+
+/** `isDirect`: to its owner alone, where nothing can be requested. */
+export function keyEndMessage(
+  { key, told }: KeyEndMessage,
+  { isDirect, command, offers }: { isDirect: boolean; command: string; offers: Parameters<typeof itemButton>[0][] },
+): Message {
+  const { keyId, label, requester, end } = key
+  const owner = mention(requester)
+  if (told === 'ended')
+    return message(
+      wholeSection(mrkdwn`:no_entry_sign: API key *${label}* has ended. It was deleted, and its token no longer works. ${owner}`),
+    )
+  const how = isDirect ? mrkdwn` To keep it, use ${code(`${command} keys extend ${keyId} 30d`)} in a channel.` : ''
+  const words = mrkdwn`:hourglass: ${owner}, API key *${label}* ends ${dayAndTime(end)}. Its token stops working then.${how}`
+  const buttons = actionsFor(
+    command,
+    'ending',
+    offers.flatMap((action) => itemButton(action, { id: keyId, text: label })),
+  )
+  return message([...wholeSection(words), ...(isDirect ? [] : buttons)])
+}
+
+/** For Home: one line for each key. */
+export function ownKeyWords({ label, end }: KeyEndMessage['key']): Mrkdwn {
+  return mrkdwn`:key: *${label}*  ·  ends ${dayAndTime(end)}`
+}

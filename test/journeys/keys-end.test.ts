@@ -1,0 +1,174 @@
+import { Redis } from 'ioredis'
+import { describe, expect, inject, test } from 'vitest'
+import { parseKeyName } from '../../src/domain/account.ts'
+import { usualTimings } from '../../src/domain/timings.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { dumpRedis } from './dump-redis.ts'
+import { policyInFile } from './policy-in-file.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+
+const stateKey = 'a-state-key-of-tests-that-is-long-enough'
+const day = 24 * 3_600_000
+const tokenPattern = /\b[0-9a-f]{36}\b/
+
+const start = (options: WorldOptions = {}) =>
+  startWorld({ timings: { ...usualTimings, repeatMs: 100 }, ...options, env: { STATE_KEY: stateKey, ...options.env } })
+
+/** Ada requests something with a key, Ben approves it, and she presses the button, if it has one. */
+async function carryOut(world: World, command: string, button?: string) {
+  await world.ada.command(command, { channel: ops })
+  const asked = await untilCard(world.slack, /needs approval from/)
+  await world.ben.click(asked, 'Approve')
+  if (!button) return asked
+  await world.ada.click(await untilCard(world.slack, /\*Approved\.\*/), button)
+  await untilReport(world.slack, asked.ts, /Done/)
+  return asked
+}
+
+const keysCalled = ({ accountApi }: World, label: string) =>
+  accountApi.world.data.apiKeys.filter(({ name }) => parseKeyName(name)?.label === label)
+
+async function withRedis<Result>(work: (redis: Redis) => Promise<Result>): Promise<Result> {
+  const redis = new Redis(inject('redisUrl'))
+  return work(redis).finally(() => redis.disconnect())
+}
+
+/** Lets the bot look for what is due, as it does every 30 s. */
+const tend = ({ prefix }: World) => withRedis((redis) => redis.del(createKeys(prefix).repeated('key-ends')))
+
+/** Says when keys end, and what Redis has of them. */
+async function recordsOf({ prefix }: World) {
+  const records = await withRedis((redis) => redis.hgetall(createKeys(prefix).keyEnds))
+  return Object.values(records).map((text) => JSON.parse(text).signed)
+}
+
+describe('a key for a time', () => {
+  test('says its end in the request, on the account, in the list and on Home, and its token is nowhere', async () => {
+    const world = await start()
+    const card = await carryOut(world, '/infra keys create ci-deploy for 30d because of the release', 'Create key')
+    expect(card.text).toMatch(/Create API key ci-deploy until/)
+    const [key] = keysCalled(world, 'ci-deploy')
+    const named = parseKeyName(key?.name)
+    expect(named).toMatchObject({ requester: people.ada, end: expect.any(Number), mac: expect.stringMatching(/^[0-9a-f]{16}$/) })
+    expect(Math.abs((named?.end ?? 0) - Date.now() - 30 * day)).toBeLessThan(5 * 60_000)
+    expect(await recordsOf(world)).toMatchObject([{ keyId: key?.id, end: named?.end, channelId: ops, threadTs: card.ts }])
+
+    await world.ada.command('/infra keys ci-deploy', { channel: ops })
+    expect(JSON.stringify((await untilShown(world.slack, people.ada, /ci-deploy.*until/)).text)).toContain(
+      String((named?.end ?? 0) / 1_000),
+    )
+    await world.ada.openHome()
+    const home = await world.slack.until(() => JSON.stringify(world.ada.home() ?? '').includes('Your keys (1)') || undefined)
+    expect(home).toBe(true)
+    expect(await dumpRedis(inject('redisUrl'), `*${world.prefix}*`)).not.toContain(key?.token)
+    expect([world.log.join(''), world.auditLines.join('')].join('')).not.toMatch(new RegExp(key?.token ?? 'none'))
+  })
+
+  test('is extended, its rotation keeps the end, and both need an approval', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create ci-deploy for 2d', 'Create key')
+    const [before] = keysCalled(world, 'ci-deploy')
+    const token = before?.token
+    const first = parseKeyName(before?.name)?.end ?? 0
+    const extension = await carryOut(world, '/infra keys extend ci-deploy 30 days')
+    await untilReport(world.slack, extension.ts, /Done/)
+    const [after] = keysCalled(world, 'ci-deploy')
+    const end = parseKeyName(after?.name)?.end ?? 0
+    expect([after?.token === token, end - first > 27 * day]).toEqual([true, true])
+    expect(await recordsOf(world)).toMatchObject([{ keyId: after?.id, end }])
+
+    await carryOut(world, '/infra keys rotate ci-deploy', 'Rotate key')
+    const [rotated] = keysCalled(world, 'ci-deploy')
+    expect([rotated?.token === token, parseKeyName(rotated?.name)?.end]).toEqual([false, end])
+  })
+
+  test('is refused with a sentence: without STATE_KEY, for no time, and for an end that is not later', async () => {
+    const world = await start()
+    const refusal = async (command: string, fits: RegExp) => {
+      await world.ada.command(command, { channel: ops })
+      return (await untilShown(world.slack, people.ada, fits)).text
+    }
+    await refusal('/infra keys create ci-deploy for 10s', /after one minute at the earliest/)
+    await refusal('/infra keys create ci-deploy for 9999d', /within 10 years/)
+    await carryOut(world, '/infra keys create ci-deploy for 30d', 'Create key')
+    await refusal('/infra keys extend ci-deploy 1d', /This key ends .* anyway/)
+    await refusal('/infra keys extend terraform 1d', /doesn't end by itself/)
+    const without = await startWorld()
+    await without.ada.command('/infra keys create ci-deploy for 30d', { channel: ops })
+    await untilShown(without.slack, people.ada, /need STATE_KEY, which is not set/)
+  })
+})
+
+describe('a rotation that keeps the old key for a while', () => {
+  test('makes a new key with the same access, and the old one ends then', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create ci-deploy for 30d', 'Create key')
+    const [old] = keysCalled(world, 'ci-deploy')
+    const card = await carryOut(world, '/infra keys rotate ci-deploy keeping the old one for 1d', 'Rotate key')
+    expect(card.text).toMatch(/Rotate API key ci-deploy, keeping the old one until/)
+    const both = keysCalled(world, 'ci-deploy')
+    expect(both).toMatchObject([
+      { id: old?.id, token: old?.token },
+      { readOnly: true, allowedIps: [] },
+    ])
+    expect(parseKeyName(both[1]?.name)?.end).toBe(parseKeyName(old?.name)?.end)
+    const shown = world.slack.ephemerals(people.ada).filter(({ blocks }) => tokenPattern.test(JSON.stringify(blocks)))
+    expect(shown).toHaveLength(2)
+
+    await tend(world)
+    const renamed = () => Math.abs((parseKeyName(keysCalled(world, 'ci-deploy')[0]?.name)?.end ?? 0) - Date.now() - day) < 10 * 60_000
+    await expect.poll(renamed).toBe(true)
+    await expect.poll(async () => (await recordsOf(world)).map(({ once }) => once)).toEqual([undefined, undefined])
+  })
+
+  test('leaves the old key as it was, if nobody saw the new token', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create ci-deploy', 'Create key')
+    const [old] = keysCalled(world, 'ci-deploy')
+    await world.ada.command('/infra keys rotate ci-deploy keeping the old one for 1d', { channel: ops })
+    const asked = await untilCard(world.slack, /needs approval from/)
+    await world.ben.click(asked, 'Approve')
+    const approved = await untilCard(world.slack, /\*Approved\.\*/)
+    world.slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 1 })
+    world.slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel', times: 1 })
+    await world.ada.click(approved, 'Rotate key')
+    await untilReport(world.slack, asked.ts, /Failed.*The old key works as before/)
+    expect(keysCalled(world, 'ci-deploy')).toMatchObject([{ id: old?.id, token: old?.token, name: old?.name }])
+    await tend(world)
+    await expect.poll(() => recordsOf(world)).toEqual([])
+  })
+
+  test('is refused for a key that Lockkeeper did not make', async () => {
+    const world = await start()
+    await world.ada.command('/infra keys rotate terraform keeping the old one for 1d', { channel: ops })
+    await untilShown(world.slack, people.ada, /Lockkeeper didn't make this key/)
+  })
+})
+
+test('a rule is judged at the request, at the approval and at the creation', async () => {
+  const policy = (ends: string) => ({
+    POLICY_FILE: policyInFile(`rules:\n  - {name: keys, approve: [S0ONCALL01], ends: ${ends}}\n`),
+  })
+  const world = await start({ env: policy('{longest: 30d, default: 10d}') })
+  await world.ada.command('/infra keys create ci-deploy for 31d', { channel: ops })
+  await untilShown(world.slack, people.ada, /The rule “keys” allows at most 30\sd/)
+  await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+  const usual = await untilCard(world.slack, /ci-deploy until .*needs approval from/s)
+  await world.ada.command('/infra keys create approved for 29d', { channel: ops })
+  const asked = await untilCard(world.slack, /key approved until .*needs approval from/s)
+  await world.ben.click(asked, 'Approve')
+  const approved = await untilCard(world.slack, /\*Approved\.\*/)
+
+  // The same bot with another policy.
+  const next = await world.startBot({ STATE_KEY: stateKey, ...policy('{longest: 5d}') })
+  world.slack.connectBot(next.slackUrl)
+  try {
+    await world.ben.click(usual, 'Approve')
+    await untilShown(world.slack, people.ben, /The rule “keys” no longer allows when this key ends/)
+    await world.ada.click(approved, 'Create key')
+    await untilShown(world.slack, people.ada, /The policy no longer allows when this key ends/)
+    expect([...keysCalled(world, 'ci-deploy'), ...keysCalled(world, 'approved')]).toEqual([])
+  } finally {
+    await next.stop()
+  }
+})

@@ -1,0 +1,381 @@
+import { describe, expect, test } from 'vitest'
+import type { ApiKey } from '../../src/account/objects.ts'
+import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import { currentSpender, inLane } from '../../src/domain/lane.ts'
+import { createKeyring, Secret } from '../../src/domain/signing.ts'
+import { sweepOutbox } from '../../src/outbox/outbox.ts'
+import { tendKeyEnds } from '../../src/requests/key-end-work.ts'
+import { createKey, readEnds, recordEnd } from '../../src/requests/key-ends.ts'
+import { catalog } from './catalog-for-test.ts'
+import { startJobs } from './jobs-for-test.ts'
+
+const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000]
+const name = 'ci-deploy [U0ADA00001 1f2e3d4c5b6a]'
+const request = { id: `1f2e3d4c5b6a${'7'.repeat(20)}`, origin: { userId: 'U0ADA00001', channelId: 'C0OPS00001' }, cardTs: '1000.1' }
+const own: ApiKey = { id: 'tok_own', name: 'lockkeeper', tokenLastSlice: 'owner' }
+
+/** An account, a Redis and a Slack in which time passes as the test says. */
+function startKeys({ most = 255 } = {}) {
+  const clock = { ahead: 0 }
+  let listed: ApiKey[] = [own]
+  const calls: string[] = []
+  const posts: { key: string; place: string; text: string; buttons: string[] }[] = []
+  const faults: { on: string; error?: unknown; after?: boolean }[] = []
+  const slackSays: { is: 'sent' | 'refused'; error?: string }[] = []
+  let made = 0
+
+  /** Counts a call, and fails as the test said, before or after it took effect. */
+  async function called<Result>(operation: string, effect: () => Result): Promise<Result> {
+    calls.push(`${operation} ${currentSpender(operation).lane}`)
+    const index = faults.findIndex(({ on }) => on === operation)
+    const [fault] = index < 0 ? [] : faults.splice(index, 1)
+    if (fault && !fault.after) throw fault.error
+    const result = effect()
+    if (fault) throw fault.error
+    return result
+  }
+  const refuseLong = (operation: string, text: string) => {
+    if (text.length > most) throw new ApiError({ operation, status: 422, codes: ['VALIDATION_ERROR'], detail: 'name is too long' })
+  }
+  const apiKeys = {
+    list: () => called('list', () => [...listed]),
+    create: ({ name: text }: { name: string }) =>
+      called('create', () => {
+        refuseLong('apiKeys.create', text)
+        made += 1
+        const key: ApiKey & { allowedIps: string[] } = {
+          allowedIps: [],
+          id: `tok_${made}`,
+          name: text,
+          tokenLastSlice: `new${made}`,
+          createdAt: new Date(Date.now() + clock.ahead).toISOString(),
+        }
+        listed.push(key)
+        return { key, token: new Secret('f'.repeat(36)) }
+      }),
+    rename: (id: string, text: string) =>
+      called('rename', () => {
+        const key = listed.find((one) => one.id === id)
+        if (!key) throw new ApiError({ operation: 'apiKeys.rename', status: 404, codes: [] })
+        key.name = text
+        return { ...key, allowedIps: [] }
+      }),
+    delete: (id: string) =>
+      called('delete', () => {
+        if (!listed.some((one) => one.id === id)) throw new ApiError({ operation: 'apiKeys.delete', status: 404, codes: [] })
+        listed = listed.filter((one) => one.id !== id)
+      }),
+  }
+  const jobs = startJobs([])
+  const messenger = {
+    post: async (
+      { channelId, threadTs, key = '' }: { channelId: string; threadTs?: string; key?: string },
+      message: { text: string; blocks: object[] },
+    ) => {
+      const [answer] = slackSays.splice(0, 1)
+      if (answer?.is === 'refused') return { is: 'refused' as const, error: answer.error ?? '' }
+      const buttons = [...JSON.stringify(message.blocks).matchAll(/"action_id":"item:api-key:([^"]+)"/g)].map(([, kind = '']) => kind)
+      posts.push({ key, place: threadTs === undefined ? channelId : `${channelId} ${threadTs}`, text: message.text, buttons })
+      return { is: 'sent' as const, ts: '2000.1', channelId }
+    },
+    // Lockkeeper has no scope to search direct messages.
+    find: async ({ channelId, key }: { channelId: string; key: string }) => {
+      if (channelId.startsWith('U')) return { is: 'cannot-search' as const }
+      return posts.some((post) => post.key === key) ? { is: 'found' as const, ts: '2000.1' } : { is: 'absent' as const }
+    },
+  }
+
+  /** A process. All share the Redis, the account and the clock. */
+  function startProcess(stateKey = 'a-key-for-tests-of-32-characters') {
+    return jobs.appWith({
+      endsKeyring: createKeyring([new Secret(stateKey)], { purpose: 'key-ends', prefix: 'lockkeeper' }),
+      account: { apiKeys },
+      catalog,
+      ownLastSlices: { INFRA_API_KEY: 'owner', INFRA_READ_KEY: undefined },
+      store: { ...jobs.store, now: async () => (await jobs.store.now()) + clock.ahead },
+      config: { ...jobs.app.config, signsWithApiKey: false },
+      slack: { messenger, identity: { ...jobs.app.slack.identity, current: () => ({ teamId: 'T0LOCK0001' }) } } as never,
+      notices: new Map(),
+      log: {
+        error: ({ code }: { code: string }) => void jobs.said.push(code),
+        warn: ({ code }: { code: string }) => void jobs.said.push(code),
+      },
+    })
+  }
+  const app = startProcess()
+  /** One turn of the work, and then what it owes. Returns what the account was asked. */
+  async function tend(by = app): Promise<string[]> {
+    const before = calls.length
+    await inLane('background', () => tendKeyEnds(by, AbortSignal.timeout(5_000)))
+    const asked = calls.slice(before)
+    await sweepOutbox(by, () => {})
+    return asked
+  }
+  const create = async (lasts: number, label = name) => {
+    const endsAt = Math.ceil(((await app.store.now()) + lasts) / minute) * minute
+    const options = { onAnswer: () => {}, request }
+    return inLane('execute', () => createKey(app, { name: label, readOnly: true, allowedIps: [], endsAt }, options))
+  }
+  /** Another process, after a restart, or after the lists were read long ago. */
+  const letPass = async (ms: number) => {
+    clock.ahead += ms
+    await jobs.redis.del(jobs.keys.repeated('list-of-keys'))
+  }
+  const acts = async () => (await jobs.entries()).map(({ act }) => act)
+  return {
+    ...jobs,
+    ...{ app, startProcess, tend, create, letPass, posts, calls, faults, slackSays, acts, clock, apiKeys },
+    ids: () => listed.map(({ id }) => id).filter((id) => id !== own.id),
+    put: (key: ApiKey) => void listed.push(key),
+    keyOf: (id: string) => listed.find((one) => one.id === id),
+    ends: async () => [...(await readEnds(app)).ends.values()],
+  }
+}
+
+const unreachable = (operation: string) => new ApiUnreachableError({ operation, requestSent: 'unknown', problem: 'ECONNRESET' })
+
+describe('a key that ends', () => {
+  test('is called for 7 days and 1 day before, and deleted at its end, each told once in its thread', async () => {
+    const keys = startKeys()
+    await keys.create(90 * day)
+    expect(await keys.tend()).toEqual(['list background'])
+    for (const ms of [82 * day, 2 * day, 5 * day, 2 * hour, day]) {
+      await keys.letPass(ms)
+      await keys.tend()
+      await keys.tend()
+    }
+
+    expect(keys.ids()).toEqual([])
+    expect(keys.posts.map(({ place, text }) => [place, text.replace(/<!date[^>]*>/g, 'DATE')])).toEqual([
+      ['C0OPS00001 1000.1', ':hourglass: <@U0ADA00001>, API key *ci-deploy* ends DATE. Its token stops working then.'],
+      ['C0OPS00001 1000.1', ':hourglass: <@U0ADA00001>, API key *ci-deploy* ends DATE. Its token stops working then.'],
+      ['C0OPS00001 1000.1', ':no_entry_sign: API key *ci-deploy* has ended. It was deleted, and its token no longer works. <@U0ADA00001>'],
+    ])
+    expect(keys.posts.map(({ buttons }) => buttons)).toEqual([['key.extend', 'key.rotate'], ['key.extend', 'key.rotate'], []])
+    expect(await keys.acts()).toEqual(['call-for-key-end', 'call-for-key-end', 'end-key'])
+    expect(await keys.ends()).toEqual([])
+  })
+
+  test('costs no call to the account while nothing is due, but one list in half an hour', async () => {
+    const keys = startKeys()
+    await keys.create(90 * day)
+    const asked = []
+    for (let turn = 0; turn < 10; turn += 1) asked.push(...(await keys.tend()))
+    expect(asked).toEqual(['list background'])
+    expect(await keys.redis.pttl(keys.keys.repeated('list-of-keys'))).toBeGreaterThan(29 * minute)
+  })
+
+  test('ends once, whatever two processes do at the same moment', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(2 * hour)
+    const other = keys.startProcess()
+    await Promise.all([keys.tend(), keys.tend(other), keys.tend(), keys.tend(other)])
+
+    expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
+  })
+
+  test('is deleted again until the list no longer shows it, if the answer is lost or the account is away', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(hour + minute)
+    keys.faults.push({ on: 'delete', error: unreachable('apiKeys.delete') })
+    await keys.tend()
+    keys.faults.push({ on: 'list', error: unreachable('apiKeys.list') })
+    await keys.tend()
+    expect([keys.ids(), keys.posts]).toEqual([['tok_1'], []])
+    keys.faults.push({ on: 'delete', error: unreachable('apiKeys.delete'), after: true })
+    await keys.tend()
+    expect([keys.ids(), keys.posts]).toEqual([[], []])
+
+    await keys.tend()
+    expect(keys.posts).toHaveLength(1)
+    expect(keys.said).not.toContain('key-end-overdue')
+  })
+
+  test('is told to the operators after an hour of failing, and is tried on', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    for (const ms of [hour + minute, hour]) {
+      await keys.letPass(ms)
+      keys.faults.push({ on: 'delete', error: unreachable('apiKeys.delete') })
+      await keys.tend()
+    }
+    expect(keys.said).toContain('key-end-overdue')
+    await keys.letPass(5 * minute)
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
+  })
+
+  test('is never deleted while Lockkeeper uses it, or may use it', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const other = await keys.create(hour, 'other [U0ADA00001 2f2e3d4c5b6a]')
+    Object.assign(keys.keyOf(key.id) ?? {}, { tokenLastSlice: 'owner' })
+    Object.assign(keys.keyOf(other.key.id) ?? {}, { tokenLastSlice: undefined })
+    await keys.letPass(3 * hour)
+    await keys.tend()
+
+    expect(keys.ids()).toEqual([key.id, other.key.id])
+    expect(keys.calls.filter((call) => call.startsWith('delete'))).toEqual([])
+    expect(keys.said).toContain('key-end-overdue')
+  })
+
+  test('that was deleted or renamed by hand is neither called for nor told, and keeps its end', async () => {
+    const keys = startKeys()
+    const gone = await keys.create(10 * day)
+    const renamed = await keys.create(10 * day, 'other [U0BEN00001 2f2e3d4c5b6a]')
+    await keys.letPass(hour)
+    await inLane('execute', () => keys.apiKeys.delete(gone.key.id))
+    await inLane('execute', () => keys.apiKeys.rename(renamed.key.id, 'mine now'))
+    await keys.tend()
+    await keys.letPass(4 * day)
+    await keys.tend()
+    expect(keys.posts.map(({ text }) => /<@(\w+)>/.exec(text)?.[1])).toEqual(['U0BEN00001'])
+
+    await keys.letPass(7 * day)
+    await keys.tend()
+    expect([keys.ids(), keys.posts.map(({ text }) => /\*(.*)\*/.exec(text)?.[1])]).toEqual([[], ['other', 'other']])
+    expect(await keys.ends()).toEqual([])
+  })
+
+  test('has its record before anybody sees its token: without Redis it is one that nobody saw', async () => {
+    const keys = startKeys()
+    keys.app.redis.hset = () => Promise.reject(new Error('Connection is closed.'))
+    await expect(keys.create(hour)).rejects.toThrow()
+  })
+
+  test('gets a shorter label on the account, if the account refuses the length of its name', async () => {
+    const keys = startKeys({ most: 90 })
+    const label = 'a-long-label-of-a-key-that-somebody-wanted'
+    const { key } = await keys.create(day, `${label} [U0ADA00001 1f2e3d4c5b6a]`)
+    expect(key.name).toMatch(/^a-long-label-of- \[U0ADA00001 1f2e3d4c5b6a until [^ ]+ [0-9a-f]{16}\]$/)
+    expect((await keys.ends())[0]?.label).toBe(label)
+  })
+})
+
+describe('a Redis that lost its data', () => {
+  test('loses no end: what genuine names say is adopted, and told to the owner directly', async () => {
+    const keys = startKeys()
+    await keys.create(30 * day)
+    await keys.redis.del(keys.keys.keyEnds)
+    await keys.tend()
+    expect(await keys.ends()).toMatchObject([{ keyId: 'tok_1', label: 'ci-deploy', requester: 'U0ADA00001' }])
+
+    await keys.letPass(24 * day)
+    await keys.tend()
+    await keys.letPass(30 * day)
+    await keys.tend()
+    expect(keys.ids()).toEqual([])
+    expect(keys.posts.map(({ place }) => place)).toEqual(['U0ADA00001', 'U0ADA00001'])
+    expect(keys.posts[0]?.text).toContain('/infra keys extend tok_1 30d')
+    expect(await keys.acts()).toEqual(['adopt-key-end', 'call-for-key-end', 'end-key'])
+  })
+
+  test('or a bot that was away for a month, tells only what is still true', async () => {
+    const keys = startKeys()
+    await keys.create(30 * day)
+    await keys.letPass(29 * day + hour)
+    await keys.tend()
+    expect(keys.posts).toHaveLength(1)
+    await keys.letPass(30 * day)
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length]).toEqual([[], 2])
+  })
+
+  test('or that went back to last week, does not tell again what Slack has', async () => {
+    const keys = startKeys()
+    await keys.create(30 * day)
+    await keys.tend()
+    const backup = await keys.redis.hgetall(keys.keys.keyEnds)
+    await keys.letPass(31 * day)
+    await keys.tend()
+    expect(keys.posts).toHaveLength(1)
+
+    const messages = await keys.redis.keys(keys.keys.message('key-end-*').replace('{', '?').replace('}', '?'))
+    await keys.redis.del(...messages)
+    await keys.redis.hset(keys.keys.keyEnds, backup)
+    await keys.letPass(hour)
+    await keys.tend()
+    expect([keys.posts.length, await keys.ends()]).toEqual([1, []])
+  })
+
+  test('lets a person decide if the name was copied, or is on a key of another time: operators are told once', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await keys.redis.del(keys.keys.keyEnds)
+    keys.put({ ...key, id: 'tok_copy', tokenLastSlice: 'copy1' })
+    keys.put({ ...key, name: key.name?.replace('1f2e', '2f2e'), id: 'tok_old', tokenLastSlice: 'old12', createdAt: '2020-01-01T00:00:00Z' })
+    for (const ms of [0, 2 * hour, hour]) {
+      await keys.letPass(ms)
+      await keys.tend()
+    }
+    expect(keys.ids()).toEqual(['tok_1', 'tok_copy', 'tok_old'])
+    expect(keys.said.filter((code) => code === 'key-end-doubtful')).toHaveLength(1)
+  })
+
+  test('lets a name that was copied to another key end only the key that Lockkeeper made', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    keys.put({ ...key, id: 'tok_copy', tokenLastSlice: 'copy1' })
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect(keys.ids()).toEqual(['tok_copy'])
+  })
+
+  test('or that somebody wrote to, ends nothing: a record that is not genuine is replaced by what the name says', async () => {
+    const keys = startKeys()
+    await keys.create(30 * day)
+    keys.put({ id: 'tok_theirs', name: 'theirs', tokenLastSlice: 'their' })
+    const [text = ''] = Object.values(await keys.redis.hgetall(keys.keys.keyEnds))
+    await keys.redis.hset(keys.keys.keyEnds, { tok_theirs: text, tok_1: text.replace(/"end":\d+/, '"end":1000') })
+    await keys.tend()
+
+    expect(keys.ids()).toEqual(['tok_1', 'tok_theirs'])
+    expect((await keys.ends()).map(({ keyId, end }) => [keyId, end > Date.now()])).toEqual([['tok_1', true]])
+    expect(keys.said).toContain('key-end-doubtful')
+  })
+})
+
+describe('the later of two genuine ends', () => {
+  test('holds: an extension whose record is missing, and a record that is later than the name', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const [known] = await keys.ends()
+    const backup = await keys.redis.hgetall(keys.keys.keyEnds)
+    await recordEnd(keys.app, known as NonNullable<typeof known>, (known?.end ?? 0) + day)
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect(keys.ids()).toEqual([key.id])
+
+    const late = await keys.create(day)
+    Object.assign(keys.keyOf(key.id) ?? {}, { name: late.key.name })
+    await inLane('execute', () => keys.apiKeys.delete(late.key.id))
+    await keys.redis.hset(keys.keys.keyEnds, backup)
+    await keys.tend()
+    // That name is of another request, and was signed too long after the key was created.
+    expect(keys.ids()).toEqual([])
+  })
+
+  test('does not depend on a process with another STATE_KEY', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(2 * hour)
+    await keys.tend(keys.startProcess('another-key-for-tests-of-32-chars'))
+    expect([keys.ids(), keys.said]).toEqual([['tok_1'], ['key-end-doubtful']])
+  })
+})
+
+test('if its thread is gone, its owner is told directly, and otherwise the operators', async () => {
+  const keys = startKeys()
+  await keys.create(30 * day)
+  await keys.letPass(23 * day + hour)
+  keys.slackSays.push({ is: 'refused', error: 'channel_not_found' })
+  await keys.tend()
+  expect(keys.posts.map(({ place, buttons }) => [place, buttons])).toEqual([['U0ADA00001', []]])
+
+  await keys.letPass(6 * day)
+  keys.slackSays.push({ is: 'refused', error: 'is_archived' }, { is: 'refused', error: 'user_disabled' })
+  await keys.tend()
+  expect(keys.said).toContain('report-undeliverable')
+})
