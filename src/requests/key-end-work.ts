@@ -57,10 +57,10 @@ export async function tendKeyEnds(app: App, signal: AbortSignal): Promise<void> 
   try {
     const reading = inLane(over.length > 0 ? 'retract' : 'background', () => asFarAsRead(app.account.apiKeys.list({ signal })))
     const { items: listed, cut, unreadable } = await reading
-    // A key that could not be read may bear the name of another one.
-    const current = cut || unreadable ? ends : await adopt(app, { ends, listed, notGenuine, now })
+    const isWhole = !cut && !unreadable
+    const current = isWhole ? await adopt(app, { ends, listed, notGenuine, now }) : laterEnds(app, { ends, listed, now })
     for (const { key, told } of calls) if (!current.get(key.keyId)?.gone) await tell(app, key, told)
-    const left = await inLane('retract', () => endKeys(app, endedBy(current, now), listed, signal))
+    const left = await inLane('retract', () => endKeys(app, endedBy(current, now), { listed, isWhole, signal }))
     if (left.length === 0) await guardStore(() => redis.set(mark, '1', 'PX', listEveryMs))
     await tellOverdue(app, left, now)
   } catch (error) {
@@ -72,6 +72,12 @@ export async function tendKeyEnds(app: App, signal: AbortSignal): Promise<void> 
 
 function endedBy(ends: Map<string, KeyEnd>, now: number): KeyEnd[] {
   return [...ends.values()].filter(({ end }) => end <= now)
+}
+
+/** The records, with the later ends that names have. A key that could not be read may bear the name of another one, so nothing is adopted. */
+function laterEnds(app: App, { ends, listed, now }: { ends: Map<string, KeyEnd>; listed: ApiKey[]; now: number }): Map<string, KeyEnd> {
+  const { current } = withNamed(app, ends, listed, now)
+  return new Map([...ends].map(([id, record]) => [id, current.get(id) ?? record]))
 }
 
 /** Takes from the names what the records lack, notes which keys are gone, and returns the records as they are now. */
@@ -99,7 +105,7 @@ async function adopt(
 }
 
 function noteOf(act: 'adopt-key-end' | 'call-for-key-end' | 'end-key', { keyId, label, end }: KeyEnd): AuditNote {
-  return { act, resource: `api_key:${keyId}`, text: label, until: end }
+  return { act, resource: `api_key:${keyId}`, resourceId: keyId, text: label, until: end }
 }
 
 /** Once for each set of them. */
@@ -131,12 +137,16 @@ async function settlePending(app: App, pending: KeyEnd, record: KeyEnd | undefin
 }
 
 /** Deletes keys whose time is over, by their ids alone, until the account no longer lists them. Returns those that may still be there. */
-async function endKeys(app: App, over: KeyEnd[], listed: ApiKey[], signal: AbortSignal): Promise<KeyEnd[]> {
+async function endKeys(
+  app: App,
+  over: KeyEnd[],
+  { listed, isWhole, signal }: { listed: ApiKey[]; isWhole: boolean; signal: AbortSignal },
+): Promise<KeyEnd[]> {
   const deleted = new Set<string>()
   for (const { keyId } of over) {
     const key = listed.find(({ id }) => id === keyId)
     // Lockkeeper uses it, or it cannot be told whether it does.
-    if (key && (key.tokenLastSlice === undefined || ownVariableOf(key, app.ownLastSlices))) continue
+    if (key ? key.tokenLastSlice === undefined || ownVariableOf(key, app.ownLastSlices) : !isWhole) continue
     try {
       await ensureDeleted(app.account.apiKeys, keyId)
       deleted.add(keyId)

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
+import { noteLeftOut } from '../../src/account/resource.ts'
+import { writeKeyName } from '../../src/domain/account.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { currentSpender, inLane } from '../../src/domain/lane.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { tendKeyEnds } from '../../src/requests/key-end-work.ts'
-import { createKey, readEnds, recordEnd } from '../../src/requests/key-ends.ts'
+import { createKey, readEnds, recordEnd, signedName } from '../../src/requests/key-ends.ts'
 import { catalog } from './catalog-for-test.ts'
 import { startJobs } from './jobs-for-test.ts'
 
@@ -23,6 +25,7 @@ function startKeys({ most = 255 } = {}) {
   const faults: { on: string; error?: unknown; after?: boolean }[] = []
   const slackSays: { is: 'sent' | 'refused'; error?: string }[] = []
   let made = 0
+  let unreadable = 0
 
   /** Counts a call, and fails as the test said, before or after it took effect. */
   async function called<Result>(operation: string, effect: () => Result): Promise<Result> {
@@ -38,7 +41,7 @@ function startKeys({ most = 255 } = {}) {
     if (text.length > most) throw new ApiError({ operation, status: 422, codes: ['VALIDATION_ERROR'], detail: 'name is too long' })
   }
   const apiKeys = {
-    list: () => called('list', () => [...listed]),
+    list: () => called('list', () => noteLeftOut([...listed], unreadable > 0 ? { unreadable } : {})),
     create: ({ name: text }: { name: string }) =>
       called('create', () => {
         refuseLong('apiKeys.create', text)
@@ -127,6 +130,11 @@ function startKeys({ most = 255 } = {}) {
     ...{ app, startProcess, tend, create, letPass, posts, calls, faults, slackSays, acts, clock, apiKeys },
     ids: () => listed.map(({ id }) => id).filter((id) => id !== own.id),
     put: (key: ApiKey) => void listed.push(key),
+    /** The account shows this key in a form that cannot be read. */
+    garble: (id: string) => {
+      unreadable += 1
+      listed = listed.filter((one) => one.id !== id)
+    },
     keyOf: (id: string) => listed.find((one) => one.id === id),
     ends: async () => [...(await readEnds(app)).ends.values()],
   }
@@ -355,6 +363,20 @@ describe('the later of two genuine ends', () => {
     await keys.tend()
     // That name is of another request, and was signed too long after the key was created.
     expect(keys.ids()).toEqual([])
+  })
+
+  test('holds, and a key that may be used by the bot is not deleted, if a part of the list cannot be read', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const hidden = await keys.create(hour, 'other [U0ADA00001 2f2e3d4c5b6a]')
+    const known = (await keys.ends()).find(({ keyId }) => keyId === key.id)
+    const later = signedName(keys.app, { ...known, end: (known?.end ?? 0) + day } as never, known?.createdAt ?? 0)
+    Object.assign(keys.keyOf(key.id) ?? {}, { name: writeKeyName(later) })
+    keys.garble(hidden.key.id)
+    await keys.letPass(2 * hour)
+    await keys.tend()
+
+    expect([keys.ids(), keys.calls.filter((call) => call.startsWith('delete'))]).toEqual([[key.id], []])
   })
 
   test('does not depend on a process with another STATE_KEY', async () => {
