@@ -68,5 +68,8 @@ export function heldFrom(now: number, signed: Signed, times: Times): { waits: Wa
   if (at <= now) return undefined
   const last = holds.at(-1)
   if (!last) return { waits: { for: 'start', until: at }, at }
+  // A freeze that ends nobody knows when may end before the start.
+  if (last.by === 'freeze' && at === Number.POSITIVE_INFINITY && from > now)
+    return { waits: { for: 'start', name: last.name, until: from }, at: from }
   return { waits: { for: last.by, name: last.name, until: Number.isFinite(at) ? at : undefined }, at }
 }

@@ -70,9 +70,7 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
   const replaces = record.ends === undefined ? '' : ' This replaces the freeze that was on.'
   const unposted =
     (await app.directory.hasBot(channelId)) === false ? " Lockkeeper isn't in this channel, so it can't tell the others here." : ''
-  await say(
-    mrkdwn`:snowflake: *Frozen until ${end}.* No change starts, and what is under way goes on.${replaces} ${code(`${command} unfreeze`)} lifts it.${unposted}`,
-  )
+  await say(mrkdwn`:snowflake: *Frozen until ${end}.* No change starts.${replaces} ${code(`${command} unfreeze`)} lifts it.${unposted}`)
 }
 
 /** `which`: the freeze that a button is about. */
@@ -86,7 +84,7 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   tell(app, lifted)
   await wakeHeld(app)
   const still = freezesOfPolicy(ofPolicy)
-  return mrkdwn`:sunny: *Unfrozen.* What was held starts now, in the order of the approvals.${still ? mrkdwn` ${still}` : ''}`
+  return mrkdwn`:sunny: *Unfrozen.* What is due starts now, in the order of the approvals.${still ? mrkdwn` ${still}` : ''}`
 }
 
 async function press(app: App, setup: Setup, { value, origin, answer, onHome }: Click): Promise<void> {

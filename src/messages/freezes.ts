@@ -7,7 +7,7 @@ import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
 
-const startsInOrder = 'What it held starts now, in the order of the approvals.'
+const startsInOrder = 'What is due starts now, in the order of the approvals.'
 
 const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
   'data-lost': 'because Redis lost data',
@@ -32,17 +32,23 @@ export function untrustedWords(problem: FreezeProblem): Mrkdwn {
   return mrkdwn`The record of freezes in Redis ${problems[problem]}, so no change starts.`
 }
 
+/** `hasEnded`: on the message about its begin. */
+interface Shown {
+  isOver?: boolean
+  hasEnded?: boolean
+  hasButton?: boolean
+}
+
 /** A message of a freeze that was set or lifted, or is over by its time. */
-export function freezeMessage(record: FreezeRecord, { isOver, hasButton }: { isOver?: boolean; hasButton?: boolean }): Message {
+export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton }: Shown): Message {
   const { number, isOn, by, from, ends } = record
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* It was on since ${dateTime(from)}. ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces the freeze that was on.'
+  const after = hasEnded ? ' *It has ended.*' : ' No change starts until then. Requests can still be made and approved.'
   return message([
     ...wholeSection(
-      isOn
-        ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${replaces} No change starts until then. Requests can be made and approved, and what is under way goes on.`
-        : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
+      isOn ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${replaces}${after}` : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(String(number))], `freeze-${number}`) : []),
@@ -51,7 +57,7 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasButton }: { isO
 
 /** `value`: the number of the freeze, or `untrusted`. */
 function liftButton(value: string): Button {
-  const text = mrkdwn`What it held starts at once, in the order of the approvals.`
+  const text = mrkdwn`What is due starts at once, in the order of the approvals.`
   return button({
     text: 'Unfreeze',
     actionId: unfreezeButton,
@@ -94,5 +100,5 @@ export function policyFreezeWords({ name, to }: Freeze, isOver: boolean): Mrkdwn
 
 export function notFrozen(ofPolicy: Freeze[]): Mrkdwn {
   const policy = freezesOfPolicy(ofPolicy)
-  return mrkdwn`No freeze is on that could be lifted here, so nothing was changed.${policy ? mrkdwn` ${policy} The people who run Lockkeeper can change them.` : ''}`
+  return mrkdwn`Nothing is frozen that could be lifted here. Nothing was changed.${policy ? mrkdwn` ${policy} The people who run Lockkeeper can change them.` : ''}`
 }

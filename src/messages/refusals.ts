@@ -268,7 +268,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, so this couldn't be checked. ${tryAgain}`
     case 'own-request':
-      return mrkdwn`You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.`
+      return mrkdwn`You requested this, so another approver must do that. To cancel it, press *Withdraw*.`
     case 'rule-gone':
       return mrkdwn`No policy rule covers this request anymore, so nobody can approve it. The requester can withdraw it and request it again.`
     case 'only-requester-may-issue':

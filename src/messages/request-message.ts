@@ -176,7 +176,7 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
 }
 
 function startNowConfirmation({ description }: CardView, hold: Waits) {
-  const text = mrkdwn`${phraseWords(description.title)}\n${heldWords(hold)} An approver can let it start now.`
+  const text = mrkdwn`${phraseWords(description.title)}\n${heldWords(hold)}`
   return confirmation('Start now?', text, 'Start now')
 }
 
@@ -213,7 +213,7 @@ export function statusLine(view: CardView): Mrkdwn {
       if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. Starting.`
       const cc = rule?.mention ? whoIsIn(rule.mention) : mrkdwn``
       const then = handover ? mrkdwn` Approval changes nothing yet: ${requester} then presses *${handover.label}*.` : ''
-      return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
+      return mrkdwn`${neededApproval(view)}${held && (held.for !== 'start' || held.name) ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
     }
     case 'approved': {
       const hold = holdOf(request)

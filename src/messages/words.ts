@@ -239,7 +239,7 @@ export function heldBriefly(waits: Waits): Mrkdwn {
     case 'change':
       return mrkdwn`waits until ${holderOf(waits)} ends, which is about the same thing`
     default:
-      return mrkdwn`starts ${at ?? ''}`
+      return mrkdwn`starts ${at ?? ''}${waits.name === undefined ? '' : ', if the freeze is lifted by then'}`
   }
 }
 

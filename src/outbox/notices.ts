@@ -5,7 +5,7 @@ import { freezeMessage } from '../messages/freezes.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
-import { freezeOnAt } from '../requests/freeze.ts'
+import { freezeMessageId, freezeOnAt } from '../requests/freeze.ts'
 import { notice } from '../slack/blocks.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import { sendKeyEnd } from './key-end-messages.ts'
@@ -108,9 +108,26 @@ async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: stri
   const hasButton = where === 'here' && isCurrent && freezeOnAt(freeze, now) !== undefined
   const message = freezeMessage(record, { isOver, hasButton })
   const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
-  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
+  if (posted.is === 'sent' || posted.is === 'found') {
+    await showEnded(app, isOver ? record.number : record.ends)
+    return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
+  }
   if (posted.is !== 'refused') return laterAfter(posted)
   return where === 'ops' || isPassing(posted.error) ? later(waits.longestMs) : { status: 'dropped' }
+}
+
+/** As long as a freeze with an end can last, and longer: where its message is must be known until then. */
+const rememberFreezeMs = 30 * 24 * 3_600_000
+
+/** Otherwise the message looks as if the freeze were on. A press of a button that stays, because Slack is away now, is answered that it is over. */
+async function showEnded({ redis, keys, freezes, slack }: App, number: number | undefined): Promise<void> {
+  if (number === undefined) return
+  const id = freezeMessageId(number, 'set', 'here')
+  const [facts, ts] = await guardStore(() => redis.hmget(keys.message(id), 'facts', 'cardTs'))
+  const record = freezes.genuine(facts ?? '')
+  if (record?.channelId === undefined || !ts) return
+  const place = { channelId: record.channelId, ts: String(JSON.parse(ts)), key: `freeze/${id}` }
+  await slack.messenger.update(place, freezeMessage(record, { hasEnded: true }))
 }
 
 function parseFacts(facts: string): Facts | undefined {

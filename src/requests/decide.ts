@@ -5,9 +5,10 @@ import { type Approval, type Decision, holdOf, type Request, resourcesOf } from 
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
-import { cardButtons } from '../messages/words.ts'
+import { cardButtons, heldBriefly } from '../messages/words.ts'
 import { show } from '../outbox/outbox.ts'
 import { Refusal } from '../slack/errors.ts'
+import { mrkdwn } from '../slack/text.ts'
 import { isEndAllowed } from './authority.ts'
 import { passedBy, timesOf } from './freeze.ts'
 import type { StepName } from './steps.ts'
@@ -109,12 +110,17 @@ export async function withdraw(app: App, request: Request, origin: Origin, onTak
   await takeStep(app, request, userId, 'withdraw', data, onTaken)
 }
 
-/** An approver lets an approved request start before its own start. Windows and freezes still hold it. */
+/** An approver lets an approved request start before its own start. If a window or a freeze would hold it, its start stays as it was. */
 export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
   const { userId } = origin
   const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.startNow })
   if (holdOf(request)?.for !== 'start') throw new Refusal(tooLate(request, userId))
-  const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: await app.store.now() })
+  const { freezes } = await app.freezes.read()
+  const now = await app.store.now()
+  const { signed, times } = timesOf(app, request, freezes)
+  const held = heldFrom(now, { ...signed, startNow: { at: now } }, times)
+  if (held) throw new Refusal(mrkdwn`Nothing was changed. It can't start now: ${heldBriefly(held.waits)}.`)
+  const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: now })
   const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant }, dueInMs: 0 }
   const { outcome } = await app.store.take(request, 'start-now', data)
   const changed = await newerRecord(app, request, userId, outcome)

@@ -180,6 +180,12 @@ describe('a request', () => {
 
   const none = { approved: 0, start: undefined, startNow: undefined, windows: [], freezes: [] }
   const whole = { from: 0, to: 0 }
+  test('whose start is ahead is held until that while nobody knows when a freeze ends, and by the freeze from then on', () => {
+    const frozen = { ...none, start: 20, freezes: [{ from: -5, to: Number.POSITIVE_INFINITY, covers: true }] }
+    expect(held(frozen, 10)).toEqual({ waits: { for: 'start', name: 'freeze 0', until: at(20) }, at: at(20) })
+    expect(held(frozen, 20)?.waits).toEqual({ for: 'freeze', name: 'freeze 0' })
+  })
+
   test.each<[string, Case, object]>([
     ['a freeze', { ...none, freezes: [{ from: -5, to: Number.POSITIVE_INFINITY, covers: true }] }, { for: 'freeze', name: 'freeze 0' }],
     [

@@ -77,10 +77,13 @@ export function createEvidence(admin: Redis, prefix: string) {
     return all.length >= requests && all.every(({ state }) => !isOpen(state))
   }
 
-  /** What is not at rest: how many requests are open or missing, and which messages are owed. */
+  /** What is not at rest: open requests, owed messages, and how many requests are missing. */
   async function unrest(requests: number) {
-    const [open, owed, all] = [await admin.zcard(keys.open), await admin.zrange(keys.outbox, '0', '9'), await records()]
-    return { open, owed, missing: requests - all.length }
+    const [owed, all] = [await admin.zrange(keys.outbox, '0', '9', 'WITHSCORES'), await records()]
+    const open = all
+      .filter(({ state }) => isOpen(state))
+      .map(({ id, kind, state, waits, expiresAt, cardTs }) => ({ id, kind, state, waits, expiresAt, cardTs }))
+    return { open: open.slice(0, 10), owed, missing: requests - all.length, now: Date.now() }
   }
 
   return { keys, records, audit, comeToRest, unrest }

@@ -47,7 +47,7 @@ test('a freeze of the policy is told to the operators at both ends, each once, b
 
   expect([one.texts, other.texts]).toEqual([
     [expect.stringMatching(/The policy's freeze “Black Friday” is on until <!date/)],
-    [expect.stringMatching(/The policy's freeze “Black Friday” is over\. What it held starts now/)],
+    [expect.stringMatching(/The policy's freeze “Black Friday” is over\. What is due starts now/)],
   ])
   // What was told stays known for longer than an hour.
   const [name = ''] = await shared.redis.keys('*freeze-of-policy*begin')

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { freezeMessageId } from '../../src/requests/freeze.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
 import { cardNow, finn, onlyRequest, type PolicyWorld, repliesTo, restart, startWorldUnder } from './policy-world.ts'
 import { general, ops, patchesOf, people, requestMove, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
@@ -32,6 +33,8 @@ const saidIn = ({ slack }: World, channel: string, fits: RegExp) =>
 
 const untilSaid = (world: World, channel: string, fits: RegExp) => untilCard(world.slack, fits, channel)
 
+const buttonsOf = (message: Message | undefined) => JSON.stringify(message?.blocks ?? []).match(/"action_id":"[^"]*"/g) ?? []
+
 const notes = async ({ records }: PolicyWorld) => (await records.audit()).filter(({ act }) => act === 'freeze' || act === 'unfreeze')
 
 async function figure(world: World, name: string): Promise<number> {
@@ -59,7 +62,7 @@ describe('a freeze', () => {
     expect(patchesOf(world)).toEqual([])
 
     await world.chiara.click(begun, 'Unfreeze')
-    await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* What was held starts now, in the order of the approvals\./)
+    await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* What is due starts now, in the order of the approvals\./)
     for (const { card } of moves) await untilReport(world.slack, card.ts, /Done/)
 
     expect(patchesOf(world).map(({ path }) => path)).toEqual(inOrder.map(({ elasticIp }) => `/elastic_ips/${elasticIp.id}`))
@@ -67,6 +70,8 @@ describe('a freeze', () => {
       await untilSaid(world, channel, /\*Unfrozen\* by <@U0CHI00001>/)
       expect(saidIn(world, channel, /Frozen\*|Unfrozen\*/)).toHaveLength(2)
     }
+    await world.slack.until(() => buttonsOf(cardNow(world, begun)).length === 0, { what: 'the message without its button' })
+    expect(cardNow(world, begun)?.text).toContain('It has ended')
     expect(await notes(world)).toMatchObject([
       { act: 'freeze', by: people.ben, reason: 'the network is being rebuilt', freeze: 1, channelId: ops },
       { act: 'unfreeze', by: people.chiara, freeze: 2 },
@@ -86,18 +91,20 @@ describe('a freeze', () => {
     await wait(3_000)
 
     for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is over|Frozen\*|Unfrozen/)).toHaveLength(2)
-    await world.ben.click(begun, 'Unfreeze')
+    expect(buttonsOf(cardNow(world, begun))).toEqual([])
+    await world.ben.click({ ...begun, blocks: begun.blocks }, 'Unfreeze')
     await untilShown(world.slack, people.ben, /This freeze is over, or another one replaced it\. Nothing was changed\./)
     expect(patchesOf(world)).toHaveLength(1)
   })
 
   test('is replaced by the next one, also by one that ends earlier, and only the last one is told as over', async () => {
     const world = await start()
-    await freeze(world, 'until in 6s because of the sale')
+    const first = await freeze(world, 'until in 6s because of the sale')
     await world.ben.command('/infra freeze until in 2s because of the sale', { channel: ops })
     await untilShown(world.slack, people.ben, /This replaces the freeze that was on\./)
     await untilSaid(world, ops, /It replaces the freeze that was on\./)
     await untilSaid(world, ops, /The freeze is over/)
+    await world.slack.until(() => buttonsOf(cardNow(world, first)).length === 0)
     await wait(5_000)
 
     expect(saidIn(world, ops, /The freeze is over/)).toHaveLength(1)
@@ -118,14 +125,12 @@ describe('a freeze', () => {
       await untilShown(world.slack, people.ben, answer)
     }
     await unfreeze(world)
-    await untilShown(world.slack, people.ben, /No freeze is on that could be lifted here, so nothing was changed\./)
+    await untilShown(world.slack, people.ben, /Nothing is frozen that could be lifted here\./)
     expect(await notes(world)).toEqual([])
 
     await world.ben.command('/infra freeze for 2h because of the sale', { channel: ops })
     const shown = await untilShown(world.slack, people.ben, /\*Frozen until/)
-    expect(shown.text).toMatch(
-      /Frozen until \w{3} \d+ \w{3}, \d\d:\d\d \(Europe\/Berlin\)\.\* No change starts, and what is under way goes on\./,
-    )
+    expect(shown.text).toMatch(/Frozen until \w{3} \d+ \w{3}, \d\d:\d\d \(Europe\/Berlin\)\.\* No change starts\./)
   })
 
   test('is set and lifted only by those whom the policy lets, which the audit shows', async () => {

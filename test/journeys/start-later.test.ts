@@ -75,7 +75,7 @@ describe('a move that was requested for later', () => {
   test('starts at once when an approver lets it, and nobody else can', async () => {
     const { world, card, now } = await startScheduled()
     await world.ada.click(now(), 'Start now')
-    await untilShown(world.slack, people.ada, /someone else must/)
+    await untilShown(world.slack, people.ada, /another approver must/)
     await world.slack.as(finn).click(now(), 'Start now')
     await untilShown(world.slack, finn, /You aren't an approver/)
 
@@ -84,6 +84,21 @@ describe('a move that was requested for later', () => {
     await untilReport(world.slack, card.ts, /Done/)
     const [entry] = (await world.records.audit()).filter(({ act }) => act === 'start-now')
     expect(entry).toMatchObject({ by: people.ben, rule: 'moves' })
+  })
+
+  test('keeps its start if an approver wants to let it start while everything is frozen', async () => {
+    const { world, card, now } = await startScheduled()
+    await world.ben.command('/infra freeze because the network is being rebuilt', { channel: ops })
+    await untilShown(world.slack, people.ben, /Frozen until/)
+    await world.ben.click(now(), 'Start now')
+    await untilShown(world.slack, people.ben, /Nothing was changed\. It can't start now: held by a freeze until somebody lifts it\./)
+
+    await world.ben.command('/infra unfreeze', { channel: ops })
+    await untilShown(world.slack, people.ben, /Unfrozen/)
+    expect(now().text).toMatch(/\*Approved\.\* Starts /)
+    await world.ben.click(now(), 'Start now')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patchesOf(world)).toHaveLength(1)
   })
 
   test('is not sent if its approver has left the group meanwhile', async () => {

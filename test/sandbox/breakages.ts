@@ -189,7 +189,7 @@ export function createBreakages(around: Around): Breakage[] {
     {
       id: 'hours-later',
       name: 'Two hours later',
-      effect: 'Makes requests, their starts, a freeze and the hours of the policy two hours older, and restarts Lockkeeper.',
+      effect: 'Two hours pass for everything, and Lockkeeper restarts.',
       kind: 'act',
       verb: 'Skip 2 hours',
       run: () => skipHours(around),
@@ -361,7 +361,7 @@ function freeze({ slack, requests }: Around): Breakage {
       isOn = await requests.isFrozen()
     } while (isOn !== on && Date.now() < deadline)
     if (isOn !== on) return `Lockkeeper didn't ${on ? 'freeze' : 'lift the freeze'}. Its answer to Ben says why.`
-    return on ? 'Ben has frozen all changes. See #ops.' : 'Ben has lifted the freeze. What it held starts now.'
+    return on ? 'Ben has frozen all changes. See #ops.' : 'Ben has lifted the freeze. What is due starts now.'
   }
 
   return {
