@@ -47,7 +47,7 @@ function happenedWords({ list, name, what, facts }: Pick<Difference, 'list' | 'n
 }
 
 export function inStockWords(watch: Watch, sites: string[]): Mrkdwn {
-  return mrkdwn`:package: ${watchedWords({ ...watch, site: undefined })} is in stock in ${sites.join(', ')}. This watch has ended.`
+  return mrkdwn`:white_check_mark: ${watchedWords({ ...watch, site: undefined })} is in stock in ${sites.join(', ')}. This watch has ended.`
 }
 
 export function endedWords({ origin, ...watch }: Watch): Mrkdwn {

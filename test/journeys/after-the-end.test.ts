@@ -30,10 +30,13 @@ describe('after the end', () => {
       'vm rename preview-1 web-renamed',
       ['Rename a virtual machine', 'Virtual machine: preview-1 (Storefront, ASH)', 'New name: web-renamed', 'Start: '],
     ],
-    ['keys create ci-deploy', ['Create an API key', 'Name: ci-deploy', 'Access: Read-only', 'Allowed addresses: ']],
+    [
+      'keys create ci-deploy',
+      ['Create an API key', 'Name: ci-deploy', 'Access: Read-only', 'Allowed addresses: ', 'Ends: Never', 'Date: '],
+    ],
     ['keys revoke terraform', ['Revoke an API key', 'API key: terraform', 'Start: ']],
     ['evacuate web-1 web-2', ['Evacuate a server', 'Server: web-1', 'Target: web-2', 'Addresses to move: ', 'Start: ']],
-    ['keys rotate terraform', ['Rotate an API key', 'API key: terraform']],
+    ['keys rotate terraform', ['Rotate an API key', 'API key: terraform', 'Old token: Stops working at once']],
   ])('Request again opens the form with the earlier values, which is a new request: %s', async (command, fields) => {
     const world = await startWorldUnder(policy)
     await world.ada.command(`/infra ${command} because OPS-1`, { channel: ops })

@@ -226,10 +226,10 @@ describe('a plan', () => {
     account.lists.plans = [plan(['ASH'])]
     await account.later()
     await account.later()
-    expect(told(account)).toEqual([':package: Plan `vm.tiny` is in stock in ASH. This watch has ended. <@U0ADA00001>'])
+    expect(told(account)).toEqual([':white_check_mark: Plan `vm.tiny` is in stock in ASH. This watch has ended. <@U0ADA00001>'])
     account.lists.plans = [plan(['ASH', 'FRA'])]
     await account.later()
-    expect(told(account)).toEqual([':package: Plan `vm.tiny` is in stock in FRA. This watch has ended. <@U0ADA00001>'])
+    expect(told(account)).toEqual([':white_check_mark: Plan `vm.tiny` is in stock in FRA. This watch has ended. <@U0ADA00001>'])
     expect(await account.watches()).toEqual([])
   })
 
