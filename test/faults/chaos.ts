@@ -164,7 +164,7 @@ export async function runChaos(options: ChaosOptions) {
   await delay(1_000)
   const all = requests + Math.ceil(requests / movesPerKey) + evacuations
   const rested = await evidence.comeToRest(all, restMs)
-  if (!rested) console.log(JSON.stringify({ ...(await evidence.unrest(all)), told: slack.ephemerals(people.ada).slice(-5) }))
+  if (!rested) console.log(JSON.stringify(await evidence.unrest(all)))
   resting = true
   await Promise.all([pressing, ...requesting])
   await delay(500)
