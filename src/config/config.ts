@@ -83,7 +83,7 @@ function linesAcross({ values, problems }: Given): string[] {
   }
   const told = (['WATCH_CHANGES', 'KEY_REVIEW'] as const).filter((name) => values[name] === 'true')
   if (told.length > 0 && !has('OPS_CHANNEL'))
-    lines.push(`OPS_CHANNEL is missing: with ${told.join(' and ')} it must be the channel that is told, as its id (C…, G…)`)
+    lines.push(`OPS_CHANNEL is missing: with ${told.join(' and ')} it must be a channel, as its id (C…, G…)`)
   // Some systems open both of two ports with one number, and a proxy would publish the wrong one. 0 selects any free port.
   const ports = (['PORT', 'OPS_PORT', 'ALERTS_PORT'] as const).filter((name) => name !== 'PORT' || !has('SLACK_APP_TOKEN'))
   const numbers = ports.map((name) => Variables.shape[name].safeParse(values[name]).data).filter((port) => port)

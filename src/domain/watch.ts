@@ -25,7 +25,7 @@ export const Watch = Seen.extend({
   list: z.enum(watchedLists),
   /** Of a plan: the only site that counts. */
   site: z.string().optional(),
-  /** Who watches it, and the channel that is told. */
+  /** Who watches it, and the channel that gets the messages. */
   origin: Origin,
   at: z.number(),
   until: z.number(),
@@ -54,7 +54,7 @@ export const WatchMessage = z.object({
   id: z.string(),
   words: z.string(),
   channelId: z.string().optional(),
-  /** Who watches it. Each is told only while they may read. */
+  /** Who watches it. Each gets messages only while they may read. */
   watchers: z.array(Origin).default([]),
   /** What is listed below, each with the button that it has. */
   items: z.array(z.object({ words: z.string(), button: ItemButton.optional() })).default([]),

@@ -457,7 +457,7 @@ async function readWatches({ app }: Asked) {
 
 /** No line if nothing is watched. */
 function judgeWatches({ problem, isOn, count, intervalMs, unreadForMs }: Fact<'watches'>): Found | undefined {
-  if (problem) return wrong(mrkdwn`The record in Redis can't be trusted, so nobody is told of changes.`, mrkdwn`Read the notice about it.`)
+  if (problem) return wrong(mrkdwn`The record in Redis can't be trusted, so no changes are reported.`, mrkdwn`Read the notice about it.`)
   if (!isOn) return undefined
   const often = mrkdwn`${count} by people. Each list is read about every ${formatDuration(intervalMs)}.`
   if (unreadForMs < Math.max(overdueMs, 3 * intervalMs)) return ok(often)

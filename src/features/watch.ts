@@ -112,7 +112,8 @@ async function watch(
   if (found) throw new Refusal(mrkdwn`You have ${mostWatches} watches, and more aren't possible. End one: ${code(`${command} watches`)}`)
   if (!written)
     throw new Refusal(mrkdwn`Lockkeeper can't read the list of watches, so nothing was changed. Tell the people who run Lockkeeper.`)
-  const how = list === 'plans' ? 'You are told here, once, when it is in stock' : 'This channel is told when it changes outside Lockkeeper'
+  const how =
+    list === 'plans' ? 'You get one message here when it is in stock' : 'This channel gets a message when it changes outside Lockkeeper'
   await say(mrkdwn`:eyes: Watching ${what} for 30 days. ${how}. ${code(`${command} watches`)} shows and ends it.`)
 }
 

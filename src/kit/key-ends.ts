@@ -59,7 +59,9 @@ function optionsFor({ required = false, longestMs = longestEndMs, defaultMs }: P
 export function endFields({ isExtension = false } = {}): { ends: Field; date: Field } {
   const words = {
     label: 'Ends',
-    hint: isExtension ? 'From now.' : 'Lockkeeper deletes the key then. You are told 7 days and 1 day before, and can request a later end.',
+    hint: isExtension
+      ? 'From now.'
+      : 'Lockkeeper deletes the key then. You get a message 7 days and 1 day before, and can request a later end.',
   }
   return {
     ends: {

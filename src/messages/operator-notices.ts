@@ -70,7 +70,7 @@ export function overdueEnd({ keyId, label, requester, end }: KeyEnd): Mrkdwn {
 }
 
 export function undeliveredEnd({ keyId, label, requester, end }: KeyEnd, error: string): Mrkdwn {
-  return mrkdwn`:warning: Couldn't tell ${mention(requester)} that API key ${label} (${code(keyId)}) ends ${dateTime(end)}, in its channel or directly: ${error}. Tell whoever uses it.`
+  return mrkdwn`:warning: Couldn't tell ${mention(requester)} that API key ${label} (${code(keyId)}) ends ${dateTime(end)}, in its channel or directly: ${error}. Tell the people who use it.`
 }
 
 export function distrustedWatches(problem: WatchingProblem, key: string): Mrkdwn {

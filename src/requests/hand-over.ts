@@ -45,7 +45,7 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
   if (click.onHome) throw new Refusal(notOnHome)
   requireTurn(app, await budget.waitForWrite('execute', request.id))
-  const facts = await inLane('execute', () => readAgain(app, request, opened))
+  const facts = await inLane('execute', () => readAgain(app, request, opened, click))
   const freeze = await requireAuthority(app, request)
   // Before the step, so that the write does not wait after it.
   requireTurn(app, await budget.takeWrite('execute', request.id))
@@ -60,14 +60,17 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   })
   if (claimed.outcome === 'expired') return expire(app, request, click)
   if (claimed.outcome === 'frozen') return handOver(app, request, click)
-  if (claimed.outcome !== 'won') {
-    const now = await store.find(request.id)
-    throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest(click.origin.command))
-  }
+  if (claimed.outcome !== 'won') return refuseTaken(app, request, click)
   // If this process dies before it shows the secret, a worker makes it worthless.
   await app.queues.wake(request, timings.handoverMs)
   await withTurnTaken('execute', () => issueAndShow(app, { request, opened, handover, facts, startedAt, notAfter }, click))
   await showTaken(app, request)
+}
+
+/** Refuses a press after another one has taken the step. */
+async function refuseTaken(app: App, request: Request, { origin }: Click): Promise<never> {
+  const now = await app.store.find(request.id)
+  throw new Refusal(now ? tooLate(now, origin.userId) : unknownRequest(origin.command))
 }
 
 /** Refuses a press that has to wait, because nothing is made without the person who sees it. */
@@ -76,7 +79,7 @@ function requireTurn({ budget }: App, waitMs: number): void {
 }
 
 /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
-async function readAgain(app: App, request: Request, opened: Opened): Promise<unknown> {
+async function readAgain(app: App, request: Request, opened: Opened, click: Click): Promise<unknown> {
   const result = await repeatPreflight(app, opened)
   if (result.is === 'unchanged') return result.facts
   if (result.is === 'limited') throw new Refusal(pressAgain({ kind: 'read', perMinute: app.budget.perMinute.read, waitMs: result.waitMs }))
@@ -85,7 +88,9 @@ async function readAgain(app: App, request: Request, opened: Opened): Promise<un
   const causes = result.is === 'changed' ? result.causes : [result.cause]
   const { why } = explainAll(opened.change, causes)
   if (result.is === 'refused') throw new UserError(why)
-  await app.store.take(request, 'void', { set: { causes } })
+  const { outcome } = await app.store.take(request, 'void', { set: { causes } })
+  // Another press may have created the key that this one found.
+  if (outcome !== 'won') return refuseTaken(app, request, click)
   await showTaken(app, request)
   throw new UserError(`Canceled: the account changed since the request. Nothing was created. ${why}`)
 }

@@ -141,6 +141,13 @@ describe('a key whose approvals cannot be trusted', () => {
   })
 })
 
+test('a press that finds the key of another press is not told that nothing was created', async () => {
+  const { press, live } = approvedKey({ steps: { void: ['lost'] }, revision: 2 })
+  live.push({ id: 'tok_1deLnN7QD0r6I', name: 'ci-deploy' } as ApiKey)
+  await expect(press()).rejects.toThrow('Your click had no effect')
+  expect(live).toHaveLength(1)
+})
+
 describe('a key that was shown', () => {
   test('ends its request by one step, sent again until Redis answers', async () => {
     const { press, taken, live, ephemerals } = approvedKey({ steps: { finish: ['no answer', 'no answer'] } })
