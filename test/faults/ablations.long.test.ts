@@ -10,7 +10,7 @@ test.each([
   ['unseen keys kept', /^I7/],
 ] as const)('ablation: %s', async (ablation, promise) => {
   const seed = Math.floor(Math.random() * 2 ** 31)
-  const run = await runChaos({ requests: 90, faultsMs: 15_000, seed, restMs: 20_000, ablation, keyLoss: 0.05 })
+  const run = await runChaos({ requests: 90, faultsMs: 15_000, seed, restMs: 20_000, ablation, keysLost: 3 })
   const broken = brokenPromises(run).filter((line) => promise.test(line))
   console.log(JSON.stringify({ ablation, seed, broken: broken.length, example: broken[0] }))
   expect(broken.length).toBeGreaterThan(0)

@@ -20,8 +20,8 @@ export interface ChaosOptions {
   /** How long it may take to come to rest, in ms. */
   restMs?: number
   ablation?: AblationName
-  /** The probability, every 20 ms, that the answer to the next creation of a key is lost. */
-  keyLoss?: number
+  /** The answers to the creation of the first so many keys are lost, also after the other faults have ended. Default: 0. */
+  keysLost?: number
 }
 
 const movesPerKey = 15
@@ -41,12 +41,13 @@ const ofSlack: [chance: number, plan: FaultPlan][] = [
   [0.02, { method: 'response_url', kind: 'status', status: 404 }],
   [0.01, { method: 'chat.postEphemeral', kind: 'drop-before' }],
 ]
-const ofAccount = (keyLoss: number): [chance: number, order: FaultOrder][] => [
+const keyLoss = { method: 'POST', kind: 'drop-after' } as const
+const ofAccount: [chance: number, order: FaultOrder][] = [
   [0.04, { method: 'PATCH', kind: 'drop-after' }],
   [0.02, { method: 'PATCH', kind: 'drop-before' }],
   [0.02, { method: 'PATCH', kind: 'status', status: 500, applied: true }],
   [0.03, { method: 'GET', kind: 'status', status: 502 }],
-  [keyLoss, { method: 'POST', kind: 'drop-after' }],
+  [0.005, keyLoss],
   [0.003, { method: 'POST', kind: 'html' }],
   [0.005, { method: 'DELETE', kind: 'drop-before' }],
 ]
@@ -67,7 +68,7 @@ export async function runChaos(options: ChaosOptions) {
     keepAnswers: false,
   })
   const { slack, accountApi, bots, proxy, redis, evidence } = scene
-  const faults = planFaults(scene, seed, options.keyLoss ?? 0.005)
+  const faults = planFaults(scene, seed, options.keysLost ?? 0)
   const startedAt = Date.now()
   const isFaulty = () => Date.now() - startedAt < faultsMs
   const cardTexts = () => slack.texts(ops).filter(({ isBot }) => isBot)
@@ -183,7 +184,7 @@ export async function runChaos(options: ChaosOptions) {
 }
 
 /** Plans random faults, each by its chance. They are counted, because a fault that never happened proves nothing. */
-function planFaults({ slack, accountApi }: Scene, seed: number, keyLoss: number) {
+function planFaults({ slack, accountApi }: Scene, seed: number, keysLost: number) {
   const random = createRandom(seed)
   const planned: { fired: () => number; name: string }[] = []
   const planOnSlack = (plan: FaultPlan) => {
@@ -194,11 +195,12 @@ function planFaults({ slack, accountApi }: Scene, seed: number, keyLoss: number)
     const fault = accountApi.faults.add(order)
     planned.push({ name: `account ${order.method} ${order.kind}`, fired: () => fault.fired })
   }
+  const losses = accountApi.faults.add({ ...keyLoss, times: keysLost })
   // Each of the account API once, because chance alone can miss a rare write.
-  for (const [, order] of ofAccount(keyLoss)) planOnAccount(order)
+  for (const [, order] of ofAccount) planOnAccount(order)
   const timer = setInterval(() => {
     for (const [chance, plan] of ofSlack) if (random() < chance) planOnSlack(plan)
-    for (const [chance, order] of ofAccount(keyLoss)) if (random() < chance) planOnAccount(order)
+    for (const [chance, order] of ofAccount) if (random() < chance) planOnAccount(order)
   }, 20)
 
   return {
@@ -206,6 +208,7 @@ function planFaults({ slack, accountApi }: Scene, seed: number, keyLoss: number)
       clearInterval(timer)
       slack.faults.clear()
       accountApi.faults.clear()
+      if (losses.fired < keysLost) accountApi.faults.add({ ...keyLoss, times: keysLost - losses.fired })
       const counts: Record<string, number> = {}
       for (const { name, fired } of planned) counts[name] = (counts[name] ?? 0) + fired()
       return counts
