@@ -25,7 +25,6 @@ import { freezesOfPolicy, frozenWords, untrustedWords } from '../messages/freeze
 import { heldBriefly } from '../messages/words.ts'
 import { type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { freezeOnAt } from '../requests/freeze.ts'
-import { intervalMsOf, wantedLists } from '../requests/watching.ts'
 import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import { limitWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
@@ -87,7 +86,6 @@ const reads = {
     used: await budget.figures(),
   }),
   idsUnseen: readIdsUnseen,
-  watches: readWatches,
   elasticIps: async ({ app }: Asked) => {
     const { items } = await asFarAsRead(app.lists.elasticIps())
     return { all: items.length, bgp: items.filter(isBgp).length }
@@ -154,7 +152,6 @@ const checks = [
   check('API key', 'account', judgeKey, noLine),
   check('Read-only key', 'account', judgeReadKey, noLine),
   check('Limits', 'limits', judgeLimits),
-  check('Watches', 'watches', judgeWatches, noLine),
   check('Policy', 'idsUnseen', judgePolicy, noLine),
   check('Elastic IPs', 'elasticIps', judgeElasticIps, noLine),
   check('Clock', 'aheadOfSlackMs', (ms) => judgeClock(ms, 'Slack')),
@@ -444,24 +441,6 @@ function judgeLimits({ perMinute: { read, write }, hasReadKey, used }: Fact<'lim
   const sum = (kind: 'read' | 'write') => used.filter((each) => each.kind === kind).reduce((total, each) => total + each.used, 0)
   const allowed = mrkdwn`The account allows ${read} reads${hasReadKey ? ' with each key' : ''} and ${write} changes a minute.`
   return ok(mrkdwn`${allowed} Last minute: ${sum('read')} reads, ${sum('write')} changes.`)
-}
-
-/** `unreadForMs`: since the oldest of the lists that are compared was read. */
-async function readWatches({ app }: Asked) {
-  const [{ watching, problem }, now] = await Promise.all([app.watching.read(), app.store.now()])
-  const lists = wantedLists(app, watching)
-  const times = lists.flatMap((list) => watching.lists[list]?.at ?? [])
-  const unreadForMs = Math.max(0, ...times.map((at) => now - at))
-  return { problem, isOn: lists.length > 0, count: watching.watches.length, intervalMs: intervalMsOf(app, watching), unreadForMs }
-}
-
-/** No line if nothing is watched. */
-function judgeWatches({ problem, isOn, count, intervalMs, unreadForMs }: Fact<'watches'>): Found | undefined {
-  if (problem) return wrong(mrkdwn`The record in Redis can't be trusted, so no changes are reported.`, mrkdwn`Read the notice about it.`)
-  if (!isOn) return undefined
-  const often = mrkdwn`${count} by people. Each list is read about every ${formatDuration(intervalMs)}.`
-  if (unreadForMs < Math.max(overdueMs, 3 * intervalMs)) return ok(often)
-  return unknown(mrkdwn`${often} One of them wasn't read for ${formatDuration(unreadForMs)}.`, mrkdwn`See *Limits* and *Workers*.`)
 }
 
 interface Shown {

@@ -1,11 +1,7 @@
 import type { App } from '../app.ts'
-import { asRepeat } from '../messages/reports.ts'
 import { watchMessage } from '../messages/watches.ts'
 import { endWatches, mayWatch } from '../requests/watching.ts'
-import { context, message as messageOf } from '../slack/blocks.ts'
-import { mrkdwn } from '../slack/text.ts'
-import { type Message, unreachableChannelErrors } from '../slack/web-api.ts'
-import { isOver, isPassing, type Lease, later, laterAfter, leaseOver, type Owed, passingMs, postOnce, type Settlement } from './once.ts'
+import { isPassing, type Lease, later, laterAfter, type Owed, passingMs, postOnce, type Settlement } from './once.ts'
 
 /** Tells what a watch has seen, to those of its people who may read, or to the operators. Nobody gets what Lockkeeper did not sign. */
 export async function sendWatch(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
@@ -25,20 +21,5 @@ export async function sendWatch(app: App, { id, name }: Owed, held: Lease, facts
   const posted = await postOnce(app, { message, place: { channelId, key }, sinceMs }, held)
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
   if (posted.is !== 'refused') return laterAfter(posted)
-  if (isPassing(posted.error) || userIds.length === 0) return later(passingMs)
-  const { error } = posted
-  if (!unreachableChannelErrors.has(error)) return { status: 'dropped', refused: error }
-  const note = mrkdwn`Sent here because Lockkeeper couldn't post in <#${channelId}> (${error}).`
-  return sendDirectly(app, userIds, messageOf([...message.blocks, ...context([note])]), key, held)
-}
-
-/** The bot has no scope to search direct messages, so one that may have been sent is marked as a repeat. */
-async function sendDirectly(app: App, userIds: string[], message: Message, key: string, held: Lease): Promise<Settlement> {
-  const marked = held.mode === 'unsure' ? (asRepeat(message) as Message) : message
-  for (const channelId of userIds) {
-    if (isOver(held)) return laterAfter(leaseOver)
-    const posted = await app.slack.messenger.post({ channelId, key }, marked)
-    if (posted.is !== 'sent' && posted.is !== 'refused') return laterAfter(posted)
-  }
-  return { status: 'settled' }
+  return isPassing(posted.error) || userIds.length === 0 ? later(passingMs) : { status: 'dropped', refused: posted.error }
 }

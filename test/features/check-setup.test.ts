@@ -58,7 +58,6 @@ const well: SetupFacts = {
     ],
   },
   idsUnseen: [],
-  watches: { problem: undefined, isOn: true, count: 3, intervalMs: 45_000, unreadForMs: 20_000 },
   elasticIps: { all: 5, bgp: 2 },
   scheduled: [],
   aheadOfSlackMs: -300,
@@ -98,11 +97,6 @@ const situations: Record<string, Partial<SetupFacts>> = {
       { id: 'S0ONCALL01', reading: { is: 'read', members: 1 } },
     ],
   },
-  'Lists that are watched are not read': {
-    watches: { problem: undefined, isOn: true, count: 3, intervalMs: 45_000, unreadForMs: 900_000 },
-  },
-  'The record of watches was changed': { watches: { problem: 'forged', isOn: false, count: 0, intervalMs: 0, unreadForMs: 0 } },
-  'Nothing is watched': { watches: { problem: undefined, isOn: false, count: 0, intervalMs: 0, unreadForMs: 0 } },
   'Alerts lead to nothing': { alerts: { isOn: true, routes: [] } },
   'Alerts are not received': { alerts: { isOn: false, routes: [{ name: 'node down', channelId: 'C0OPS00001' }] } },
   'Redis could lose requests': {

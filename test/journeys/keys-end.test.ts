@@ -82,6 +82,25 @@ describe('a key for a time', () => {
     expect([rotated?.token === token, parseKeyName(rotated?.name)?.end]).toEqual([false, end])
   })
 
+  test.each([
+    ['took effect', 'drop-after', /Done/, 1],
+    ['did not', 'drop-before', /Not started.*The key wasn't extended\. It ends as before/, 0],
+  ] as const)('is extended or not, whatever became of the answer: the write %s', async (_, kind, words, isLater) => {
+    const timings = { ...usualTimings, repeatMs: 100, graceMs: 600, unsettledMs: 600 }
+    const world = await start({ timings })
+    await carryOut(world, '/infra keys create ci-deploy for 2d', 'Create key')
+    const [{ name = '' } = {}] = keysCalled(world, 'ci-deploy')
+    const lost = world.accountApi.faults.add({ method: 'PATCH', path: /api_keys/, kind })
+    const extension = await carryOut(world, '/infra keys extend ci-deploy 30d')
+    await untilReport(world.slack, extension.ts, words)
+
+    const [after] = keysCalled(world, 'ci-deploy')
+    const end = parseKeyName(after?.name)?.end
+    expect([lost.fired, Number(after?.name !== name)]).toEqual([1, isLater])
+    expect(await recordsOf(world)).toMatchObject([{ keyId: after?.id, end }])
+    expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+  })
+
   test('is refused with a sentence: without STATE_KEY, for no time, and for an end that is not later', async () => {
     const world = await start()
     const refusal = async (command: string, fits: RegExp) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
 import { noteLeftOut } from '../../src/account/resource.ts'
 import { writeKeyName } from '../../src/domain/account.ts'
-import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { currentSpender, inLane } from '../../src/domain/lane.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
@@ -199,6 +199,25 @@ describe('a key that ends', () => {
     await keys.tend()
     expect(keys.posts).toHaveLength(1)
     expect(keys.said).not.toContain('key-end-overdue')
+  })
+
+  test.each(['list', 'delete'])('waits quietly for room under the limit of the account, and ends then: %s', async (on) => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(hour + minute)
+    const full = new AccountLimitError({
+      operation: on,
+      kind: on === 'list' ? 'read' : 'write',
+      waitMs: 9_000,
+      perMinute: 20,
+      answered: false,
+    })
+    keys.faults.push({ on, error: full }, { on, error: full })
+    await keys.tend()
+    await keys.tend()
+    expect([keys.ids(), keys.posts, keys.said]).toEqual([['tok_1'], [], []])
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length, keys.said]).toEqual([[], 1, []])
   })
 
   test('is told to the operators after an hour of failing, and is tried on', async () => {

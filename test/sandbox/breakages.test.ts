@@ -110,6 +110,22 @@ test('thirty days later a key has ended, and another one is called for', async (
   const told = (index: number, words: RegExp) => slack.thread(ops, threads[index] ?? '').some(({ text }) => words.test(text))
   await slack.until(() => told(0, /ends/) && told(1, /has ended/), { timeoutMs: 60_000, what: 'what is said of both keys' })
   expect(accountApi.world.data.apiKeys.filter(({ name }) => /^end/.test(name)).map(({ name }) => name.split(' ')[0])).toEqual(['ending'])
+
+  // The form is filled with the key: one more press requests it.
+  const hands = slack.as(ada)
+  for (const [press, asked] of [
+    ['Extend…', /Extend API key ending.*needs approval/s],
+    ['Rotate…', /Rotate API key ending.*needs approval/s],
+  ] as const) {
+    const call = await slack.until(() => slack.thread(ops, threads[0] ?? '').find(({ text }) => /ends/.test(text)))
+    await hands.click(call, press)
+    await slack.until(() => hands.topView())
+    expect((await hands.submit()).errors).toBeUndefined()
+    const card = await slack.until(() => slack.messages(ops).find(({ text }) => asked.test(text)))
+    // Both are about the same key, so that one is open at a time.
+    await hands.click(card, 'Withdraw')
+    await slack.until(() => slack.messages(ops).find(({ ts, text }) => ts === card.ts && /\*Withdrawn\*/.test(text)))
+  }
 }, 90_000)
 
 test('a server that goes down is proposed to be evacuated, and on again before the decision, the request is withdrawn', async () => {
