@@ -49,9 +49,11 @@ function oneReportEach({ records, threads }: Evidence): string[] {
   })
 }
 
-/** Lists when each message was posted and how it begins, because a repeat says so at its beginning. */
-function asList(posted: { ts: string; text: string }[]): string {
-  return posted.map(({ ts, text }, index) => `${index === 0 ? ': ' : ' and '}${ts} ${JSON.stringify(text.slice(0, 300))}`).join('')
+/** Lists when each message was posted, its key, and how it begins, because a repeat says so at its beginning. */
+function asList(posted: { ts: string; text: string; metadata?: unknown }[]): string {
+  return posted
+    .map(({ ts, text, metadata }, index) => `${index === 0 ? ': ' : ' and '}${ts} ${JSON.stringify([metadata, text.slice(0, 300)])}`)
+    .join('')
 }
 
 function reportedAsItIs({ records, elasticIps, reportedTooEarly }: Evidence): string[] {

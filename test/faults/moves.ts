@@ -18,12 +18,21 @@ export async function moveInto(order: FaultOrder, fits: RegExp, options: WorldOp
   return { ...world, ...approved, report }
 }
 
-/** Requests a move of every Elastic IP, without approvals. Waits until their cards say that they are moving. */
+/**
+ * Requests a move of every Elastic IP, without approvals, until their cards say that they are moving. On a busy machine, Redis can take longer
+ * than a person waits.
+ */
 export async function moveAll(world: World): Promise<void> {
   const all = world.accountApi.world.elasticIps()
-  for (const { id } of all) await world.ada.command(`/infra ip move ${id} ${places.to}`, { channel: ops })
-  const moving = () => world.slack.messages(ops).filter(({ text }) => /\*Moving\*/.test(text))
-  await world.slack.until(() => moving().length === all.length)
+  const cards = () => world.slack.messages(ops).map(({ text }) => text)
+  let left = all
+  for (let round = 0; left.length > 0 && round < 5; round += 1) {
+    for (const { id } of left) await world.ada.command(`/infra ip move ${id} ${places.to}`, { channel: ops })
+    const isMoving = () => cards().filter((text) => /\*Moving\*/.test(text)).length === all.length
+    await world.slack.until(isMoving, { timeoutMs: 20_000 }).catch(() => {})
+    left = all.filter(({ id }) => !cards().some((text) => text.includes(id)))
+  }
+  await world.slack.until(() => cards().filter((text) => /\*Moving\*/.test(text)).length === all.length)
 }
 
 /** Returns the texts in the threads, without the cards. */

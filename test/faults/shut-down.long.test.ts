@@ -215,7 +215,11 @@ async function startUntil(fired: () => number, { bots }: Pick<Start, 'bots'>): P
   void bots.start(0)
   const hasMet = () => fired() > 0 || bots.log.some((line) => line.includes('Lockkeeper is ready'))
   await expect.poll(hasMet, { timeout: 60_000, interval: 5 }).toBe(true)
-  if (fired() === 0) await expect.poll(fired, { timeout: 2_000, interval: 5 }).toBeGreaterThan(0).catch(() => {})
+  if (fired() === 0)
+    await expect
+      .poll(fired, { timeout: 2_000, interval: 5 })
+      .toBeGreaterThan(0)
+      .catch(() => {})
   if (fired() > 0) return
   await bots.kill(0)
   bots.log.length = 0
