@@ -143,7 +143,7 @@ describe('the architecture', () => {
     expect(revealers.toSorted()).toEqual([
       'account/http.ts',
       'domain/signing.ts',
-      'inbound/alert-receiver.ts',
+      'inbound/port.ts',
       'redis/connect.ts',
       'slack/answers.ts',
       'slack/app.ts',
