@@ -35,6 +35,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^ioredis$/, /^redis\//],
   [/^@slack\//, /^(app\.ts$|(slack|features|requests|messages|outbox|kit|start)\/)/],
   [/^(pino|prom-client)$/, /^ops\//],
+  [/^@modelcontextprotocol\//, /^inbound\/mcp\.ts$/],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/text\.ts$/],
   [/^chrono-node\/en$/, /^domain\/times\.ts$/],

@@ -5,7 +5,15 @@ import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isForLackOfAnswer, isMachine, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { AccountLimitError, ApiContractError, ApiError, isUnanswered, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import {
+  AccountLimitError,
+  ApiContractError,
+  ApiError,
+  isUnanswered,
+  StoreUnavailableError,
+  UnknownName,
+  UserError,
+} from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { longestReason } from '../domain/policy.ts'
 import { isOpen, type Request, requestStates, unknownState } from '../domain/request.ts'
@@ -143,6 +151,7 @@ export function createOperations(app: App): Operation[] {
       hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
       isWait: true,
       async run({ origin }, { id, wait }, { signal, onWaiting }) {
+        await requireReader(app, origin, 'wait')
         const read = () => requireOwn(app, origin, String(id))
         const first = await read()
         if (wait === 0 || !isOpen(first.state)) return { output: shown(app, first) }
@@ -165,6 +174,7 @@ export function createOperations(app: App): Operation[] {
       input: z.strictObject({ id: RequestId }),
       hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
       async run({ origin }, { id }) {
+        await requireReader(app, origin, 'withdraw')
         const request = await requireOwn(app, origin, String(id))
         // A repeat gets the same answer.
         if (request.state !== 'withdrawn') await withdraw(app, request, origin).catch(asConflict)
@@ -227,13 +237,15 @@ async function propose(
   const texts = Object.values(members).filter((each) => each !== undefined)
   if ([...texts, reason ?? '', link ?? ''].some(hasToken)) throw new Refusal(tokenAdvice)
   const origin = channel === undefined ? from : { ...from, channelId: channel }
+  if (origin.channelId === '') throw new Refusal(mrkdwn`Name the channel, by its id, in which people approve this. Nothing was requested.`)
   const claimed = key === undefined ? undefined : await claimKey(app, origin.userId, key, { kind: change.kind, ...input })
   const earlier = claimed && (await findOwn(app, origin, requestIdFor(claimed)))
   if (earlier) return { request: earlier, isNew: false }
 
   const requester = await app.access.gate(origin, change.kind, isMachine(origin) ? 'sent' : 'named')
   const meant = await change.machines?.read(members as Record<string, string>, AbortSignal.timeout(readMs)).catch((error: unknown) => {
-    throw nothingRequested(error)
+    if (!(error instanceof UnknownName)) throw nothingRequested(error)
+    throw new Refusal(mrkdwn`No ${error.what} ${code(error.typed)}. Nothing was requested. List what there is, and use an id.`)
   })
   const findSame = async () => (key === undefined ? await findOpen(app, origin, change, meant) : undefined)
   const same = await findSame()
@@ -278,6 +290,11 @@ async function findOpen(app: App, { userId }: Origin, change: Change, meant: unk
     return kind === change.kind && origin.userId === userId && isPart
   }
   return [...now, ...later].find((each) => isSame(each) && app.signatures.verifyRecord(each) === 'genuine')
+}
+
+/** The token of a machine is its right to read. `what`: for the audit. */
+async function requireReader(app: App, origin: Origin, what: string): Promise<void> {
+  if (!isMachine(origin)) await app.access.authorize({ ...origin, channelId: '' }, { to: 'read', what })
 }
 
 /** A machine, and a person through an assistant, only see what they requested themselves. */
@@ -343,7 +360,7 @@ function list<Item extends object>(
     }),
     hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
     async run({ origin }, { search = '' }) {
-      if (!isMachine(origin)) await app.access.authorize(origin, { to: 'read', what: path })
+      await requireReader(app, origin, path)
       const { items, cut, unreadable, old } = await asFarAsRead(read())
       const isSeen = (one: Item) => path === 'plans' || !isMachine(origin) || app.access.covers(origin, (one as Place).project ?? 'unknown')
       const wanted = String(search).toLowerCase()

@@ -10,6 +10,7 @@ import { createFeatures, type Feature } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
 import { createMachineReceiver } from '../inbound/machine-receiver.ts'
+import { createSlackbot } from '../inbound/slackbot.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
 import { createMetricsPage, createStatus, type Snapshot, startHealth } from '../ops/health.ts'
 import { notifyOperators } from '../outbox/notices.ts'
@@ -76,7 +77,8 @@ export function createBot(config: Config, outlets: Outlets) {
     },
     redis: { name: 'Redis', reach: () => reachRedis(people, dataLossMark), longestPauseMs: 3_000 },
     createListener(identity) {
-      const { bolt, start } = createBolt(people, identity)
+      const slackbot = config.slackbotMcp ? createSlackbot(people) : undefined
+      const { bolt, start } = createBolt(people, identity, slackbot?.answer)
       const { settle } = listen(bolt, people, interactions)
       bolt.error(async (error) => people.errors.of('slack')(error))
       return {
@@ -88,6 +90,7 @@ export function createBot(config: Config, outlets: Outlets) {
         },
         async stop() {
           await workerWatch.stop()
+          slackbot?.stop()
           await bolt.stop()
           await settle()
           await home.stop()

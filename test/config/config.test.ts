@@ -103,6 +103,7 @@ describe('an invalid configuration', () => {
       ALERTS_TOKEN: `${alertsToken},short`,
       MACHINES_HOST: 'machines.example.com',
       MACHINES_PORT: '65536',
+      SLACKBOT_MCP: 'yes',
       ROLE: 'both',
       APPROVERS: 'ada,U0BEN00001,@oncall',
       OPERATORS: ',',
@@ -200,6 +201,16 @@ alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel
       expect(read({ ...withPolicy, ALERTS_PORT: '', ROLE: 'worker' }, policy).warnings).toEqual([])
       expect(read(withPolicy, policy).warnings).toEqual([])
     })
+  })
+
+  it("lets Slack's assistant call over HTTP only", () => {
+    expect(read({ ...required, SLACKBOT_MCP: 'true' }).slackbotMcp).toBe(true)
+    expect(linesFor({ ...required, SLACKBOT_MCP: 'true', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })).toEqual([
+      "SLACKBOT_MCP must not be true with SLACK_APP_TOKEN: Slack's assistant calls over HTTP, with SLACK_SIGNING_SECRET",
+    ])
+    expect(linesFor({ ...required, SLACKBOT_MCP: 'true', SLACK_SIGNING_SECRET: '' })).toEqual([
+      expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/),
+    ])
   })
 
   describe('of machines', () => {
@@ -472,7 +483,7 @@ describe('.env.example', () => {
   it('shows the defaults', () => {
     const defaults = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== ''))
 
-    expect(Object.keys(defaults)).toHaveLength(20)
+    expect(Object.keys(defaults)).toHaveLength(22)
     expect(read({ ...required, ...defaults })).toEqual(read(required))
   })
 })
