@@ -196,3 +196,10 @@ test('another tool uses up the limit, until it is undone: Lockkeeper is refused 
   expect(undone.find(({ id }) => id === 'limit-used-up')?.isOn).toBe(false)
   expect(await statuses()).toEqual([404, 404])
 })
+
+test('a machine asks, and people see it as one', async () => {
+  const { said } = await use({ id: 'machine-asks' })
+
+  expect(said).toMatch(/^The machine ci has requested to move [\d.]+\. See #ops\.$/)
+  await sandbox.slack.until(() => sandbox.slack.messages(ops).some(({ text }) => text.includes('ci (machine) needs approval')))
+})
