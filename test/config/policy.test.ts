@@ -350,6 +350,7 @@ describe('docs/policy.example.yml', () => {
       'API keys',
       'freezes',
       'failover',
+      'CI',
       'everything else',
     ])
   })

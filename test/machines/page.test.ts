@@ -39,7 +39,9 @@ test('the lines with curl, under the policy of the page', async () => {
   expect(JSON.parse(await waited).state).not.toBe('waiting')
   await expect.poll(() => patchesOf(world).length).toBe(1)
   expect(JSON.parse(await run(withdraw, { ...env, ID: made.id })).code).toBe('conflict')
-  const answers = (await run(lists.trimEnd().replaceAll(/$/gm, '; echo'), env)).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+  const answers = (await run(lists.trimEnd().replaceAll(/$/gm, '; echo'), env))
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
   expect(answers.slice(0, 4).every(({ items, code }) => Array.isArray(items) || code === 'account-limit')).toBe(true)
   expect(answers[4]).toMatchObject({ openapi: '3.1.0', paths: { '/v1/requests': { post: { operationId: 'request_change' } } } })
 })
@@ -49,7 +51,12 @@ test.skipIf(spawnSync('jq', ['--version']).error)('the workflow of the page, aga
   const world = await startMachineWorld({}, files.get('policy.yml'))
   const workflow = files.get('.github/workflows/failover.yml') ?? ''
   const [step] = parse(workflow).jobs.move.steps
-  const running = run(step.run, { LOCKKEEPER: world.urlOf(), TOKEN: token, KEY: '1', LINK: 'https://github.com/nimbus/shop/actions/runs/1' })
+  const running = run(step.run, {
+    LOCKKEEPER: world.urlOf(),
+    TOKEN: token,
+    KEY: '1',
+    LINK: 'https://github.com/nimbus/shop/actions/runs/1',
+  })
   await world.ben.click(await untilCard(world.slack, /Failover/), 'Approve')
 
   expect(await running).toMatch(/^Done\./)
@@ -63,5 +70,10 @@ test('the playbook of the page is YAML that asks for what the API takes', () => 
     'ansible.builtin.uri',
     'ansible.builtin.assert',
   ])
-  expect(play.tasks[0]['ansible.builtin.uri'].body).toEqual({ change: 'ip.move', elastic_ip: '203.0.113.10', server: 'web-2', reason: 'Failover' })
+  expect(play.tasks[0]['ansible.builtin.uri'].body).toEqual({
+    change: 'ip.move',
+    elastic_ip: '203.0.113.10',
+    server: 'web-2',
+    reason: 'Failover',
+  })
 })
