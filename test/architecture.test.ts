@@ -35,6 +35,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^ioredis$/, /^redis\//],
   [/^@slack\//, /^(app\.ts$|(slack|features|requests|messages|outbox|kit|start)\/)/],
   [/^(pino|prom-client)$/, /^ops\//],
+  [/^@modelcontextprotocol\//, /^inbound\/mcp\.ts$/],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/text\.ts$/],
   [/^chrono-node\/en$/, /^domain\/times\.ts$/],
@@ -143,7 +144,7 @@ describe('the architecture', () => {
     expect(revealers.toSorted()).toEqual([
       'account/http.ts',
       'domain/signing.ts',
-      'inbound/alert-receiver.ts',
+      'inbound/port.ts',
       'redis/connect.ts',
       'slack/answers.ts',
       'slack/app.ts',

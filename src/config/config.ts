@@ -1,11 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
-import type { Bundles, ChangeKind, Policy } from '../domain/policy.ts'
+import { machineRequester } from '../domain/approval.ts'
+import type { Bundles, ChangeKind, Machine, Policy } from '../domain/policy.ts'
 import type { Secret } from '../domain/signing.ts'
 import { type ReadFile, readFromDisk, readText } from './notation.ts'
 import { readPolicyFile, simplePolicy } from './policy-file.ts'
-import { Variables, variablesFor } from './variables.ts'
+import { longSecrets, Variables, variablesFor } from './variables.ts'
 
 export type Environment = Record<string, string | undefined>
 
@@ -78,6 +79,8 @@ function linesAcross({ values, problems }: Given): string[] {
   }
   if (values.INFRA_READ_KEY !== undefined && values.INFRA_READ_KEY === values.INFRA_API_KEY)
     lines.push('INFRA_READ_KEY must be another key than INFRA_API_KEY, because the account counts the requests of each key')
+  if (values.SLACKBOT_MCP === 'true' && has('SLACK_APP_TOKEN'))
+    lines.push("SLACKBOT_MCP must not be true with SLACK_APP_TOKEN: Slack's assistant calls over HTTP, with SLACK_SIGNING_SECRET")
   if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
     lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')
   }
@@ -85,9 +88,9 @@ function linesAcross({ values, problems }: Given): string[] {
   if (told.length > 0 && !has('OPS_CHANNEL'))
     lines.push(`OPS_CHANNEL is missing: with ${told.join(' and ')} it must be a channel, as its id (C…, G…)`)
   // Some systems open both of two ports with one number, and a proxy would publish the wrong one. 0 selects any free port.
-  const ports = (['PORT', 'OPS_PORT', 'ALERTS_PORT'] as const).filter((name) => name !== 'PORT' || !has('SLACK_APP_TOKEN'))
+  const ports = (['PORT', 'OPS_PORT', 'ALERTS_PORT', 'MACHINES_PORT'] as const).filter((name) => name !== 'PORT' || !has('SLACK_APP_TOKEN'))
   const numbers = ports.map((name) => Variables.shape[name].safeParse(values[name]).data).filter((port) => port)
-  if (new Set(numbers).size < numbers.length) lines.push('PORT, OPS_PORT and ALERTS_PORT must differ')
+  if (new Set(numbers).size < numbers.length) lines.push('PORT, OPS_PORT, ALERTS_PORT and MACHINES_PORT must differ')
   return lines
 }
 
@@ -96,13 +99,49 @@ export const ifNoKeyIsMinted = 'if the policy allows no change whose button crea
 
 const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
 
-function warningsOf(values: Environment, { alerts, role }: ReturnType<typeof nameParts>, policy: Policy): string[] {
+function warningsOf(values: Environment, { alerts, machinesPort, role }: ReturnType<typeof nameParts>, policy: Policy): string[] {
   const unused = policyVariables.filter((name) => values.POLICY_FILE && values[name])
   const warnings = unused.map((name) => `${name} has no effect: POLICY_FILE is the whole policy`)
   const hasEntries = (policy.alerts ?? []).length > 0
   if (alerts && !hasEntries) warnings.push('ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request')
   if (!alerts && hasEntries && role !== 'worker') warnings.push('POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received')
+  const hasMachines = (policy.machines ?? []).length > 0
+  if (machinesPort !== undefined && !hasMachines)
+    warnings.push('MACHINES_PORT is set, and POLICY_FILE has no machines, so nobody can use it')
+  if (machinesPort === undefined && hasMachines && role !== 'worker')
+    warnings.push('POLICY_FILE has machines, and MACHINES_PORT is not set, so they can request nothing')
   return warnings
+}
+
+const tokensIn = (text = '') => text.split(',').map((token) => token.trim())
+
+/** Reads the tokens of the machines from the variables that the policy names, or from their files. No line contains a token. */
+function tokensOf(env: Environment, values: Environment, machines: Machine[], readFile: ReadFile) {
+  /** By the machine, as rules name it. All of one machine are valid. */
+  const tokens = new Map<string, readonly Secret[]>()
+  const lines: string[] = []
+  const owners = new Map(secretVariables.flatMap((name) => tokensIn(values[name]).map((token) => [token, name as string] as const)))
+  for (const { name, token: variable } of machines) {
+    const line = (text: string) => void lines.push(`${variable} ${text}`)
+    if (variableNames.some((own) => own === variable || own === `${variable}_FILE`)) {
+      line('is a variable of Lockkeeper: name another one for a machine')
+      continue
+    }
+    const [value, path] = [env[variable]?.trim() || undefined, env[`${variable}_FILE`]?.trim() || undefined]
+    const read = path === undefined ? undefined : readSecret(`${variable}_FILE`, path, readFile)
+    if (value !== undefined && path !== undefined) line(`and ${variable}_FILE are both set: keep one`)
+    else if (read && 'line' in read) lines.push(read.line)
+    else {
+      const text = read?.secret ?? value
+      const parsed = longSecrets(`a token for the machine ${name},`).safeParse(text)
+      if (!parsed.success) line(parsed.error.issues[0]?.message ?? '')
+      const taken = tokensIn(text).find((token) => token !== '' && owners.has(token))
+      if (taken !== undefined) line(`holds a token that ${owners.get(taken)} holds, too: each machine needs its own`)
+      for (const token of tokensIn(text)) owners.set(token, variable)
+      tokens.set(machineRequester(name), parsed.data ?? [])
+    }
+  }
+  return { tokens, lines }
 }
 
 /** Windows has no such modes. */
@@ -136,10 +175,12 @@ interface ReadOptions {
   /** Kinds that NO_APPROVAL can't name. */
   neverExempt?: ChangeKind[]
   readFile?: ReadFile
+  /** Gets the name of each variable that holds a token of a machine, also before a ConfigError. */
+  onSecret?: (variable: string) => void
 }
 
 /** Reads variables, the files of secrets, and the policy file. Throws ConfigError with a line for every error of all of them. */
-export function readConfig(env: Environment, { kinds, bundles, neverExempt, readFile = readFromDisk }: ReadOptions) {
+export function readConfig(env: Environment, { kinds, bundles, neverExempt, readFile = readFromDisk, onSecret }: ReadOptions) {
   const given = givenVariables(env, secretVariables, readFile)
   const { POLICY_FILE: policyFile, APPROVAL_TTL: approvalTtl } = given.values
   const parsed = variablesFor({ kinds, bundles, neverExempt }).safeParse(given.values)
@@ -148,21 +189,29 @@ export function readConfig(env: Environment, { kinds, bundles, neverExempt, read
   const expiresMs = Variables.shape.APPROVAL_TTL.safeParse(approvalTtl).data ?? 0
   const file = policyFile ? readPolicyFile(policyFile, readFile, { kinds, bundles, expiresMs }) : undefined
   if (file && 'lines' in file) lines.push(...file.lines)
+  const machines = file && 'policy' in file ? (file.policy.machines ?? []) : []
+  for (const { token } of machines) onSecret?.(token)
+  // Other processes do not need the tokens.
+  const { tokens, lines: wrong } = tokensOf(env, given.values, given.values.MACHINES_PORT ? machines : [], readFile)
+  lines.push(...wrong)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data, { kinds, bundles })
-  const parts = nameParts(parsed.data)
-  return { ...parts, policy, policyFile, warnings: warningsOf(given.values, parts, policy) }
+  const { machinesHost: host, machinesPort: port, ...parts } = nameParts(parsed.data)
+  const warnings = warningsOf(given.values, { ...parts, machinesHost: host, machinesPort: port }, policy)
+  // Undefined: no machine can request anything.
+  return { ...parts, policy, policyFile, warnings, machines: port === undefined ? undefined : { host, port, tokens } }
 }
 export type Config = ReturnType<typeof readConfig>
 
 /** Removes the secrets from the environment, even after a ConfigError, so that no child process and no crash report contains them. */
 export function takeConfig(env: NodeJS.ProcessEnv, options: ReadOptions): Config {
+  const secrets: string[] = [...secretVariables]
   try {
-    const config = readConfig(env, options)
+    const config = readConfig(env, { ...options, onSecret: (variable) => void secrets.push(variable) })
     const warning = openEnvFileWarning('.env')
     return { ...config, warnings: warning === undefined ? config.warnings : [...config.warnings, warning] }
   } finally {
-    for (const name of secretVariables) delete env[name]
+    for (const name of secrets) delete env[name]
   }
 }
 
@@ -207,6 +256,8 @@ function nameParts(v: Variables) {
       v.ALERTS_PORT === undefined || v.ALERTS_TOKEN === undefined
         ? undefined
         : { host: v.ALERTS_HOST, port: v.ALERTS_PORT, tokens: v.ALERTS_TOKEN },
+    machinesHost: v.MACHINES_HOST,
+    machinesPort: v.MACHINES_PORT,
     opsHost: v.OPS_HOST,
     opsPort: v.OPS_PORT,
     // Without STATE_KEY a key is derived from the API key, which every replica has as well. `linesAcross` refuses a configuration without both.
@@ -219,6 +270,7 @@ function nameParts(v: Variables) {
     movePollBudget: v.MOVE_POLL_BUDGET,
     moveTimeoutMs: v.MOVE_TIMEOUT,
     opsChannel: v.OPS_CHANNEL,
+    slackbotMcp: v.SLACKBOT_MCP,
     watchChanges: v.WATCH_CHANGES,
     keyReview: v.KEY_REVIEW,
     environment: v.ENVIRONMENT,

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { type AlertRoute, approversOf, type Policy, type PolicyRule, rulesOfKind, settingRules } from '../domain/policy.ts'
+import { alertsRequester, machineRequester } from '../domain/approval.ts'
+import { type AlertRoute, approversOf, type Machine, type Policy, type PolicyRule, rulesOfKind, settingRules } from '../domain/policy.ts'
 import { misleadingPart, withoutInvisible } from '../domain/text.ts'
 import { quote, type ReadFile, readText } from './notation.ts'
 import { absentWords, type PolicyOptions, policySchema } from './policy-schema.ts'
@@ -74,29 +75,38 @@ function nameOf(path: readonly PropertyKey[]): string {
 }
 
 function conflictsIn(policy: Policy): Problem[] {
-  const { rules, alerts = [], freezes = [] } = policy
+  const { rules, alerts = [], freezes = [], machines = [] } = policy
   const at = (place: string, index: number) => (conflict: Problem | undefined) =>
     conflict ? [{ ...conflict, path: [place, index, ...conflict.path] }] : []
   return [
     ...rules.flatMap((rule, index) => {
       const above = rules.slice(0, index)
-      return [...withoutApproval(rule), tooManyApprovals(rule), nameTaken(rule, above), neverMatches(rule, above)].flatMap(
-        at('rules', index),
-      )
+      const own = [...withoutApproval(rule), unknownMachine(rule, machines), tooManyApprovals(rule)]
+      return [...own, nameTaken(rule, above), neverMatches(rule, above)].flatMap(at('rules', index))
     }),
     ...freezes.flatMap((freeze, index) => at('freezes', index)(nameTaken(freeze, freezes.slice(0, index)))),
     ...alerts.flatMap((route, index) => {
       const above = alerts.slice(0, index)
       return [nameTaken(route, above), neverReached(route, above), neverAllowed(route, policy)].flatMap(at('alerts', index))
     }),
+    ...machines.flatMap((machine, index) => {
+      const above = machines.slice(0, index)
+      return [nameTaken(machine, above), tokenTaken(machine, above), neverLet(machine, policy)].flatMap(at('machines', index))
+    }),
   ]
 }
 
-function withoutApproval({ approve, breakGlass, alerts, confirm }: PolicyRule): Problem[] {
+function withoutApproval({ approve, breakGlass, alerts, machines = [], confirm }: PolicyRule): Problem[] {
   if (approve) return []
-  const wrong = [breakGlass && 'self_approval', alerts && 'request', confirm && 'confirm'].filter((key) => key !== false)
-  const words: Record<string, string> = { self_approval: 'break-glass', request: 'alerts', confirm: 'true' }
+  const byMachine = alerts ? alertsRequester : machines[0]
+  const wrong = [breakGlass && 'self_approval', byMachine !== undefined && 'request', confirm && 'confirm'].filter((key) => key !== false)
+  const words: Record<string, string | undefined> = { self_approval: 'break-glass', request: byMachine, confirm: 'true' }
   return wrong.map((key) => ({ path: [key], message: `must not be ${words[key]} where approve is none: nobody approves` }))
+}
+
+function unknownMachine({ machines = [] }: PolicyRule, known: Machine[]): Problem | undefined {
+  const unknown = machines.find((each) => !known.some(({ name }) => machineRequester(name) === each))
+  return unknown === undefined ? undefined : { path: ['request'], message: `has ${quote(unknown, 60)}, which is no name under machines` }
 }
 
 function tooManyApprovals({ approve }: PolicyRule): Problem | undefined {
@@ -148,6 +158,21 @@ function neverAllowed({ channelId }: AlertRoute, policy: Policy): Problem | unde
   const kinds = [...(policy.bundles?.keys() ?? [])]
   if (kinds.some((kind) => rulesOfKind(policy, { kind, channelId, hasProject: true }).some(({ alerts }) => alerts))) return undefined
   return { path: ['channel'], message: `must be one where a rule lets alerts request ${kinds.join(' or ')}: add alerts to its request` }
+}
+
+/** Otherwise one machine could pass for the other. The tokens themselves are compared, too. */
+function tokenTaken({ token }: Machine, above: Machine[]): Problem | undefined {
+  if (!above.some((other) => other.token === token)) return undefined
+  return { path: ['token'], message: `must be another variable than ${token}, which a machine above has` }
+}
+
+function neverLet({ name, channelId }: Machine, { rules }: Policy): Problem | undefined {
+  const requester = machineRequester(name)
+  const isLet = ({ machines, channels }: PolicyRule) =>
+    machines?.includes(requester) && (channels === undefined || channels.includes(channelId))
+  return rules.some(isLet)
+    ? undefined
+    : { path: ['channel'], message: `must be one where a rule lets it request something: add ${requester} to its request` }
 }
 
 /** A rule for kinds without approval, and one for the others. Neither names a bundle: bundles need what their parts need. */

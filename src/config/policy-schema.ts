@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { alertsRequester } from '../domain/approval.ts'
+import { alertsRequester, isMachine, machineNameOf, machineRequester } from '../domain/approval.ts'
 import { longestEndMs, shortestEndMs } from '../domain/key-ends.ts'
 import {
   type AlertRoute,
@@ -10,6 +10,7 @@ import {
   type Freeze,
   freezing,
   type Group,
+  type Machine,
   type PolicyRule,
   type Projects,
   type ReasonTerms,
@@ -32,7 +33,15 @@ const line = (longest: number) =>
 const isAscii = (text: string) => /^[!-~]+$/.test(text)
 
 const channel = z.string().trim().refine(isChannelId, { error: 'must be a channel id (C…, G…)' })
-const personOrGroup = z.string().trim().refine(isPersonOrGroupId, { error: 'must be a user id (U…, W…) or a user group id (S…)' })
+const personOrGroup = z
+  .string()
+  .trim()
+  .refine(isPersonOrGroupId, {
+    error: ({ input }) =>
+      isMachine({ userId: String(input) })
+        ? 'must be people or user groups: a machine only requests, and never approves'
+        : 'must be a user id (U…, W…) or a user group id (S…)',
+  })
 
 /** Parses a list in which nothing stands twice: two approvals of one person would be needed. */
 function listOf<Item extends z.ZodType>(item: Item, textOf: (item: z.output<Item>) => string = String) {
@@ -96,6 +105,17 @@ const Route = z
   })
   .transform(({ match, channel, ...route }): AlertRoute => ({ ...route, match: new Map(Object.entries(match)), channelId: channel }))
 
+const MachineEntry = z
+  .strictObject({
+    /** Stands in Redis keys, messages and the audit. */
+    name: z
+      .string()
+      .regex(/^[a-z\d][a-z\d_-]{0,29}$/, { error: 'must be a short name such as ci: small letters, digits, dashes and underscores' }),
+    token: z.string().regex(/^[A-Z][A-Z\d_]{0,99}$/, { error: 'must be the name of the variable with the token, such as CI_TOKEN' }),
+    channel,
+  })
+  .transform(({ channel, ...machine }): Machine => ({ ...machine, channelId: channel }))
+
 const projectWords = 'must be a project id (proj_…), which has only ASCII characters, or a name such as {name: Storefront}'
 const ProjectId = z
   .string()
@@ -135,31 +155,33 @@ interface Requesters {
   /** Undefined: every full member. */
   people: Group | undefined
   alerts: boolean
+  machines: string[]
 }
 
 const everyone = 'everyone'
 
 const These = listOf(
-  z.union([personOrGroup, z.enum([alertsRequester, everyone])], {
-    error: 'must be a user id (U…, W…), a user group id (S…), alerts or everyone',
+  z.union([personOrGroup, z.enum([alertsRequester, everyone]), z.string().startsWith(machineRequester(''))], {
+    error: 'must be a user id (U…, W…), a user group id (S…), alerts, machine:<name> or everyone',
   }),
 ).transform((items, context): Requesters => {
-  const ids = items.filter((item) => item !== alertsRequester && item !== everyone)
+  const ids = items.filter((item) => item !== everyone && !isMachine({ userId: item }))
   const alerts = items.includes(alertsRequester)
-  if (!items.includes(everyone)) return { people: toGroup(ids), alerts }
+  const machines = items.filter((item) => machineNameOf({ userId: item }) !== undefined)
+  if (!items.includes(everyone)) return { people: toGroup(ids), alerts, machines }
   if (ids.length > 0) context.addIssue({ code: 'custom', message: `has everyone, so ${ids.join(', ')} may request anyway: remove these` })
-  return { people: undefined, alerts }
+  return { people: undefined, alerts, machines }
 })
 
-/** In a list, `everyone` stands beside `alerts`, which are no people. */
+/** In a list, `everyone` stands beside `alerts` and machines, which are no people. */
 const Request = formOf<Requesters>(
   (input) =>
     Array.isArray(input)
       ? These
       : input === everyone
-        ? z.literal(everyone).transform(() => ({ people: undefined, alerts: false }))
+        ? z.literal(everyone).transform(() => ({ people: undefined, alerts: false, machines: [] }))
         : undefined,
-  'everyone, or a list of user ids (U…, W…), user group ids (S…) and alerts',
+  'everyone, or a list of user ids (U…, W…), user group ids (S…), alerts and machines',
 )
 
 const Terms = z
@@ -288,6 +310,7 @@ export function policySchema(options: PolicyOptions) {
       const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
       if (rule.changes.length > 1) wrong('changes', `must have ${freezing} alone: write a rule of its own for it`)
       if (rule.approve) wrong('approve', `must be none where changes is ${freezing}: nobody approves a freeze`)
+      if (rule.request?.machines.length) wrong('request', `must name people where changes is ${freezing}: a machine can't freeze`)
       for (const key of ['projects', 'channels', 'expires', 'window', 'ends', 'mention', 'reason'] as const)
         if (rule[key] !== undefined) wrong(key, `must be left out where changes is ${freezing}: request alone says who may freeze`)
     })
@@ -309,6 +332,7 @@ export function policySchema(options: PolicyOptions) {
         channels: rule.channels,
         request: rule.request?.people,
         alerts: rule.request?.alerts ?? false,
+        machines: rule.request?.machines.length ? rule.request.machines : undefined,
         approve: rule.approve && {
           ...rule.approve,
           escalate: rule.escalate?.map(({ after, to }) => ({ afterMs: after, to: toGroup(to) })),
@@ -328,6 +352,7 @@ export function policySchema(options: PolicyOptions) {
       freezes: z.array(freezeSchema(options)).min(1, { error: 'must have at least one entry' }).optional(),
       rules: z.array(Rule).min(1, { error: 'must have at least one rule: without one, nothing can be requested' }),
       alerts: z.array(Route).min(1, { error: 'must have at least one entry' }).optional(),
+      machines: z.array(MachineEntry).min(1, { error: 'must have at least one entry' }).optional(),
     })
     .transform(({ windows = new Map<string, Window>(), rules, ...file }, context) => {
       const windowsOf = (name: string | undefined, index: number) => {

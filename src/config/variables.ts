@@ -49,7 +49,7 @@ function isAddressOrRange(text: string): boolean {
 }
 
 /** Parses keys or tokens, separated by commas. One of 32 characters cannot be guessed if it is random. */
-const longSecrets = (what: string) =>
+export const longSecrets = (what: string) =>
   value(
     (text): readonly [Secret, ...Secret[]] | undefined => {
       const words = [...new Set(text.split(',').map((word) => word.trim()))]
@@ -119,6 +119,9 @@ export const Variables = z.object({
   ALERTS_HOST: listenAddress.prefault('127.0.0.1'),
   ALERTS_PORT: port.optional(),
   ALERTS_TOKEN: longSecrets('a token').optional(),
+  MACHINES_HOST: listenAddress.prefault('127.0.0.1'),
+  MACHINES_PORT: port.optional(),
+  SLACKBOT_MCP: trueOrFalse,
   ROLE: oneOf('all', 'web', 'worker').prefault('all'),
   APPROVERS: people('the people who may approve').optional(),
   OPERATORS: people('the people who may request changes').optional(),

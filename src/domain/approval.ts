@@ -27,8 +27,10 @@ const byPolicy = [
   z.object({ code: z.literal(['direct-message', 'not-in-channel', 'foreign-channel', 'group-unknown', 'own-request', 'rule-gone']) }),
   /** `channels`: those in which a rule for this kind of change applies. */
   z.object({ code: z.literal('no-rule'), kind: z.string(), channels: z.array(z.string()) }),
-  /** `project-unknown`: the account API did not show it. `alerts-need-approval`: the rule needs none, but a request by an alert always does. */
-  z.object({ code: z.literal(['project-unknown', 'alerts-not-named', 'alerts-need-approval']), rule: z.string() }),
+  z.object({ code: z.literal(['project-unknown']), rule: z.string() }),
+  /** `alerts-need-approval`: the rule needs none, but a request by a machine always does. `machine`: set if it is not alerts. */
+  z.object({ code: z.literal(['alerts-not-named', 'alerts-need-approval']), rule: z.string(), machine: z.string().optional() }),
+  z.object({ code: z.literal('keys-need-people') }),
   z.object({ code: z.literal('not-a-requester'), requesters: Group }),
   z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
   z.object({ code: z.literal('not-a-freezer'), freezers: Group }),
@@ -69,11 +71,23 @@ export type Origin = z.infer<typeof Origin>
 /** Stands for alerts in the `userId` of a requester. Policies name them by the same word. No Slack id has this form. */
 export const alertsRequester = 'alerts'
 
-export function isMachine({ userId }: Pick<Origin, 'userId'>): boolean {
-  return userId === alertsRequester
+const machinePrefix = 'machine:'
+
+/** Stands for a machine of the policy in the `userId` of a requester. Rules name it by the same words. No Slack id has this form. */
+export function machineRequester(name: string): string {
+  return `${machinePrefix}${name}`
 }
 
-/** A person as Slack reports them. `machine`: alerts, which Slack does not know. `unknown`: Slack gave no answer. */
+/** Undefined for people and alerts. */
+export function machineNameOf({ userId }: Pick<Origin, 'userId'>): string | undefined {
+  return userId.startsWith(machinePrefix) ? userId.slice(machinePrefix.length) : undefined
+}
+
+export function isMachine({ userId }: Pick<Origin, 'userId'>): boolean {
+  return userId === alertsRequester || userId.startsWith(machinePrefix)
+}
+
+/** A person as Slack reports them. `machine`: one that Slack does not know, such as alerts. `unknown`: Slack gave no answer. */
 export interface Person {
   userId: string
   standing: 'member' | 'guest' | 'bot' | 'deleted' | 'stranger' | 'machine' | 'unknown'
@@ -111,7 +125,7 @@ function isMember(groupId: string, userId: string, membership: Membership): bool
   return members === 'unknown' ? undefined : members?.has(userId)
 }
 
-/** Why something is allowed. `via`: the user or user group that the rule names, or `member`, `alerts`, `requester` or `no-approval`. */
+/** Why something is allowed. `via`: the user or user group that the rule names, or `member`, `alerts`, a machine, `requester` or `no-approval`. */
 export const Grant = z.object({ rule: z.string().optional(), via: z.string() })
 export type Grant = z.infer<typeof Grant>
 
@@ -213,14 +227,20 @@ function approverGroupRuling(userId: string, rule: PolicyRule | undefined, membe
 }
 
 function requesterGroupRuling({ userId, standing }: Person, rule: PolicyRule, membership: Membership): Ruling {
-  if (standing === 'machine') return alertsRuling(rule)
+  if (standing === 'machine') return machineRuling(userId, rule)
   if (!rule.request) return allow({ rule: rule.name, via: 'member' })
   return memberRuling(userId, rule.request, rule, membership) ?? deny({ code: 'not-a-requester', requesters: rule.request })
 }
 
-function alertsRuling({ name, alerts, approve }: PolicyRule): Ruling {
-  if (!alerts) return deny({ code: 'alerts-not-named', rule: name })
-  return approve ? allow({ rule: name, via: alertsRequester }) : deny({ code: 'alerts-need-approval', rule: name })
+function machineRuling(userId: string, rule: PolicyRule): Ruling {
+  const machine = userId === alertsRequester ? undefined : userId
+  if (!namesMachine(rule, userId)) return deny({ code: 'alerts-not-named', rule: rule.name, machine })
+  return rule.approve ? allow({ rule: rule.name, via: userId }) : deny({ code: 'alerts-need-approval', rule: rule.name, machine })
+}
+
+/** Whether a rule lets alerts, or a machine of the policy, request. `everyone` names no machine. */
+export function namesMachine({ alerts, machines = [] }: Pick<PolicyRule, 'alerts' | 'machines'>, userId: string): boolean {
+  return userId === alertsRequester ? alerts : machines.includes(userId)
 }
 
 function memberRuling(userId: string, group: Group, { name }: Partial<PolicyRule>, membership: Membership): Ruling | undefined {

@@ -181,6 +181,18 @@ export interface UnderwayNow {
   unread: string
 }
 
+/** How a machine or an assistant requests a change: by names and ids, as people type them. */
+export interface ForMachines<Input> {
+  /** The name of the tool: `propose_move`. */
+  tool: string
+  title: string
+  /** For an agent: what it does, and what it takes. */
+  description: string
+  members: z.ZodObject
+  /** Finds what is named. Throws a UserError if there is none of the name, or several. */
+  read(members: Record<string, string>, signal: AbortSignal): Promise<Input>
+}
+
 /** A kind of change. Requests in Redis find it by `kind`, maybe after a deploy, so no member may depend on the command that made the request. */
 export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
@@ -194,6 +206,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   facts: z.ZodType<Facts>
   /** For a kind that alerts may request: moves to a target what a server has. What cannot be moved is left out, because nobody can choose. */
   inputOfAlert?(servers: { serverId: string; targetId: string }): Input
+  /** For a kind that machines and assistants may request. */
+  machines?: ForMachines<Input>
   /** What is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
   resource(input: Input): string
   /** What it locks besides the resource. */

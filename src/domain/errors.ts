@@ -274,6 +274,7 @@ export const errorCodes = [
   'error-shown',
   'job-failed',
   'list-items-left-out',
+  'machines-port-refused',
   'operators-not-notified',
   'operators-unreachable',
   'page-failed',

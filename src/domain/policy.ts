@@ -15,6 +15,15 @@ export interface AlertRoute {
   channelId: string
 }
 
+/** A machine that may send requests. Rules name it as `machine:<name>`. */
+export interface Machine {
+  name: string
+  /** The variable that holds its token. */
+  token: string
+  /** Where its requests are posted. It cannot choose another channel. */
+  channelId: string
+}
+
 /** The name of a kind of change, such as `ip.move`. A plain string, because only the features know the kinds. */
 export type ChangeKind = string
 
@@ -103,6 +112,8 @@ export interface PolicyRule {
   channels: string[] | undefined
   request: Group | undefined
   alerts: boolean
+  /** The machines that may request, as `machine:<name>`. Absent: none. */
+  machines?: string[] | undefined
   /** Undefined: changes need no approval. */
   approve: ApproveTerms | undefined
   /** Whether an approver may approve their own request in an emergency. */
@@ -132,6 +143,8 @@ export interface Policy {
   alerts?: AlertRoute[]
   /** Absent: there are none. */
   freezes?: Freeze[]
+  /** Absent: there are none. */
+  machines?: Machine[]
 }
 
 export function isUserGroup(id: string): boolean {

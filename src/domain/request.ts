@@ -184,6 +184,8 @@ export const Request = z.object({
   repeats: RequestRef.optional(),
   fromMessage: MessageRef.optional(),
   alert: SourceAlert.optional(),
+  /** An address that a machine gave with its reason, such as that of its job. Untrusted text. */
+  link: z.string().optional(),
   createdAt: z.number(),
   /** Not signed. Whether an approval came in time is judged by `createdAt` and `ttlMs`, which are. */
   expiresAt: z.number(),
@@ -276,14 +278,14 @@ export function resourcesOf({ resource, moreResources = [] }: { resource: string
 export type LinkTo = (request: { origin: Pick<Origin, 'channelId'>; cardTs?: string | undefined }) => string | undefined
 
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'> &
-  Partial<Pick<Request, 'start' | 'warnings' | 'undoes' | 'repeats' | 'fromMessage' | 'alert'>>
+  Partial<Pick<Request, 'start' | 'warnings' | 'undoes' | 'repeats' | 'fromMessage' | 'alert' | 'link'>>
 
 /** Hashes everything that is requested. Buttons carry the hash, and it is compared before the write, so that only what was approved is done. */
 export function payloadHash(request: Payload): string {
-  const { id, kind, input, facts, resource, unchecked, reason, start, undoes, repeats, fromMessage, alert, origin } = request
+  const { id, kind, input, facts, resource, unchecked, reason, start, undoes, repeats, fromMessage, alert, link, origin } = request
   const { userId, channelId, teamId } = origin
   const what = { id, kind, input, facts, resource, unchecked, warnings: request.warnings?.length ? request.warnings : undefined }
-  return hash('sha256', canonicalJson({ ...what, reason, start, undoes, repeats, fromMessage, alert, userId, channelId, teamId }))
+  return hash('sha256', canonicalJson({ ...what, reason, start, undoes, repeats, fromMessage, alert, link, userId, channelId, teamId }))
 }
 
 export function isGenuine(request: Request): boolean {

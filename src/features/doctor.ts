@@ -3,7 +3,7 @@ import { ownVariableOf, readKeyProblem } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isBgp, type ReadKeyProblem } from '../domain/account.ts'
-import type { Origin } from '../domain/approval.ts'
+import { machineRequester, type Origin } from '../domain/approval.ts'
 import {
   AccountLimitError,
   ApiContractError,
@@ -30,7 +30,7 @@ import { limitWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
 import { lastReceivedMs } from '../slack/listen.ts'
 import { externalSelect } from '../slack/pickers.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention } from '../slack/text.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, Message } from '../slack/web-api.ts'
 
 interface Unread {
@@ -68,6 +68,11 @@ const reads = {
   /** Undefined if no channel gets the notices to the operators. */
   opsChannel: async ({ app: { opsChannel } }: Asked) => opsChannel && readChannel(opsChannel.id, opsChannel.check),
   groups: readGroups,
+  /** Whether this process takes calls of machines, and those that the policy names. */
+  machines: async ({ app: { config } }: Asked): Promise<{ isOn: boolean; machines: { name: string; channelId: string }[] }> => ({
+    isOn: config.machines !== undefined,
+    machines: config.policy.machines ?? [],
+  }),
   /** Whether this process takes alerts, and the entries of the policy for them. */
   alerts: async ({ app: { config } }: Asked): Promise<{ isOn: boolean; routes: { name: string; channelId: string }[] }> => ({
     isOn: config.alerts !== undefined,
@@ -146,6 +151,7 @@ const checks = [
   check('Notices', 'opsChannel', (channel) => channel && judgeChannels([channel], 'nobody gets notices about problems')),
   check('User groups', 'groups', judgeGroups),
   check('Alerts', 'alerts', judgeAlerts),
+  check('Machines', 'machines', judgeMachines),
   check('Redis', 'redis', judgeRedis),
   check('Freeze', 'freeze', judgeFreeze),
   check('Account API', 'account', judgeAccount),
@@ -268,7 +274,10 @@ function readChannels({ app, viewer: { channelId } }: Asked) {
   const { policy } = app.config
   // The app cannot be invited to a direct message.
   const here = /^[CG]/.test(channelId) ? [channelId] : []
-  const ofPolicy = [...policy.rules.flatMap((rule) => rule.channels ?? []), ...(policy.alerts ?? []).map((route) => route.channelId)]
+  const ofPolicy = [
+    ...policy.rules.flatMap((rule) => rule.channels ?? []),
+    ...[...(policy.alerts ?? []), ...(policy.machines ?? [])].map(({ channelId }) => channelId),
+  ]
   const ids = new Set([...here, ...ofPolicy])
   return Promise.all([...ids].map((id) => readChannel(id, () => app.slack.probe.membership(id))))
 }
@@ -324,6 +333,15 @@ function judgeAlerts({ isOn, routes }: Fact<'alerts'>): Found | undefined {
   if (isOn) return wrong(mrkdwn`On, but no entry of the policy is for them.`, mrkdwn`Add ${code('alerts')} to ${code('POLICY_FILE')}.`)
   if (routes.length === 0) return undefined
   return wrong(mrkdwn`Off, although the policy has entries: ${entries}.`, mrkdwn`Set ${code('ALERTS_PORT')} and ${code('ALERTS_TOKEN')}.`)
+}
+
+/** The same for machines. */
+function judgeMachines({ isOn, machines }: Fact<'machines'>): Found | undefined {
+  const entries = listOf(machines.map(({ name, channelId }) => mrkdwn`${mention(machineRequester(name))} in ${channelMention(channelId)}`))
+  if (isOn && machines.length > 0) return ok(mrkdwn`On. They can request changes: ${entries}.`)
+  if (isOn) return wrong(mrkdwn`On, but the policy names none.`, mrkdwn`Add ${code('machines')} to ${code('POLICY_FILE')}.`)
+  if (machines.length === 0) return undefined
+  return wrong(mrkdwn`Off, although the policy names some: ${entries}.`, mrkdwn`Set ${code('MACHINES_PORT')} and their tokens.`)
 }
 
 function judgeRedis(redis: RedisHealth): Found {

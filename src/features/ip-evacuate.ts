@@ -113,6 +113,14 @@ export const evacuateServer = changeFeature({
     button: 'Evacuate',
   },
   read: readCommand,
+  machines: {
+    tool: 'propose_evacuation',
+    title: 'Propose to evacuate a server',
+    description:
+      'Requests to move all Elastic IPs of a server, at most 50, to another server of the same project and site. One approval covers all of them.',
+    members: { server: 'The server to evacuate, by its hostname or id', target: 'The server that takes over, by its hostname or id' },
+    read: (app, { server = '', target = '' }, signal) => findNamed(app, server, target, signal),
+  },
   firstThing: sources,
   item: { of: 'server', label: 'Evacuate…' },
   offer: { of: 'server', label: 'Evacuate…' },
@@ -127,7 +135,10 @@ export const evacuateServer = changeFeature({
 })
 
 async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<EvacuationInput>> {
-  const [first, second] = requirePair(call, 'evacuate', ['server', 'target'], readPairWithCommas(call.args))
+  return findNamed(app, ...requirePair(call, 'evacuate', ['server', 'target'], readPairWithCommas(call.args)), signal)
+}
+
+async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<EvacuationInput>> {
   const [source, ...others] = await findTyped(app, sources, first, signal)
   const ids = [source, ...others].map(({ id }) => code(id))
   if (others.length > 0) throw new Refusal(mrkdwn`${ids.length} servers are called ${code(first)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)

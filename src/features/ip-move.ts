@@ -55,12 +55,22 @@ export const moveElasticIp = changeFeature({
     shortcut: 'move-elastic-ip',
   },
   read: readCommand,
+  machines: {
+    tool: 'propose_move',
+    title: 'Propose to move an Elastic IP',
+    description: 'Requests to move an Elastic IP to another server of the same project and site.',
+    members: { elastic_ip: 'The Elastic IP, by its address or id', server: 'The server to move it to, by its hostname or id' },
+    read: (app, { elastic_ip = '', server = '' }, signal) => findNamed(app, elastic_ip, server, signal),
+  },
   item: { of: 'elastic-ip', label: 'Move…' },
   offer: { of: 'elastic-ip', label: 'Move…' },
 })
 
 export async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<MoveInput>> {
-  const [first, second] = requirePair(call, 'ip move', ['elastic ip', 'server'], readPairWithCommas(call.args))
+  return findNamed(app, ...requirePair(call, 'ip move', ['elastic ip', 'server'], readPairWithCommas(call.args)), signal)
+}
+
+async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<MoveInput>> {
   // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
   if (elasticIps.isId?.(first) && servers.isId?.(second)) return { input: { elasticIpId: first, serverId: second } }
   const [{ id: elasticIpId, address = elasticIpId, project }] = await findTyped(app, elasticIps, first, signal)

@@ -84,11 +84,24 @@ export const renameVirtualMachine = changeFeature({
     button: 'Rename VM',
   },
   read: readCommand,
+  machines: {
+    tool: 'propose_rename',
+    title: 'Propose to rename a virtual machine',
+    description: 'Requests a new name for a virtual machine. The new name is also its hostname.',
+    members: {
+      virtual_machine: 'The virtual machine, by its name or id',
+      name: 'The new name: letters (a–z, A–Z), digits, hyphens and dots',
+    },
+    read: (app, { virtual_machine = '', name = '' }, signal) => findNamed(app, virtual_machine, name, signal),
+  },
   item: { of: 'virtual-machine', label: 'Rename…' },
 })
 
 async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<RenameInput>> {
-  const [typed, name] = requirePair(call, 'vm rename', ['vm', 'new name'], readPair(call.args))
+  return findNamed(app, ...requirePair(call, 'vm rename', ['vm', 'new name'], readPair(call.args)), signal)
+}
+
+async function findNamed(app: App, typed: string, name: string, signal: AbortSignal): Promise<Named<RenameInput>> {
   return {
     thing: virtualMachines,
     typed,

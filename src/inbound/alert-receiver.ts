@@ -1,19 +1,14 @@
-import { hash, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { App } from '../app.ts'
-import { whyNotListening } from '../domain/listening.ts'
-import { settleWithin } from '../domain/within.ts'
 import { notifyOperators } from '../outbox/notices.ts'
-import { createBodyReader, createRefusalLog, maxBodyBytes, mustEnd, serverLimits } from '../slack/http-receiver.ts'
+import { createBodyReader, createRefusalLog, maxBodyBytes, mustEnd } from '../slack/http-receiver.ts'
 import { type Alert, readPayload } from './alert-payload.ts'
 import { type RefusalReason, refusalReasons, unread } from './alert-words.ts'
 import { alertOutcomes, TryLater } from './alerts.ts'
+import { createPort, createTokenCheck } from './port.ts'
 
 const alertsPath = '/alerts/alertmanager'
-
-/** Alertmanager has one connection for each group that it sends. Those without a valid token have the same room, apart from these. */
-const maxConnections = 100
 
 /** Each new alert takes some reads of the account, so only a few deliveries run at a time. */
 const mostAtOnce = 8
@@ -22,9 +17,6 @@ const maxOpenBytes = 8 * 1_048_576
 
 /** How many seconds a sender should wait after 503. Alertmanager ignores it and uses its own pauses. */
 const retryAfterSeconds = 5
-
-/** How long a stop waits for running deliveries. A delivery that is cut off got no 200, so its sender repeats it. */
-const stopWithinMs = 5_000
 
 /** Handles the alerts of a delivery. `later`: the sender has to repeat it. The code that fails has reported its error. */
 type Take = (alerts: Alert[], signal: AbortSignal) => Promise<'accepted' | 'later'>
@@ -37,7 +29,7 @@ interface Answer {
 /** The token is checked before the body is read. 200: every alert is recorded. After 503 the sender soon repeats, after 4xx much later. */
 export function createAlertReceiver(app: App, { host, port, tokens }: NonNullable<App['config']['alerts']>, take: Take) {
   const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxOpen: maxOpenBytes })
-  const valid = tokens.map((token) => digest(token.reveal()))
+  const isAuthorized = createTokenCheck([[true, tokens]])
   const refusals = createRefusalLog<RefusalReason>(
     { warn: (line, which) => app.log.warn(which, line) },
     { port: 'the port of alerts', code: 'alerts-port-refused' },
@@ -47,16 +39,9 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
   for (const reason of refusalReasons) app.metrics.alertRefused(reason, 0)
   const stopping = new AbortController()
   let taking = 0
-  const running = new Set<Promise<unknown>>()
-  const server = createServer(serverLimits, (request, response) => {
-    const work = handle(request, response).finally(() => running.delete(work))
-    running.add(work)
-  })
-  server.maxConnections = 2 * maxConnections
-  const trust = limitStrangers(server, maxConnections)
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const refusal = refusalOf(request)
+  async function handle(request: IncomingMessage, response: ServerResponse, trust: (socket: Socket) => void): Promise<void> {
+    const refusal = refusalOf(request, trust)
     if (refusal && refusal.status !== 413 && mustEnd(request)) response.setHeader('connection', 'close')
     const answer = refusal ?? (await takeRequest(request))
     // The sender closed the connection.
@@ -67,9 +52,10 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
     response.writeHead(answer.status).end()
   }
 
-  function refusalOf({ method, url = '', headers, socket }: IncomingMessage): Answer | undefined {
+  function refusalOf(request: IncomingMessage, trust: (socket: Socket) => void): Answer | undefined {
+    const { method, url = '', headers, socket } = request
     if (method !== 'POST' || URL.parse(url, 'http://localhost')?.pathname !== alertsPath) return { status: 404 }
-    if (!isAuthorized(valid, headers.authorization)) return { status: 401, reason: 'wrong-token' }
+    if (!isAuthorized(request)) return { status: 401, reason: 'wrong-token' }
     trust(socket)
     return Number(headers['content-length'] ?? 0) > maxBodyBytes ? { status: 413, reason: 'too-large' } : undefined
   }
@@ -110,48 +96,14 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
     void notifyOperators(app, 'alerts-unread', unread(about, count), { about, level: 'warn' })
   }
 
-  async function start(): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      const onError = (error: Error) =>
-        reject(whyNotListening(error, { hostVariable: 'ALERTS_HOST', host, portVariable: 'ALERTS_PORT', port }))
-      server.once('error', onError)
-      server.listen(port, host, resolve)
-    })
-    return (server.address() as { port: number }).port
-  }
-
-  async function stop(): Promise<void> {
-    refusals.flush()
-    stopping.abort(new TryLater('Lockkeeper stops'))
-    const closed = new Promise((resolve) => server.close(resolve))
-    server.closeIdleConnections()
-    await settleWithin(stopWithinMs, [...running])
-    server.closeAllConnections()
-    await closed
-  }
-
-  return { start, stop }
-}
-
-/** Compares hashes of one length with all tokens, so its time says nothing. Several are valid, so that one can be replaced. */
-function isAuthorized(valid: Buffer[], header = ''): boolean {
-  const [, token = ''] = /^Bearer +([\x21-\x7e]{1,1000}) *$/i.exec(header) ?? []
-  const sent = digest(token)
-  return valid.map((each) => timingSafeEqual(each, sent)).includes(true)
-}
-
-const digest = (text: string) => hash('sha256', text, 'buffer')
-
-/** Otherwise connections without a valid token could keep every alert out. The returned function says that a connection sent one. */
-function limitStrangers(server: Server, most: number): (known: Socket) => void {
-  const strangers = new Set<Socket>()
-
-  server.on('connection', (socket: Socket) => {
-    const [oldest] = strangers
-    if (strangers.size >= most) oldest?.destroy()
-    strangers.add(socket)
-    socket.once('close', () => strangers.delete(socket))
+  return createPort({
+    host,
+    port,
+    named: { host: 'ALERTS_HOST', port: 'ALERTS_PORT' },
+    handle,
+    onStop() {
+      refusals.flush()
+      stopping.abort(new TryLater('Lockkeeper stops'))
+    },
   })
-
-  return (known) => void strangers.delete(known)
 }

@@ -1,7 +1,8 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Origin, Requester } from '../domain/approval.ts'
-import { type Change, OfferedThing, type ThingKind } from '../domain/change.ts'
+import { type Change, type ForMachines, OfferedThing, type ThingKind } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { ChoiceButton, submittedWords } from '../messages/forms.ts'
 import { ReasonRequired } from '../requests/access.ts'
@@ -17,7 +18,7 @@ import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { wrongUsage } from '../slack/router.ts'
-import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Pair } from '../slack/typed-words.ts'
 import type { Findings } from './findings.ts'
 import {
@@ -71,6 +72,12 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   }
   /** Finds what a whole command names. Throws a Refusal if the command cannot be understood. */
   read(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<Input>>
+  /** For a kind that machines may request: what they name, and how it is found. */
+  machines?: Pick<ForMachines<Input>, 'tool' | 'title' | 'description'> & {
+    /** Each by its name in the API, with a description. */
+    members: Record<string, string>
+    read(app: App, members: Record<string, string>, signal: AbortSignal): Promise<Named<Input>>
+  }
   /** Finds the only name of an incomplete command, for the first field. Default: the thing that is picked there. */
   firstThing?: AnyThing
   item?: Pick<ItemAction, 'of' | 'label' | 'style'>
@@ -107,6 +114,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     const change: Change<Input, Facts> = {
       ...declared.change(app),
       ...(offer ? { offer: { of: offer.of, label: offer.label, actionId: offered } } : {}),
+      ...(declared.machines ? { machines: forMachines(app, declared.machines) } : {}),
     }
     const prepared = (metadata: string) => {
       const ends = form.hasEnds && app.access.endsTerms(kind, readMetadata(metadata)?.origin.channelId ?? '')
@@ -169,6 +177,28 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
   }
 
   return { kinds: [kind], bundles, neverExempt: declared.neverExempt, create }
+}
+
+/** Names are never longer than a hostname. */
+const NamedThing = z.string().trim().min(1).max(253)
+
+function forMachines<Input>(
+  app: App,
+  { members, read, ...about }: NonNullable<ChangeFeature<Input, unknown, string>['machines']>,
+): ForMachines<Input> {
+  const each = Object.entries(members).map(([name, description]) => [name, NamedThing.describe(description)])
+  return {
+    ...about,
+    members: z.object(Object.fromEntries(each)),
+    async read(given, signal) {
+      const named = await read(app, given, signal)
+      if ('input' in named) return named.input
+      const { thing, typed, found, inputOf } = named
+      if (found.length === 1) return inputOf(found[0].id)
+      const ids = found.map(({ id }) => code(id))
+      throw new Refusal(mrkdwn`${ids.length} ${thing.many} are called ${code(typed)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
+    },
+  }
 }
 
 interface Typed extends Pick<SlashCommand, 'origin' | 'deliveryKey' | 'triggerId' | 'responseUrl' | 'reason' | 'start'> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { alertsRequester, Denial, type DeniedAction } from '../domain/approval.ts'
+import { alertsRequester, Denial, type DeniedAction, isMachine } from '../domain/approval.ts'
 import { type Change, type Description, explainer, type Finding, type Words, wordsFrom } from '../domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
@@ -59,6 +59,7 @@ const constant = {
   suspended: { why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.' },
   'not-used': { why: "Approved, but the requester didn't press the button before the deadline." },
   'alert-resolved': { why: 'The alert resolved. Nothing was done.' },
+  'machine-gone': { why: 'The policy no longer lets this machine request it.' },
   'approvers-unknown': { why: "whether enough people can approve it (Slack didn't return the members of the user group)" },
   'channel-unreadable': {
     why: 'whether this channel is shared with another organization (the Slack scope channels:read or groups:read is missing)',
@@ -247,11 +248,13 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'project-unknown':
       return mrkdwn`Couldn't read the project from the account API, and the ${ruleWords(denial.rule)} depends on it. Nothing was requested. Try again in a minute.`
     case 'alerts-not-named':
-      return mrkdwn`The ${ruleWords(denial.rule)} doesn't let alerts request this. Nothing was requested.`
+      return mrkdwn`The ${ruleWords(denial.rule)} doesn't let ${machineWords(denial.machine)} request this. Nothing was requested.`
     case 'alerts-need-approval':
-      return mrkdwn`The ${ruleWords(denial.rule)} needs no approval, and what alerts request always needs one. Nothing was requested.`
+      return mrkdwn`The ${ruleWords(denial.rule)} needs no approval, and what ${denial.machine === undefined ? 'alerts request' : 'machines request'} always needs one. Nothing was requested.`
+    case 'keys-need-people':
+      return mrkdwn`Machines can't request changes of API keys. Nothing was requested.`
     case 'not-a-requester':
-      if (whoIsIn(denial.requesters).text === '') return mrkdwn`Only alerts can request this here. Ask the people who run Lockkeeper.`
+      if (whoIsIn(denial.requesters).text === '') return mrkdwn`Only machines can request this here. Ask the people who run Lockkeeper.`
       return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
@@ -276,7 +279,8 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'only-requester-may-withdraw':
       return mrkdwn`Only ${mention(denial.requester)}, who requested this, can withdraw it. An approver can reject it.`
     case 'only-requester-may-break-glass':
-      if (denial.requester === alertsRequester) return mrkdwn`An alert requested this, so nobody can approve it alone.`
+      if (isMachine({ userId: denial.requester }))
+        return mrkdwn`${denial.requester === alertsRequester ? 'An alert' : mention(denial.requester)} requested this, so nobody can approve it alone.`
       return mrkdwn`Only ${mention(denial.requester)}, who requested this, can approve it alone.`
     case 'stale-card':
       return mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
@@ -294,8 +298,13 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
 }
 
 function whoIsInvolved({ requester, approvers }: { requester: string; approvers: ApproveTerms }): Mrkdwn {
-  const person = requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(requester)}, who requested this, and `
-  return mrkdwn`${person}its approvers (${whoIsIn(approversOf(approvers))})`
+  const who = isMachine({ userId: requester }) ? 'which' : 'who'
+  const requested = requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(requester)}, ${who} requested this, and `
+  return mrkdwn`${requested}its approvers (${whoIsIn(approversOf(approvers))})`
+}
+
+function machineWords(machine: string | undefined): Mrkdwn {
+  return machine === undefined ? mrkdwn`alerts` : mention(machine)
 }
 
 export function storedDenialWords(cause: Finding, labelOf: LabelOf): Mrkdwn {

@@ -31,6 +31,7 @@ import {
   mention,
   mostCharacters,
   mrkdwn,
+  outsideLink,
   ownWords,
   phraseWords,
   unlinked,
@@ -276,11 +277,13 @@ function neededApproval(view: CardView): Mrkdwn {
     : mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore.`
 }
 
-/** Links the message or the alert that it was requested from. Not on the Home tab, which is outside of the channel. */
-function sourceBlocks({ fromMessage, request: { alert } }: CardView): KnownBlock[] {
+/** Links the message, the alert or the job that it was requested from. Not on the Home tab, which is outside of the channel. */
+function sourceBlocks({ fromMessage, request: { alert, link: given, origin } }: CardView): KnownBlock[] {
+  const outside = outsideLink(given, 'open it')
   const words = [
     ...(fromMessage ? [mrkdwn`Requested from ${link(fromMessage, 'a message')}`] : []),
     ...(alert ? [mrkdwn`${alertWords(alert)}. The policy chose the target.`] : []),
+    ...(outside ? [mrkdwn`Link from ${mention(origin.userId)}, not checked: ${outside}`] : []),
   ]
   return words.length > 0 ? context(words) : []
 }

@@ -102,7 +102,7 @@ function sendingTime(request: Request, items: ItemView[], writesPerMinute: numbe
 
 /** Without what people wrote, and who decided. */
 function unverifiedView(stored: Request, environment: string | undefined): CardView {
-  const { reason: _, decision: __, approverNames: ___, personNames: ____, alert: _____, ...rest } = stored
+  const { reason: _, decision: __, approverNames: ___, personNames: ____, alert: _____, link: ______, ...rest } = stored
   return {
     request: { ...rest, approvals: [], unchecked: [], warnings: [] },
     isKnown: false,

@@ -76,6 +76,10 @@ export function createKeys(prefix: string) {
     writeProbe: `${tag}:write-probe`,
     /** The process that looks for the secret that a request has issued, and retracts it. */
     retraction: (id: string) => `${tag}:retraction:${id}`,
+    /** What the first call with an idempotency key sent, for 24 hours. `hash`: of the requester and the key. */
+    idempotency: (hash: string) => `${tag}:idempotency:${hash}`,
+    /** How many calls a machine has made within a minute. */
+    machineCalls: (name: string) => `${tag}:machine-calls:${name}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,
     /** A hash: a message of the outbox that is about no request. It is kept for a while after Slack has it, so that it is not owed again. */
     message: (id: string) => `${tag}:message:${id}`,

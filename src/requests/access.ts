@@ -10,6 +10,8 @@ import {
   isForLackOfAnswer,
   isMachine,
   type Membership,
+  machineNameOf,
+  namesMachine,
   noRule,
   type Origin,
   ownerRuling,
@@ -33,6 +35,7 @@ import {
   decidingRule,
   type EndsTerms,
   eachOf,
+  firstMatchingRule,
   freezersOf,
   freezing,
   type KindOfChange,
@@ -122,6 +125,9 @@ async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequ
   // While a request waits, approvers reject it, and say why. An alert does not click, so its approvers withdraw what it requested.
   if (intent.to === 'issue') return ownerRuling(actor, 'issue')
   const { to } = intent
+  // It can do nothing else to a request.
+  if (to === 'withdraw' && machineNameOf(origin) !== undefined && origin.userId === requesterId)
+    return { allowed: true, grant: { via: 'requester' } }
   if (to === 'withdraw' && state === 'waiting' && !isMachine(requested)) return ownerRuling(actor, 'withdraw')
   const rule = ruleOf(app, intent.request)
   const rulingOn = (of: ActorUnderRule) =>
@@ -151,7 +157,7 @@ async function personAndPlace(app: Judging, origin: Origin, channelId: string, f
   const teamId = teamIdFor(app, origin)
   const machine: Person = { userId: origin.userId, standing: 'machine', teamId }
   const [person, standing] = await Promise.all([
-    // Slack knows nothing about alerts.
+    // Slack knows nothing about machines.
     isMachine(origin) ? machine : directory.person(origin.userId, { fresh }),
     // The Home tab has no channel.
     channelId === '' ? ('none' as const) : directory.channel(channelId),
@@ -172,18 +178,21 @@ function teamIdFor({ slack }: Judging, { teamId }: Origin): string | undefined {
  *   offers only what they can see, and it is not documented that Slack also checks what is sent.
  * - `sent`: it can have been open for hours, and the person may have left a private channel since. Where Slack gives no answer, the check when it was
  *   opened counts.
+ * - `named`: an assistant named the channel for the person, who did not have to see it. They must be a member, also of a public one.
  */
-async function gate(app: Judging, origin: Origin, kind: ChangeKind, via?: 'form' | 'chosen' | 'sent'): Promise<Requester> {
+async function gate(app: Judging, origin: Origin, kind: ChangeKind, via?: 'form' | 'chosen' | 'sent' | 'named'): Promise<Requester> {
   const { channelId, userId } = origin
   const refused = (denial: Denial) => refuse(app, origin, { to: 'request', kind }, denial)
+  if (isMachine(origin) && kind.startsWith('key.')) throw await refused({ code: 'keys-need-people' })
   const { ruling, requester } = await judgeRequesting(app, origin, kind, true)
   if (!ruling.allowed) throw await refused(ruling.denial)
-  if ((via === 'form' || via === 'chosen') && (await app.directory.hasBot(channelId)) === false)
+  if ((via === 'form' || via === 'chosen' || via === 'named') && (await app.directory.hasBot(channelId)) === false)
     throw await refused({ code: 'not-in-channel' })
   if (via === 'chosen' || (via === 'sent' && !isMachine(origin))) {
     const isOpen = await app.directory.isOpenTo(channelId, userId)
     if (isOpen === false || (via === 'chosen' && isOpen !== true)) throw await refused({ code: 'foreign-channel' })
   }
+  if (via === 'named' && (await app.directory.isMember(channelId, userId)) !== true) throw await refused({ code: 'foreign-channel' })
   return requester
 }
 
@@ -313,8 +322,19 @@ async function judgeStart(
 
 function ruleOf({ catalog, config }: Judging, request: Request): PolicyRule | undefined {
   const project = catalog.projectOf(request)
-  const found = decidingRule(config.policy, { kind: request.kind, channelId: request.origin.channelId, project })
-  return found.is === 'rule' ? found.rule : undefined
+  const { kind, origin } = request
+  const found = decidingRule(config.policy, { kind, channelId: origin.channelId, project })
+  if (found.is !== 'rule') return undefined
+  // What a machine requested ends with its place in the policy.
+  return machineNameOf(origin) === undefined || namesMachine(found.rule, origin.userId) ? found.rule : undefined
+}
+
+/** Whether lists show a machine what is in a project: if a rule lets it request something there. */
+function covers({ catalog, config }: Judging, { channelId, userId }: Origin, project: Project): boolean {
+  return catalog.changesForMachines().some(({ kind }) => {
+    const found = firstMatchingRule(config.policy, { kind, channelId, project })
+    return found.is === 'rule' && namesMachine(found.rule, userId)
+  })
 }
 
 /** What is surely required of a reason for a change of this kind in this channel. Undefined if a rule that can apply requires none. */
@@ -403,7 +423,7 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
   return new Denied(denial, app.catalog.labelOf, command)
 }
 
-const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, reasonTerms, endsTerms }
+const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, covers, reasonTerms, endsTerms }
 
 /** The checks of who may do what. No other code decides that. A decision is checked by what Slack says at the click. */
 export interface Access extends Bound<typeof checks> {

@@ -54,6 +54,7 @@ export function createCatalog(changes: Change[] = []) {
     openIfFit,
     kinds: (): ChangeKind[] => [...byKind.keys()],
     changeOfAlerts: (): Change | undefined => all().find(({ inputOfAlert }) => inputOfAlert !== undefined),
+    changesForMachines: (): Change[] => all().filter(({ machines }) => machines !== undefined),
     hasProject: (kind: string): boolean => byKind.get(kind)?.project !== undefined,
     labelOf,
     /** What can list the changes under way on the account. */

@@ -26,6 +26,7 @@ export interface RequestedChange<Input = unknown, Facts = unknown> {
   repeats?: string | undefined
   fromMessage?: MessageRef | undefined
   alert?: SourceAlert | undefined
+  link?: string | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string
 }

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { isMachine } from '../domain/approval.ts'
+import { isMachine, machineNameOf } from '../domain/approval.ts'
 import { noteRequest } from '../domain/lane.ts'
 import { type ApproveTerms, escalationsOf } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
@@ -74,8 +74,9 @@ const refusedCardRetryMs = 60_000
 async function waitForApproval(app: App, request: Request): Promise<'exempt' | undefined> {
   const { store } = app
   const now = await store.now()
-  if (now >= request.expiresAt) {
-    await store.take(request, 'expire')
+  const isGone = isOfGoneMachine(app, request)
+  if (isGone || now >= request.expiresAt) {
+    await store.take(request, 'expire', isGone ? { set: { causes: [{ code: 'machine-gone' } satisfies CommonFinding] } } : {})
     await show(app, request.id)
     return undefined
   }
@@ -90,6 +91,18 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
   const { change } = app.catalog.open(request)
   const approved = await store.take(request, 'exempt', approvalData(app, change, request, { rule: request.rule, via: 'no-approval' }))
   return approved.outcome === 'won' ? 'exempt' : undefined
+}
+
+/** Whether a machine requested it that the policy no longer lets request it. */
+function isOfGoneMachine({ access }: App, request: Request): boolean {
+  return machineNameOf(request.origin) !== undefined && access.ruleOf(request) === undefined
+}
+
+/** For a start with another policy: what such machines requested ends at once, and not only when it is due. */
+export async function endRequestsOfGoneMachines(app: App): Promise<void> {
+  const { requests } = await app.store.findOpen()
+  const gone = requests.filter((request) => request.state === 'waiting' && isOfGoneMachine(app, request))
+  await Promise.all(gone.map((request) => app.queues.wake(request, 0)))
 }
 
 /** Discards it once the requester, or the operators for a machine, got the news as far as Slack takes it. `error`: Slack's code. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
-import { isMachine } from '../domain/approval.ts'
+import { alertsRequester, isMachine, machineNameOf } from '../domain/approval.ts'
 import { type Change, type Finding, peopleIn, projectOf } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import {
@@ -30,7 +30,7 @@ import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { Refusal } from '../slack/errors.ts'
-import { dateTime, dayAndTime, mrkdwn, phraseWords } from '../slack/text.ts'
+import { dateTime, dayAndTime, type Mrkdwn, mrkdwn, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
 import { findEarlier, historyBefore, type RequestedChange, scheduledBefore } from './history.ts'
 import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from './store.ts'
@@ -75,7 +75,7 @@ function firstDueMs({ ttlMs }: NewRequest, { approve }: PolicyRule): number {
 }
 
 async function check(app: App, requested: RequestedChange): Promise<{ request: NewRequest; facts: unknown; rule: PolicyRule }> {
-  const { change, origin, fromMessage, alert, deliveryKey } = requested
+  const { change, origin, fromMessage, alert, link, deliveryKey } = requested
   const { kind } = change
   const reason = visibleReason(requested.reason)
   if (reason !== undefined && reason.length > longestReason)
@@ -115,6 +115,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
     repeats: earlier.repeated && refTo(earlier.repeated),
     fromMessage,
     alert,
+    link,
   }
   return { request: await underRule(app, payload, rule, at), facts, rule }
 }
@@ -139,7 +140,7 @@ async function startOf(app: App, { change, origin }: RequestedChange, typed: str
     throw new StartRefused(
       mrkdwn`This has no start: it happens when you press *${change.handover.label}*, once it's approved. Leave the time out.`,
     )
-  const zone = await app.directory.zone(origin.userId)
+  const zone = isMachine(origin) ? 'UTC' : await app.directory.zone(origin.userId)
   const read = readStart(typed, { now: await app.store.now(), zone })
   if ('problem' in read) throw new StartRefused(startProblem(typed, read.problem, zone))
   return read.at
@@ -182,14 +183,33 @@ async function namesFor({ directory }: App, { approve, mention: mentioned }: Pol
   }
 }
 
+/** Another open request holds what a new one needs. */
+export class Held extends Refusal {
+  override name = 'Held'
+}
+
+/** The requester has, or made, as many requests as one may. `retryAt`: from when on another is possible, in ms since 1970, if that is known. */
+export class TooManyRequests extends Refusal {
+  override name = 'TooManyRequests'
+  readonly retryAt: number | undefined
+
+  constructor(words: Mrkdwn, retryAt?: number) {
+    super(words)
+    this.retryAt = retryAt
+  }
+}
+
+/** Machines of the policy. Alerts have no limit, because many servers may fail at once. */
+const mostUndecidedOfMachine = 10
+
 /** Records the request. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */
 async function record(app: App, { change, origin }: RequestedChange, request: NewRequest, facts: unknown, dueInMs: number): Promise<void> {
-  const mostUndecided = app.config.openRequestsPerPerson
-  const created = await app.store.create(request, isMachine(origin) ? { dueInMs } : { dueInMs, mostUndecided })
+  const mostUndecided = machineNameOf(origin) === undefined ? app.config.openRequestsPerPerson : mostUndecidedOfMachine
+  const created = await app.store.create(request, origin.userId === alertsRequester ? { dueInMs } : { dueInMs, mostUndecided })
   if (created.outcome === 'busy')
     throw await busyRefusal(app, request, { held: created.held, subject: change.subject(facts), names: itemNamesOf(change, facts) })
-  if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
-  if (created.retryAt !== undefined) throw new Refusal(tooManyLately(mostLately(mostUndecided), created.retryAt))
+  if (created.outcome === 'too-many') throw new TooManyRequests(tooManyUndecided(mostUndecided))
+  if (created.retryAt !== undefined) throw new TooManyRequests(tooManyLately(mostLately(mostUndecided), created.retryAt), created.retryAt)
 }
 
 /** Names the requests that hold what a new one needs, each with a link. `names`: what people call its items, by their resources. */
@@ -202,7 +222,7 @@ async function busyRefusal(
   const heldBy = Map.groupBy(held, ({ by }) => by)
   const holders = await app.store.findMany([...heldBy.keys()])
   const [first] = holders
-  if (!first) return new Refusal(heldByUnreadable(held[0]?.by ?? ''))
+  if (!first) return new Held(heldByUnreadable(held[0]?.by ?? ''))
   const own = held.find((each) => each.resource === resource)
   const holder = holders.find(({ id }) => id === own?.by) ?? (names.size === 0 ? first : undefined)
   const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
@@ -212,7 +232,7 @@ async function busyRefusal(
     title: app.catalog.titleOf(each),
     holds: holder ? [subject] : (heldBy.get(each.id) ?? []).map(nameOf),
   }))
-  return new Refusal(othersAreOpen(others, origin.userId, holder === undefined))
+  return new Held(othersAreOpen(others, origin.userId, holder === undefined))
 }
 
 /** What people call the items of a change, by their resources. */

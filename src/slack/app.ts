@@ -33,7 +33,7 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 }
 
 /** Creates Bolt's app for either transport, without listeners, and the function that starts it. `identity` was read from Slack before. */
-export function createBolt(app: App, { botId, botUserId }: Identity) {
+export function createBolt(app: App, { botId, botUserId }: Identity, assistant?: Parameters<typeof httpReceiver>[0]['assistant']) {
   const { botToken, signingSecret, appToken, apiUrl, host, port, trustedProxies } = app.config.slack
   const { logger, onCall } = app.slack
   const refused = Promise.withResolvers<never>()
@@ -47,7 +47,7 @@ export function createBolt(app: App, { botId, botUserId }: Identity) {
   })
   const receiver = appToken
     ? socketReceiver(appToken, clientOptions, logger)
-    : httpReceiver({ signingSecret: signingSecret?.reveal() ?? '', trustedProxies, logger })
+    : httpReceiver({ signingSecret: signingSecret?.reveal() ?? '', trustedProxies, logger, assistant })
   const bolt = new Bolt({
     receiver: guarded(receiver, app),
     token: botToken.reveal(),

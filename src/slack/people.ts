@@ -114,6 +114,11 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     }
   }
 
+  /** `unknown` without an answer, or with more members than are read. */
+  async function isMember(channelId: string, userId: string): Promise<boolean | 'unknown'> {
+    return hasMember(channelId, userId).catch(() => 'unknown' as const)
+  }
+
   async function hasMember(channel: string, userId: string): Promise<boolean | 'unknown'> {
     let cursor: string | undefined
     for (let page = 0; page < mostPages; page += 1) {
@@ -153,7 +158,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     return people.known(id, Number.POSITIVE_INFINITY)?.name
   }
 
-  return { person, members, channel, hasBot, isOpenTo, names, zone, knownZone }
+  return { person, members, channel, hasBot, isOpenTo, isMember, names, zone, knownZone }
 }
 export type Directory = ReturnType<typeof createDirectory>
 

@@ -1,5 +1,5 @@
 import type { MrkdwnElement, PlainTextElement } from '@slack/web-api'
-import { isMachine } from '../domain/approval.ts'
+import { isMachine, machineNameOf } from '../domain/approval.ts'
 import type { Linked } from '../domain/reason.ts'
 import { type Phrase, someOf, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
 
@@ -138,6 +138,8 @@ export function link(address: string | undefined, text: string): Mrkdwn {
 }
 
 export function mention(userId: string): Mrkdwn {
+  const machine = machineNameOf({ userId })
+  if (machine !== undefined) return mrkdwn`${machine} (machine)`
   if (isMachine({ userId })) return new MrkdwnText('Alertmanager')
   return reference('@', userId)
 }

@@ -9,6 +9,8 @@ import { createKeyring } from '../domain/signing.ts'
 import { createFeatures, type Feature } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
+import { createMachineReceiver } from '../inbound/machine-receiver.ts'
+import { createSlackbot } from '../inbound/slackbot.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
 import { createMetricsPage, createStatus, type Snapshot, startHealth } from '../ops/health.ts'
 import { notifyOperators } from '../outbox/notices.ts'
@@ -19,7 +21,7 @@ import { createBundles } from '../requests/bundle.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
 import { isFrozenAt } from '../requests/freeze.ts'
 import { createHome } from '../requests/home.ts'
-import { reconcile } from '../requests/reconcile.ts'
+import { endRequestsOfGoneMachines, reconcile } from '../requests/reconcile.ts'
 import { track } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch, type Watch } from '../requests/watches.ts'
 import { createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
@@ -53,6 +55,7 @@ export function createBot(config: Config, outlets: Outlets) {
   const alerts = config.alerts
     ? createAlertReceiver(people, config.alerts, (received, signal) => takeDelivery(people, received, signal))
     : undefined
+  const machines = config.machines ? createMachineReceiver(people, config.machines) : undefined
   const status = createStatus(statusChecks(people), people.log)
   const pages = { '/status': status.page, '/metrics': createMetricsPage(people.metrics.registry, () => sharedFigures(people)) }
 
@@ -74,7 +77,8 @@ export function createBot(config: Config, outlets: Outlets) {
     },
     redis: { name: 'Redis', reach: () => reachRedis(people, dataLossMark), longestPauseMs: 3_000 },
     createListener(identity) {
-      const { bolt, start } = createBolt(people, identity)
+      const slackbot = config.slackbotMcp ? createSlackbot(people) : undefined
+      const { bolt, start } = createBolt(people, identity, slackbot?.answer)
       const { settle } = listen(bolt, people, interactions)
       bolt.error(async (error) => people.errors.of('slack')(error))
       return {
@@ -86,6 +90,7 @@ export function createBot(config: Config, outlets: Outlets) {
         },
         async stop() {
           await workerWatch.stop()
+          slackbot?.stop()
           await bolt.stop()
           await settle()
           await home.stop()
@@ -93,10 +98,12 @@ export function createBot(config: Config, outlets: Outlets) {
       }
     },
     alerts: people.catalog.changeOfAlerts() && alerts,
+    machines,
     worker: {
       async start() {
         await worker.start()
         repeated.start()
+        endRequestsOfGoneMachines(jobs).catch(jobs.errors.of('jobs'))
       },
       stop: async () => void (await Promise.all([worker.stop(), repeated.stop()])),
     },

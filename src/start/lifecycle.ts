@@ -34,6 +34,7 @@ interface LifecycleParts<Identity> {
   redis: Dependency<void>
   createListener: (identity: Identity) => Part<number | undefined>
   alerts?: Part<number>
+  machines?: Part<number>
   worker: Part
   workerProblem: () => Promise<string | undefined>
   disconnect: () => Promise<void>
@@ -41,7 +42,7 @@ interface LifecycleParts<Identity> {
 }
 
 export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
-  const { role, about, log, lines, worker, alerts, firstPauseMs = 1_000 } = parts
+  const { role, about, log, lines, worker, alerts, machines, firstPauseMs = 1_000 } = parts
   const stopping = new AbortController()
   const { signal } = stopping
   const missing = new Set<string>(['Slack', 'Redis'])
@@ -50,7 +51,7 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
   let isServing = false
 
   /** Each side starts as soon as it is useful: people get answers while Redis is away, and moves are tracked while Slack is away. */
-  async function start(): Promise<{ opsPort: number; slackPort: number | undefined; alertsPort?: number }> {
+  async function start(): Promise<{ opsPort: number; slackPort: number | undefined; alertsPort?: number; machinesPort?: number }> {
     operations = await parts.openOperations(whyNotReady)
     if (signal.aborted) await operations.close()
     signal.throwIfAborted()
@@ -94,7 +95,11 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
     const identity = await slackReached
     await waitBriefly(others)
     const slackPort = await open(parts.createListener(identity))
-    return alerts ? { slackPort, alertsPort: await open(alerts) } : { slackPort }
+    return {
+      slackPort,
+      ...(alerts && { alertsPort: await open(alerts) }),
+      ...(machines && { machinesPort: await open(machines) }),
+    }
   }
 
   async function startWorking(slackReached: Promise<unknown>, redisReached: Promise<void>): Promise<void> {

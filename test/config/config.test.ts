@@ -101,6 +101,9 @@ describe('an invalid configuration', () => {
       ALERTS_HOST: 'alerts.example.com',
       ALERTS_PORT: '-1',
       ALERTS_TOKEN: `${alertsToken},short`,
+      MACHINES_HOST: 'machines.example.com',
+      MACHINES_PORT: '65536',
+      SLACKBOT_MCP: 'yes',
       ROLE: 'both',
       APPROVERS: 'ada,U0BEN00001,@oncall',
       OPERATORS: ',',
@@ -200,6 +203,86 @@ alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel
     })
   })
 
+  it("lets Slack's assistant call over HTTP only", () => {
+    expect(read({ ...required, SLACKBOT_MCP: 'true' }).slackbotMcp).toBe(true)
+    expect(linesFor({ ...required, SLACKBOT_MCP: 'true', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })).toEqual([
+      "SLACKBOT_MCP must not be true with SLACK_APP_TOKEN: Slack's assistant calls over HTTP, with SLACK_SIGNING_SECRET",
+    ])
+    expect(linesFor({ ...required, SLACKBOT_MCP: 'true', SLACK_SIGNING_SECRET: '' })).toEqual([
+      expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/),
+    ])
+  })
+
+  describe('of machines', () => {
+    const { APPROVERS: _, ...others } = required
+    const on = { ...others, POLICY_FILE: 'policy.yml', MACHINES_PORT: '9466', CI_TOKEN: `${oldKey},${newKey}`, BOT_TOKEN: alertsToken }
+    const policy = (first = 'CI_TOKEN', second = 'BOT_TOKEN') => `
+machines: [{name: ci, token: ${first}, channel: C0OPS00001}, {name: bot, token: ${second}, channel: C0OPS00001}]
+rules: [{name: r, request: ['machine:ci', 'machine:bot'], approve: [S0ONCALL01]}]`
+    const files =
+      (yaml: string, secrets: Record<string, string> = {}) =>
+      (path: string) =>
+        secrets[path] ?? yaml
+
+    it('takes the tokens of each machine from the variable that the policy names, or from its file', () => {
+      const tokensOf = ({ machines }: ReturnType<typeof read>) =>
+        [...(machines?.tokens ?? [])].map(([name, tokens]) => [name, ...tokens.map((token) => token.reveal())])
+
+      expect(tokensOf(read(on, files(policy())))).toEqual([
+        ['machine:ci', oldKey, newKey],
+        ['machine:bot', alertsToken],
+      ])
+      const inFile = { ...on, BOT_TOKEN: '', BOT_TOKEN_FILE: '/run/secrets/bot' }
+      expect(tokensOf(read(inFile, files(policy(), { '/run/secrets/bot': `${alertsToken}\n` })))[1]).toEqual(['machine:bot', alertsToken])
+      expect(read({ ...on, MACHINES_PORT: '', CI_TOKEN: '' }, files(policy())).machines).toBeUndefined()
+    })
+
+    it('needs a token of its own for each machine, and no line shows one', () => {
+      const lines = (more: object, ...variables: string[]) => linesFor({ ...on, ...more }, files(policy(...variables)))
+
+      expect(lines({ CI_TOKEN: '' })).toEqual([
+        'CI_TOKEN is missing: it must be a token for the machine ci, of at least 32 characters without spaces, or several, separated by commas',
+      ])
+      expect(lines({ CI_TOKEN: `${oldKey},short` })).toEqual([
+        'CI_TOKEN must be a token for the machine ci, of at least 32 characters without spaces, or several, separated by commas',
+      ])
+      expect(lines({ BOT_TOKEN: newKey })).toEqual(['BOT_TOKEN holds a token that CI_TOKEN holds, too: each machine needs its own'])
+      expect(lines({ ALERTS_PORT: '0', ALERTS_TOKEN: oldKey })).toEqual([
+        'CI_TOKEN holds a token that ALERTS_TOKEN holds, too: each machine needs its own',
+      ])
+      expect(lines({}, 'STATE_KEY', 'ALERTS_TOKEN_FILE')).toEqual([
+        'STATE_KEY is a variable of Lockkeeper: name another one for a machine',
+        'ALERTS_TOKEN_FILE is a variable of Lockkeeper: name another one for a machine',
+      ])
+      expect(lines({ CI_TOKEN_FILE: '/run/secrets/ci' })).toEqual(['CI_TOKEN and CI_TOKEN_FILE are both set: keep one'])
+    })
+
+    it('removes the tokens from the environment, also if the start fails', () => {
+      for (const wrong of [{}, { PORT: 'x' }]) {
+        const env: NodeJS.ProcessEnv = { ...on, ...wrong }
+        try {
+          takeConfig(env, { kinds: changeKinds, bundles, readFile: files(policy()) })
+        } catch (error) {
+          expect(error).toBeInstanceOf(ConfigError)
+        }
+        expect(Object.keys(env)).not.toContain('CI_TOKEN')
+        expect(Object.keys(env)).not.toContain('BOT_TOKEN')
+      }
+    })
+
+    it('warns if one half of it is missing', () => {
+      expect(read({ ...required, MACHINES_PORT: '9466' }).warnings).toEqual([
+        'MACHINES_PORT is set, and POLICY_FILE has no machines, so nobody can use it',
+      ])
+      const off = { ...on, MACHINES_PORT: '' }
+      expect(read(off, files(policy())).warnings).toEqual([
+        'POLICY_FILE has machines, and MACHINES_PORT is not set, so they can request nothing',
+      ])
+      expect(read({ ...off, ROLE: 'worker' }, files(policy())).warnings).toEqual([])
+      expect(read(on, files(policy())).warnings).toEqual([])
+    })
+  })
+
   it('needs INFRA_API_KEY, except for a web process that has a read-only key and a key for signatures', () => {
     const { INFRA_API_KEY: _, ...others } = { ...required, INFRA_READ_KEY: 'lk_readonly77', STATE_KEY: newKey, ROLE: 'web' }
 
@@ -215,7 +298,7 @@ alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel
 
   it('needs a separate port for each purpose', () => {
     const alerts = { ALERTS_PORT: '9465', ALERTS_TOKEN: alertsToken }
-    const line = 'PORT, OPS_PORT and ALERTS_PORT must differ'
+    const line = 'PORT, OPS_PORT, ALERTS_PORT and MACHINES_PORT must differ'
 
     for (const same of [{ OPS_PORT: '3000' }, { PORT: '9464' }, { ALERTS_PORT: '3000' }, { ALERTS_PORT: '9464' }])
       expect(linesFor({ ...required, ...alerts, ...same })).toEqual([line])
@@ -400,7 +483,7 @@ describe('.env.example', () => {
   it('shows the defaults', () => {
     const defaults = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== ''))
 
-    expect(Object.keys(defaults)).toHaveLength(20)
+    expect(Object.keys(defaults)).toHaveLength(22)
     expect(read({ ...required, ...defaults })).toEqual(read(required))
   })
 })

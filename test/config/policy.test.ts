@@ -91,6 +91,10 @@ describe('a policy file that is refused', () => {
     'changes: ip.evacuate, request: alerts',
     'changes: ip.evacuate, request: [alerts, everyone, U0ADA00001]',
     'changes: ip.evacuate, approve: [alerts]',
+    "approve: { any_of: [S0ONCALL01], all_of: ['machine:ci'] }",
+    "escalate: { after: 30m, to: ['machine:ci'] }",
+    "mention: ['machine:ci']",
+    "request: 'machine:ci'",
   ].map(rule)
 
   it('gets one line for each error, in the order of the file', async () => {
@@ -158,6 +162,7 @@ rules:
       rule('changes: freeze, approve: none, request: [S0LEADS001]'),
       rulesForAlerts + entry,
       rulesForAlerts + entry.replace(/to: .*/, 'to: standby'),
+      `${rule("changes: [ip.move, vm.rename], request: ['machine:ci', alerts, S0ONCALL01]")}machines: [{ name: ci, token: CI_TOKEN, channel: C0OPS00001 }]`,
       // The rules for moves decide about evacuations, too, until a rule names these.
       `${rule('changes: ip.move, request: [alerts]')}${entry}`,
     ]
@@ -345,6 +350,7 @@ describe('docs/policy.example.yml', () => {
       'API keys',
       'freezes',
       'failover',
+      'CI',
       'everything else',
     ])
   })

@@ -135,6 +135,7 @@ const ofAny: CommonFinding[] = [
   { code: 'not-used' },
   { code: 'not-posted', error: 'is_archived' },
   { code: 'alert-resolved' },
+  { code: 'machine-gone' },
   { code: 'approvers-unknown' },
   { code: 'channel-unreadable' },
 ]
@@ -156,6 +157,7 @@ const denials: Record<DenialCode, Denial> = {
   'not-a-requester': { code: 'not-a-requester', requesters: toGroup(['U0ADA00001', 'S0ONCALL01']) },
   'alerts-not-named': { code: 'alerts-not-named', rule: 'production' },
   'alerts-need-approval': { code: 'alerts-need-approval', rule: 'staging' },
+  'keys-need-people': { code: 'keys-need-people' },
   'not-involved': { code: 'not-involved', requester: 'U0ADA00001', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
   'not-an-approver': { code: 'not-an-approver', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
   'not-a-freezer': { code: 'not-a-freezer', freezers: toGroup(['U0BEN00001', 'S0ONCALL01']) },
@@ -184,6 +186,10 @@ const otherDenials: Denial[] = [
   { code: 'shared-channel', action: 'freeze' },
   { code: 'too-few-approvers', rule: 'failover', needed: 2, requester: alertsRequester },
   { code: 'only-requester-may-break-glass', requester: alertsRequester },
+  { code: 'only-requester-may-break-glass', requester: 'machine:ci' },
+  { code: 'alerts-not-named', rule: 'production', machine: 'machine:ci' },
+  { code: 'alerts-need-approval', rule: 'staging', machine: 'machine:ci' },
+  { code: 'not-involved', requester: 'machine:ci', approvers: terms(['S0ONCALL01']) },
   { code: 'project-unknown', rule: '<!channel> & co' },
 ]
 

@@ -37,6 +37,19 @@ async function requestMove(skip: number, by = ada) {
   return { elasticIp, card, cardNow }
 }
 
+test('a machine asks, and people see it as one', async () => {
+  const { said } = await use({ id: 'machine-asks' })
+
+  expect(said).toMatch(/^The machine ci has requested to move [\d.]+\. See #ops\.$/)
+  const card = await sandbox.slack.until(() => sandbox.slack.messages(ops).find(({ text }) => text.includes('ci (machine) needs approval')))
+  const ben = sandbox.slack.as('U0BEN00001')
+  await ben.click(card, 'Reject')
+  await sandbox.slack.until(() => ben.openViews()[0], { what: 'the form' })
+  await ben.fill(undefined, { reason: 'Only a test' })
+  await ben.submit()
+  await sandbox.slack.until(() => /\*Rejected\*/.test(sandbox.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text ?? ''))
+}, 60_000)
+
 test('somebody changes the account by hand, and the channel of a watch is told within a minute', async () => {
   const { slack } = sandbox
   const { elasticIp } = sandbox.accountApi.world.movable(2)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -149,6 +150,7 @@ interface Around {
   accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
   requests: Pick<StoredRequests, 'open' | 'shiftTimes' | 'shiftFreeze' | 'shiftKeys' | 'isFrozen' | 'watchedElasticIp'>
   alerts: { url: string; token: string }
+  machine: { url: string; token: string }
   /** Lets time pass for the policy, and restarts the bot. */
   passTime: (ms: number, shift: () => Promise<void>) => Promise<void>
 }
@@ -177,6 +179,14 @@ export function createBreakages(around: Around): Breakage[] {
       kind: 'act',
       verb: 'Move it',
       run: () => moveMeanwhile(around),
+    },
+    {
+      id: 'machine-asks',
+      name: 'Machine',
+      effect: 'A CI job requests to move an Elastic IP of Storefront. People approve it in #ops.',
+      kind: 'act',
+      verb: 'Let it ask',
+      run: () => askAsMachine(around),
     },
     {
       id: 'changed-by-hand',
@@ -283,6 +293,27 @@ async function sendAlert({ alerts: { url, token } }: Around, startsAt: Date, end
   }).catch((error: Error) => error)
   if (answer instanceof Error) return answer.message
   return answer.ok ? undefined : `it answered ${answer.status}`
+}
+
+/** Requests a move as a CI job does. `skip`: how many addresses have an open request. */
+async function askAsMachine(around: Around, skip = 0): Promise<string> {
+  const { url, token } = around.machine
+  const { elasticIp, target } = around.accountApi.world.movable(skip)
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+    body: JSON.stringify({
+      change: 'ip.move',
+      elastic_ip: elasticIp.address,
+      server: target.id,
+      reason: 'Deploy 42 needs the address',
+      link: 'https://ci.example.com/jobs/42',
+    }),
+  }).catch((error: Error) => error)
+  if (answer instanceof Error) return `Lockkeeper didn't answer: ${answer.message}.`
+  if (answer.status === 409 && skip < 4) return askAsMachine(around, skip + 1)
+  const { detail } = (await answer.json()) as { detail?: string }
+  return answer.ok ? `The machine ci has requested to move ${elasticIp.address}. See #ops.` : `Lockkeeper refused: ${detail}`
 }
 
 function limitUsedUp({ accountApi: { limiter } }: Around): Breakage {

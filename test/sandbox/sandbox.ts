@@ -70,8 +70,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
     const accountApi = await startAccountApi({ moveTakes, limits, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })
     closing.push(accountApi.close)
 
-    const [port, opsPort, alertsPort] = [await freePort(), await freePort(), await freePort()]
-    const alertsToken = randomBytes(16).toString('hex')
+    const [port, opsPort, alertsPort, machinesPort] = [await freePort(), await freePort(), await freePort(), await freePort()]
+    const [alertsToken, machineToken] = [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')]
     // In an existing Redis, data of an earlier sandbox must not be found.
     const redisPrefix = `sandbox-${randomBytes(4).toString('hex')}`
     const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-sandbox-'))
@@ -89,6 +89,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
       OPS_PORT: String(opsPort),
       ALERTS_PORT: String(alertsPort),
       ALERTS_TOKEN: alertsToken,
+      MACHINES_PORT: String(machinesPort),
+      CI_TOKEN: machineToken,
       POLICY_FILE: policyFile,
       APPROVAL_TTL: '4h',
       MOVE_POLL_INTERVAL: '2s',
@@ -103,6 +105,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     const requests = openStoredRequests(env)
     closing.push(async () => requests.close())
     const alerts = { url: `http://127.0.0.1:${alertsPort}/alerts/alertmanager`, token: alertsToken }
+    const machine = { url: `http://127.0.0.1:${machinesPort}/v1/requests`, token: machineToken }
     /** Makes the hours of the policy older, and restarts the bot. `shift`: what else becomes older meanwhile. */
     async function passTime(ms: number, shift: () => Promise<void>): Promise<void> {
       await bot.kill('SIGTERM')
@@ -112,7 +115,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
       await shift()
       await bot.start()
     }
-    breakages = createBreakages({ slack, accountApi, requests, alerts, passTime })
+    breakages = createBreakages({ slack, accountApi, requests, alerts, machine, passTime })
     return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, close }
   } catch (error) {
     await close()

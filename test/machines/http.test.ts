@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { ops, patchesOf, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { type MachineWorld, otherToken, startMachineWorld } from './machines-world.ts'
+
+const cards = ({ slack }: MachineWorld) => slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)
+
+test('a machine requests, a person approves, and the machine learns how it ends', async () => {
+  const world = await startMachineWorld()
+  const body = { ...world.move(), reason: 'Deploy 42 <!channel>', link: 'https://ci.example.com/jobs/42' }
+
+  const requested = await world.call('POST /v1/requests', { body, key: 'deploy-42' })
+  expect(requested).toMatchObject({ status: 201, json: { change: 'ip.move', state: 'waiting', ended: false, subject: body.elastic_ip } })
+  const { id, links, message } = requested.json
+  expect(requested.headers.get('location')).toBe(`/v1/requests/${id}`)
+  expect(message).toMatch(/^ci \(machine\) needs approval from S0ONCALL01 by /)
+  const card = await untilCard(world.slack, /ci \(machine\) needs approval from <!subteam\^S0ONCALL01>/)
+  expect(card.text).toContain('Reason: `Deploy 42 <!channel>`'.replace('<!channel>', '&lt;!channel&gt;'))
+  expect(card.text).toContain('Link from ci (machine), not checked: <https://ci.example.com/jobs/42|open it> (`ci.example.com`)')
+  expect(JSON.stringify(card.blocks)).not.toMatch(/Withdraw|<@machine|@ci\b/)
+
+  const waiting = world.call(`GET ${links.self}?wait=60`)
+  await world.ben.click(card, 'Approve')
+  expect(await waiting).toMatchObject({ status: 200, json: { id, ended: false } })
+  await expect.poll(async () => (await world.call(`GET ${links.self}?wait=10`)).json.state, { timeout: 20_000 }).toBe('done')
+  const ended = await world.call(`GET ${links.self}?wait=60`)
+  expect(ended.json).toMatchObject({ state: 'done', ended: true, message: expect.stringMatching(/^Done\./) })
+  expect(patchesOf(world)).toHaveLength(1)
+  const report = await untilReport(world.slack, card.ts, /Done/)
+  expect(report.text).not.toContain('machine:ci')
+
+  // The audit and the lists name it as a machine.
+  await world.ben.command('/infra audit', { channel: ops })
+  const audit = await untilShown(world.slack, people.ben, /ci \(machine\)/)
+  expect(audit.text).not.toMatch(/<@machine|`machine:ci`/)
+})
+
+describe('the same call again', () => {
+  test('returns the same request, and another body with the same key is refused', async () => {
+    const world = await startMachineWorld()
+    const body = world.move()
+    const first = await world.call('POST /v1/requests', { body, key: '"k-1"' })
+
+    const second = await world.call('POST /v1/requests', { body, key: 'k-1' })
+    expect(second).toMatchObject({ status: 200, json: { id: first.json.id } })
+    const other = await world.call('POST /v1/requests', { body: world.move(1), key: 'k-1' })
+    expect(other).toMatchObject({ status: 409, json: { status: 409, title: 'Conflict', code: 'conflict', type: 'about:blank' } })
+    expect(other.headers.get('content-type')).toBe('application/problem+json')
+    expect(other.json.detail).toBe(
+      'This idempotency key was used for another request in the last 24 hours. Nothing was requested. Use a new key.',
+    )
+    // The key of another machine is another key.
+    expect(await world.call('POST /v1/requests', { body: world.move(1), key: 'k-1', token: otherToken })).toMatchObject({ status: 201 })
+    expect(cards(world)).toHaveLength(2)
+  })
+
+  test('on two processes at the same moment is one request', async () => {
+    const world = await startMachineWorld({ replicas: 2 })
+    const body = world.move()
+
+    const answers = await Promise.all([0, 1, 0, 1, 0, 1].map((bot) => world.call('POST /v1/requests', { body, key: 'race' }, bot)))
+
+    expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1)
+    expect(answers.every(({ status }) => status === 200 || status === 201)).toBe(true)
+    await untilCard(world.slack, /ci \(machine\) needs approval/)
+    expect(cards(world)).toHaveLength(1)
+    expect(await world.records.all()).toHaveLength(1)
+  })
+})
+
+describe('a machine', () => {
+  test('withdraws what it requested, and nothing else', async () => {
+    const world = await startMachineWorld()
+    const own = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
+    await untilCard(world.slack, /needs approval/)
+
+    for (const method of ['GET', 'DELETE'])
+      expect(await world.call(`${method} ${own.links.self}`, { token: otherToken })).toMatchObject({
+        status: 404,
+        json: { code: 'not-found' },
+      })
+    expect(await world.call(`DELETE ${own.links.self}`)).toMatchObject({ status: 200, json: { state: 'withdrawn', ended: true } })
+    expect(await world.call(`DELETE ${own.links.self}`)).toMatchObject({ status: 200, json: { state: 'withdrawn' } })
+    const card = await untilCard(world.slack, /\*Withdrawn\*/)
+    expect(card.text).toContain('Requested and withdrawn by ci (machine)')
+    expect(patchesOf(world)).toEqual([])
+  })
+
+  test('learns why it was rejected', async () => {
+    const world = await startMachineWorld()
+    const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
+    const waiting = world.call(`GET ${links.self}?wait=60`)
+    const card = await untilCard(world.slack, /needs approval/)
+    await world.ben.click(card, 'Reject')
+    await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
+    await world.ben.fill(undefined, { reason: 'Not on a Friday' })
+    await world.ben.submit()
+
+    expect((await waiting).json).toMatchObject({ state: 'rejected', ended: true, rejected_because: 'Not on a Friday' })
+    expect(await world.call(`DELETE ${links.self}`)).toMatchObject({ status: 409, json: { code: 'conflict' } })
+  })
+
+  test('sees the lists of the projects that a rule with it covers, from the shared copies', async () => {
+    const world = await startMachineWorld()
+
+    const { status, json } = await world.call('GET /v1/servers')
+    expect(status).toBe(200)
+    expect(new Set(json.items.map(({ project }: { project: { name: string } }) => project.name))).toEqual(new Set(['Storefront']))
+    const reads = () => [...world.accountApi.journal.entries()].length
+    const before = reads()
+    const { items } = (await world.call('GET /v1/servers?search=WEB-1')).json
+    expect(items.map(({ hostname }: { hostname: string }) => hostname)).toContain('web-1')
+    expect(reads()).toBe(before)
+    expect((await world.call('GET /v1/plans?search=zzz')).json).toEqual({ items: [], complete: true })
+  })
+})
+
+test('what a machine requested ends with its entry in the policy', async () => {
+  const { policy } = await import('./machines-world.ts')
+  const world = await startMachineWorld()
+  const { id } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
+  const card = await untilCard(world.slack, /needs approval/)
+  await Promise.all(world.bots.splice(0).map((bot) => bot.stop()))
+  const { policyInFile } = await import('../journeys/policy-in-file.ts')
+
+  const bot = await world.startBot({
+    POLICY_FILE: policyInFile(
+      policy
+        .replace('["machine:ci", "machine:agent", everyone]', '["machine:agent", everyone]')
+        .replace(/^.*CI_TOKEN.*$/m, '')
+        .replace('"machine:ci", ', ''),
+    ),
+  })
+  world.bots.push(bot)
+  world.slack.connectBot(bot.slackUrl)
+  await world.ben.click(card, 'Approve')
+
+  await expect.poll(async () => (await world.records.find(id)).state).toBe('expired')
+  expect((await untilCard(world.slack, /The policy no longer lets this machine request it/)).ts).toBe(card.ts)
+  expect(patchesOf(world)).toEqual([])
+})

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { openRecords } from '../journeys/records.ts'
+import { general, ops, patchesOf, people, startWorld, untilCard, type World, type WorldOptions } from '../journeys/world.ts'
+import { signatureOf } from '../sandbox/slack/transport.ts'
+
+const teamId = 'T0NIMBUS01'
+
+interface Asking {
+  userId?: string | undefined
+  team?: string
+  secret?: string
+  at?: number
+}
+
+/** Calls a tool as Slack's assistant does for a person: in one signed request. */
+function assistant(world: Pick<World, 'slack' | 'bots'>) {
+  let id = 0
+
+  function signed(body: string, { secret = world.slack.signingSecret, at = Math.floor(Date.now() / 1_000) }: Asking = {}) {
+    const headers = { 'x-slack-request-timestamp': String(at), 'x-slack-signature': signatureOf(secret, at, body) }
+    return { body, headers }
+  }
+
+  const send = ({ body, headers }: { body: string; headers: Record<string, string> }, bot = 0) =>
+    fetch(`${new URL(world.bots[bot]?.slackUrl ?? '').origin}/slack/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2025-06-18',
+        ...headers,
+      },
+      body,
+    })
+
+  function requestOf(name: string, args: object, { userId = people.ada, team = teamId }: Asking = {}) {
+    id += 1
+    const params = { name, arguments: args, _meta: { slack: { user_id: userId, team_id: team } } }
+    return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
+  }
+
+  async function tool(name: string, args: object, asking: Asking = {}) {
+    const answer = await send(signed(requestOf(name, args, asking), asking))
+    if (answer.status !== 200) return { status: answer.status, text: '', result: undefined }
+    const [, json = '{}'] = /^data: (.*)$/m.exec(await answer.text()) ?? []
+    const { result } = JSON.parse(json)
+    return { status: 200, text: String(result?.content?.[0]?.text), result: result?.structuredContent }
+  }
+
+  return { tool, send, signed, requestOf }
+}
+
+async function open({ env = {}, ...options }: WorldOptions = {}) {
+  const world = await startWorld({ ...options, env: { SLACKBOT_MCP: 'true', ...env } })
+  const { elasticIp, target } = world.accountApi.world.movable()
+  return { ...world, ...assistant(world), move: { elastic_ip: elasticIp.address, server: target.hostname }, records: openRecords(world) }
+}
+
+describe("Slack's assistant", () => {
+  test('proposes for the person who asked it, with their rights, and another person approves', async () => {
+    const world = await open({ env: { CHANNELS: ops } })
+
+    const { result } = await world.tool('propose_move', { ...world.move, reason: 'Deploy 42' })
+    expect(result).toMatchObject({ state: 'waiting', change: 'ip.move' })
+    const card = await untilCard(world.slack, /<@U0ADA00001> needs approval/)
+    // It tries again when an answer is late, and signs anew.
+    expect((await world.tool('propose_move', world.move)).result).toMatchObject({ id: result.id })
+    const keyed = await world.tool('propose_move', { ...world.move, idempotency_key: 'one' }).then(({ text }) => text)
+    expect(keyed).toMatch(/you have an open request/)
+
+    await world.ada.click(card, 'Approve')
+    expect((await world.records.find(result.id)).state).toBe('waiting')
+    await world.ben.click(card, 'Approve')
+    await expect
+      .poll(async () => (await world.tool('wait_for_request', { id: result.id, wait: 5 })).result.state, { timeout: 15_000 })
+      .toBe('done')
+    expect(patchesOf(world)).toHaveLength(1)
+    expect((await world.tool('wait_for_request', { id: result.id, wait: 0 }, { userId: people.ben })).text).toMatch(/^You have no request/)
+  })
+
+  test('gets the refusals that the person would get', async () => {
+    const world = await open()
+
+    const named = { ...world.move, channel: ops }
+    expect((await world.tool('propose_move', world.move)).text).toMatch(/^Name the channel/)
+    expect((await world.tool('propose_move', named, { userId: people.dov })).text).toMatch(/^Guests can't/)
+    expect((await world.tool('list_servers', {}, { userId: people.dov })).text).toMatch(/^Guests can't/)
+    // The bot is no member there.
+    expect((await world.tool('propose_move', { ...world.move, channel: general })).text).toMatch(/not in this channel/)
+    expect((await world.tool('propose_move', { ...world.move, channel: 'C0SHARED01' })).text).toMatch(/shared with another organization/)
+    expect((await world.tool('propose_move', named, { team: 'T0PARTNER1' })).text).toMatch(/^Slack didn't say which member/)
+    expect((await world.tool('propose_move', named, { userId: 'machine:ci' })).text).toMatch(/^Slack didn't say which member/)
+    expect(await world.records.all()).toEqual([])
+    expect((await world.tool('list_servers', { search: 'web-1' })).result.items.length).toBeGreaterThan(0)
+  })
+
+  test('has each signature accepted once, on all processes', async () => {
+    const world = await open({ replicas: 2, env: { CHANNELS: ops } })
+    const request = world.signed(world.requestOf('propose_move', world.move))
+
+    expect((await world.send(request)).status).toBe(200)
+    expect((await world.send(request)).status).toBe(401)
+    expect((await world.send(request, 1)).status).toBe(401)
+    // The same signature, written in other ways.
+    const at = request.headers['x-slack-request-timestamp']
+    const written = [{ 'x-slack-signature': `${request.headers['x-slack-signature']}=x` }, { 'x-slack-request-timestamp': `0${at}` }]
+    for (const other of written) expect((await world.send({ ...request, headers: { ...request.headers, ...other } })).status).toBe(401)
+    expect(await world.records.all()).toHaveLength(1)
+  })
+
+  test.each([
+    ['another secret', { secret: 'x'.repeat(32) }],
+    ['an old time stamp', { at: Math.floor(Date.now() / 1_000) - 400 }],
+  ])('is refused with %s', async (_, asking) => {
+    const world = await open()
+    expect((await world.tool('list_plans', {}, asking)).status).toBe(401)
+  })
+
+  test('has no address unless it is on', async () => {
+    const world = await startWorld()
+    const { tool } = assistant(world)
+    expect((await tool('list_plans', {})).status).toBe(404)
+  })
+})
