@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -51,8 +52,8 @@ export default defineConfig(({ mode }) => ({
     expect: { poll: { timeout: 20_000 } },
     // A machine that stalls for seconds fails a test once, a defect twice. The long suites have no second try: they look for what happens seldom.
     retry: mode in suites ? 0 : 1,
-    // Most tests wait for a clock, or for something to go wrong long enough, most of the time.
-    maxWorkers: mode === 'faults' ? 3 : 8,
+    // Most tests wait for a clock, or for something to go wrong long enough, most of the time. Those of faults run processes of their own.
+    maxWorkers: mode === 'faults' ? Math.min(3, Math.max(2, availableParallelism())) : 8,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
     isolate: false,
     // Node removes the types itself, as it does for the bot. It costs less than a second transformation.
