@@ -107,9 +107,12 @@ const reads = {
   }),
 }
 
-type Fact<Name extends keyof typeof reads> = Awaited<ReturnType<(typeof reads)[Name]>>
+export type FactName = keyof typeof reads
+const factNames = Object.keys(reads) as FactName[]
 
-export type SetupFacts = { [Name in keyof typeof reads]: Fact<Name> | Unread }
+type Fact<Name extends FactName> = Awaited<ReturnType<(typeof reads)[Name]>>
+
+export type SetupFacts = { [Name in FactName]: Fact<Name> | Unread }
 
 interface Found {
   is: 'ok' | 'wrong' | 'unknown'
@@ -122,7 +125,7 @@ const wrong = (words: Mrkdwn, fix: Mrkdwn): Found => ({ is: 'wrong', words, fix 
 const unknown = (words: Mrkdwn, fix?: Mrkdwn): Found => ({ is: 'unknown', words, fix })
 
 /** `ifUnread`: the line of a fact that could not be read. Default: why not. Undefined: none, where another check says it. */
-function check<Name extends keyof typeof reads>(
+function check<Name extends FactName>(
   what: string,
   name: Name,
   judge: (fact: Fact<Name>, facts: SetupFacts) => Found | Found[] | undefined,
@@ -130,6 +133,7 @@ function check<Name extends keyof typeof reads>(
 ) {
   return {
     what,
+    name,
     judge: (facts: SetupFacts) => {
       const fact: unknown = facts[name]
       return isUnread(fact) ? ifUnread(fact.why) : judge(fact as Fact<Name>, facts)
@@ -166,13 +170,25 @@ const checks = [
   check('Scheduled', 'scheduled', judgeScheduled, noLine),
 ]
 
-export function diagnose(facts: SetupFacts) {
-  return checks.flatMap(({ what, judge }) => [judge(facts) ?? []].flat().map((found) => ({ what, ...found })))
+export function diagnose(facts: SetupFacts, names: readonly FactName[] = factNames) {
+  const chosen = checks.filter(({ name }) => names.includes(name))
+  return chosen.flatMap(({ what, judge }) => [judge(facts) ?? []].flat().map((found) => ({ what, ...found })))
 }
 
-async function gather(asked: Asked): Promise<SetupFacts> {
-  const named = Object.entries(reads as Record<string, (asked: Asked) => Promise<unknown>>)
-  return Object.fromEntries(await Promise.all(named.map(async ([name, read]) => [name, await readFact(() => read(asked))])))
+async function gather(asked: Asked, names: readonly FactName[] = factNames): Promise<SetupFacts> {
+  const read = (name: FactName) => readFact<unknown>(() => reads[name](asked))
+  const facts = await Promise.all(factNames.map(async (name) => [name, names.includes(name) ? await read(name) : notRunning] as const))
+  return Object.fromEntries(facts) as unknown as SetupFacts
+}
+
+/** The set-up has no bot and no person in Slack yet. */
+const nobody: Origin = { userId: '', channelId: '', command: '' }
+const notRunning: Unread = { is: 'unreadable', why: "Lockkeeper isn't running" }
+
+/** Makes only these checks, for the set-up, which checks each answer with them. None of them may need a running bot, or the person who asks. */
+export async function examine(app: App, names: readonly FactName[]) {
+  const facts = await gather({ app, viewer: nobody, setup: { showHome: async () => notRunning } }, names)
+  return { facts, results: diagnose(facts, names) }
 }
 
 /** Returns the fact, or why it is unavailable. Never throws. */
