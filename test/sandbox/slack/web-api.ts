@@ -203,7 +203,7 @@ export function appMethods({ directory }: Stores, socketUrl: () => string): Reco
 }
 
 export function peopleMethods({ directory }: Stores): Record<string, Method> {
-  const { team, workspace } = directory
+  const { team, bot, workspace } = directory
 
   function toSlackUser(person: Person): Json {
     return {
@@ -236,6 +236,17 @@ export function peopleMethods({ directory }: Stores): Record<string, Method> {
         const person = directory.findPerson(stringOf(args.user))
         if (person === undefined) throw new Refusal('user_not_found')
         return { user: toSlackUser(person) }
+      },
+    },
+
+    'users.list': {
+      args: ['limit', 'cursor'],
+      scopes: ['users:read'],
+      run(args) {
+        const all = [...workspace.people.map(toSlackUser), toSlackUser(directory.person(bot.userId))]
+        const from = Number(args.cursor ?? 0)
+        const to = from + Number(args.limit ?? all.length)
+        return { members: all.slice(from, to), response_metadata: { next_cursor: to < all.length ? String(to) : '' } }
       },
     },
 

@@ -1,0 +1,425 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import * as terminal from '@clack/prompts'
+import { parse, stringify } from 'yaml'
+import packageFile from '../package.json' with { type: 'json' }
+import { ConfigError } from '../src/config/config.ts'
+import {
+  type Answers,
+  answerOf,
+  envText,
+  formProblem,
+  isGiven,
+  type Name,
+  otherVariables,
+  readAnswers,
+  setAnswer,
+  writeWhole,
+} from './setup/answers.ts'
+import * as checks from './setup/checks.ts'
+import { slackAppFor } from './setup/slack-app.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** Ends the set-up. What it says was not printed yet. */
+class Stopped extends Error {
+  readonly exitCode: number
+
+  constructor(message: string, exitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+/** Without a terminal nothing can be asked: every answer is a variable. */
+interface Setup extends Answers {
+  folder: string
+  hasTerminal: boolean
+  /** The channel of an earlier run: it needs no second post. */
+  earlierChannel: string | undefined
+}
+
+/** Every answer that is needed, with where a person finds it. */
+const whereToFind: Partial<Record<Name, string>> = {
+  SLACK_BOT_TOKEN: 'api.slack.com/apps, your app, OAuth & Permissions: Bot User OAuth Token (xoxb-…)',
+  SLACK_APP_TOKEN: 'Basic Information, App-Level Tokens: a token with the scope connections:write (xapp-…)',
+  SLACK_SIGNING_SECRET: 'Basic Information: Signing Secret',
+  INFRA_API_URL: 'the base address of the account API',
+  INFRA_API_KEY: 'a key of the account with full access',
+  REDIS_URL: 'redis://… or rediss://… of a Redis 7 or newer',
+  APPROVERS: 'ids of the people (U…) and user groups (S…) who may approve, separated by commas',
+  OPS_CHANNEL: 'the id or link of a channel that Lockkeeper is in',
+}
+
+const secrets = new Set<Name>(['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'REDIS_URL'])
+
+async function run(): Promise<void> {
+  const folder = process.cwd()
+  const answers = readAnswers(folder, process.env)
+  const hasTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY)
+  const setup: Setup = {
+    ...answers,
+    folder,
+    hasTerminal,
+    earlierChannel: answers.given.has('OPS_CHANNEL') ? undefined : answers.values.OPS_CHANNEL,
+  }
+  if (process.argv.includes('--check')) return checkOnly(setup)
+
+  terminal.intro('Set up Lockkeeper')
+  if (!hasTerminal) requireVariables(setup)
+  if (hasTerminal && existsSync(answers.envFile)) terminal.log.info('Enter keeps the answers that are already there.')
+  await askForSlack(setup)
+  await askForAccount(setup)
+  await askForRedis(setup)
+  const policy = await askWhoApproves(setup)
+  await askForChannel(setup)
+  write(setup, policy)
+  await start(setup)
+}
+
+// --- Slack ---
+
+async function askForSlack(setup: Setup): Promise<void> {
+  const hadSocketMode = answerOf(setup, 'SLACK_APP_TOKEN') !== undefined
+  const socketMode = await askTransport(setup)
+  const hasApp = answerOf(setup, 'SLACK_BOT_TOKEN') !== undefined && (hadSocketMode === socketMode || isGiven(setup, 'SLACK_BOT_TOKEN'))
+  if (setup.hasTerminal && !hasApp) await showSlackApp(setup, socketMode)
+  await ask(setup, 'SLACK_BOT_TOKEN', 'Bot User OAuth Token, under OAuth & Permissions (xoxb-…)', checks.botTokenProblem)
+  if (socketMode) {
+    return ask(setup, 'SLACK_APP_TOKEN', 'App-level token, under Basic Information (xapp-…)', checks.appTokenProblem)
+  }
+  setAnswer(setup, 'SLACK_APP_TOKEN', undefined)
+  await ask(setup, 'SLACK_SIGNING_SECRET', 'Signing Secret, under Basic Information')
+}
+
+async function askTransport(setup: Setup): Promise<boolean> {
+  const knows = (name: Name) => answerOf(setup, name) !== undefined
+  if (isGiven(setup, 'SLACK_APP_TOKEN') || isGiven(setup, 'SLACK_SIGNING_SECRET')) return isGiven(setup, 'SLACK_APP_TOKEN')
+  if (!setup.hasTerminal) return knows('SLACK_APP_TOKEN')
+  return answered(
+    terminal.select({
+      message: 'How does Slack reach Lockkeeper?',
+      initialValue: knows('SLACK_APP_TOKEN') || !knows('SLACK_SIGNING_SECRET'),
+      options: [
+        { value: true, label: 'Socket Mode', hint: 'Lockkeeper connects to Slack. No public address' },
+        { value: false, label: 'HTTP', hint: 'Slack sends requests to your public https address' },
+      ],
+    }),
+  )
+}
+
+async function showSlackApp(setup: Setup, socketMode: boolean): Promise<void> {
+  const typed = socketMode
+    ? undefined
+    : await answered(
+        terminal.text({
+          message: 'Public address of Lockkeeper',
+          placeholder: 'https://lockkeeper.your-company.com',
+          validate: addressProblem,
+        }),
+      )
+  const address = typed && new URL(typed).origin
+  const made = slackAppFor({ address, command: setup.values.SLACK_COMMAND ?? '/infra', assistant: setup.values.SLACKBOT_MCP === 'true' })
+  const steps = [
+    'link' in made
+      ? 'Open the link below.'
+      : 'Open https://api.slack.com/apps?new_app=1, choose From a manifest,\n   and paste the lines below.',
+    'Choose your workspace. Press Next, then Create.',
+    'Press Install to Workspace.',
+    socketMode
+      ? 'Under Basic Information, App-Level Tokens: create a token with the\n   scope connections:write.'
+      : `Let your proxy forward ${address}/slack/events\n   to port ${setup.values.PORT ?? '3000'}.`,
+  ]
+  terminal.log.step(`Create the Slack app:\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`)
+  // Without a frame, so that it can be opened or copied as one piece.
+  process.stdout.write(`\n${'link' in made ? made.link : made.manifest}\n`)
+}
+
+function addressProblem(text = ''): string | undefined {
+  return URL.parse(text.trim())?.protocol === 'https:' ? undefined : 'Type an https address, such as https://lockkeeper.your-company.com.'
+}
+
+// --- The account ---
+
+async function askForAccount(setup: Setup): Promise<void> {
+  await ask(setup, 'INFRA_API_URL', 'Address of the account API (https://…)', checks.accountProblem)
+  await ask(setup, 'INFRA_API_KEY', 'Key of the account, with full access', checks.accountKeyProblem)
+  terminal.log.success(await checks.describeKey(resolved(setup)))
+}
+
+// --- Redis ---
+
+/** On this machine. */
+const redisPort = Number(process.env.REDIS_PORT ?? 6379)
+const localRedis = `redis://127.0.0.1:${redisPort}`
+
+async function askForRedis(setup: Setup): Promise<void> {
+  if (!setup.hasTerminal || isGiven(setup, 'REDIS_URL')) return ask(setup, 'REDIS_URL', 'Address of Redis', checks.redisProblem)
+  const known = answerOf(setup, 'REDIS_URL')
+  const [isFound, compose] = [await answersAt(redisPort), findCompose()]
+  for (;;) {
+    const choice = await answered(
+      terminal.select({
+        message: 'Which Redis stores the requests? (Redis 7 or Valkey 8)',
+        options: [
+          ...(known === undefined ? [] : [{ value: 'keep', label: 'The one of the last set-up' }]),
+          ...(isFound ? [{ value: 'found', label: `The one on this machine (${localRedis})` }] : []),
+          ...(compose && !isFound ? [{ value: 'compose', label: 'Start one with Docker Compose' }] : []),
+          { value: 'other', label: 'Another: type its address' },
+        ],
+      }),
+    )
+    if (choice === 'other')
+      return ask(setup, 'REDIS_URL', 'Address of Redis (redis://user:password@host:6379)', checks.redisProblem, { keep: false })
+    const url = choice === 'keep' ? (known ?? '') : choice === 'found' ? localRedis : await startRedis(setup, compose ?? [])
+    const problem = await checks.redisProblem({ ...resolved(setup), REDIS_URL: url })
+    if (problem === undefined) return setAnswer(setup, 'REDIS_URL', url)
+    terminal.log.error(problem)
+  }
+}
+
+function answersAt(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', timeout: 1_000 })
+    const end = (isThere: boolean) => {
+      socket.destroy()
+      resolve(isThere)
+    }
+    socket
+      .once('connect', () => end(true))
+      .once('error', () => end(false))
+      .once('timeout', () => end(false))
+  })
+}
+
+/** The client alone does not suffice: an engine has to answer. */
+function findCompose(): string[] | undefined {
+  const env = otherVariables(process.env)
+  const works = ([program = '', ...words]: string[]) => spawnSync(program, words, { env, stdio: 'ignore', timeout: 5_000 }).status === 0
+  if (!works(['docker', 'info'])) return undefined
+  return [['docker', 'compose'], ['docker-compose']].find((command) => works([...command, 'version']))
+}
+
+/** The Redis of docker-compose.yml, with its volume and its password, and with a port that only this machine reaches. */
+async function startRedis(setup: Setup, [program = '', ...words]: string[]): Promise<string> {
+  const passwordFile = join(setup.folder, 'secrets/redis_password')
+  mkdirSync(join(setup.folder, 'secrets'), { recursive: true, mode: 0o700 })
+  // The container runs as another user, and the folder keeps other people out.
+  if (!existsSync(passwordFile)) writeWhole(passwordFile, `${randomBytes(32).toString('hex')}\n`, 0o644)
+  const { services, volumes, secrets } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'))
+  const redis = { ...services.redis, ports: [`127.0.0.1:${redisPort}:6379`] }
+  const input = stringify({ services: { redis }, volumes, secrets: { redis_password: secrets.redis_password } })
+  terminal.log.step('Starting the Redis of docker-compose.yml')
+  const command = [...words, '--project-directory', setup.folder, '--file', '-', 'up', '--detach', 'redis']
+  spawnSync(program, command, { cwd: setup.folder, env: otherVariables(process.env), input, stdio: ['pipe', 'inherit', 'inherit'] })
+  const url = `redis://:${readFileSync(passwordFile, 'utf8').trim()}@127.0.0.1:${redisPort}`
+  for (let tries = 0; tries < 15 && (await checks.redisProblem({ ...resolved(setup), REDIS_URL: url })) !== undefined; tries += 1)
+    await wait(1_000)
+  return url
+}
+
+// --- People and the channel ---
+
+/** Returns the text of a new policy file, if one is wanted. */
+async function askWhoApproves(setup: Setup): Promise<string | undefined> {
+  const { POLICY_FILE: policyFile } = setup.values
+  if (policyFile !== undefined && existsSync(join(setup.folder, policyFile))) {
+    terminal.log.info(`${policyFile} says who may request and approve.`)
+    return undefined
+  }
+  if (!setup.hasTerminal || isGiven(setup, 'APPROVERS')) await ask(setup, 'APPROVERS', 'Who may approve?', checks.approversProblem)
+  else await chooseApprovers(setup)
+  const isWanted =
+    policyFile !== undefined ||
+    (setup.hasTerminal &&
+      (await answered(terminal.confirm({ message: 'Write a policy.yml, for rules by kind, project and channel?', initialValue: false }))))
+  if (!isWanted) return undefined
+  const approvers = setup.values.APPROVERS ?? ''
+  setAnswer(setup, 'POLICY_FILE', policyFile ?? 'policy.yml')
+  setAnswer(setup, 'APPROVERS', undefined)
+  return firstPolicy(approvers.split(','))
+}
+
+async function chooseApprovers(setup: Setup): Promise<void> {
+  const found = await checks.readApprovers(resolved(setup)).catch(() => [])
+  if (found.length === 0) return ask(setup, 'APPROVERS', `Who may approve: ${whereToFind.APPROVERS}`, checks.approversProblem)
+  const chosen = await answered(
+    terminal.autocompleteMultiselect<string>({
+      message: 'Who may approve? Nobody approves their own request.',
+      options: found.map(({ id, name, hint }) => ({ value: id, label: name, hint })),
+      initialValues: (setup.values.APPROVERS ?? '').split(',').filter((id) => found.some((each) => each.id === id)),
+      maxItems: 8,
+      required: true,
+      validate: (ids) => checks.approversProblem({ ...resolved(setup), APPROVERS: [ids ?? []].flat().join(',') }),
+    }),
+  )
+  setAnswer(setup, 'APPROVERS', chosen.join(','))
+  terminal.log.success(`Approvers: ${found.flatMap(({ id, name }) => (chosen.includes(id) ? name : [])).join(', ')}`)
+}
+
+function firstPolicy(approvers: string[]): string {
+  const ids = approvers.map((id) => id.trim()).join(', ')
+  return `# Who may request and approve which change. docs/policy.md explains every key and has recipes.\nrules:\n  - name: all changes\n    request: everyone\n    approve: [${ids}]\n`
+}
+
+/** `https://nimbus.slack.com/archives/C0OPS00001/p1…` and `https://app.slack.com/client/T…/C0OPS00001`, or the id itself. */
+function channelIn(text: string): string {
+  return /^https:\/\/\S+?\/(?:archives|client\/[A-Z0-9]+)\/([CG][A-Z0-9]+)/.exec(text)?.[1] ?? text
+}
+
+async function askForChannel(setup: Setup): Promise<void> {
+  const given = setup.values.OPS_CHANNEL
+  if (given !== undefined) setAnswer(setup, 'OPS_CHANNEL', channelIn(given))
+  if (setup.hasTerminal)
+    terminal.log.step('In Slack, run /invite @Lockkeeper in the channel for operators.\nIt gets the notices that need a person.')
+  const prove = (values: Record<string, string>) =>
+    checks.opsChannelProblem(values, { proven: values.OPS_CHANNEL !== setup.earlierChannel })
+  await ask(setup, 'OPS_CHANNEL', 'Link or id of that channel', prove, { read: channelIn })
+}
+
+// --- The end ---
+
+function write(setup: Setup, policy: string | undefined): void {
+  const { folder, envFile, values } = setup
+  const isFirst = !existsSync(envFile)
+  // A key that is set later would invalidate the requests that the derived one has signed.
+  if (isFirst && values.STATE_KEY === undefined && values.STATE_KEY_FILE === undefined) values.STATE_KEY = randomBytes(32).toString('hex')
+  const text = envText(readFileSync(isFirst ? join(root, '.env.example') : envFile, 'utf8'), values)
+  const { POLICY_FILE: policyFile = '', ...others } = values
+  // The policy has only checked answers, and is written just before .env, which names it.
+  checks.configOf(policy === undefined ? values : { ...others, APPROVERS: 'U00' })
+  if (policy !== undefined) writeWhole(join(folder, policyFile), policy, 0o644)
+  writeWhole(envFile, text, 0o600)
+  terminal.log.success(`Wrote .env, which only you can read${policy === undefined ? '' : `, and ${policyFile}`}.`)
+}
+
+async function start(setup: Setup): Promise<void> {
+  const channel = await checks.channelName(resolved(setup))
+  const tryIt = `Type \`${setup.values.SLACK_COMMAND ?? '/infra'} doctor\` in ${channel}`
+  // Ctrl-C is a no here: the settings are written.
+  if (!setup.hasTerminal || (await terminal.confirm({ message: 'Start Lockkeeper now?' })) !== true) {
+    terminal.outro(`Start Lockkeeper with: npm start. Then: ${tryIt}`)
+    return
+  }
+  // As `npm start` does, but with what was written alone: no variable of this shell.
+  const [, command = ''] = packageFile.scripts.start.split('&& node ')
+  const flags = command.split(' ').filter((word) => word.startsWith('--'))
+  const options = { cwd: setup.folder, env: otherVariables(process.env) }
+  const bot = spawn(process.execPath, [...flags, join(root, 'src/main.ts')], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  // Ctrl-C reaches both. The bot ends its work, and this process waits for it.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => bot.kill('SIGTERM'))
+  const ended = new Promise<number>((resolve) => bot.once('close', (code) => resolve(code ?? 0)))
+  let said = ''
+  const ready = new Promise<'ready'>((resolve) => {
+    const listen = (chunk: Buffer) => {
+      said += chunk
+      if (said.includes('"Lockkeeper is ready"')) resolve('ready')
+    }
+    for (const stream of [bot.stdout, bot.stderr]) stream.on('data', listen)
+  })
+  const state = await Promise.race([ready, ended, wait(patienceMs, 'late' as const, { ref: false })])
+  if (typeof state === 'number') throw new Stopped(`Lockkeeper did not start:\n${said.trimEnd()}`)
+  if (state === 'late') terminal.log.warn(`Lockkeeper is not ready yet. It has said:\n${said.trimEnd()}`)
+  terminal.log.success('Lockkeeper runs in this terminal until you press Ctrl-C. Next time: npm start')
+  terminal.outro(tryIt)
+  for (const stream of [bot.stdout, bot.stderr]) stream.removeAllListeners('data').pipe(process.stdout, { end: false })
+  process.exitCode = await ended
+}
+
+/** A bot that waits for Slack or Redis says so meanwhile. */
+const patienceMs = 30_000
+
+async function checkOnly(setup: Setup): Promise<void> {
+  const found = await checks.checkAll(setup.values)
+  for (const { what, is, text } of found) {
+    const show = { ok: terminal.log.success, unknown: terminal.log.warn, wrong: terminal.log.error }[is]
+    show(`${what}: ${text}`, { spacing: 0 })
+  }
+  const failed = found.filter(({ is }) => is === 'wrong').length
+  if (failed > 0) throw new Stopped(`${failed} of ${found.length} checks failed. Run npm run setup to change the answers.`)
+  terminal.outro('No check failed')
+}
+
+// --- Questions ---
+
+interface AskOptions {
+  /** Default: Enter keeps what is there. */
+  keep?: boolean
+  /** Finds the answer in what was typed. */
+  read?: (text: string) => string
+}
+
+type Check = (values: Record<string, string>) => Promise<string | undefined>
+
+/** Asks until the answer has the right form and passes its check. A variable of the environment is checked without a question. */
+async function ask(
+  setup: Setup,
+  name: Name,
+  message: string,
+  check: Check = async () => undefined,
+  { keep = true, read = (text) => text }: AskOptions = {},
+) {
+  const problemWith = async (value: string) => formProblem(name, value) ?? (await check({ ...resolved(setup), [name]: value }))
+  const known = answerOf(setup, name)
+  if (known !== undefined && (isGiven(setup, name) || !setup.hasTerminal)) {
+    const problem = await problemWith(known)
+    if (problem === undefined) return terminal.log.success(`${name} is right.`)
+    if (!setup.hasTerminal) throw new Stopped(`${name}: ${problem}`)
+    terminal.log.error(`${name}: ${problem}`)
+  }
+  const kept = keep && !isGiven(setup, name) ? known : undefined
+  const typedOrKept = (text: string | undefined) => read(text?.trim() ?? '') || kept || ''
+  const validate = (text: string | undefined) => (typedOrKept(text) === '' ? 'Type an answer.' : problemWith(typedOrKept(text)))
+  const typed = secrets.has(name)
+    ? await answered(
+        terminal.password({
+          message: kept === undefined ? message : `${message}. Enter keeps it`,
+          validate,
+          clearOnError: true,
+        }),
+      )
+    : await answered(terminal.text({ message, initialValue: kept, validate }))
+  setAnswer(setup, name, typedOrKept(typed))
+}
+
+async function answered<T>(prompt: Promise<T | typeof terminal.CANCEL_SYMBOL>): Promise<T> {
+  const answer = await prompt
+  if (terminal.isCancel(answer)) throw new Stopped('Stopped. No settings were written.', 130)
+  return answer
+}
+
+/** The answers, with the secrets that are in files. */
+function resolved(setup: Setup): Record<string, string> {
+  const read = [...secrets].map((name) => [name, answerOf(setup, name)] as const)
+  return { ...setup.values, ...Object.fromEntries(read.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))) }
+}
+
+function requireVariables(setup: Setup): void {
+  const hasPolicy = setup.values.POLICY_FILE !== undefined && existsSync(join(setup.folder, setup.values.POLICY_FILE))
+  const needed = (Object.keys(whereToFind) as Name[]).filter((name) => {
+    if (name === 'APPROVERS' && hasPolicy) return false
+    if (name === 'SLACK_APP_TOKEN') return answerOf(setup, 'SLACK_SIGNING_SECRET') === undefined
+    if (name === 'SLACK_SIGNING_SECRET') return false
+    return true
+  })
+  const missing = needed.filter((name) => answerOf(setup, name) === undefined)
+  if (missing.length === 0) return
+  const lines = missing.map((name) => {
+    const other = name === 'SLACK_APP_TOKEN' ? ` For HTTP, set SLACK_SIGNING_SECRET instead (${whereToFind.SLACK_SIGNING_SECRET})` : ''
+    return `  ${name}: ${whereToFind[name]}${other}`
+  })
+  throw new Stopped(`There is no terminal to ask in. Set these variables, or run npm run setup in a terminal:\n${lines.join('\n')}`)
+}
+
+try {
+  await run()
+} catch (error) {
+  const lines = error instanceof ConfigError ? error.lines : [error instanceof Error ? error.message : String(error)]
+  for (const line of lines) process.stderr.write(`${line}\n`)
+  process.exitCode = error instanceof Stopped ? error.exitCode : 1
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+
+const manifestPath = join(import.meta.dirname, '../../manifest.yml')
+const exampleAddress = 'https://lockkeeper.example.com'
+
+export interface SlackAppOptions {
+  /** Where Slack reaches Lockkeeper, `https://lockkeeper.your-company.com`. Undefined: Socket Mode. */
+  address?: string
+  command: string
+  /** Whether Slack's assistant may call Lockkeeper. */
+  assistant?: boolean
+}
+
+/** Changes manifest.yml as its comments say. */
+export function manifestFor({ address, command, assistant = false }: SlackAppOptions): object {
+  const text = readFileSync(manifestPath, 'utf8')
+  const chosen = assistant && address !== undefined ? text.replaceAll('#slackbot ', '') : text
+  const here =
+    address === undefined
+      ? chosen.replace('socket_mode_enabled: false', 'socket_mode_enabled: true').replace(/^.*\burl: .*\n|^.*_url: .*\n/gm, '')
+      : chosen.replaceAll(exampleAddress, address)
+  const manifest = parse(here)
+  manifest.features.slash_commands[0].command = command
+  return manifest
+}
+
+/** Longer addresses are cut by some terminals, chats and proxies. */
+export const longestLink = 6_000
+
+/** Returns the link to Slack's *Create an app*, with the manifest filled in, or the manifest to paste if the link would be too long. */
+export function slackAppFor(options: SlackAppOptions): { link: string } | { manifest: string } {
+  const manifest = manifestFor(options)
+  const link = `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(JSON.stringify(manifest))}`
+  return link.length > longestLink ? { manifest: stringify(manifest, { lineWidth: 0 }) } : { link }
+}

@@ -1,0 +1,166 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { freePort } from '../sandbox/programs.ts'
+import { findRedisServer } from '../sandbox/redis/start-redis.ts'
+import { type Slack, startSlack } from '../sandbox/slack/start-slack.ts'
+import { keys, newFolder, openTerminal, runSetup } from './setup-terminal.ts'
+
+const { enter, tab, up, ctrlC } = keys
+
+let slack: Slack
+let accountApi: AccountApi
+let folder = ''
+
+beforeAll(async () => {
+  slack = await startSlack()
+  accountApi = await startAccountApi()
+})
+
+afterAll(async () => {
+  await Promise.all([slack.close(), accountApi.close()])
+})
+
+beforeEach(async () => {
+  const made = await newFolder()
+  folder = made.folder
+  onTestFinished(made.remove)
+})
+
+const stage = () => ({ SLACK_API_URL: slack.apiUrl, REDIS_PREFIX: 'set-up', OPS_PORT: '0' })
+
+const answers = () => ({
+  SLACK_BOT_TOKEN: slack.botToken,
+  SLACK_APP_TOKEN: slack.appToken,
+  INFRA_API_URL: accountApi.url,
+  INFRA_API_KEY: accountApi.key,
+  REDIS_URL: inject('redisUrl'),
+  APPROVERS: 'S0ONCALL01',
+  OPS_CHANNEL: 'C0OPS00001',
+})
+
+const written = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+
+function open(env: Record<string, string> = {}) {
+  const terminal = openTerminal({ folder, env: { ...stage(), ...env } })
+  onTestFinished(terminal.close)
+  return terminal
+}
+
+/** The questions in their order, each with the keys that answer it. */
+const questions = (): [question: string, ...answer: string[]][] => [
+  ['How does Slack reach Lockkeeper?', enter],
+  ['Bot User OAuth Token', `${slack.botToken}${enter}`],
+  ['App-level token', `${slack.appToken}${enter}`],
+  ['Address of the account API', `${accountApi.url}${enter}`],
+  ['Key of the account', `${accountApi.key}${enter}`],
+  ['Which Redis stores the requests?', `${up}${enter}`],
+  ['Address of Redis', `${inject('redisUrl')}${enter}`],
+  ['Who may approve?', `oncall`, tab, enter],
+  ['Write a policy.yml', `y`],
+  ['Link or id of that channel', `C0OPS00001${enter}`],
+]
+
+test('the set-up writes nothing if it is interrupted, at whatever question', async () => {
+  for (const count of questions().keys()) {
+    const terminal = open()
+    for (const [question, ...answer] of questions().slice(0, count)) {
+      for (const [index, text] of answer.entries()) await (index === 0 ? terminal.answer(question, text) : terminal.later(text))
+    }
+    await terminal.answer(questions()[count]?.[0] ?? '', ctrlC)
+
+    await terminal.says('Stopped. No settings were written.')
+    expect(await terminal.ended()).toBe(130)
+    expect(readdirSync(folder)).toEqual([])
+  }
+})
+
+test('the set-up leads to a bot over HTTP, with the manifest for its address', async () => {
+  const terminal = open({
+    INFRA_API_URL: accountApi.url,
+    INFRA_API_KEY: accountApi.key,
+    REDIS_URL: inject('redisUrl'),
+    APPROVERS: 'S0ONCALL01',
+  })
+  await terminal.answer('How does Slack reach Lockkeeper?', `${keys.down}${enter}`)
+  await terminal.answer('Public address of Lockkeeper', `http://bot.example.org${enter}`)
+  await terminal.says('Type an https address')
+  terminal.type(`\x15https://bot.example.org/${enter}`)
+  await terminal.says('https://bot.example.org/slack/events')
+  await terminal.answer('Bot User OAuth Token', `${slack.botToken}${enter}`)
+  await terminal.answer('Signing Secret', `two words${enter}`)
+  await terminal.says('must be the signing secret')
+  terminal.type(`${slack.signingSecret}${enter}`)
+  await terminal.answer('Write a policy.yml', enter)
+  await terminal.answer('Link or id of that channel', `C0OPS00001${enter}`)
+  await terminal.answer('Start Lockkeeper now?', 'n')
+
+  expect(await terminal.ended()).toBe(0)
+  expect(written()).toMatchObject({ SLACK_SIGNING_SECRET: slack.signingSecret })
+  expect(decodeURIComponent(terminal.output())).toContain('"request_url":"https://bot.example.org/slack/events"')
+  expect(terminal.raw()).not.toContain(slack.signingSecret)
+})
+
+test('the set-up starts the Redis of docker-compose.yml, with a password and a port for this machine alone', async () => {
+  const port = await freePort()
+  const programs = join(folder, 'bin')
+  mkdirSync(programs)
+  const redis = `"${await findRedisServer()}" --port ${port} --bind 127.0.0.1 --requirepass "$(cat secrets/redis_password)" --appendonly yes --daemonize yes --pidfile "$PWD/redis.pid"`
+  // A container engine for this test: it keeps what it was given, and starts the Redis of this machine.
+  const engine = `#!/bin/sh\ncase "$*" in *" up "*) echo "$@" > words; cat > compose.yml; ${redis} > redis.log;; esac\n`
+  writeFileSync(join(programs, 'docker'), engine)
+  chmodSync(join(programs, 'docker'), 0o755)
+  onTestFinished(() => {
+    if (existsSync(join(folder, 'redis.pid'))) process.kill(Number(readFileSync(join(folder, 'redis.pid'), 'utf8')))
+  })
+
+  const terminal = open({
+    PATH: `${programs}${delimiter}${process.env.PATH}`,
+    REDIS_PORT: String(port),
+    ...{ SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken, OPS_CHANNEL: 'C0OPS00001' },
+    ...{ INFRA_API_URL: accountApi.url, INFRA_API_KEY: accountApi.key, APPROVERS: 'S0ONCALL01' },
+  })
+  await terminal.says('Start one with Docker Compose')
+  terminal.type(enter)
+  await terminal.answer('Write a policy.yml', enter)
+  await terminal.answer('Start Lockkeeper now?', 'n')
+  expect(await terminal.ended()).toBe(0)
+
+  const password = readFileSync(join(folder, 'secrets/redis_password'), 'utf8').trim()
+  expect(written().REDIS_URL).toBe(`redis://:${password}@127.0.0.1:${port}`)
+  expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700)
+  expect(readFileSync(join(folder, 'words'), 'utf8')).toBe(`compose --project-directory ${folder} --file - up --detach redis\n`)
+  const { services, volumes, secrets } = parse(readFileSync(join(folder, 'compose.yml'), 'utf8'))
+  const shipped = parse(readFileSync(join(import.meta.dirname, '../../docker-compose.yml'), 'utf8'))
+  expect(services).toEqual({ redis: { ...shipped.services.redis, ports: [`127.0.0.1:${port}:6379`] } })
+  expect([volumes, secrets]).toEqual([shipped.volumes, { redis_password: { file: 'secrets/redis_password' } }])
+  expect(terminal.raw()).not.toContain(password)
+})
+
+test('the set-up asks only for what no variable answers, and for those that are wrong', async () => {
+  const terminal = open({ ...answers(), INFRA_API_KEY: 'of-another-account', POLICY_FILE: 'policy.yml' })
+  await terminal.says('INFRA_API_KEY: Rejected (401)')
+  await terminal.answer('Key of the account', `${accountApi.key}${enter}`)
+  await terminal.answer('Start Lockkeeper now?', ctrlC)
+  expect(await terminal.ended()).toBe(0)
+
+  expect(written()).toMatchObject({ INFRA_API_KEY: accountApi.key, POLICY_FILE: 'policy.yml' })
+  expect(written().APPROVERS ?? '').toBe('')
+  expect(readFileSync(join(folder, 'policy.yml'), 'utf8')).toContain('approve: [S0ONCALL01]')
+  expect(await runSetup({ folder, args: ['--check'], env: {} })).toMatchObject({ code: 0 })
+})
+
+test.each([
+  ['SLACK_BOT_TOKEN', 'xoxb-of-another', 'Rejected the bot token (invalid_auth)'],
+  ['INFRA_API_URL', 'account.example.com', 'INFRA_API_URL must be the base address'],
+  ['APPROVERS', 'U0DOV00001', "U0DOV00001 is a guest, so it can't approve"],
+  ['OPS_PORT', '70000', 'OPS_PORT must be a port'],
+])('the set-up says what is wrong with %s, and writes nothing', async (name, value, says) => {
+  const { code, output } = await runSetup({ folder, env: { ...stage(), ...answers(), [name]: value } })
+
+  expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(says) })
+  expect(readdirSync(folder)).toEqual([])
+})

@@ -1,0 +1,249 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { envText, readAnswers, writeWhole } from '../../scripts/setup/answers.ts'
+import { longestLink, manifestFor, type SlackAppOptions, slackAppFor } from '../../scripts/setup/slack-app.ts'
+import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { type Slack, startSlack } from '../sandbox/slack/start-slack.ts'
+import { slackManifest } from '../slack-manifest-schema.ts'
+import { keys, newFolder, openTerminal, runSetup } from './setup-terminal.ts'
+
+const { enter, tab, up, ctrlC } = keys
+
+let slack: Slack
+let accountApi: AccountApi
+let folder = ''
+
+beforeAll(async () => {
+  slack = await startSlack()
+  accountApi = await startAccountApi()
+})
+
+afterAll(async () => {
+  await Promise.all([slack.close(), accountApi.close()])
+})
+
+beforeEach(async () => {
+  const made = await newFolder()
+  folder = made.folder
+  onTestFinished(made.remove)
+})
+
+/** Where the stand-ins are, and not what is asked. */
+const stage = () => ({ SLACK_API_URL: slack.apiUrl, REDIS_PREFIX: 'set-up', OPS_PORT: '0' })
+
+const answers = () => ({
+  SLACK_BOT_TOKEN: slack.botToken,
+  SLACK_APP_TOKEN: slack.appToken,
+  INFRA_API_URL: accountApi.url,
+  INFRA_API_KEY: accountApi.key,
+  REDIS_URL: inject('redisUrl'),
+  APPROVERS: 'S0ONCALL01',
+  OPS_CHANNEL: 'C0OPS00001',
+})
+
+const written = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+const posts = () => slack.calls('chat.postMessage').length
+
+function open(options: { env?: Record<string, string>; args?: string[] } = {}) {
+  const terminal = openTerminal({ folder, ...options, env: { ...stage(), ...options.env } })
+  onTestFinished(terminal.close)
+  return terminal
+}
+
+describe('npm run setup, in a terminal', () => {
+  test('asks for everything, says what is wrong with each answer and asks again, writes .env, and ends with the bot running', async () => {
+    const volatile = await startRedis()
+    onTestFinished(volatile.stop)
+    const readOnly = accountApi.world.data.apiKeys.find((key) => key.readOnly)?.token ?? ''
+    const terminal = open()
+    const tries = async (...wrong: [typed: string, says: string][]) => {
+      for (const [typed, says] of wrong) {
+        terminal.type(`${typed}${enter}`)
+        await terminal.says(says)
+      }
+    }
+
+    await terminal.answer('How does Slack reach Lockkeeper?', enter)
+    await terminal.says('https://api.slack.com/apps?new_app=1&manifest_json=')
+    await terminal.says('Bot User OAuth Token')
+    await tries(
+      ['', 'Type an answer'],
+      ['xapp-of-an-app', 'which begins with xoxb-'],
+      ['xoxb-of-another', 'Rejected the bot token (invalid_auth)'],
+    )
+    terminal.type(`${slack.botToken}${enter}`)
+    await terminal.says('App-level token')
+    await tries([slack.botToken, 'which begins with xapp-'], ['xapp-of-another', "Slack doesn't open Socket Mode (invalid_auth)"])
+    terminal.type(`${slack.appToken}${enter}`)
+    await terminal.says('Address of the account API')
+    await tries(['http://account.example.com', 'must be the base address'])
+    terminal.type('\x15')
+    await tries(['http://127.0.0.1:9', 'Not reachable: connection refused'])
+    terminal.type(`\x15${accountApi.url}${enter}`)
+    await terminal.says('Key of the account')
+    await tries(['of-another-account', 'Rejected (401)'], [readOnly, "is read-only, so Lockkeeper can't make changes"])
+    terminal.type(`${accountApi.key}${enter}`)
+    await terminal.says('The key "lockkeeper" of lockkeeper@nimbus.example can make changes.')
+    await terminal.answer('Which Redis stores the requests?', `${up}${enter}`)
+    await terminal.says('Address of Redis')
+    await tries(
+      ['127.0.0.1:6379', 'must be redis:// or rediss:// with a host'],
+      ['redis://127.0.0.1:9', 'ECONNREFUSED'],
+      [volatile.url.replace(volatile.password, 'another'), 'WRONGPASS'],
+      [volatile.url, "Redis doesn't write changes to disk"],
+    )
+    terminal.type(`${inject('redisUrl')}${enter}`)
+    await terminal.says('Who may approve?')
+    await tries(['', 'Please select'])
+    terminal.type('oncall')
+    await terminal.says('(1 match)')
+    terminal.type(tab)
+    await terminal.says('◼ @oncall')
+    terminal.type(enter)
+    await terminal.says('Approvers: @oncall')
+    await terminal.answer('Write a policy.yml', enter)
+    await terminal.says('Link or id of that channel')
+    await tries(['#ops', 'must be a channel id'])
+    terminal.type('\x15')
+    await tries(['C0GENERAL1', "Lockkeeper isn't in C0GENERAL1"])
+    const before = posts()
+    terminal.type(`\x15https://nimbus-works.slack.com/archives/C0OPS00001${enter}`)
+    await terminal.says('Wrote .env')
+    expect(posts()).toBe(before + 1)
+    await terminal.answer('Start Lockkeeper now?', enter)
+    await terminal.says('Type `/infra doctor` in #ops')
+
+    await slack.as('U0ADA00001').command('/infra doctor', { channel: 'ops' })
+    await slack.until(() => slack.ephemerals('U0ADA00001').some(({ text }) => text.includes('No check failed')))
+    terminal.type(ctrlC)
+    expect(await terminal.ended()).toBe(0)
+
+    expect(written()).toMatchObject({ ...answers(), ...stage(), STATE_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder)).toEqual(['.env'])
+    const secrets = [
+      slack.botToken,
+      slack.appToken,
+      accountApi.key,
+      readOnly,
+      inject('redisUrl'),
+      volatile.password,
+      'of-another',
+      written().STATE_KEY,
+    ]
+    expect(secrets.filter((secret) => terminal.raw().includes(secret ?? ''))).toEqual([])
+  }, 120_000)
+
+  test('keeps what is there, and posts nothing a second time', async () => {
+    expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
+    const [text, before] = [readFileSync(join(folder, '.env'), 'utf8'), posts()]
+
+    const terminal = open()
+    await terminal.says('Enter keeps the answers that are already there.')
+    const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key of the account', 'Which Redis']
+    for (const question of [...questions, 'Who may approve?', 'Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
+    await terminal.answer('Start Lockkeeper now?', 'n')
+    await terminal.says('Start Lockkeeper with: npm start.')
+
+    expect(await terminal.ended()).toBe(0)
+    expect(readFileSync(join(folder, '.env'), 'utf8')).toBe(text)
+    expect(posts()).toBe(before)
+    expect(terminal.output()).not.toContain('manifest_json')
+  })
+})
+
+describe('npm run setup, without a terminal', () => {
+  test('names the variables that it needs, and writes nothing', async () => {
+    const { code, output } = await runSetup({ folder, env: { SLACK_BOT_TOKEN: slack.botToken } })
+
+    expect(code).toBe(1)
+    expect([...output.matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name)).toEqual(Object.keys(answers()).slice(1))
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('takes every answer from variables, and secrets also from files', async () => {
+    const { INFRA_API_KEY: key, ...others } = answers()
+    writeWhole(join(folder, 'key'), `${key}\n`, 0o600)
+    const { code, output } = await runSetup({ folder, env: { ...stage(), ...others, INFRA_API_KEY_FILE: 'key' } })
+
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Type `/infra doctor` in #ops') })
+    expect(written()).toMatchObject({ ...others, INFRA_API_KEY_FILE: 'key', INFRA_API_KEY: '' })
+    expect([slack.botToken, slack.appToken, key].filter((secret) => output.includes(secret))).toEqual([])
+  })
+})
+
+test('--check makes every check, changes nothing, and its exit code is the result', async () => {
+  expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
+  const [text, before] = [readFileSync(join(folder, '.env'), 'utf8'), posts()]
+  const right = await runSetup({ folder, args: ['--check'] })
+  const wrong = await runSetup({ folder, args: ['--check'], env: { SLACK_APP_TOKEN: 'xapp-of-another', OPS_CHANNEL: 'C0GENERAL1' } })
+  const nothing = await runSetup({ folder, args: ['--check'], env: { REDIS_URL: 'http://127.0.0.1' } })
+
+  expect({ code: right.code, output: right.output }).toMatchObject({ code: 0, output: expect.stringContaining('No check failed') })
+  expect(wrong.code).toBe(1)
+  expect(wrong.output).toContain("Socket Mode: Slack doesn't open Socket Mode (invalid_auth)")
+  expect(wrong.output).toContain("Lockkeeper isn't in C0GENERAL1")
+  expect(nothing).toMatchObject({ code: 1, output: expect.stringContaining('REDIS_URL must be redis://') })
+  expect(readFileSync(join(folder, '.env'), 'utf8')).toBe(text)
+  expect(posts()).toBe(before)
+})
+
+describe("the link to Slack's Create an app", () => {
+  const linked = (made: ReturnType<typeof slackAppFor>) =>
+    JSON.parse(new URL('link' in made ? made.link : '').searchParams.get('manifest_json') ?? '')
+
+  test.each<[string, SlackAppOptions]>([
+    ['Socket Mode', { command: '/infra' }],
+    ['HTTP', { command: '/ops', address: 'https://bot.example.org' }],
+    ["HTTP with Slack's assistant", { command: '/infra', address: 'https://bot.example.org', assistant: true }],
+  ])('holds a manifest for %s that Slack takes', (_, options) => {
+    const manifest = linked(slackAppFor(options))
+    const text = JSON.stringify(manifest)
+
+    expect(slackManifest.safeParse(manifest).error?.issues ?? []).toEqual([])
+    expect(manifest).toEqual(manifestFor(options))
+    expect(manifest.settings.socket_mode_enabled).toBe(options.address === undefined)
+    expect(manifest.features.slash_commands[0].command).toBe(options.command)
+    expect(text.includes('https://bot.example.org/slack/events')).toBe(options.address !== undefined)
+    expect(text).not.toContain('lockkeeper.example.com')
+    expect('mcp_servers' in manifest).toBe(options.assistant === true)
+  })
+
+  test('is left out where it would be too long, and the manifest is shown to paste', () => {
+    const made = slackAppFor({ command: '/infra', address: `https://${'a'.repeat(longestLink / 4)}.example.org` })
+    expect('manifest' in made && made.manifest).toMatch(/^_metadata:\n {2}major_version: 2\n/)
+  })
+})
+
+describe('.env', () => {
+  test('keeps its comments and lines, and holds every value as it is', () => {
+    const base = '# A comment\nA=old\n#B=\nC=1\nC=2\nGONE=x\nEMPTY=\nown_name=1\n'
+    const text = envText(base, { A: 'new', B: 'a b#c', C: '3', D: `it's "so"`, own_name: '1' })
+
+    const held = ['# A comment', 'A=new', "B='a b#c'", 'C=3', '#GONE=', 'EMPTY=', 'own_name=1', '', 'D=`it\'s "so"`', '']
+    expect(text.split('\n')).toEqual(held)
+  })
+
+  test('refuses a value that it cannot hold', () => {
+    expect(() => envText('', { A: '\'"`' })).toThrow("can't hold A")
+  })
+
+  test('is replaced as a whole, readable by its owner alone, also where it was open to others', () => {
+    const path = join(folder, '.env')
+    writeFileSync(path, 'A=1\n', { mode: 0o644 })
+    writeWhole(path, 'A=2\n', 0o600)
+
+    expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777, readdirSync(folder)]).toEqual(['A=2\n', 0o600, ['.env']])
+  })
+
+  test('counts less than the environment, and a secret less than the file that replaces it', () => {
+    writeFileSync(join(folder, '.env'), 'PORT=1\nHOST=127.0.0.1\nSTATE_KEY=old\n')
+    const { values, given } = readAnswers(folder, { PORT: '2', STATE_KEY_FILE: 'key', PATH: '/bin', HOST: '' })
+
+    expect(values).toEqual({ PORT: '2', HOST: '127.0.0.1', STATE_KEY_FILE: 'key' })
+    expect([...given]).toEqual(['PORT', 'STATE_KEY_FILE'])
+  })
+})
