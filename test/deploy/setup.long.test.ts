@@ -164,3 +164,27 @@ test.each([
   expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(says) })
   expect(readdirSync(folder)).toEqual([])
 })
+
+test('the set-up leads from Socket Mode to HTTP, with another app, and keeps everything else', async () => {
+  expect(await runSetup({ folder, env: { ...stage(), ...answers(), ENVIRONMENT: 'staging' } })).toMatchObject({ code: 0 })
+  const before = written()
+  const terminal = open()
+  await terminal.answer('How does Slack reach Lockkeeper?', `${keys.down}${enter}`)
+  await terminal.answer('Public address of Lockkeeper', `https://bot.example.org${enter}`)
+  await terminal.answer('Bot User OAuth Token', enter)
+  await terminal.answer('Signing Secret', `${slack.signingSecret}${enter}`)
+  for (const question of [
+    'Address of the account',
+    'Key of the account',
+    'Which Redis',
+    'Who may approve?',
+    'Write a policy.yml',
+    'Link or id',
+  ])
+    await terminal.answer(question, enter)
+  await terminal.answer('Start Lockkeeper now?', 'n')
+  expect(await terminal.ended()).toBe(0)
+
+  const { SLACK_APP_TOKEN: _, ...others } = before
+  expect(written()).toEqual({ ...others, SLACK_SIGNING_SECRET: slack.signingSecret })
+})
