@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import * as terminal from '@clack/prompts'
 import { parse, stringify } from 'yaml'
@@ -65,7 +65,7 @@ async function run(): Promise<void> {
     ...answers,
     folder,
     hasTerminal,
-    earlierChannel: answers.given.has('OPS_CHANNEL') ? undefined : answers.values.OPS_CHANNEL,
+    earlierChannel: isGiven(answers, 'OPS_CHANNEL') ? undefined : answers.values.OPS_CHANNEL,
   }
   if (process.argv.includes('--check')) return checkOnly(setup)
 
@@ -148,7 +148,7 @@ function addressProblem(text = ''): string | undefined {
 async function askForAccount(setup: Setup): Promise<void> {
   await ask(setup, 'INFRA_API_URL', 'Address of the account API (https://…)', checks.accountProblem)
   await ask(setup, 'INFRA_API_KEY', 'Key of the account, with full access', checks.accountKeyProblem)
-  terminal.log.success(await checks.describeKey(resolved(setup)))
+  terminal.log.success(await checks.describeKey(withSecrets(setup)))
 }
 
 // --- Redis ---
@@ -176,18 +176,18 @@ async function askForRedis(setup: Setup): Promise<void> {
     if (choice === 'other')
       return ask(setup, 'REDIS_URL', 'Address of Redis (redis://user:password@host:6379)', checks.redisProblem, { keep: false })
     const url = choice === 'keep' ? (known ?? '') : choice === 'found' ? localRedis : await startRedis(setup, compose ?? [])
-    const problem = await checks.redisProblem({ ...resolved(setup), REDIS_URL: url })
+    const problem = await checks.redisProblem({ ...withSecrets(setup), REDIS_URL: url })
     if (problem === undefined) return setAnswer(setup, 'REDIS_URL', url)
     terminal.log.error(problem)
   }
 }
 
 function answersAt(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((done) => {
     const socket = connect({ port, host: '127.0.0.1', timeout: 1_000 })
     const end = (isThere: boolean) => {
       socket.destroy()
-      resolve(isThere)
+      done(isThere)
     }
     socket
       .once('connect', () => end(true))
@@ -217,35 +217,37 @@ async function startRedis(setup: Setup, [program = '', ...words]: string[]): Pro
   const command = [...words, '--project-directory', setup.folder, '--file', '-', 'up', '--detach', 'redis']
   spawnSync(program, command, { cwd: setup.folder, env: otherVariables(process.env), input, stdio: ['pipe', 'inherit', 'inherit'] })
   const url = `redis://:${readFileSync(passwordFile, 'utf8').trim()}@127.0.0.1:${redisPort}`
-  for (let tries = 0; tries < 15 && (await checks.redisProblem({ ...resolved(setup), REDIS_URL: url })) !== undefined; tries += 1)
+  for (let tries = 0; tries < 15 && (await checks.redisProblem({ ...withSecrets(setup), REDIS_URL: url })) !== undefined; tries += 1)
     await wait(1_000)
   return url
 }
 
 // --- People and the channel ---
 
-/** Returns the text of a new policy file, if one is wanted. */
+/** Returns the text of a new policy file, if one is wanted. One that exists is never replaced. */
 async function askWhoApproves(setup: Setup): Promise<string | undefined> {
-  const { POLICY_FILE: policyFile } = setup.values
-  if (policyFile !== undefined && existsSync(join(setup.folder, policyFile))) {
-    terminal.log.info(`${policyFile} says who may request and approve.`)
+  const { POLICY_FILE: named } = setup.values
+  const policyFile = named ?? 'policy.yml'
+  const isThere = existsSync(resolve(setup.folder, policyFile))
+  const confirmed = async (message: string) => setup.hasTerminal && (await answered(terminal.confirm({ message, initialValue: false })))
+  if (isThere && (named !== undefined || (await confirmed(`Does the ${policyFile} in this folder say who may approve?`)))) {
+    setAnswer(setup, 'POLICY_FILE', policyFile)
+    setAnswer(setup, 'APPROVERS', undefined)
+    terminal.log.success(`${policyFile} says who may request and approve.`)
     return undefined
   }
   if (!setup.hasTerminal || isGiven(setup, 'APPROVERS')) await ask(setup, 'APPROVERS', 'Who may approve?', checks.approversProblem)
   else await chooseApprovers(setup)
-  const isWanted =
-    policyFile !== undefined ||
-    (setup.hasTerminal &&
-      (await answered(terminal.confirm({ message: 'Write a policy.yml, for rules by kind, project and channel?', initialValue: false }))))
+  const isWanted = named !== undefined || (!isThere && (await confirmed('Write a policy.yml, for rules by kind, project and channel?')))
   if (!isWanted) return undefined
   const approvers = setup.values.APPROVERS ?? ''
-  setAnswer(setup, 'POLICY_FILE', policyFile ?? 'policy.yml')
+  setAnswer(setup, 'POLICY_FILE', policyFile)
   setAnswer(setup, 'APPROVERS', undefined)
   return firstPolicy(approvers.split(','))
 }
 
 async function chooseApprovers(setup: Setup): Promise<void> {
-  const found = await checks.readApprovers(resolved(setup)).catch(() => [])
+  const found = await checks.readApprovers(withSecrets(setup)).catch(() => [])
   if (found.length === 0) return ask(setup, 'APPROVERS', `Who may approve: ${whereToFind.APPROVERS}`, checks.approversProblem)
   const chosen = await answered(
     terminal.autocompleteMultiselect<string>({
@@ -254,7 +256,7 @@ async function chooseApprovers(setup: Setup): Promise<void> {
       initialValues: (setup.values.APPROVERS ?? '').split(',').filter((id) => found.some((each) => each.id === id)),
       maxItems: 8,
       required: true,
-      validate: (ids) => checks.approversProblem({ ...resolved(setup), APPROVERS: [ids ?? []].flat().join(',') }),
+      validate: (ids) => checks.approversProblem({ ...withSecrets(setup), APPROVERS: [ids ?? []].flat().join(',') }),
     }),
   )
   setAnswer(setup, 'APPROVERS', chosen.join(','))
@@ -286,19 +288,20 @@ async function askForChannel(setup: Setup): Promise<void> {
 function write(setup: Setup, policy: string | undefined): void {
   const { folder, envFile, values } = setup
   const isFirst = !existsSync(envFile)
-  // A key that is set later would invalidate the requests that the derived one has signed.
-  if (isFirst && values.STATE_KEY === undefined && values.STATE_KEY_FILE === undefined) values.STATE_KEY = randomBytes(32).toString('hex')
+  // A key that is set later would invalidate the requests that the one derived from the account's key has signed.
+  const mayHaveSigned = ['INFRA_API_KEY', 'INFRA_API_KEY_FILE', 'STATE_KEY', 'STATE_KEY_FILE'].some((name) => setup.kept.has(name))
+  if (!mayHaveSigned && !isGiven(setup, 'STATE_KEY')) values.STATE_KEY = randomBytes(32).toString('hex')
   const text = envText(readFileSync(isFirst ? join(root, '.env.example') : envFile, 'utf8'), values)
   const { POLICY_FILE: policyFile = '', ...others } = values
   // The policy has only checked answers, and is written just before .env, which names it.
   checks.configOf(policy === undefined ? values : { ...others, APPROVERS: 'U00' })
-  if (policy !== undefined) writeWhole(join(folder, policyFile), policy, 0o644)
+  if (policy !== undefined) writeWhole(resolve(folder, policyFile), policy, 0o644)
   writeWhole(envFile, text, 0o600)
   terminal.log.success(`Wrote .env, which only you can read${policy === undefined ? '' : `, and ${policyFile}`}.`)
 }
 
 async function start(setup: Setup): Promise<void> {
-  const channel = await checks.channelName(resolved(setup))
+  const channel = await checks.channelName(withSecrets(setup))
   const tryIt = `Type \`${setup.values.SLACK_COMMAND ?? '/infra'} doctor\` in ${channel}`
   // Ctrl-C is a no here: the settings are written.
   if (!setup.hasTerminal || (await terminal.confirm({ message: 'Start Lockkeeper now?' })) !== true) {
@@ -313,12 +316,12 @@ async function start(setup: Setup): Promise<void> {
   // Ctrl-C reaches both. The bot ends its work, and this process waits for it.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => bot.kill('SIGTERM'))
-  const ended = new Promise<number>((resolve) => bot.once('close', (code) => resolve(code ?? 0)))
+  const ended = new Promise<number>((done) => bot.once('close', (code) => done(code ?? 0)))
   let said = ''
-  const ready = new Promise<'ready'>((resolve) => {
+  const ready = new Promise<'ready'>((done) => {
     const listen = (chunk: Buffer) => {
       said += chunk
-      if (said.includes('"Lockkeeper is ready"')) resolve('ready')
+      if (said.includes('"Lockkeeper is ready"')) done('ready')
     }
     for (const stream of [bot.stdout, bot.stderr]) stream.on('data', listen)
   })
@@ -364,7 +367,7 @@ async function ask(
   check: Check = async () => undefined,
   { keep = true, read = (text) => text }: AskOptions = {},
 ) {
-  const problemWith = async (value: string) => formProblem(name, value) ?? (await check({ ...resolved(setup), [name]: value }))
+  const problemWith = async (value: string) => formProblem(name, value) ?? (await check({ ...withSecrets(setup), [name]: value }))
   const known = answerOf(setup, name)
   if (known !== undefined && (isGiven(setup, name) || !setup.hasTerminal)) {
     const problem = await problemWith(known)
@@ -394,13 +397,13 @@ async function answered<T>(prompt: Promise<T | typeof terminal.CANCEL_SYMBOL>): 
 }
 
 /** The answers, with the secrets that are in files. */
-function resolved(setup: Setup): Record<string, string> {
+function withSecrets(setup: Setup): Record<string, string> {
   const read = [...secrets].map((name) => [name, answerOf(setup, name)] as const)
   return { ...setup.values, ...Object.fromEntries(read.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))) }
 }
 
 function requireVariables(setup: Setup): void {
-  const hasPolicy = setup.values.POLICY_FILE !== undefined && existsSync(join(setup.folder, setup.values.POLICY_FILE))
+  const hasPolicy = setup.values.POLICY_FILE !== undefined && existsSync(resolve(setup.folder, setup.values.POLICY_FILE))
   const needed = (Object.keys(whereToFind) as Name[]).filter((name) => {
     if (name === 'APPROVERS' && hasPolicy) return false
     if (name === 'SLACK_APP_TOKEN') return answerOf(setup, 'SLACK_SIGNING_SECRET') === undefined

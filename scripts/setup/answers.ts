@@ -12,7 +12,9 @@ export interface Answers {
   envFile: string
   /** By the names of variables. They become the content of `.env`. */
   values: Record<string, string>
-  /** Those of this process' environment: taken as they are, without a question. */
+  /** The names in `.env`, as an earlier run or a person left it. */
+  kept: ReadonlySet<string>
+  /** The names in this process' environment: their values are taken without a question. */
   given: ReadonlySet<string>
 }
 
@@ -29,7 +31,7 @@ export function readAnswers(folder: string, env: Environment): Answers {
     if (name in given) delete kept[file]
     if (file in given) delete kept[name]
   }
-  return { envFile, values: { ...kept, ...given }, given: new Set(Object.keys(given)) }
+  return { envFile, values: { ...kept, ...given }, kept: new Set(Object.keys(kept)), given: new Set(Object.keys(given)) }
 }
 
 /** For other programs, which need none of the secrets, and for the tokens of machines, which only a policy names. */

@@ -188,3 +188,21 @@ test('the set-up leads from Socket Mode to HTTP, with another app, and keeps eve
   const { SLACK_APP_TOKEN: _, ...others } = before
   expect(written()).toEqual({ ...others, SLACK_SIGNING_SECRET: slack.signingSecret })
 })
+
+test('the set-up uses a policy.yml that is there, replaces none, and says what is wrong with it', async () => {
+  const { APPROVERS: _, ...others } = answers()
+  const policy = join(folder, 'policy.yml')
+  writeFileSync(policy, 'rules: []\n')
+  const wrong = await runSetup({ folder, env: { ...stage(), ...others, POLICY_FILE: 'policy.yml' } })
+  expect(wrong).toMatchObject({ code: 1, output: expect.stringContaining('POLICY_FILE policy.yml, line 1') })
+  expect(readdirSync(folder)).toEqual(['policy.yml'])
+
+  const text = 'rules:\n  - {name: all, request: everyone, approve: [S0ONCALL01]}\n'
+  writeFileSync(policy, text)
+  const terminal = open(others)
+  await terminal.answer('Does the policy.yml in this folder say who may approve?', 'y')
+  await terminal.answer('Start Lockkeeper now?', 'n')
+  expect(await terminal.ended()).toBe(0)
+  expect(written().POLICY_FILE).toBe('policy.yml')
+  expect(readFileSync(policy, 'utf8')).toBe(text)
+})

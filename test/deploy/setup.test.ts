@@ -241,9 +241,10 @@ describe('.env', () => {
 
   test('counts less than the environment, and a secret less than the file that replaces it', () => {
     writeFileSync(join(folder, '.env'), 'PORT=1\nHOST=127.0.0.1\nSTATE_KEY=old\n')
-    const { values, given } = readAnswers(folder, { PORT: '2', STATE_KEY_FILE: 'key', PATH: '/bin', HOST: '' })
+    const { values, given, kept } = readAnswers(folder, { PORT: '2', STATE_KEY_FILE: 'key', PATH: '/bin', HOST: '' })
 
     expect(values).toEqual({ PORT: '2', HOST: '127.0.0.1', STATE_KEY_FILE: 'key' })
+    expect(kept).toEqual(new Set(['PORT', 'HOST']))
     expect([...given]).toEqual(['PORT', 'STATE_KEY_FILE'])
   })
 })
