@@ -175,7 +175,8 @@ async function askForRedis(setup: Setup): Promise<void> {
     )
     if (choice === 'other')
       return ask(setup, 'REDIS_URL', 'Address of Redis (redis://user:password@host:6379)', checks.redisProblem, { keep: false })
-    const url = choice === 'keep' ? (known ?? '') : choice === 'found' ? localRedis : await startRedis(setup, compose ?? [])
+    const url = choice === 'keep' ? known : choice === 'found' ? localRedis : await startRedis(setup, compose ?? [])
+    if (url === undefined) continue
     const problem = await checks.redisProblem({ ...withSecrets(setup), REDIS_URL: url })
     if (problem === undefined) return setAnswer(setup, 'REDIS_URL', url)
     terminal.log.error(problem)
@@ -205,7 +206,7 @@ function findCompose(): string[] | undefined {
 }
 
 /** The Redis of docker-compose.yml, with its volume and its password, and with a port that only this machine reaches. */
-async function startRedis(setup: Setup, [program = '', ...words]: string[]): Promise<string> {
+async function startRedis(setup: Setup, [program = '', ...words]: string[]): Promise<string | undefined> {
   const passwordFile = join(setup.folder, 'secrets/redis_password')
   mkdirSync(join(setup.folder, 'secrets'), { recursive: true, mode: 0o700 })
   // The container runs as another user, and the folder keeps other people out.
@@ -215,7 +216,16 @@ async function startRedis(setup: Setup, [program = '', ...words]: string[]): Pro
   const input = stringify({ services: { redis }, volumes, secrets: { redis_password: secrets.redis_password } })
   terminal.log.step('Starting the Redis of docker-compose.yml')
   const command = [...words, '--project-directory', setup.folder, '--file', '-', 'up', '--detach', 'redis']
-  spawnSync(program, command, { cwd: setup.folder, env: otherVariables(process.env), input, stdio: ['pipe', 'inherit', 'inherit'] })
+  const { status } = spawnSync(program, command, {
+    cwd: setup.folder,
+    env: otherVariables(process.env),
+    input,
+    stdio: ['pipe', 'inherit', 'inherit'],
+  })
+  if (status !== 0) {
+    terminal.log.error('Docker Compose did not start Redis. Its reason is above.')
+    return undefined
+  }
   const url = `redis://:${readFileSync(passwordFile, 'utf8').trim()}@127.0.0.1:${redisPort}`
   for (let tries = 0; tries < 15 && (await checks.redisProblem({ ...withSecrets(setup), REDIS_URL: url })) !== undefined; tries += 1)
     await wait(1_000)
@@ -249,18 +259,22 @@ async function askWhoApproves(setup: Setup): Promise<string | undefined> {
 async function chooseApprovers(setup: Setup): Promise<void> {
   const found = await checks.readApprovers(withSecrets(setup)).catch(() => [])
   if (found.length === 0) return ask(setup, 'APPROVERS', `Who may approve: ${whereToFind.APPROVERS}`, checks.approversProblem)
+  const earlier = (setup.values.APPROVERS ?? '').split(',').flatMap((id) => id.trim() || [])
+  // A large workspace has more people than are read.
+  const others = earlier.filter((id) => !found.some((each) => each.id === id)).map((id) => ({ id, name: id, hint: 'as in .env' }))
+  const listed = [...found, ...others]
   const chosen = await answered(
     terminal.autocompleteMultiselect<string>({
       message: 'Who may approve? Nobody approves their own request.',
-      options: found.map(({ id, name, hint }) => ({ value: id, label: name, hint })),
-      initialValues: (setup.values.APPROVERS ?? '').split(',').filter((id) => found.some((each) => each.id === id)),
+      options: listed.map(({ id, name, hint }) => ({ value: id, label: name, hint })),
+      initialValues: earlier,
       maxItems: 8,
       required: true,
       validate: (ids) => checks.approversProblem({ ...withSecrets(setup), APPROVERS: [ids ?? []].flat().join(',') }),
     }),
   )
   setAnswer(setup, 'APPROVERS', chosen.join(','))
-  terminal.log.success(`Approvers: ${found.flatMap(({ id, name }) => (chosen.includes(id) ? name : [])).join(', ')}`)
+  terminal.log.success(`Approvers: ${listed.flatMap(({ id, name }) => (chosen.includes(id) ? name : [])).join(', ')}`)
 }
 
 function firstPolicy(approvers: string[]): string {
