@@ -137,6 +137,15 @@ describe('a machine has limits:', () => {
     expect((await world.call(`GET ${links.self}?wait=1`)).status).toBe(200)
   })
 
+  test('and a wait that has nothing to wait for is a call', async () => {
+    const world = await startMachineWorld()
+    const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
+    await world.call(`DELETE ${links.self}`)
+    const waits = await Promise.all(Array.from({ length: 30 }, () => world.call(`GET ${links.self}?wait=60`)))
+    expect(waits.filter(({ status }) => status === 200)).toHaveLength(28)
+    expect(waits.filter(({ status }) => status === 429)).toHaveLength(2)
+  })
+
   test('10 undecided requests', async () => {
     const world = await startMachineWorld({}, policy.replace('projects: [{name: Storefront}]', `channels: [${ops}]`))
     const machines = virtualMachines.map(({ id }) => id)
@@ -248,6 +257,7 @@ describe('the refusals of a machine are those of Slack:', () => {
       json: { detail: "The rule “people” doesn't let ci (machine) request this. Nothing was requested." },
     })
     expect((await world.call('GET /v1/servers')).json.items).toEqual([])
+    expect(await world.call('POST /v1/requests', { body: { change: 'key.create', name: 'mine' }, key: 'b' })).toMatchObject({ status: 400 })
     expect(await world.records.all()).toEqual([])
   })
 })
