@@ -96,13 +96,16 @@ export function compare(before: Seen, row: Row | undefined, interval: Interval):
 /** What a request of which nobody knows the effect may still do, so long after its write. */
 const lateEffectMs = 24 * 3_600_000
 
+const lateListMs = 60_000
+
 const Target = z.object({ serverId: z.string().optional(), targetId: z.string().optional() })
 
 /** Whether a request of Lockkeeper explains a difference. Its record says that a write is sent before that is, so no list shows it earlier. */
 export function explains(request: Request, { list, id, name, what, facts, since, at }: Difference): boolean {
   const { sentAt, endedAt, state, resource, origin, input } = request
   if (sentAt === undefined) return false
-  const isUnderway = isOpen(state) || (endedAt ?? 0) >= since
+  // A list may be a little older than its time.
+  const isUnderway = isOpen(state) || (endedAt ?? 0) >= since - lateListMs
   const mayStillWork = state !== 'done' && sentAt > at - lateEffectMs
   if (list === 'apiKeys') {
     const isNamed = name.includes(` [${origin.userId} ${request.id.slice(0, 12)}`)

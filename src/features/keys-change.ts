@@ -175,7 +175,7 @@ function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...co
         ...(isRotation && (await overlapOf(app, keep === 'none' ? undefined : `in ${keep}`, sent))),
       }),
       filled: ({ oldEndsAt }, { keyId, name }) => ({
-        keep: oldEndsAt === undefined ? 'none' : '24h',
+        keep: oldEndsAt === undefined ? 'none' : `${[7 * 24, 24].find((hours) => oldEndsAt - Date.now() > (hours / 2) * 3_600_000) ?? 1}h`,
         keyId: preset({ text: name === undefined ? keyId : labelOf(name), value: keyId, description: keyId }),
       }),
     },
@@ -275,7 +275,8 @@ export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
     kind: 'key.rotate',
     label: 'rotating an API key',
     offeredAtEnd: 'Rotate…',
-    endOf: (_, { overlap }) => overlap && { endsAt: overlap.endsAt },
+    // The new key is not known before the old one is read.
+    endOf: (_, { overlap }) => (overlap?.newName === undefined ? undefined : { endsAt: overlap.endsAt }),
     handover: {
       label: 'Rotate key',
       warning: ({ oldEndsAt }) => (oldEndsAt === undefined ? 'The old token stops working at once.' : undefined),

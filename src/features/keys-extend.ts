@@ -34,7 +34,7 @@ export const extensionFindings = findings({
   'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
   'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: 'There is nothing to extend.' }),
   'never-ends': finding("This key doesn't end by itself.", { next: 'There is nothing to extend.' }),
-  'ends-later': finding({ end: z.number() }, ({ end }) => phrase`This key ends ${moment(end)} anyway. Choose a later end.`, {
+  'ends-later': finding({ end: z.number() }, ({ end }) => phrase`This key ends ${moment(end)} already. Choose a later end.`, {
     field: 'ends',
   }),
   'key-unread': finding({ keyId }, ({ keyId }) => `whether API key ${keyId} exists and when it ends (the account API didn't answer)`),

@@ -27,11 +27,11 @@ export const endFindings = {
     field,
     next: 'The people who run Lockkeeper can set it. Until then, request a key that never ends.',
   }),
-  'end-past': finding({ endsAt: ms }, ({ endsAt }) => phrase`The end, ${moment(endsAt)}, is less than a minute ahead, or past.`, { field }),
+  'end-past': finding({ endsAt: ms }, ({ endsAt }) => phrase`The end, ${moment(endsAt)}, is past. Choose a later one.`, { field }),
   'end-required': finding({ rule: z.string() }, ({ rule }) => phrase`The rule “${[rule]}” requires an end.`, { field }),
   'end-too-late': finding(
     { rule: z.string(), longestMs: ms },
-    ({ rule, longestMs }) => phrase`The rule “${[rule]}” allows at most ${[formatDuration(longestMs)]} from the request to the end.`,
+    ({ rule, longestMs }) => phrase`The rule “${[rule]}” allows a key for at most ${[formatDuration(longestMs)]}.`,
     { field },
   ),
 }
@@ -60,7 +60,7 @@ export function endFields({ isExtension = false } = {}): { ends: Field; date: Fi
   const words = {
     label: 'Ends',
     hint: isExtension
-      ? 'From now.'
+      ? 'Counted from now.'
       : 'Lockkeeper deletes the key then. You get a message 7 days and 1 day before, and can request a later end.',
   }
   return {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ApiKey, ElasticIp, Plan, Server } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
+import type { AuditEntry } from '../audit/chain.ts'
 import { findEntries } from '../audit/find.ts'
 import { isBgp } from '../domain/account.ts'
 import { isForLackOfAnswer, type Origin } from '../domain/approval.ts'
@@ -26,6 +27,7 @@ import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { createSignedList } from '../redis/signed-list.ts'
 import type { Mrkdwn } from '../slack/text.ts'
+import { readEnds } from './key-ends.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['watch']))
 
@@ -339,13 +341,16 @@ async function foreignOf(app: App, found: Difference[]): Promise<Map<Difference,
   return new Map(foreign.map((each) => [each, { ...each, by: [...new Set(authorsOf(each))].slice(0, 3) }]))
 }
 
-/** The keys that Lockkeeper's own acts since then were about, as the audit notes them: it also deletes keys without a new request. */
+/** The keys that Lockkeeper created or deleted since then, as the audit notes it, and those that it is deleting because they have ended. */
 async function notedKeys(app: App, found: Difference[]): Promise<Set<string>> {
   const ids = new Set(found.filter(({ list }) => list === 'apiKeys').map(({ id }) => id))
   if (ids.size === 0) return new Set()
   const since = Math.min(...found.map((each) => each.since))
-  const entries = await findEntries(app, ({ resourceId = '' }) => ids.has(resourceId), { since })
-  return new Set(entries.flatMap(({ verdict, resourceId = '' }) => (verdict === 'genuine' ? [resourceId] : [])))
+  const isChange = ({ act, resourceId = '' }: AuditEntry) => ids.has(resourceId) && act !== 'call-for-key-end' && act !== 'adopt-key-end'
+  const [entries, { ends }] = await Promise.all([findEntries(app, isChange, { since }), readEnds(app)])
+  const noted = entries.flatMap(({ verdict, resourceId = '' }) => (verdict === 'genuine' ? [resourceId] : []))
+  const ending = found.flatMap(({ id, at }) => ((ends.get(id)?.end ?? at) < at ? [id] : []))
+  return new Set([...noted, ...ending])
 }
 
 function toWatchers(watches: Watch[], words: Mrkdwn): Next['messages'][number] {
