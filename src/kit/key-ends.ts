@@ -90,6 +90,11 @@ export function filledEnd(endsAt: number | undefined): { ends?: string; date?: s
 
 /** Returns when the key ends, by the fields of a form. Throws a Refusal. */
 export async function enteredEnd(app: App, { ends, date }: { ends: string; date: string }, userId: string): Promise<number | undefined> {
+  // A date beside another choice may be the one that is meant.
+  if (date !== '' && ends !== onDate)
+    throw new Refusal(
+      mrkdwn`There is a date, and another end is chosen. Choose “On a date”, or leave the date empty. Nothing was requested.`,
+    )
   if (ends === never) return undefined
   return readEnd(app, ends === onDate ? date : `in ${ends}`, userId)
 }
