@@ -17,7 +17,7 @@ function schema(type: z.ZodType, io: 'input' | 'output' = 'output') {
 
 const json = (content: object) => ({ content: { 'application/json': { schema: content } } })
 
-/** Describes the HTTP API (OpenAPI 3.1). Operations that share a route are told apart by the kind of change in the body. */
+/** Describes the HTTP API (OpenAPI 3.1). Operations on the same route differ by the kind of change in the body. */
 export function openApi(operations: Operation[], bodyOf: (operation: Operation) => z.ZodType): object {
   const routes = Map.groupBy(operations, ({ method, path }) => `${method} ${path}`)
   const paths: Record<string, Record<string, object>> = {}

@@ -32,7 +32,7 @@ export function createSlackbot(app: App) {
   async function answer({ request, body, response }: AssistantRequest): Promise<void> {
     if (Buffer.byteLength(body) > mostBytes) return void response.writeHead(413, { 'content-length': 0 }).end()
     const isFirst = await accept(request.headers['x-slack-request-timestamp'], body).catch(() => undefined)
-    // The sender signs each try anew.
+    // Slack signs each try separately.
     if (isFirst) return answerMcp(app, { request, body, response }, { operations, callerOf, more, signal: stopping.signal })
     response.writeHead(isFirst === false ? 401 : 503, { 'content-length': 0 }).end()
   }

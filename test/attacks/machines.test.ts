@@ -9,7 +9,7 @@ import { halfSend, statusOn } from './half-sent.ts'
 const alertsToken = 'a-token-of-alerts-of-at-least-32-characters'
 const newToken = 'a-new-token-of-the-machine-of-32-characters'
 
-/** Whoever holds a token, or none, and what nobody may reach with it. */
+/** Attacks with a machine's token, and without one. */
 describe('a token', () => {
   test('is needed for everything but the description, and is valid on no other port', async () => {
     const world = await startMachineWorld({ env: { ALERTS_PORT: '0', ALERTS_TOKEN: alertsToken, LOG_LEVEL: 'trace' } })

@@ -33,8 +33,8 @@ test(
     const card = await shortKey(scene)
     const said = () => slack.thread(ops, card.ts).filter(({ text }) => /has ended/.test(text)).length
 
-    /** Starts the next bot once the last one was killed. */
-    async function killedBy(arm: (kill: () => boolean) => unknown): Promise<void> {
+    /** Starts the next bot once the last one was killed. `beforeNext` runs in between. */
+    async function killedBy(arm: (kill: () => boolean) => unknown, beforeNext = () => {}): Promise<void> {
       const killed = Promise.withResolvers<void>()
       let isArmed = true
       arm(() => {
@@ -44,6 +44,7 @@ test(
         return true
       })
       await killed.promise
+      beforeNext()
       proxy.holdSent(() => false, Promise.resolve())
       await bots.start(0)
     }
@@ -55,15 +56,29 @@ test(
     expect(keysCalled(scene, 'brief')).toEqual([])
     // The message is owed, but the record is still there.
     const drops = (sent: Buffer) => sent.toString('latin1').toLowerCase().includes('hdel') && sent.includes('key-ends')
-    await killedBy((kill) => proxy.holdSent((sent) => drops(sent) && kill(), new Promise(() => {})))
-    for (const when of ['before', 'after'] as const)
-      if (said() === 0)
-        await killedBy((kill) => {
-          const isIt = (args: object) => JSON.stringify(args).includes('has ended') && kill()
-          slack.faults.add({ method: 'chat.postMessage', kind: `drop-${when}`, when: isIt })
-        })
+    // Set before the next bot runs, so that it meets both.
+    const posts: Promise<void>[] = []
+    const killAtPost = (when: 'before' | 'after') => {
+      const killed = Promise.withResolvers<void>()
+      const kill = (args: object) => {
+        const isIt = JSON.stringify(args).includes('has ended')
+        if (isIt) void bots.kill(0).then(killed.resolve)
+        return isIt
+      }
+      slack.faults.add({ method: 'chat.postMessage', kind: `drop-${when}`, when: kill })
+      posts.push(killed.promise)
+    }
+    const holdDrop = (kill: () => boolean) => proxy.holdSent((sent) => drops(sent) && kill(), new Promise(() => {}))
+    await killedBy(holdDrop, () => {
+      killAtPost('before')
+      killAtPost('after')
+    })
+    for (const killed of posts) {
+      await killed
+      await bots.start(0)
+    }
 
-    await untilTrue('the end is told', async () => said() === 1)
+    await untilTrue('the thread says that it has ended', async () => said() === 1)
     await delay(4_000)
     expect(said()).toBe(1)
     expect(accountApi.world.data.apiKeys.map(({ id }) => id)).toEqual(before)
