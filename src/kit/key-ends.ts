@@ -7,12 +7,12 @@ import type { Moment, Observation } from '../domain/change.ts'
 import { longestEndMs, shortestEndMs, wholeMinute } from '../domain/key-ends.ts'
 import type { ChangeKind, EndsTerms } from '../domain/policy.ts'
 import { formatDuration, moment, type Phrase, phrase, utcTime } from '../domain/text.ts'
-import { isElapsed, readStart } from '../domain/times.ts'
+import { isElapsed, readStart, timeWords } from '../domain/times.ts'
 import { startProblem } from '../messages/forms.ts'
 import { option } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import { readMetadata } from '../slack/payloads.ts'
-import { mrkdwn } from '../slack/text.ts'
+import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { finding } from './findings.ts'
 import { type Entered, type Field, oneOf, text } from './form.ts'
 
@@ -39,6 +39,7 @@ export const endFindings = {
 const dayMs = 24 * 3_600_000
 const days = [1, 7, 30, 90]
 const [onDate, never] = ['date', 'never']
+const dateField = 'date'
 
 function daysOption(count: number) {
   return option({ text: count === 1 ? '1 day' : `${count} days`, value: `${count}d` })
@@ -94,6 +95,7 @@ export async function enteredEnd(app: App, { ends, date }: { ends: string; date:
   if (date !== '' && ends !== onDate)
     throw new Refusal(
       mrkdwn`There is a date, and another end is chosen. Choose “On a date”, or leave the date empty. Nothing was requested.`,
+      dateField,
     )
   if (ends === never) return undefined
   return readEnd(app, ends === onDate ? date : `in ${ends}`, userId)
@@ -122,18 +124,23 @@ export async function typedEnd(
 
 /** A day without a time is that day to its end. */
 export async function readEnd(app: App, typed: string, userId: string): Promise<number> {
-  if (typed === '') throw new Refusal(mrkdwn`Write the date on which the key ends. Nothing was requested.`)
+  const refuse = (why: Mrkdwn): never => {
+    throw new Refusal(mrkdwn`${why} Nothing was requested.`, dateField)
+  }
+  if (typed === '') refuse(mrkdwn`Write the date on which the key ends.`)
   const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
   const options = { now, zone, longestMs: longestEndMs }
   const first = readStart(typed, options)
   const read = 'problem' in first && first.problem.code === 'unreadable' ? readStart(`${typed} 23:59`, options) : first
-  if ('problem' in read) throw new Refusal(mrkdwn`${endProblem(typed, read.problem, zone)} Nothing was requested.`)
-  if (read.at - now < shortestEndMs) throw new Refusal(mrkdwn`A key ends after one minute at the earliest. Nothing was requested.`)
+  if ('problem' in read) return refuse(endProblem(typed, read.problem, zone))
+  if (read.at - now < shortestEndMs) refuse(mrkdwn`A key ends after one minute at the earliest.`)
   return wholeMinute(read.at)
 }
 
 function endProblem(typed: string, problem: Parameters<typeof startProblem>[1], zone: string) {
-  return problem.code === 'too-far' ? mrkdwn`A key ends within 10 years.` : startProblem(typed.replace(/^in /, ''), problem, zone, 'end')
+  if (problem.code === 'too-far') return mrkdwn`A key ends within 10 years.`
+  if (problem.code === 'past') return mrkdwn`${timeWords(problem.at, zone)} is past. Write a later date.`
+  return startProblem(typed.replace(/^in /, ''), problem, zone, 'end')
 }
 
 export function untilWords(endsAt: number | undefined): Phrase {

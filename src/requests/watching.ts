@@ -13,6 +13,7 @@ import {
   compare,
   Difference,
   explains,
+  happened,
   type Interval,
   type Row,
   Seen,
@@ -249,8 +250,8 @@ async function decide(app: App, before: Watching, now: number, read: ReadRows | 
 async function compareWith(app: App, { watches, seen, lists }: Watching, read: ReadRows) {
   const { list, at, isWhole, rows } = read
   const lastAt = lists[list]?.at ?? 0
-  const longMs = Math.max(digestMs, 3 * intervalMsOf(app, { ...Watching.parse({}), watches, lists }))
-  const interval = (since: number): Interval => ({ list, at, isWhole, since, isGap: at - since > longMs })
+  const gapMs = Math.max(digestMs, 3 * intervalMsOf(app, { ...Watching.parse({}), watches, lists }))
+  const interval = (since: number): Interval => ({ list, at, isWhole, since, gapMs })
   const messages: Next['messages'] = []
   const own = watches.filter((watch) => watch.list === list && watch.at < at)
   const others = watches.filter((watch) => !own.includes(watch))
@@ -291,7 +292,6 @@ async function compareWith(app: App, { watches, seen, lists }: Watching, read: R
 
 /** The first copy only shows what there is. Of addresses only moves are told, of keys only that they were created or are gone. */
 function compareAll(before: Seen[] | undefined, rows: Map<string, ListedRow>, interval: Interval) {
-  const { isWhole: _, ...when } = interval
   const bare = ({ id, name, facts: { [serverFact]: on } }: ListedRow): Row => ({ id, name, facts: on?.is ? { [serverFact]: on } : {} })
   const known = (before ?? []).map((each) => {
     const row = rows.get(each.id)
@@ -304,7 +304,7 @@ function compareAll(before: Seen[] | undefined, rows: Map<string, ListedRow>, in
     .map((row) => {
       const isNew = before !== undefined && interval.list === 'apiKeys'
       const difference: Difference | undefined = isNew
-        ? { ...when, id: row.id, name: row.name, what: 'created', facts: [], by: [] }
+        ? { ...happened(interval, interval.since), id: row.id, name: row.name, what: 'created', facts: [] }
         : undefined
       return { seen: bare(row), difference }
     })

@@ -71,6 +71,7 @@ describe('a key for a time', () => {
     const token = before?.token
     const first = parseKeyName(before?.name)?.end ?? 0
     const extension = await carryOut(world, '/infra keys extend ci-deploy 30 days')
+    expect(JSON.stringify(extension.blocks)).toMatch(/Access\W.*read-only.*Usable from\W.*any IP/)
     await untilReport(world.slack, extension.ts, /Done/)
     const [after] = keysCalled(world, 'ci-deploy')
     const end = parseKeyName(after?.name)?.end ?? 0
