@@ -56,7 +56,7 @@ describe('a start', () => {
     const { env } = await environment({ NODE_DISABLE_COMPILE_CACHE: '1' })
     // As in production, and not the bundle of the other tests. Nobody else would read what it writes into the compile cache.
     const { child, exited, output } = await startProcess(env, { program: botPrograms.main })
-    await expect.poll(output).toContain('Lockkeeper is ready')
+    await expect.poll(output, { timeout: 50_000 }).toContain('Lockkeeper is ready')
 
     child.kill('SIGTERM')
 

@@ -145,12 +145,12 @@ function tokensOf(env: Environment, values: Environment, machines: Machine[], re
 }
 
 /** Windows has no such modes. */
-function openEnvFileWarning(path: string): string | undefined {
+function openEnvFileWarning(path: string, secrets: string[]): string | undefined {
   if (process.platform === 'win32') return undefined
   try {
     const mode = statSync(path).mode & 0o777
     const values = parseEnv(readFileSync(path, 'utf8'))
-    if ((mode & 0o066) === 0 || !secretVariables.some((name) => values[name])) return undefined
+    if ((mode & 0o066) === 0 || !secrets.some((name) => values[name])) return undefined
     return `${path} holds secrets, and other users of this machine can read or change it (mode ${mode.toString(8)}). Run: chmod 600 ${path}`
   } catch {
     // The file does not exist, or this process may not read it.
@@ -208,7 +208,7 @@ export function takeConfig(env: NodeJS.ProcessEnv, options: ReadOptions): Config
   const secrets: string[] = [...secretVariables]
   try {
     const config = readConfig(env, { ...options, onSecret: (variable) => void secrets.push(variable) })
-    const warning = openEnvFileWarning('.env')
+    const warning = openEnvFileWarning('.env', secrets)
     return { ...config, warnings: warning === undefined ? config.warnings : [...config.warnings, warning] }
   } finally {
     for (const name of secrets) delete env[name]

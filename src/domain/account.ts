@@ -78,6 +78,27 @@ export function requesterOfKey(key: { name?: string }): string | undefined {
 
 export const fullAccessFromEverywhere = 'The key gives full access from any IP.'
 
+/** What a key can do. A member that the account did not show is undefined. */
+export interface KeyAccess {
+  readOnly?: boolean | undefined
+  allowedIps?: string[] | undefined
+}
+
+export function accessWords({ readOnly }: KeyAccess): string {
+  return readOnly === undefined ? 'unknown' : readOnly ? 'read-only' : 'full access'
+}
+
+export function originWords({ allowedIps }: KeyAccess): string {
+  return allowedIps === undefined ? 'unknown' : allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP'
+}
+
+export function accessFacts(key: KeyAccess) {
+  return [
+    { label: 'Access', value: accessWords(key) },
+    { label: 'Usable from', value: originWords(key) },
+  ]
+}
+
 export const Assignment = z.object({
   elasticIpId: z.string(),
   address: z.string(),

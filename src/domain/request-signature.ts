@@ -23,7 +23,16 @@ const requested = [
 ] as const satisfies (keyof Request)[]
 
 /** What not each request has, and the names of people that its message shows. */
-const shown = ['start', 'fromMessage', 'alert', 'approverNames', 'personNames', 'parent', 'otherRules'] as const satisfies (keyof Request)[]
+const shown = [
+  'start',
+  'fromMessage',
+  'alert',
+  'link',
+  'approverNames',
+  'personNames',
+  'parent',
+  'otherRules',
+] as const satisfies (keyof Request)[]
 
 type AsRequested = Pick<Request, (typeof requested)[number] | 'origin'> & Partial<Pick<Request, (typeof shown)[number] | 'moreResources'>>
 

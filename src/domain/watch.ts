@@ -64,24 +64,27 @@ export type WatchMessage = z.infer<typeof WatchMessage>
 /** A thing of a list. Facts that are absent are not compared. */
 export type Row = Omit<Seen, 'goneSince'>
 
-/** The times of the list before and of this one. `isWhole`: a thing that it lacks may be gone. */
+/** The times of the list before and of this one. `gapMs`: longer than usual. `isWhole`: a thing that it lacks may be gone. */
 export interface Interval {
   list: WatchedList
   since: number
   at: number
-  isGap: boolean
+  gapMs: number
   isWhole: boolean
+}
+
+export function happened({ list, at, gapMs }: Interval, since: number): Pick<Difference, 'list' | 'since' | 'at' | 'isGap' | 'by'> {
+  return { list, since, at, isGap: at - since > gapMs, by: [] }
 }
 
 /** Rows can shift between the pages of a list, so a thing is gone only once two lists in a row lack it. */
 export function compare(before: Seen, row: Row | undefined, interval: Interval): { seen?: Seen; difference?: Difference } {
-  const { isWhole, ...when } = interval
+  const { isWhole, since } = interval
   const { id, name, facts, goneSince } = before
-  const of = { ...when, id, name: row?.name ?? name, by: [] }
   if (!row) {
     if (!isWhole) return { seen: before }
-    if (goneSince === undefined) return { seen: { ...before, goneSince: when.since } }
-    return { difference: { ...of, since: goneSince, what: 'gone', facts: [] } }
+    if (goneSince === undefined) return { seen: { ...before, goneSince: since } }
+    return { difference: { ...happened(interval, goneSince), id, name, what: 'gone', facts: [] } }
   }
   const changed = Object.entries(row.facts).flatMap(([fact, { is, shown }]) => {
     const known = facts[fact]
@@ -89,12 +92,14 @@ export function compare(before: Seen, row: Row | undefined, interval: Interval):
   })
   return {
     seen: { id, name: row.name, facts: { ...facts, ...row.facts } },
-    difference: changed.length > 0 ? { ...of, what: 'changed', facts: changed } : undefined,
+    difference: changed.length > 0 ? { ...happened(interval, since), id, name: row.name, what: 'changed', facts: changed } : undefined,
   }
 }
 
 /** What a request of which nobody knows the effect may still do, so long after its write. */
 const lateEffectMs = 24 * 3_600_000
+
+const lateListMs = 60_000
 
 const Target = z.object({ serverId: z.string().optional(), targetId: z.string().optional() })
 
@@ -102,7 +107,8 @@ const Target = z.object({ serverId: z.string().optional(), targetId: z.string().
 export function explains(request: Request, { list, id, name, what, facts, since, at }: Difference): boolean {
   const { sentAt, endedAt, state, resource, origin, input } = request
   if (sentAt === undefined) return false
-  const isUnderway = isOpen(state) || (endedAt ?? 0) >= since
+  // A list may be a little older than its time.
+  const isUnderway = isOpen(state) || (endedAt ?? 0) >= since - lateListMs
   const mayStillWork = state !== 'done' && sentAt > at - lateEffectMs
   if (list === 'apiKeys') {
     const isNamed = name.includes(` [${origin.userId} ${request.id.slice(0, 12)}`)

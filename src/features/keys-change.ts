@@ -3,7 +3,17 @@ import { ensureDeleted } from '../account/client.ts'
 import { type ApiKey, ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { fullAccessFromEverywhere, keyPhrase, labelOf, parseKeyName, requesterOfKey, uniqueKeyName } from '../domain/account.ts'
+import {
+  accessFacts,
+  accessWords,
+  fullAccessFromEverywhere,
+  keyPhrase,
+  labelOf,
+  originWords,
+  parseKeyName,
+  requesterOfKey,
+  uniqueKeyName,
+} from '../domain/account.ts'
 import {
   type Change,
   type Description,
@@ -175,7 +185,7 @@ function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...co
         ...(isRotation && (await overlapOf(app, keep === 'none' ? undefined : `in ${keep}`, sent))),
       }),
       filled: ({ oldEndsAt }, { keyId, name }) => ({
-        keep: oldEndsAt === undefined ? 'none' : '24h',
+        keep: oldEndsAt === undefined ? 'none' : `${[7 * 24, 24].find((hours) => oldEndsAt - Date.now() > (hours / 2) * 3_600_000) ?? 1}h`,
         keyId: preset({ text: name === undefined ? keyId : labelOf(name), value: keyId, description: keyId }),
       }),
     },
@@ -228,7 +238,7 @@ export const rotateApiKey = keyFeature('rotate', {
   change: rotateChange,
   title: 'Rotate an API key',
   label: 'Rotate…',
-  hint: 'After the approval, you press “Rotate key”. The old token stops working then, and the new one is shown once, only to you.',
+  hint: 'After the approval, you press “Rotate key”. The new token is shown once, only to you.',
   summary: 'Request a new token for an API key',
   details: mrkdwn`The key by name or id. Without a key: opens a form. After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you. *keeping the old one for 1d*: makes a new key with the same access, and ends the old one after a day.`,
   examples: ['terraform', 'ci-deploy keeping the old one for 1d'],
@@ -275,7 +285,8 @@ export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
     kind: 'key.rotate',
     label: 'rotating an API key',
     offeredAtEnd: 'Rotate…',
-    endOf: (_, { overlap }) => overlap && { endsAt: overlap.endsAt },
+    // The new key is not known before the old one is read.
+    endOf: (_, { overlap }) => (overlap?.newName === undefined ? undefined : { endsAt: overlap.endsAt }),
     handover: {
       label: 'Rotate key',
       warning: ({ oldEndsAt }) => (oldEndsAt === undefined ? 'The old token stops working at once.' : undefined),
@@ -420,7 +431,7 @@ function historyOf(key: ApiKey, now: number): KeyFinding {
     return Number.isNaN(ago) ? undefined : Math.max(0, ago)
   })
   // After a rotation the account may show no use of a key that was in use until then.
-  const isChanged = usedAgoMs === undefined && changedAgoMs !== ageMs
+  const isChanged = usedAgoMs === undefined && (ageMs === undefined || ageMs - (changedAgoMs ?? ageMs) > 60_000)
   return { code: 'key-history', usedAgoMs, ageMs, changedAgoMs: isChanged ? changedAgoMs : undefined, creator: requesterOfKey(key) }
 }
 
@@ -433,9 +444,9 @@ function differences(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
     { code: 'key-changed', what, before: words(approved), now: words(now) },
   ]
   if (differ(({ name }) => name)) return changed('name', ({ name = '' }) => name)
-  if (differ(({ readOnly }) => readOnly)) return changed('access', accessOf)
+  if (differ(({ readOnly }) => readOnly)) return changed('access', accessWords)
   if (differ(({ overlap }) => overlap?.endsAt)) return changed('end', ({ overlap }) => utcTime(overlap?.endsAt ?? 0))
-  return differ(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted())) ? changed('allowed addresses', originsOf) : []
+  return differ(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted())) ? changed('allowed addresses', originWords) : []
 }
 
 /** A rotation replaces the token, so its message goes on showing the end of the old one. */
@@ -448,8 +459,7 @@ function describe(verb: Verb, facts: KeyFacts): Description {
     facts: [
       ...whom,
       { label: verb === 'rotate' ? 'Old token ends in' : 'Token ends in', value: lastSlice ?? 'unknown' },
-      { label: 'Access', value: accessOf(facts) },
-      { label: 'Usable from', value: originsOf(facts) },
+      ...accessFacts(facts),
       { label: 'Owner', value: owner ?? 'unknown' },
     ],
     ids: [
@@ -459,14 +469,6 @@ function describe(verb: Verb, facts: KeyFacts): Description {
     ],
     underway: verb === 'rotate' ? 'being rotated' : 'being revoked',
   }
-}
-
-function accessOf({ readOnly }: KeyFacts): string {
-  return readOnly === undefined ? 'unknown' : readOnly ? 'read-only' : 'full access'
-}
-
-function originsOf({ allowedIps }: KeyFacts): string {
-  return allowedIps === undefined ? 'unknown' : allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP'
 }
 
 /** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. */

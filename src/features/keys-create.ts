@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ensureDeleted } from '../account/client.ts'
 import { staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { fullAccessFromEverywhere, isKeyLabel, isSameCreation, keyPhrase, labelOf, uniqueKeyName } from '../domain/account.ts'
+import { accessFacts, fullAccessFromEverywhere, isKeyLabel, isSameCreation, keyPhrase, labelOf, uniqueKeyName } from '../domain/account.ts'
 import { type Change, type Preflight, type PreflightOptions, RetractedBecause, retractedBecause } from '../domain/change.ts'
 import { UserError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
@@ -64,7 +64,7 @@ const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses' | 'ends' | 'dat
   fields: {
     name: text({
       label: 'Name',
-      hint: 'What it is for, such as ci-deploy. Lockkeeper adds your Slack id and the request id.',
+      hint: 'What it is for, such as ci-deploy. Lockkeeper adds your Slack id, the request id and the end.',
       maxLength: 60,
       problem: (label) => (isKeyLabel(label) ? undefined : mrkdwn`${nameRule}`),
     }),
@@ -169,10 +169,7 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
     subject: ({ name }) => labelOf(name),
     describe: ({ name, readOnly, allowedIps, endsAt }) => ({
       title: phrase`Create API key ${keyPhrase(name)}${untilWords(endsAt)}`,
-      facts: [
-        { label: 'Access', value: readOnly ? 'read-only' : 'full access' },
-        { label: 'Usable from', value: allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP' },
-      ],
+      facts: [...accessFacts({ readOnly, allowedIps }), ...(endsAt === undefined ? [{ label: 'Ends', value: 'never' }] : [])],
       ids: [{ label: 'Name on the account', value: name }],
       underway: 'being created',
     }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { labelOf } from '../domain/account.ts'
+import { accessFacts, labelOf } from '../domain/account.ts'
 import type { Change, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { moment, owner, type Phrase, phrase } from '../domain/text.ts'
@@ -21,8 +21,10 @@ import { mrkdwn } from '../slack/text.ts'
 const Extension = z.object({ keyId: z.string(), endsAt: z.number() })
 type Extension = z.infer<typeof Extension>
 
-/** `known`: absent if the account could not be read. */
+/** The key as the account listed it. `known`: absent if the account could not be read. */
 const Facts = Extension.extend({
+  readOnly: z.boolean().optional(),
+  allowedIps: z.array(z.string()).optional(),
   known: KeyEnd.pick({ label: true, requester: true, request: true, createdAt: true, end: true }).optional(),
 })
 type Facts = z.infer<typeof Facts>
@@ -34,7 +36,7 @@ export const extensionFindings = findings({
   'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
   'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: 'There is nothing to extend.' }),
   'never-ends': finding("This key doesn't end by itself.", { next: 'There is nothing to extend.' }),
-  'ends-later': finding({ end: z.number() }, ({ end }) => phrase`This key ends ${moment(end)} anyway. Choose a later end.`, {
+  'ends-later': finding({ end: z.number() }, ({ end }) => phrase`This key ends ${moment(end)} already. Choose a later end.`, {
     field: 'ends',
   }),
   'key-unread': finding({ keyId }, ({ keyId }) => `whether API key ${keyId} exists and when it ends (the account API didn't answer)`),
@@ -107,7 +109,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     subject: ({ known, keyId }) => known?.label ?? keyId,
     describe: (facts) => ({
       title: phrase`Extend API key ${nameOf(facts)}${facts.known ? phrase` from ${moment(facts.known.end)}` : []} to ${moment(facts.endsAt)}`,
-      facts: [],
+      facts: accessFacts(facts),
       ids: [{ label: 'API key', value: facts.keyId }],
       underway: 'being extended',
     }),
@@ -145,9 +147,11 @@ async function preflight(
     if (!known) return refuse({ code: 'never-ends' })
     if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
     const { label, requester, request, end } = known
+    const { readOnly, allowedIps } = key
     // What the account shows is what the name is verified with.
     const createdAt = Date.parse(key.createdAt ?? '') || known.createdAt
-    return { facts: { keyId, endsAt, known: { label, requester, request, createdAt, end } }, unchecked: [], incomplete: false }
+    const facts = { keyId, endsAt, readOnly, allowedIps, known: { label, requester, request, createdAt, end } }
+    return { facts, unchecked: [], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
     return { facts: { keyId, endsAt }, unchecked: [{ code: 'key-unread', keyId } satisfies Found], incomplete: true }

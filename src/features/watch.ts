@@ -31,7 +31,7 @@ const watched: Watched[] = [
     list: 'plans',
     thing: plans,
     usage: '<plan> [in <site>]',
-    summary: 'Be told here, once, when a plan is in stock',
+    summary: 'Get one message here when a plan is in stock',
     examples: ['gpu.h100.4', 'gpu.h100.4 in DAL'],
   },
   {
@@ -109,7 +109,7 @@ async function watch(
     return { next: { ...before, watches: [...before.watches, added] }, messages: [] }
   })
   if (found === 'again') return say(mrkdwn`You watch ${what} here already. ${code(`${command} watches`)} shows it.`)
-  if (found) throw new Refusal(mrkdwn`You have ${mostWatches} watches, and more aren't possible. End one: ${code(`${command} watches`)}`)
+  if (found) throw new Refusal(mrkdwn`You have ${mostWatches} watches, the maximum. End one: ${code(`${command} watches`)}`)
   if (!written)
     throw new Refusal(mrkdwn`Lockkeeper can't read the list of watches, so nothing was changed. Tell the people who run Lockkeeper.`)
   const how =

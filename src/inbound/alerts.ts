@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
-import { alertsRequester, isForLackOfAnswer, isMachine } from '../domain/approval.ts'
+import { alertsRequester, isForLackOfAnswer } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, CheckFailed, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
@@ -254,9 +254,10 @@ function stands({ state }: Request): boolean {
   return state !== 'expired' && state !== 'withdrawn'
 }
 
-/** An alert is only hidden by a genuine request of a machine for its server, and not by any other one that somebody names in Redis. */
+/** An alert is only hidden by a genuine request of alerts for its server, and not by any other one that somebody names in Redis. */
 function isProposal(app: App, request: Request, serverId: string): boolean {
-  if (!isMachine(request.origin) || request.kind !== changeOf(app).kind || request.resource !== resourceOf(app, serverId)) return false
+  if (request.origin.userId !== alertsRequester || request.kind !== changeOf(app).kind || request.resource !== resourceOf(app, serverId))
+    return false
   return app.signatures.verifyRecord(request) === 'genuine'
 }
 

@@ -53,9 +53,9 @@ export interface Operation {
   kind?: string
   input: z.ZodObject
   output: z.ZodObject
-  /** What MCP calls its effects. Nothing that it does reaches the account without an approval. */
+  /** What MCP calls its effects. */
   hints: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean }
-  /** Waits are limited by their number at one time, and not by a minute. */
+  /** Waits are limited by their number at one time. It counts its own calls that do not wait. */
   isWait?: true
   run(caller: Caller, input: Record<string, unknown>, call: Call): Promise<{ output: Record<string, unknown>; isNew?: boolean }>
 }
@@ -114,7 +114,7 @@ const aboutRequest = {
   link: z
     .string()
     .max(1_500)
-    .refine((address) => /^https?:/i.test(address) && isPlainAddress(address), { error: 'must be an address that begins with https://' })
+    .refine((address) => /^https?:/i.test(address) && isPlainAddress(address), { error: 'must be a web address (https://…)' })
     .optional()
     .describe('An address with more about it, such as that of the job. Approvers see it as unchecked'),
   start: z
@@ -143,18 +143,22 @@ export function createOperations(app: App): Operation[] {
       ...ofRequest,
       tool: 'wait_for_request',
       title: 'Wait for a request',
-      description: `Returns a request that you made, once its state changes, or after the wait. A wait that ends without a change is no error: call it again until \`ended\` is true. Only people approve. ${dataNote}`,
+      description: `Returns a request that you made, once its state changes, or after the wait. A wait that ends without a change is no error: call it again until \`ended\` is true. ${dataNote}`,
       input: z.strictObject({
         id: RequestId,
         wait: z.coerce.number().int().min(0).max(longestWaitS).default(45).describe('How many seconds to wait. 0: returns at once'),
       }),
       hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
       isWait: true,
-      async run({ origin }, { id, wait }, { signal, onWaiting }) {
+      async run(caller, { id, wait }, { signal, onWaiting }) {
+        const { origin } = caller
+        const found = await findOwn(app, origin, String(id))
+        const isWait = wait !== 0 && found !== undefined && isOpen(found.state)
+        if (!isWait) await countCall(app, caller)
         await requireReader(app, origin, 'wait')
         const read = () => requireOwn(app, origin, String(id))
-        const first = await read()
-        if (wait === 0 || !isOpen(first.state)) return { output: shown(app, first) }
+        const first = found ?? (await read())
+        if (!isWait) return { output: shown(app, first) }
         const leave = places.take(origin.userId)
         try {
           onWaiting?.(shown(app, first))
@@ -210,7 +214,7 @@ function proposal(app: App, change: Change): Operation {
   return {
     tool,
     title,
-    description: `${description} Nothing changes until people approve it in Slack: wait for the request, and tell your user who has to approve it. ${dataNote}`,
+    description: `${description} Where the policy asks for an approval, nothing changes until people approve it in Slack: tell your user what the message says, and wait for the request. ${dataNote}`,
     method: 'POST',
     path: '/v1/requests',
     kind: change.kind,
@@ -241,13 +245,26 @@ async function propose(
   const claimed = key === undefined ? undefined : await claimKey(app, origin.userId, key, { kind: change.kind, ...input })
   const earlier = claimed && (await findOwn(app, origin, requestIdFor(claimed)))
   if (earlier) return { request: earlier, isNew: false }
+  try {
+    return await proposeOnce(app, change, origin, { members, reason, link, start, claimed })
+  } catch (error) {
+    // The corrected body may have the same key.
+    if (key !== undefined && claimed && isRefused(error)) await releaseKey(app, origin, key, claimed)
+    throw error
+  }
+}
 
+interface Proposed extends Record<'reason' | 'link' | 'start' | 'claimed', string | undefined> {
+  members: Record<string, string | undefined>
+}
+
+async function proposeOnce(app: App, change: Change, origin: Origin, { members, reason, link, start, claimed }: Proposed) {
   const requester = await app.access.gate(origin, change.kind, isMachine(origin) ? 'sent' : 'named')
   const meant = await change.machines?.read(members as Record<string, string>, AbortSignal.timeout(readMs)).catch((error: unknown) => {
     if (!(error instanceof UnknownName)) throw nothingRequested(error)
     throw new Refusal(mrkdwn`No ${error.what} ${code(error.typed)}. Nothing was requested. List what there is, and use an id.`)
   })
-  const findSame = async () => (key === undefined ? await findOpen(app, origin, change, meant) : undefined)
+  const findSame = async () => (claimed === undefined ? await findOpen(app, origin, change, { meant, start }) : undefined)
   const same = await findSame()
   if (same) return { request: same, isNew: false }
   const deliveryKey = claimed ?? `call:${randomUUID()}`
@@ -270,7 +287,7 @@ const keyMs = 24 * 3_600_000
  * After 24 hours the key makes another request. Throws a Conflict if the first call with it sent something else.
  */
 async function claimKey({ redis, keys }: App, userId: string, key: string, sent: object): Promise<string> {
-  const name = hash('sha256', canonicalJson([userId, key]))
+  const name = nameOfKey(userId, key)
   const sentHash = hash('sha256', canonicalJson(sent))
   const own = `${sentHash}.${Date.now()}`
   const first = (await guardStore(() => redis.set(keys.idempotency(name), own, 'PX', keyMs, 'NX', 'GET'))) ?? own
@@ -281,10 +298,31 @@ async function claimKey({ redis, keys }: App, userId: string, key: string, sent:
   return `call:${name}.${first}`
 }
 
+/** Whether nothing was requested for certain. */
+function isRefused(error: unknown): boolean {
+  const cause = error instanceof Error && error.name === 'NothingRequested' ? error.cause : error
+  return cause instanceof UserError
+}
+
+/** Calls with the same key and body share the claim, so it stays if one of them has made the request. */
+async function releaseKey(app: App, origin: Origin, key: string, claimed: string): Promise<void> {
+  const name = app.keys.idempotency(nameOfKey(origin.userId, key))
+  const isMine = claimed.endsWith(`.${await guardStore(() => app.redis.get(name))}`)
+  if (isMine && !(await findOwn(app, origin, requestIdFor(claimed)))) await guardStore(() => app.redis.del(name))
+}
+
+const nameOfKey = (userId: string, key: string) => hash('sha256', canonicalJson([userId, key]))
+
 /** The same proposal of the same requester, as long as it is open. An assistant tries again when an answer is late. */
-async function findOpen(app: App, { userId }: Origin, change: Change, meant: unknown): Promise<Request | undefined> {
+async function findOpen(
+  app: App,
+  { userId }: Origin,
+  change: Change,
+  { meant, start }: { meant: unknown; start: string | undefined },
+): Promise<Request | undefined> {
   const { now, later } = await app.store.othersFor({ id: '', resource: change.resource(meant) })
-  const isSame = ({ kind, origin, input }: Request) => {
+  const isSame = ({ kind, origin, input, start: startsAt }: Request) => {
+    if ((start === undefined) !== (startsAt === undefined)) return false
     const whole = input as Record<string, unknown>
     const isPart = Object.entries(meant as object).every(([name, value]) => canonicalJson(value) === canonicalJson(whole[name]))
     return kind === change.kind && origin.userId === userId && isPart

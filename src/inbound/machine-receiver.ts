@@ -136,8 +136,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     // A structured header has its text in quotes.
     const readKey = kind === undefined ? undefined : IdempotencyKey.safeParse(String(key ?? '').replace(/^"(.*)"$/, '$1'))
     const wrongs = [...linesOf(read.error), ...linesOf(readKey?.error).map((line) => `Idempotency-Key: ${line}`)]
-    const isWait = operation.isWait && read.success && Number(read.data.wait) > 0
-    if (!isWait) await countCall(app, caller)
+    if (!operation.isWait || !read.success) await countCall(app, caller)
     if (!read.success || wrongs.length > 0) return invalid(wrongs)
     const { change: _, ...own } = read.data
     const { output, isNew } = await operation.run(caller, { ...own, ...(readKey && { idempotency_key: readKey.data }) }, { signal })

@@ -9,7 +9,7 @@ import type { App } from '../app.ts'
 import { type Caller, countCall, IdempotencyKey, inLaneOf, type Operation, problemOf } from './machine-operations.ts'
 
 const instructions =
-  'Lockkeeper changes an infrastructure account. You propose, and people approve in Slack: nobody else can. Propose one change, tell your user who has to approve it, and wait for the request. Never propose the same change again while it is open.'
+  'Lockkeeper changes an infrastructure account. You propose, and where the policy asks for it, people approve in Slack: nobody else can. Propose one change, tell your user what its message says, and wait for the request. Never propose the same change again while it is open.'
 
 interface McpOptions {
   operations: Operation[]
@@ -26,16 +26,17 @@ export async function answerMcp(
   { request, body, response }: { request: IncomingMessage; body: string; response: ServerResponse },
   options: McpOptions,
 ): Promise<void> {
+  // Nothing is kept, so there is nothing to read or delete. A batch would be many calls at once (MCP, 2025-06-18: removed).
+  const refusal = request.method !== 'POST' ? 405 : /^\s*\[/.test(body) ? 400 : undefined
+  if (refusal) return void response.writeHead(refusal, { 'content-length': 0, ...(refusal === 405 && { allow: 'POST' }) }).end()
   const onerror = (error: Error) => app.log.debug({ error }, 'An MCP call was not understood')
   const handler = createMcpHandler(() => serverFor(app, options), { onerror })
-  const { method = '', url = '' } = request
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as [string, string]] : [],
   )
-  const given = { method, headers, signal: gone.signal, ...(method === 'POST' && { body }) }
-  const answer = await handler.fetch(new Request(new URL(url, 'http://localhost'), given))
+  const answer = await handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, signal: gone.signal, body }))
   response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'cache-control': 'no-store' })
   if (!answer.body) return void response.end()
   // Its end is the end of the caller's connection.

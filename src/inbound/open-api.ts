@@ -17,7 +17,7 @@ function schema(type: z.ZodType, io: 'input' | 'output' = 'output') {
 
 const json = (content: object) => ({ content: { 'application/json': { schema: content } } })
 
-/** Describes the HTTP API (OpenAPI 3.1). Operations that share a route are told apart by the kind of change in the body. */
+/** Describes the HTTP API (OpenAPI 3.1). Operations on the same route differ by the kind of change in the body. */
 export function openApi(operations: Operation[], bodyOf: (operation: Operation) => z.ZodType): object {
   const routes = Map.groupBy(operations, ({ method, path }) => `${method} ${path}`)
   const paths: Record<string, Record<string, object>> = {}
@@ -33,7 +33,7 @@ export function openApi(operations: Operation[], bodyOf: (operation: Operation) 
         summary: isRequest ? 'Request a change' : first.title,
         description: [first, ...others].map(({ kind, description }) => (kind ? `${kind}: ${description}` : description)).join('\n\n'),
         parameters: isRequest ? [parameter('Idempotency-Key', 'header', schema(IdempotencyKey), true)] : parametersOf(first),
-        ...(isRequest && { requestBody: { required: true, ...json({ oneOf: bodies, discriminator: { propertyName: 'change' } }) } }),
+        ...(isRequest && { requestBody: { required: true, ...json({ oneOf: bodies }) } }),
         responses: {
           ...(isRequest && { 201: { ...answer, description: 'The new request' } }),
           200: isRequest ? { ...answer, description: 'The request that the same call made before' } : answer,
@@ -52,8 +52,9 @@ export function openApi(operations: Operation[], bodyOf: (operation: Operation) 
 }
 
 function parametersOf({ path, input }: Operation): object[] {
-  const { properties = {} } = schema(input, 'input') as { properties?: Record<string, object> }
-  return Object.entries(properties).map(([name, type]) =>
+  const { properties = {} } = schema(input, 'input') as { properties?: Record<string, { default?: unknown }> }
+  // The defaults are those of the tools of MCP.
+  return Object.entries(properties).map(([name, { default: _, ...type }]) =>
     path.includes(`{${name}}`) ? parameter(name, 'path', type, true) : parameter(name, 'query', type, false),
   )
 }

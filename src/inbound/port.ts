@@ -22,7 +22,7 @@ interface PortSettings {
   onStop: () => void
 }
 
-/** A port for machines that send a bearer token. Whoever has none can hold no connection that another needs. */
+/** A port for machines that send a bearer token. Senders without one can't use up the connections. */
 export function createPort({ host, port, named, handle, onStop }: PortSettings) {
   const running = new Set<Promise<unknown>>()
   const server = createServer(serverLimits, (request, response) => {

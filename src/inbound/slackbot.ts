@@ -19,6 +19,8 @@ const more = {
     .describe('The id of the channel in which people approve it. The person who asked must be a member'),
 }
 
+const mostBytes = 65_536
+
 /** Twice as long as Slack's time stamp is accepted, because that may be ahead. */
 const onceMs = 11 * 60_000
 
@@ -28,8 +30,9 @@ export function createSlackbot(app: App) {
   const stopping = new AbortController()
 
   async function answer({ request, body, response }: AssistantRequest): Promise<void> {
+    if (Buffer.byteLength(body) > mostBytes) return void response.writeHead(413, { 'content-length': 0 }).end()
     const isFirst = await accept(request.headers['x-slack-request-timestamp'], body).catch(() => undefined)
-    // The sender signs each try anew.
+    // Slack signs each try separately.
     if (isFirst) return answerMcp(app, { request, body, response }, { operations, callerOf, more, signal: stopping.signal })
     response.writeHead(isFirst === false ? 401 : 503, { 'content-length': 0 }).end()
   }

@@ -218,7 +218,8 @@ export async function submitForm<Input, Facts>(
     const problem = toUserWords(error instanceof CheckFailed ? error : nothingRequested(error))
     if (problem === undefined) throw error
     const own = error instanceof ReasonRequired ? reasonBlockId : error instanceof StartRefused ? startBlockId : undefined
-    const at = own ?? blockIds[findings.fieldOf(error) ?? ''] ?? usual
+    const field = error instanceof Refusal ? error.field : findings.fieldOf(error)
+    const at = own ?? blockIds[field ?? ''] ?? usual
     return { is: 'refused', problems: { [at]: problem }, again }
   }
 }

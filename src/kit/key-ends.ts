@@ -7,12 +7,12 @@ import type { Moment, Observation } from '../domain/change.ts'
 import { longestEndMs, shortestEndMs, wholeMinute } from '../domain/key-ends.ts'
 import type { ChangeKind, EndsTerms } from '../domain/policy.ts'
 import { formatDuration, moment, type Phrase, phrase, utcTime } from '../domain/text.ts'
-import { isElapsed, readStart } from '../domain/times.ts'
+import { isElapsed, readStart, timeWords } from '../domain/times.ts'
 import { startProblem } from '../messages/forms.ts'
 import { option } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import { readMetadata } from '../slack/payloads.ts'
-import { mrkdwn } from '../slack/text.ts'
+import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { finding } from './findings.ts'
 import { type Entered, type Field, oneOf, text } from './form.ts'
 
@@ -27,11 +27,11 @@ export const endFindings = {
     field,
     next: 'The people who run Lockkeeper can set it. Until then, request a key that never ends.',
   }),
-  'end-past': finding({ endsAt: ms }, ({ endsAt }) => phrase`The end, ${moment(endsAt)}, is less than a minute ahead, or past.`, { field }),
+  'end-past': finding({ endsAt: ms }, ({ endsAt }) => phrase`The end, ${moment(endsAt)}, is past. Choose a later one.`, { field }),
   'end-required': finding({ rule: z.string() }, ({ rule }) => phrase`The rule “${[rule]}” requires an end.`, { field }),
   'end-too-late': finding(
     { rule: z.string(), longestMs: ms },
-    ({ rule, longestMs }) => phrase`The rule “${[rule]}” allows at most ${[formatDuration(longestMs)]} from the request to the end.`,
+    ({ rule, longestMs }) => phrase`The rule “${[rule]}” allows a key for at most ${[formatDuration(longestMs)]}.`,
     { field },
   ),
 }
@@ -39,6 +39,7 @@ export const endFindings = {
 const dayMs = 24 * 3_600_000
 const days = [1, 7, 30, 90]
 const [onDate, never] = ['date', 'never']
+const dateField = 'date'
 
 function daysOption(count: number) {
   return option({ text: count === 1 ? '1 day' : `${count} days`, value: `${count}d` })
@@ -60,7 +61,7 @@ export function endFields({ isExtension = false } = {}): { ends: Field; date: Fi
   const words = {
     label: 'Ends',
     hint: isExtension
-      ? 'From now.'
+      ? 'Counted from now.'
       : 'Lockkeeper deletes the key then. You get a message 7 days and 1 day before, and can request a later end.',
   }
   return {
@@ -90,6 +91,12 @@ export function filledEnd(endsAt: number | undefined): { ends?: string; date?: s
 
 /** Returns when the key ends, by the fields of a form. Throws a Refusal. */
 export async function enteredEnd(app: App, { ends, date }: { ends: string; date: string }, userId: string): Promise<number | undefined> {
+  // A date beside another choice may be the one that is meant.
+  if (date !== '' && ends !== onDate)
+    throw new Refusal(
+      mrkdwn`There is a date, and another end is chosen. Choose “On a date”, or leave the date empty. Nothing was requested.`,
+      dateField,
+    )
   if (ends === never) return undefined
   return readEnd(app, ends === onDate ? date : `in ${ends}`, userId)
 }
@@ -117,18 +124,23 @@ export async function typedEnd(
 
 /** A day without a time is that day to its end. */
 export async function readEnd(app: App, typed: string, userId: string): Promise<number> {
-  if (typed === '') throw new Refusal(mrkdwn`Write the date on which the key ends. Nothing was requested.`)
+  const refuse = (why: Mrkdwn): never => {
+    throw new Refusal(mrkdwn`${why} Nothing was requested.`, dateField)
+  }
+  if (typed === '') refuse(mrkdwn`Write the date on which the key ends.`)
   const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
   const options = { now, zone, longestMs: longestEndMs }
   const first = readStart(typed, options)
   const read = 'problem' in first && first.problem.code === 'unreadable' ? readStart(`${typed} 23:59`, options) : first
-  if ('problem' in read) throw new Refusal(mrkdwn`${endProblem(typed, read.problem, zone)} Nothing was requested.`)
-  if (read.at - now < shortestEndMs) throw new Refusal(mrkdwn`A key ends after one minute at the earliest. Nothing was requested.`)
+  if ('problem' in read) return refuse(endProblem(typed, read.problem, zone))
+  if (read.at - now < shortestEndMs) refuse(mrkdwn`A key ends after one minute at the earliest.`)
   return wholeMinute(read.at)
 }
 
 function endProblem(typed: string, problem: Parameters<typeof startProblem>[1], zone: string) {
-  return problem.code === 'too-far' ? mrkdwn`A key ends within 10 years.` : startProblem(typed.replace(/^in /, ''), problem, zone, 'end')
+  if (problem.code === 'too-far') return mrkdwn`A key ends within 10 years.`
+  if (problem.code === 'past') return mrkdwn`${timeWords(problem.at, zone)} is past. Write a later date.`
+  return startProblem(typed.replace(/^in /, ''), problem, zone, 'end')
 }
 
 export function untilWords(endsAt: number | undefined): Phrase {

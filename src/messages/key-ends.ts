@@ -13,9 +13,9 @@ export function keyEndMessage(
   const owner = mention(requester)
   if (told === 'ended')
     return message(
-      wholeSection(mrkdwn`:no_entry_sign: API key *${label}* has ended. It was deleted, and its token no longer works. ${owner}`),
+      wholeSection(mrkdwn`:no_entry_sign: API key *${label}* has ended. It was deleted, and its token no longer works. cc ${owner}`),
     )
-  const how = isDirect ? mrkdwn` To keep it, use ${code(`${command} keys extend ${keyId} 30d`)} in a channel.` : ''
+  const how = isDirect ? mrkdwn` To keep it, use ${code(`${command} keys extend ${keyId} 30d`)} in a channel with Lockkeeper.` : ''
   const words = mrkdwn`:hourglass: ${owner}, API key *${label}* ends ${dayAndTime(end)}. Its token stops working then.${how}`
   const buttons = actionsFor(
     command,

@@ -62,7 +62,7 @@ export function distrustedFreeze(problem: FreezeProblem): Mrkdwn {
 /** Without a record of Lockkeeper, a name alone decides nothing that could be a copy. */
 export function doubtfulEnds(keys: { id: string; name?: string }[]): Mrkdwn {
   const shown = keys.slice(0, 10).map(({ id, name }) => mrkdwn`${code(id)} (${name ?? 'no name'})`)
-  return mrkdwn`:warning: These API keys say that they end, and Lockkeeper can't be sure that it gave them that end, so they don't end by themselves: ${joinMrkdwn(shown, ', ')}${keys.length > shown.length ? ' and more' : ''}. Revoke those that nobody needs, and rename the others.`
+  return mrkdwn`:warning: Lockkeeper can't verify the ends in the names of these API keys, so it won't delete them: ${joinMrkdwn(shown, ', ')}${keys.length > shown.length ? ' and more' : ''}. Revoke those that nobody needs, and rename the others.`
 }
 
 export function overdueEnd({ keyId, label, requester, end }: KeyEnd): Mrkdwn {

@@ -29,7 +29,7 @@ function whatWords({ by, isGap, since, at, ...difference }: Difference): Mrkdwn 
   const author = by.length > 0 ? mrkdwn`By ${joinMrkdwn(by.map(code), ', ')}.` : mrkdwn`Author unknown.`
   const who = difference.list === 'plans' ? mrkdwn`` : mrkdwn` ${author}`
   const gap = isGap
-    ? mrkdwn` Lockkeeper saw nothing between ${dateTime(since)} and ${dateTime(at)}, so it happened in that time.`
+    ? mrkdwn` Lockkeeper didn't check between ${dateTime(since)} and ${dateTime(at)}, so it happened in that time.`
     : mrkdwn``
   return mrkdwn`${happenedWords(difference)}${who}${gap}`
 }
@@ -37,7 +37,7 @@ function whatWords({ by, isGap, since, at, ...difference }: Difference): Mrkdwn 
 function happenedWords({ list, name, what, facts }: Pick<Difference, 'list' | 'name' | 'what' | 'facts'>): Mrkdwn {
   const thing = watchedWords({ list, name })
   if (list === 'plans') return mrkdwn`${thing} is no longer offered.`
-  if (what === 'gone') return mrkdwn`${thing} is no longer on the account. Lockkeeper didn't do that.`
+  if (what === 'gone') return mrkdwn`${thing} was removed outside Lockkeeper.`
   if (what === 'created') return mrkdwn`${thing} was created outside Lockkeeper.`
   const [only, ...others] = facts
   if (only?.fact === serverFact && others.length === 0 && only.is !== '')
@@ -52,7 +52,7 @@ export function inStockWords(watch: Watch, sites: string[]): Mrkdwn {
 
 export function endedWords({ origin, ...watch }: Watch): Mrkdwn {
   const again = [origin.command, kinds[watch.list].command, watch.name, ...(watch.site ? ['in', watch.site] : [])].join(' ')
-  return mrkdwn`:hourglass: The watch of ${watchedWords(watch)} has ended after 30 days. To watch it again: ${code(again)}`
+  return mrkdwn`:hourglass: The watch on ${watchedWords(watch)} has ended after 30 days. To watch it again: ${code(again)}`
 }
 
 const mostListed = 20
@@ -79,7 +79,7 @@ export function watchMessage({ words, items }: WatchMessage, userIds: string[]):
 export function watchBlocks(watches: Watch[]): KnownBlock[] {
   return watches.map((watch) =>
     sectionWithButton(
-      mrkdwn`${watchedWords(watch)}: told in <#${watch.origin.channelId}> until ${dateTime(watch.until)}`,
+      mrkdwn`${watchedWords(watch)}: posts in <#${watch.origin.channelId}> until ${dateTime(watch.until)}`,
       button({ text: 'End', actionId: endWatchButton, value: watch.key }),
     ),
   )

@@ -47,6 +47,7 @@ export async function tendKeyEnds(app: App, signal: AbortSignal): Promise<void> 
   const now = await store.now()
   const { ends, pending, notGenuine } = await readEnds(app)
   for (const one of pending) await inLane('retract', () => settlePending(app, one, ends.get(one.keyId)))
+  await tellOverdue(app, pending, now)
   const over = endedBy(ends, now)
   const calls = await callsToTell(app, ends, now)
   const mark = keys.repeated('list-of-keys')
@@ -120,7 +121,8 @@ async function tellDoubtful(app: App, keys: ApiKey[]): Promise<void> {
 
 /** After a rotation, the old key ends later. It gets that end once its requester has seen the new token, unless it got another one since. */
 async function settlePending(app: App, pending: KeyEnd, record: KeyEnd | undefined): Promise<void> {
-  const { once = '', ...settled } = pending
+  const { once = '', ...later } = pending
+  const settled = { ...later, replaces: record?.end }
   const request = await app.store.find(once)
   if (request && isOpen(request.state)) return
   const isDone = request?.state === 'done' && (await checkRetraction(app, request)) === undefined
@@ -130,7 +132,8 @@ async function settlePending(app: App, pending: KeyEnd, record: KeyEnd | undefin
   } catch (error) {
     if (error instanceof AccountLimitError) return
     onApiError(app, error)
-    if (!(error instanceof ApiError && error.status === 404)) return
+    if (!(error instanceof ApiError) || isUnanswered(error)) return
+    // Gone, or not to be renamed: the record alone ends it.
   }
   await writeEnd(app, settled)
   await dropEnd(app, pending)
@@ -158,9 +161,11 @@ async function endKeys(
   const remaining = new Set((wereListed ? await app.account.apiKeys.list({ signal }) : listed).map(({ id }) => id))
   const isOver = ({ keyId }: KeyEnd) => deleted.has(keyId) && !remaining.has(keyId)
   for (const record of over.filter(isOver)) {
-    await app.audit.note(noteOf('end-key', record))
     // Otherwise somebody has deleted it before.
-    if (!record.gone) await tell(app, record, 'ended')
+    if (!record.gone) {
+      await app.audit.note(noteOf('end-key', record))
+      await tell(app, record, 'ended')
+    }
     await dropEnd(app, record)
   }
   return over.filter((record) => !isOver(record))

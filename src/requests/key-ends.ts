@@ -24,6 +24,8 @@ export const KeyEnd = z.object({
   threadTs: z.string().optional(),
   /** The last list did not show it. */
   gone: z.literal(true).optional(),
+  /** The later end that it had before a rotation. A name that still says so is old, or was put back. */
+  replaces: z.number().optional(),
   /** It gets this end once the request with this id is done. */
   once: z.string().optional(),
 })
@@ -123,7 +125,7 @@ export function withNamed(app: App, ends: Map<string, KeyEnd>, keys: ApiKey[], n
   const current = new Map(ends)
   for (const { id: keyId, createdAt = '' } of keys) {
     const [record, name] = [ends.get(keyId), named.get(keyId)]
-    if (!name?.isGenuine || (record && name.end <= record.end)) continue
+    if (!name?.isGenuine || (record && (name.end <= record.end || name.end === record.replaces))) continue
     const { label, requester, request, end } = name
     const created = Date.parse(createdAt)
     current.set(

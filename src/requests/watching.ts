@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ApiKey, ElasticIp, Plan, Server } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
+import type { AuditEntry } from '../audit/chain.ts'
 import { findEntries } from '../audit/find.ts'
 import { isBgp } from '../domain/account.ts'
 import { isForLackOfAnswer, type Origin } from '../domain/approval.ts'
@@ -12,6 +13,7 @@ import {
   compare,
   Difference,
   explains,
+  happened,
   type Interval,
   type Row,
   Seen,
@@ -26,6 +28,7 @@ import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { createSignedList } from '../redis/signed-list.ts'
 import type { Mrkdwn } from '../slack/text.ts'
+import { readEnds } from './key-ends.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['watch']))
 
@@ -247,8 +250,8 @@ async function decide(app: App, before: Watching, now: number, read: ReadRows | 
 async function compareWith(app: App, { watches, seen, lists }: Watching, read: ReadRows) {
   const { list, at, isWhole, rows } = read
   const lastAt = lists[list]?.at ?? 0
-  const longMs = Math.max(digestMs, 3 * intervalMsOf(app, { ...Watching.parse({}), watches, lists }))
-  const interval = (since: number): Interval => ({ list, at, isWhole, since, isGap: at - since > longMs })
+  const gapMs = Math.max(digestMs, 3 * intervalMsOf(app, { ...Watching.parse({}), watches, lists }))
+  const interval = (since: number): Interval => ({ list, at, isWhole, since, gapMs })
   const messages: Next['messages'] = []
   const own = watches.filter((watch) => watch.list === list && watch.at < at)
   const others = watches.filter((watch) => !own.includes(watch))
@@ -289,7 +292,6 @@ async function compareWith(app: App, { watches, seen, lists }: Watching, read: R
 
 /** The first copy only shows what there is. Of addresses only moves are told, of keys only that they were created or are gone. */
 function compareAll(before: Seen[] | undefined, rows: Map<string, ListedRow>, interval: Interval) {
-  const { isWhole: _, ...when } = interval
   const bare = ({ id, name, facts: { [serverFact]: on } }: ListedRow): Row => ({ id, name, facts: on?.is ? { [serverFact]: on } : {} })
   const known = (before ?? []).map((each) => {
     const row = rows.get(each.id)
@@ -302,7 +304,7 @@ function compareAll(before: Seen[] | undefined, rows: Map<string, ListedRow>, in
     .map((row) => {
       const isNew = before !== undefined && interval.list === 'apiKeys'
       const difference: Difference | undefined = isNew
-        ? { ...when, id: row.id, name: row.name, what: 'created', facts: [], by: [] }
+        ? { ...happened(interval, interval.since), id: row.id, name: row.name, what: 'created', facts: [] }
         : undefined
       return { seen: bare(row), difference }
     })
@@ -339,13 +341,16 @@ async function foreignOf(app: App, found: Difference[]): Promise<Map<Difference,
   return new Map(foreign.map((each) => [each, { ...each, by: [...new Set(authorsOf(each))].slice(0, 3) }]))
 }
 
-/** The keys that Lockkeeper's own acts since then were about, as the audit notes them: it also deletes keys without a new request. */
+/** The keys that Lockkeeper created or deleted since then, as the audit notes it, and those that it is deleting because they have ended. */
 async function notedKeys(app: App, found: Difference[]): Promise<Set<string>> {
   const ids = new Set(found.filter(({ list }) => list === 'apiKeys').map(({ id }) => id))
   if (ids.size === 0) return new Set()
   const since = Math.min(...found.map((each) => each.since))
-  const entries = await findEntries(app, ({ resourceId = '' }) => ids.has(resourceId), { since })
-  return new Set(entries.flatMap(({ verdict, resourceId = '' }) => (verdict === 'genuine' ? [resourceId] : [])))
+  const isChange = ({ act, resourceId = '' }: AuditEntry) => ids.has(resourceId) && act !== 'call-for-key-end' && act !== 'adopt-key-end'
+  const [entries, { ends }] = await Promise.all([findEntries(app, isChange, { since }), readEnds(app)])
+  const noted = entries.flatMap(({ verdict, resourceId = '' }) => (verdict === 'genuine' ? [resourceId] : []))
+  const ending = found.flatMap(({ id, at }) => ((ends.get(id)?.end ?? at) < at ? [id] : []))
+  return new Set([...noted, ...ending])
 }
 
 function toWatchers(watches: Watch[], words: Mrkdwn): Next['messages'][number] {

@@ -23,10 +23,13 @@ import { code, escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
 export class Refusal extends UserError {
   override name = 'Refusal'
   readonly words: Mrkdwn
+  /** The field of the form that it is about. Default: the first one. */
+  readonly field: string | undefined
 
-  constructor(words: Mrkdwn) {
+  constructor(words: Mrkdwn, field?: string) {
     super(words.text)
     this.words = words
+    this.field = field
   }
 }
 

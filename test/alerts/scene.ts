@@ -174,8 +174,8 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
 
 /** What the handling of alerts reads of a record. */
 function recordIn({ id, hash }: { id: string; hash: Record<string, string> }) {
-  const { state = '', serverId } = hash
-  return { id, state: JSON.parse(state), kind: 'ip.evacuate', origin: { userId: 'alerts' }, resource: serverId }
+  const { state = '', serverId, requester = 'alerts' } = hash
+  return { id, state: JSON.parse(state), kind: 'ip.evacuate', origin: { userId: requester }, resource: serverId }
 }
 
 const defaultServers = [server('standby'), ...Array.from({ length: 9 }, (_, index) => server(`web-${index + 1}`))]

@@ -324,6 +324,20 @@ describe('two alerts about one server', () => {
     expect(await redis.hget(keys.record(resolvedRequests[0] ?? ''), 'state')).toBe('"withdrawn"')
   })
 
+  test('of which one is refused because a machine evacuates the server are listed, and not tried again', async () => {
+    const scene = arrange()
+    await scene.take([first])
+    const [requestId = ''] = await scene.redis.keys(scene.keys.record('*'))
+    await scene.redis.hdel(scene.keys.alertedServer('sv_web-1'), `alert:${read([first])[0]?.key}`)
+    await scene.redis.hset(requestId, 'requester', 'machine:ci')
+    scene.hooks.beforeRecord = async () => {
+      throw refusal('Another request is open.')
+    }
+
+    expect(await scene.take([other])).toBe('accepted')
+    expect(JSON.stringify(scene.posts)).toContain('Another request is open.')
+  })
+
   test('of which one begins while the other ends lose nothing', async () => {
     const scene = arrange()
     await scene.take([first])

@@ -10,18 +10,39 @@ const env = { STATE_KEY: 'a-state-key-of-tests-that-is-long-enough', REPEAT_MS: 
 const keysCalled = ({ accountApi }: Scene, label: string) =>
   accountApi.world.data.apiKeys.filter(({ name }) => parseKeyName(name)?.label === label)
 
+const isDrop = (sent: Buffer) => sent.toString('latin1').toLowerCase().includes('hdel') && sent.includes('key-ends')
+
 /** A key lasts up to two minutes, and its end is looked for every 30 s. */
 const long = 400_000
 
-/** Ada gets a key that ends at the next full minute but one, at the latest. Returns her request message. */
-async function shortKey({ slack, ada, ben }: Scene) {
-  const cardOf = (fits: RegExp) => slack.until(() => slack.messages(ops).find(({ text }) => text.includes('key brief') && fits.test(text)))
-  await ada.command('/infra keys create brief for 1m', { channel: ops })
+/** Ada gets a key for a time. One for a minute ends at the next full minute but one, at the latest. Returns her request message. */
+async function keyFor({ slack, ada, ben }: Scene, label: string, time: string) {
+  const cardOf = (fits: RegExp) =>
+    slack.until(() => slack.messages(ops).find(({ text }) => text.includes(`key ${label}`) && fits.test(text)))
+  await ada.command(`/infra keys create ${label} for ${time}`, { channel: ops })
   await ben.click(await cardOf(/needs approval from/), 'Approve')
   await ada.click(await cardOf(/\*Approved\.\*/), 'Create key')
   const card = await cardOf(/Create API key/)
   await slack.until(() => slack.thread(ops, card.ts).find(({ text }) => /Done/.test(text)))
   return card
+}
+
+/** Starts the next bot once the last one was killed. `beforeNext` runs in between. */
+function killing({ bots, proxy }: Scene) {
+  return async (arm: (kill: () => boolean) => unknown, beforeNext = () => {}): Promise<void> => {
+    const killed = Promise.withResolvers<void>()
+    let isArmed = true
+    arm(() => {
+      if (!isArmed) return false
+      isArmed = false
+      void bots.kill(0).then(killed.resolve)
+      return true
+    })
+    await killed.promise
+    beforeNext()
+    proxy.holdSent(() => false, Promise.resolve())
+    await bots.start(0)
+  }
 }
 
 test(
@@ -30,40 +51,39 @@ test(
     const scene = await startScene({ env: { ...env, ACCOUNT_WINDOW_MS: '2000' } })
     const { accountApi, slack, bots, proxy } = scene
     const before = accountApi.world.data.apiKeys.map(({ id }) => id)
-    const card = await shortKey(scene)
+    const card = await keyFor(scene, 'brief', '1m')
     const said = () => slack.thread(ops, card.ts).filter(({ text }) => /has ended/.test(text)).length
 
-    /** Starts the next bot once the last one was killed. */
-    async function killedBy(arm: (kill: () => boolean) => unknown): Promise<void> {
-      const killed = Promise.withResolvers<void>()
-      let isArmed = true
-      arm(() => {
-        if (!isArmed) return false
-        isArmed = false
-        void bots.kill(0).then(killed.resolve)
-        return true
-      })
-      await killed.promise
-      proxy.holdSent(() => false, Promise.resolve())
-      await bots.start(0)
-    }
-
+    const killedBy = killing(scene)
     const isDeletion = { method: 'DELETE', path: /api_keys/ }
     await killedBy((kill) => accountApi.faults.add({ ...isDeletion, kind: 'drop-before', when: kill }))
     expect(keysCalled(scene, 'brief')).toHaveLength(1)
     await killedBy((kill) => accountApi.faults.add({ ...isDeletion, kind: 'drop-after', when: kill }))
     expect(keysCalled(scene, 'brief')).toEqual([])
     // The message is owed, but the record is still there.
-    const drops = (sent: Buffer) => sent.toString('latin1').toLowerCase().includes('hdel') && sent.includes('key-ends')
-    await killedBy((kill) => proxy.holdSent((sent) => drops(sent) && kill(), new Promise(() => {})))
-    for (const when of ['before', 'after'] as const)
-      if (said() === 0)
-        await killedBy((kill) => {
-          const isIt = (args: object) => JSON.stringify(args).includes('has ended') && kill()
-          slack.faults.add({ method: 'chat.postMessage', kind: `drop-${when}`, when: isIt })
-        })
+    // Set before the next bot runs, so that it meets both.
+    const posts: Promise<void>[] = []
+    const killAtPost = (when: 'before' | 'after') => {
+      const killed = Promise.withResolvers<void>()
+      const kill = (args: object) => {
+        const isIt = JSON.stringify(args).includes('has ended')
+        if (isIt) void bots.kill(0).then(killed.resolve)
+        return isIt
+      }
+      slack.faults.add({ method: 'chat.postMessage', kind: `drop-${when}`, when: kill })
+      posts.push(killed.promise)
+    }
+    const holdDrop = (kill: () => boolean) => proxy.holdSent((sent) => isDrop(sent) && kill(), new Promise(() => {}))
+    await killedBy(holdDrop, () => {
+      killAtPost('before')
+      killAtPost('after')
+    })
+    for (const killed of posts) {
+      await killed
+      await bots.start(0)
+    }
 
-    await untilTrue('the end is told', async () => said() === 1)
+    await untilTrue('the thread says that it has ended', async () => said() === 1)
     await delay(4_000)
     expect(said()).toBe(1)
     expect(accountApi.world.data.apiKeys.map(({ id }) => id)).toEqual(before)
@@ -77,7 +97,7 @@ test(
   async () => {
     const scene = await startScene({ env, bots: 2 })
     const { accountApi, slack } = scene
-    const card = await shortKey(scene)
+    const card = await keyFor(scene, 'brief', '1m')
     const [key] = keysCalled(scene, 'brief')
     const until = (parseKeyName(key?.name)?.end ?? 0) + 40_000
     const refused = accountApi.faults.add({
@@ -92,6 +112,37 @@ test(
     expect(refused.fired).toBeGreaterThan(0)
     expect(keysCalled(scene, 'brief')).toEqual([])
     expect(slack.messages(ops).filter(({ text }) => /should have ended/.test(text))).toEqual([])
+  },
+  long,
+)
+
+test(
+  'a rotation that keeps the old key for a minute ends it then, and keeps the new one, although the bot is killed at every step of the overlap',
+  async () => {
+    const scene = await startScene({ env: { ...env, ACCOUNT_WINDOW_MS: '2000' } })
+    const { accountApi, slack, ada, ben } = scene
+    const card = await keyFor(scene, 'old', '2d')
+    const killedBy = killing(scene)
+    const [old] = keysCalled(scene, 'old')
+    await ada.command(`/infra keys rotate ${old?.id} keeping the old one for 1m`, { channel: ops })
+    const rotation = (fits: RegExp) =>
+      slack.until(() => slack.messages(ops).find(({ ts, text }) => ts !== card.ts && text.includes('key old') && fits.test(text)))
+    await ben.click(await rotation(/needs approval from/), 'Approve')
+    const approved = await rotation(/\*Approved\.\*/)
+
+    const isRename = { method: 'PATCH', path: /api_keys/ }
+    for (const kind of ['drop-before', 'drop-after'] as const)
+      await killedBy((kill) => {
+        accountApi.faults.add({ ...isRename, kind, when: kill })
+        if (kind === 'drop-before') void ada.click(approved, 'Rotate key')
+      })
+    await killedBy((kill) => scene.proxy.holdSent((sent) => isDrop(sent) && kill(), new Promise(() => {})))
+
+    await untilTrue('only the new key is left', async () => keysCalled(scene, 'old').every(({ id }) => id !== old?.id))
+    await slack.until(() => slack.thread(ops, approved.ts).find(({ text }) => /has ended/.test(text)))
+    await delay(4_000)
+    expect(keysCalled(scene, 'old')).toHaveLength(1)
+    expect(slack.thread(ops, approved.ts).filter(({ text }) => /has ended/.test(text))).toHaveLength(1)
   },
   long,
 )

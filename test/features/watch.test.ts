@@ -26,7 +26,7 @@ test('a person has at most twenty watches, also if several commands arrive at th
   const last = await Promise.all([watch(['203.0.113.20']), watch(['203.0.113.21'])])
   expect(last.toSorted()).toEqual([
     expect.stringMatching(/^:eyes: Watching Elastic IP `203\.0\.113\.2\d` for 30 days\./),
-    "Refused: You have 20 watches, and more aren't possible. End one: `/infra watches`",
+    'Refused: You have 20 watches, the maximum. End one: `/infra watches`',
   ])
   expect(await watches()).toHaveLength(20)
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Scene, startScene } from '../faults/scene.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { dumpRedis } from './dump-redis.ts'
-import { ops, people, untilReport, untilShown } from './world.ts'
+import { general, ops, people, untilReport, untilShown } from './world.ts'
 
 let scene: Scene
 let { slack, accountApi, redis, bots } = {} as Scene
@@ -17,7 +17,16 @@ const answers: string[] = []
 beforeAll(async () => {
   scene = await startScene({
     atOnce: 0,
-    env: { LOG_LEVEL: 'trace', STATE_KEY: 'a-state-key-of-the-canary-32-characters', SHORT_MS: '1000', MOVE_POLL_INTERVAL: '200ms' },
+    env: {
+      LOG_LEVEL: 'trace',
+      STATE_KEY: 'a-state-key-of-the-canary-32-characters',
+      SHORT_MS: '1000',
+      MOVE_POLL_INTERVAL: '200ms',
+      WATCH_CHANGES: 'true',
+      OPS_CHANNEL: general,
+      ACCOUNT_WINDOW_MS: '2000',
+      REPEAT_MS: '500',
+    },
     own: (_, account) => ({ INFRA_READ_KEY: readKeyOf(account) }),
     onEnd: (close) => {
       end = close
@@ -26,6 +35,7 @@ beforeAll(async () => {
   ;({ slack, accountApi, redis, bots } = scene)
   monitor = await scene.admin.monitor()
   monitor.on('monitor', (_, args: string[]) => redisCommands.push(args.join(' ')))
+  slack.invite(general, 'U0LOCKKEEP')
   await bots.start(0)
   slack.connectBot(bots.url(0))
 }, 120_000)
@@ -88,6 +98,18 @@ test('a key that ends: it is extended, and a new one takes its place', async () 
     await untilReport(slack, asked.ts, /Done/)
   }
   expect(accountApi.world.data.apiKeys.filter(({ name }) => name.startsWith('ending ['))).toHaveLength(2)
+})
+
+test('a key that somebody else creates on a watched account, which operators are told of', async () => {
+  const made = await fetch(`${accountApi.url}/auth/api_keys`, {
+    method: 'POST',
+    headers: { authorization: accountApi.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ data: { type: 'api_keys', attributes: { name: 'by-hand' } } }),
+  })
+  expect(made.status).toBe(201)
+  await slack.until(() => slack.messages(general).find(({ text }) => text.includes('API key `by-hand` was created outside Lockkeeper')), {
+    timeoutMs: 60_000,
+  })
 })
 
 test('a key that Slack does not show: it refuses the message, or is unavailable', async () => {

@@ -71,6 +71,7 @@ describe('a key for a time', () => {
     const token = before?.token
     const first = parseKeyName(before?.name)?.end ?? 0
     const extension = await carryOut(world, '/infra keys extend ci-deploy 30 days')
+    expect(JSON.stringify(extension.blocks)).toMatch(/Access\W.*read-only.*Usable from\W.*any IP/)
     await untilReport(world.slack, extension.ts, /Done/)
     const [after] = keysCalled(world, 'ci-deploy')
     const end = parseKeyName(after?.name)?.end ?? 0
@@ -110,7 +111,7 @@ describe('a key for a time', () => {
     await refusal('/infra keys create ci-deploy for 10s', /after one minute at the earliest/)
     await refusal('/infra keys create ci-deploy for 9999d', /within 10 years/)
     await carryOut(world, '/infra keys create ci-deploy for 30d', 'Create key')
-    await refusal('/infra keys extend ci-deploy 1d', /This key ends .* anyway/)
+    await refusal('/infra keys extend ci-deploy 1d', /This key ends .* already/)
     await refusal('/infra keys extend terraform 1d', /doesn't end by itself/)
     const without = await startWorld()
     await without.ada.command('/infra keys create ci-deploy for 30d', { channel: ops })
@@ -138,6 +139,20 @@ describe('a rotation that keeps the old key for a while', () => {
     const renamed = () => Math.abs((parseKeyName(keysCalled(world, 'ci-deploy')[0]?.name)?.end ?? 0) - Date.now() - day) < 10 * 60_000
     await expect.poll(renamed).toBe(true)
     await expect.poll(async () => (await recordsOf(world)).map(({ once }) => once)).toEqual([undefined, undefined])
+  })
+
+  test('ends the old key by its record, if the account does not rename it', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create ci-deploy', 'Create key')
+    const [old] = keysCalled(world, 'ci-deploy')
+    const refused = world.accountApi.faults.add({ method: 'PATCH', path: /api_keys/, kind: 'status', status: 403, times: 5 })
+    await carryOut(world, '/infra keys rotate ci-deploy keeping the old one for 1d', 'Rotate key')
+
+    await tend(world)
+    const recorded = async () => (await recordsOf(world)).filter(({ once }) => once === undefined).map(({ keyId, end }) => [keyId, end])
+    await expect.poll(recorded).toEqual([[old?.id, expect.any(Number)]])
+    expect(refused.fired).toBe(1)
+    expect(keysCalled(world, 'ci-deploy')[0]?.name).toBe(old?.name)
   })
 
   test('leaves the old key as it was, if nobody saw the new token', async () => {
@@ -170,7 +185,7 @@ test('a rule is judged at the request, at the approval and at the creation', asy
   })
   const world = await start({ env: policy('{longest: 30d, default: 10d}') })
   await world.ada.command('/infra keys create ci-deploy for 31d', { channel: ops })
-  await untilShown(world.slack, people.ada, /The rule “keys” allows at most 30\sd/)
+  await untilShown(world.slack, people.ada, /The rule “keys” allows a key for at most 30\sd/)
   await world.ada.command('/infra keys create ci-deploy', { channel: ops })
   const usual = await untilCard(world.slack, /ci-deploy until .*needs approval from/s)
   await world.ada.command('/infra keys create approved for 29d', { channel: ops })

@@ -89,9 +89,20 @@ describe('a new key', () => {
       addresses: 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
     })
 
-    await world.ada.fill(view, { Name: 'ci-deploy', 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })
+    await world.ada.fill(view, {
+      Name: 'ci-deploy',
+      'Allowed addresses': '203.0.113.0/24 2001:db8::/32',
+      Ends: 'On a date',
+      Date: '2020-01-01',
+    })
+    expect((await world.ada.submit()).errors).toEqual({
+      date: expect.stringMatching(/is past\. Write a later date\. Nothing was requested\.$/),
+    })
+
+    await world.ada.fill(view, { Ends: 'Never', Date: '' })
     await world.ada.submit()
     const card = await untilCard(world.slack, /needs approval from/)
+    expect(JSON.stringify(card.blocks)).toMatch(/Ends\W.*never/)
     await world.chiara.click(card, 'Approve')
     await world.ada.click(await untilCard(world.slack, /\*Approved\.\*/), 'Create key')
     await untilShown(world.slack, people.ada, /Your new API key/)

@@ -17,6 +17,10 @@ const app = (defaultMs?: number) =>
 const entered = (ends: string, date = '') => enteredEnd(app(), { ends, date }, origin.userId)
 const at = (time: string) => Date.parse(time)
 
+test.each(['never', '30d'])('a date beside %s is asked back', async (ends) => {
+  await expect(entered(ends, 'in 35 days')).rejects.toThrow('Choose “On a date”, or leave the date empty.')
+})
+
 test('a time after a label is the end, and a label may contain for', () => {
   const split = (text: string, bare = false) => splitEnd(text.split(' '), { bare })
   expect(split('ci-deploy for 30d')).toEqual({ args: ['ci-deploy'], end: 'in 30d' })

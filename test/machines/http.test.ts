@@ -53,6 +53,16 @@ describe('the same call again', () => {
     expect(cards(world)).toHaveLength(2)
   })
 
+  test('can be corrected after a refusal, which requested nothing', async () => {
+    const world = await startMachineWorld()
+    const body = world.move()
+    expect(await world.call('POST /v1/requests', { body: { ...body, server: 'no-such-server' }, key: 'k' })).toMatchObject({ status: 422 })
+
+    const corrected = await world.call('POST /v1/requests', { body, key: 'k' })
+    expect(corrected).toMatchObject({ status: 201 })
+    expect(await world.call('POST /v1/requests', { body, key: 'k' })).toMatchObject({ status: 200, json: { id: corrected.json.id } })
+  })
+
   test('on two processes at the same moment is one request', async () => {
     const world = await startMachineWorld({ replicas: 2 })
     const body = world.move()

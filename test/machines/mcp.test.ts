@@ -68,6 +68,14 @@ describe('an agent', () => {
     await expect.poll(() => patchesOf(world).length).toBe(1)
   })
 
+  test('calls with POST, and one message at a time', async () => {
+    const { urlOf } = await startMachineWorld()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const send = (method: string, body?: string) => fetch(`${urlOf()}/mcp`, { method, headers, body })
+    expect((await send('POST', '[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]')).status).toBe(400)
+    expect((await send('GET')).status).toBe(405)
+  })
+
   test('gets errors as results, with the sentence and the next step', async () => {
     const world = await startMachineWorld()
     const [client, other] = [await connect(world), await connect(world, { sent: otherToken })]

@@ -63,7 +63,7 @@ describe("Slack's assistant", () => {
     const { result } = await world.tool('propose_move', { ...world.move, reason: 'Deploy 42' })
     expect(result).toMatchObject({ state: 'waiting', change: 'ip.move' })
     const card = await untilCard(world.slack, /<@U0ADA00001> needs approval/)
-    // It tries again when an answer is late, and signs anew.
+    // It tries again when an answer is late, with another signature.
     expect((await world.tool('propose_move', world.move)).result).toMatchObject({ id: result.id })
     const keyed = await world.tool('propose_move', { ...world.move, idempotency_key: 'one' }).then(({ text }) => text)
     expect(keyed).toMatch(/you have an open request/)

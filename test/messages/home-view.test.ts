@@ -210,7 +210,7 @@ describe('a Home tab with many requests', () => {
     const blocks = homeBlocks(content({ ...ofEach, watches }))
     expect(blocks.length).toBeLessThanOrEqual(100)
     const [, part = ''] = readableBlocks(blocks).split('# Your watches (20)')
-    const shown = part.match(/told in/g)?.length ?? 0
+    const shown = part.match(/posts in/g)?.length ?? 0
     expect(shown).toBeGreaterThan(0)
     expect(part).toContain(`(${20 - shown} more aren't shown. See *watches*.)`)
   })

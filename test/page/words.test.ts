@@ -5,6 +5,10 @@ import { emojiNamed, formatSlackDate, type Inline, parseMrkdwn } from '../sandbo
 
 const text = (words: string) => ({ type: 'text', text: words })
 
+test('a token stands alone in its block', () => {
+  expect(parseMrkdwn('```secret_token```')).toEqual([{ type: 'code', text: 'secret_token' }])
+})
+
 test('emphasis, code, links and emoji are distinguished', () => {
   expect(parseMrkdwn('*Done*, _in_ `9 s` <https://example.com/a?b=1&amp;c=2|here> :eyes:')).toEqual([
     { type: 'bold', children: [text('Done')] },

@@ -157,7 +157,10 @@ describe('a key that ends', () => {
     expect(keys.posts.map(({ place, text }) => [place, text.replace(/<!date[^>]*>/g, 'DATE')])).toEqual([
       ['C0OPS00001 1000.1', ':hourglass: <@U0ADA00001>, API key *ci-deploy* ends DATE. Its token stops working then.'],
       ['C0OPS00001 1000.1', ':hourglass: <@U0ADA00001>, API key *ci-deploy* ends DATE. Its token stops working then.'],
-      ['C0OPS00001 1000.1', ':no_entry_sign: API key *ci-deploy* has ended. It was deleted, and its token no longer works. <@U0ADA00001>'],
+      [
+        'C0OPS00001 1000.1',
+        ':no_entry_sign: API key *ci-deploy* has ended. It was deleted, and its token no longer works. cc <@U0ADA00001>',
+      ],
     ])
     expect(keys.posts.map(({ buttons }) => buttons)).toEqual([['key.extend', 'key.rotate'], ['key.extend', 'key.rotate'], []])
     expect(await keys.acts()).toEqual(['call-for-key-end', 'call-for-key-end', 'end-key'])

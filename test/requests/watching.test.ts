@@ -117,7 +117,7 @@ describe('an Elastic IP that is watched', () => {
     await account.later()
     await account.later()
     expect(told(account)).toEqual([
-      ":eyes: Elastic IP `203.0.113.10` is no longer on the account. Lockkeeper didn't do that. Author unknown. This watch has ended. <@U0ADA00001>",
+      ':eyes: Elastic IP `203.0.113.10` was removed outside Lockkeeper. Author unknown. This watch has ended. <@U0ADA00001>',
     ])
     expect(await account.watches()).toEqual([])
   })
@@ -142,7 +142,7 @@ describe('an Elastic IP that is watched', () => {
     await account.later(3 * hour)
     expect(told(account)).toEqual([
       expect.stringMatching(
-        /outside Lockkeeper\. Author unknown\. Lockkeeper saw nothing between <!date\^\d+\^.*> and <!date\^\d+\^.*>, so it happened in that time\./,
+        /outside Lockkeeper\. Author unknown\. Lockkeeper didn't check between <!date\^\d+\^.*> and <!date\^\d+\^.*>, so it happened in that time\./,
       ),
     ])
   })
@@ -267,7 +267,7 @@ describe('a watch', () => {
     await account.later(30 * day)
     await account.later()
     expect(told(account)).toEqual([
-      ':hourglass: The watch of Elastic IP `203.0.113.10` has ended after 30 days. To watch it again: `/infra watch ip 203.0.113.10` <@U0ADA00001>',
+      ':hourglass: The watch on Elastic IP `203.0.113.10` has ended after 30 days. To watch it again: `/infra watch ip 203.0.113.10` <@U0ADA00001>',
     ])
     expect(await account.watches()).toEqual([])
   })
@@ -401,11 +401,21 @@ describe('WATCH_CHANGES', () => {
     const [text = '', ...others] = told(account)
     expect(text.split('\n').toSorted()).toEqual([
       ':eyes: *Changed outside Lockkeeper*',
-      "•  API key `ci` is no longer on the account. Lockkeeper didn't do that. Author unknown.",
+      '•  API key `ci` was removed outside Lockkeeper. Author unknown.',
       '•  API key `found` was created outside Lockkeeper. By `greta@nimbus.example`.',
       '•  Elastic IP `203.0.113.10` moved from `web-2` to `web-1` outside Lockkeeper. Author unknown.',
     ])
     expect(others).toEqual([])
+  })
+
+  test('says that nothing was seen for a while if nobody looked', async () => {
+    const account = await watchedChanges()
+    account.lists.apiKeys = keys('laptop')
+    await account.later(3 * hour, 2)
+    await account.later(minute, 2)
+    expect(told(account)).toEqual([
+      expect.stringMatching(/API key `ci` was removed outside Lockkeeper\. Author unknown\. Lockkeeper didn't check between <!date\^/),
+    ])
   })
 
   test('does not tell of keys that Lockkeeper made, revoked or deleted', async () => {
@@ -428,7 +438,7 @@ describe('WATCH_CHANGES', () => {
     account.lists.apiKeys = []
     await account.later(0, 2)
     await account.later(0, 2)
-    expect(told(account)).toEqual([expect.stringMatching(/API key `ci` is no longer on the account[^\n]*$/)])
+    expect(told(account)).toEqual([expect.stringMatching(/API key `ci` was removed outside Lockkeeper[^\n]*$/)])
   })
 
   test('begins anew on an empty Redis, and tells of nothing that was there before', async () => {

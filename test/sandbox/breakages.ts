@@ -208,7 +208,7 @@ export function createBreakages(around: Around): Breakage[] {
       id: 'days-later',
       name: 'Thirty days later',
       effect:
-        'Makes keys that end 30 days older, and all that is open, and restarts Lockkeeper. Within 20 seconds, owners are called and keys end.',
+        'Makes keys that end 30 days older, and all that is open, and restarts Lockkeeper. Within 20 seconds, a key for 35 days is called for, and after a second press it ends.',
       kind: 'act',
       verb: 'Skip 30 days',
       run: () => skipDays(around),
@@ -374,7 +374,7 @@ async function skipDays({ accountApi, slack, requests, passTime }: Around): Prom
     await requests.shiftFreeze(ms)
     count = await requests.shiftKeys(accountApi.world, slack.workspace.team.id, ms)
   })
-  return `It is 30 days later. ${count === 0 ? 'No key ends. Create one first, such as /infra keys create ci-deploy for 30d.' : `Keys that end: ${count}.`}`
+  return `It is 30 days later. ${count === 0 ? 'No key ends. Create one first, such as /infra keys create ci-deploy for 35d.' : `Keys that end: ${count}.`}`
 }
 
 const ben = 'U0BEN00001'

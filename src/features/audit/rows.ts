@@ -104,11 +104,16 @@ export function storyRow(story: Story, address: string | undefined, catalog: Wor
     what: address === undefined ? named : link(address, toPlainText(named)),
     name: toPlainText(what),
     outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome?.[0]),
-    by: by === undefined ? undefined : mention(by),
+    by: by === undefined ? byItself(story, entries) : mention(by),
     decision: isMadeUp ? undefined : decisionIn(entries),
     notes: notesOn(story, entries, catalog),
     mark: unverified !== undefined || last === undefined ? ':warning:' : markOf(last),
   }
+}
+
+/** Without a request, what nobody did Lockkeeper did by itself. */
+function byItself({ requestId }: Story, [entry]: FoundEntry[]): Mrkdwn | undefined {
+  return requestId === undefined && entry?.verdict === 'genuine' && entry.act !== 'unreadable' ? mrkdwn`Lockkeeper` : undefined
 }
 
 /** Returns the entries that a story is made of: the genuine ones. If there are none, returns the others, which are marked. */

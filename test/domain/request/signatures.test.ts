@@ -15,6 +15,7 @@ const content = requestFor({
   repeats: ref,
   fromMessage: { channelId: 'C0OPS00001', ts: '1795010400.000100' },
   alert: { name: 'server down' },
+  link: 'https://ci.example.com/jobs/42',
   parent: { id: 'a parent', kind: 'ip.evacuate' },
   otherRules: [{ name: 'moves', approvals: 2 }],
 })
@@ -60,6 +61,7 @@ describe('the signature of a request', () => {
   test('covers the warnings by the hash', () => {
     expect(signatures.verifyRecord(signed)).toBe('genuine')
     expect(signatures.verifyRecord({ ...signed, warnings: [] })).toBe('forged')
+    expect(signatures.verifyRecord({ ...signed, link: 'https://elsewhere.example.com' })).toBe('forged')
   })
 })
 

@@ -16,6 +16,7 @@ const emphasis = (mark: string, name: string) =>
 const token = new RegExp(
   [
     '<(?<control>[^<>\\n]+)>',
+    '```(?<block>[^`]+)```',
     '`(?<code>[^`\\n]*[^`\\s][^`\\n]*)`',
     ":(?<emoji>[a-z0-9_+'-]+):",
     `(?<!${word})(?<address>https?:\\/\\/[^\\s<>|]*[^\\s<>|.,;:!?'")\\]}*_~])`,
@@ -47,7 +48,7 @@ export function parseMrkdwn(text: string, verbatim = false): Inline[] {
 }
 
 function pieceOf(groups: Record<string, string | undefined>, verbatim: boolean): Inline | undefined {
-  const { control, code, emoji, address, bold, italic } = groups
+  const { control, block, code = block, emoji, address, bold, italic } = groups
   if (control) return parseControl(control)
   if (code) return { type: 'code', text: plainOf(code) }
   if (emoji) return { type: 'emoji', name: emoji }
