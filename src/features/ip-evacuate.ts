@@ -145,7 +145,7 @@ async function findNamed(app: App, first: string, second: string, signal: AbortS
   return {
     thing: servers,
     typed: second,
-    found: serversMeant(await findTyped(app, servers, second, signal), source.project),
+    found: serversMeant(await findTyped(app, servers, second, signal), source),
     inputOf: (targetId) => ({ serverId: source.id, targetId }),
     ask: mrkdwn`Which one should the Elastic IPs of ${code(source.hostname ?? source.id)} move to?`,
     byId: `evacuate ${first} <id>`,

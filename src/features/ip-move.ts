@@ -73,11 +73,11 @@ export async function readCommand(app: App, call: CommandCall, signal: AbortSign
 async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<MoveInput>> {
   // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
   if (elasticIps.isId?.(first) && servers.isId?.(second)) return { input: { elasticIpId: first, serverId: second } }
-  const [{ id: elasticIpId, address = elasticIpId, project }] = await findTyped(app, elasticIps, first, signal)
+  const [{ id: elasticIpId, address = elasticIpId, project, site }] = await findTyped(app, elasticIps, first, signal)
   return {
     thing: servers,
     typed: second,
-    found: serversMeant(await findTyped(app, servers, second, signal), project),
+    found: serversMeant(await findTyped(app, servers, second, signal), { project, site }),
     inputOf: (serverId) => ({ elasticIpId, serverId }),
     ask: mrkdwn`Which one should ${code(address)} move to?`,
     byId: `ip move ${address} <id>`,

@@ -136,7 +136,10 @@ export async function findServers(app: ServerNeeds, typed: string, signal?: Abor
   const listed = byId.length > 0 ? byId : named(all)
   if (listed.length > 0) return listed
   const read = isServerId(typed) ? await app.account.servers.get(typed, { signal }).catch(nothingIfAbsent) : undefined
-  return read ? [read] : named(await app.account.servers.list({ hostname: typed, signal }))
+  const found = read ? [read] : named(await app.account.servers.list({ hostname: typed, signal }))
+  if (found.length > 0 || !app.lists) return found
+  // The account may find a hostname only as it is written.
+  return named((await asFarAsRead(app.lists.servers()).catch(() => ({ items: [] }))).items)
 }
 
 function isServerId(typed: string): boolean {

@@ -1,7 +1,7 @@
 import type { AccountApi } from '../account/client.ts'
 import type { ElasticIp, Server } from '../account/objects.ts'
 import { asFarAsRead, findInList, type ReadList, readOrRefuse } from '../account/resource.ts'
-import { type ProjectRef, projectName, sameProject } from '../domain/account.ts'
+import { type Named, type ProjectRef, projectName, sameProject, sameSite } from '../domain/account.ts'
 import type { Change, Description, Fact, Preflight, PreflightOptions } from '../domain/change.ts'
 import { ApiError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
@@ -177,11 +177,13 @@ function idOf(label: string, { id, name }: { id: string; name: string }, address
   return value === undefined ? [] : [{ label, value, detail }]
 }
 
-/** Returns the servers that can be meant: the only one in this project, or else all of them. */
-export function serversMeant<Found extends { project?: ProjectRef }>(
+/** Returns the servers that can be meant: those in this project and site. If there are none, the check of the first one says why. */
+export function serversMeant<Found extends Pick<Server, 'project' | 'site'>>(
   found: [Found, ...Found[]],
-  project: ProjectRef | undefined,
+  { project, site }: { project?: ProjectRef | undefined; site?: Named | undefined },
 ): [Found, ...Found[]] {
-  const [inProject, ...others] = found.filter((server) => sameProject(server.project, project))
-  return inProject && others.length === 0 ? [inProject] : found
+  const isInPlace = (server: Found) =>
+    sameProject(server.project, project) !== false && sameSite({ location: site, assigned: undefined, target: server.site }) !== false
+  const [first = found[0], ...others] = found.filter(isInPlace)
+  return [first, ...others]
 }

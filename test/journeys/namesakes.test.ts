@@ -24,3 +24,24 @@ test.each([
   expect(card.text).toMatch(/Another server \(`sv_\w+`\) is also called `web-2`\./)
   expect((await untilShown(world.slack, people.ada, /Request posted/)).ts).toBe(choice.ts)
 })
+
+test('namesakes that do not fit are not offered: the only one that does is meant, and if none does, the check says why', async () => {
+  const world = await startWorld(withAddresses(addresses(1)))
+  await world.ada.command('/infra ip move 203.0.113.10 bastion-1', { channel: ops })
+  await untilCard(world.slack, /Move 203\.0\.113\.10: web-1 → bastion-1/)
+
+  const inFrankfurt = world.accountApi.world.data.elasticIps.find(({ site, status }) => site === 'FRA' && status === 'active')
+  await world.ada.command(`/infra ip move ${inFrankfurt?.address} bastion-1`, { channel: ops })
+  await untilShown(world.slack, people.ada, /bastion-1.*ASH.*FRA|FRA.*ASH/s)
+})
+
+test.each([26, 200])('a hostname counts in any case, also if the account finds it only as it is written: %i servers', async (count) => {
+  const world = await startWorld(withAddresses(addresses(1)))
+  const { data } = world.accountApi.world
+  const [first] = data.servers
+  if (!first) throw new Error('the stand-in has no servers')
+  for (let index = data.servers.length; index < count; index += 1)
+    data.servers.push({ ...structuredClone(first), id: `sv_more${index}`, hostname: `more-${index}` })
+  await world.ada.command('/infra ip move 203.0.113.10 WEB-2', { channel: ops })
+  await untilCard(world.slack, /Move 203\.0\.113\.10: web-1 → web-2/)
+})
