@@ -42,6 +42,9 @@ test.each([26, 200])('a hostname counts in any case, also if the account finds i
   if (!first) throw new Error('the stand-in has no servers')
   for (let index = data.servers.length; index < count; index += 1)
     data.servers.push({ ...structuredClone(first), id: `sv_more${index}`, hostname: `more-${index}` })
+  // Lockkeeper then knows how long the list is.
+  await world.ada.command('/infra servers', { channel: ops })
+  await untilShown(world.slack, people.ada, /servers\*/)
   await world.ada.command('/infra ip move 203.0.113.10 WEB-2', { channel: ops })
   await untilCard(world.slack, /Move 203\.0\.113\.10: web-1 → web-2/)
 })
