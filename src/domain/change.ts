@@ -39,7 +39,7 @@ export type Finding = z.infer<typeof Finding>
 export interface Words {
   /** One or two sentences: what happened, and why. */
   why: string
-  /** A sentence that says what to do. Present only if requesting the same change again is of no use. */
+  /** A sentence that says what to do, or nothing. Present only if requesting the same change again is of no use. */
   next?: string
   /** Set for a warning of which approvers have nothing to confirm. It is small print. */
   isNote?: true

@@ -66,7 +66,6 @@ export type KeyFacts = z.infer<typeof KeyFacts>
 const Verb = z.enum(['rotate', 'revoke'])
 type Verb = z.infer<typeof Verb>
 
-const nothingLeft = 'There is nothing left to do.'
 const requestNew = 'Request a new key.'
 const keyId = z.string()
 const name = z.string()
@@ -76,7 +75,7 @@ export const keyFindings = findings({
   ...endFindings,
   ...creationFindings,
   'no-key': finding({ keyId, verb: Verb }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, {
-    next: ({ verb }) => (verb === 'rotate' ? requestNew : nothingLeft),
+    next: ({ verb }) => (verb === 'rotate' ? requestNew : ''),
   }),
   'own-key': finding(
     { verb: Verb, variable: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']) },
@@ -108,8 +107,7 @@ export const keyFindings = findings({
   'key-history': finding(
     { usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() },
     ({ usedAgoMs, ageMs, changedAgoMs, creator }) => {
-      // People may read it hours later, so it says what the time counts back from.
-      const before = (ago: number) => `${formatDuration(ago)} before this request`
+      const before = (ago: number) => `${formatDuration(ago)} ago`
       const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
       const used = usedAgoMs === undefined ? `The account shows no use of it${since}.` : `Last used ${before(usedAgoMs)}.`
       const created = ageMs === undefined ? 'Created at an unknown time' : `Created ${before(ageMs)}`

@@ -34,8 +34,8 @@ const keyId = z.string()
 export const extensionFindings = findings({
   ...endFindings,
   'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
-  'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: 'There is nothing to extend.' }),
-  'never-ends': finding("This key doesn't end by itself.", { next: 'There is nothing to extend.' }),
+  'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: '' }),
+  'never-ends': finding("This key doesn't end by itself.", { next: '' }),
   'ends-later': finding({ end: z.number() }, ({ end }) => phrase`This key ends ${moment(end)} already. Choose a later end.`, {
     field: 'ends',
   }),

@@ -29,9 +29,9 @@ const RenameFacts = z.object({
 export type RenameFacts = z.infer<typeof RenameFacts>
 
 export const renameFindings = findings({
-  'no-virtual-machine': finding('No virtual machine {virtualMachineId} on the account.', { next: 'Check the account.' }),
+  'no-virtual-machine': finding('No virtual machine {virtualMachineId} on the account.', { next: '' }),
   'not-a-hostname': finding({ problem: z.string() }, ({ problem }) => problem, { next: 'Choose another name.', field: 'name' }),
-  'same-name': finding('The virtual machine is already called {name}.', { next: 'There is nothing left to do.', field: 'name' }),
+  'same-name': finding('The virtual machine is already called {name}.', { next: '', field: 'name' }),
 
   'virtual-machine-unread': finding(
     "whether virtual machine {virtualMachineId} exists, and its current name (the account API didn't answer)",
@@ -45,7 +45,7 @@ export const renameFindings = findings({
   ...changedSince,
   'name-changed': finding('It was called {before} when this was requested, and is called {now} now.'),
   /** `name`: the old name, or the id if the account API showed no name. */
-  'virtual-machine-gone': finding('{name} no longer exists on the account.', { next: 'Check the account.' }),
+  'virtual-machine-gone': finding('{name} no longer exists on the account.', { next: '' }),
   'renamed-by-others': finding('{name} is now called {now}. Another change renamed it.'),
   'accepted-without-effect': finding('The account API accepted the new name, but the virtual machine is still called {now}.'),
   'still-called': finding('The virtual machine is still called {now}. The rename had no effect and nothing was changed.'),

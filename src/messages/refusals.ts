@@ -108,7 +108,7 @@ export function explain(change: Pick<Change, 'explain'> | undefined, finding: Fi
 
 export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
   const words = findings.map((finding) => explain(change, finding))
-  const next = words.find((each) => each.next !== undefined)?.next
+  const next = words.find((each) => each.next)?.next ?? words.find((each) => each.next !== undefined)?.next
   const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
   return { why: words.map(({ why }) => why).join(' '), phrase, next }
 }
@@ -119,7 +119,7 @@ export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {
 
 export function endingWords(words: Words): Mrkdwn {
   const why = whyWords(words)
-  return words.next === undefined ? why : mrkdwn`${why} ${words.next}`
+  return words.next ? mrkdwn`${why} ${words.next}` : why
 }
 
 export function phraseOf({ why, phrase }: Words): Phrase {

@@ -46,9 +46,9 @@ export function earlierEndOf({ state, decision, causes, items, endedAt = 0 }: Re
   }
 }
 
-/** `Ben rejected this 12 minutes before this request: "…"` or `The last try, 12 minutes before this request, failed. …` */
+/** `Ben rejected this 12 minutes ago: "…"` or `The last try, 12 minutes ago, failed. …` */
 function earlierEndWords({ agoMs, state, by, reason, causes }: EarlierEnd, change: Pick<Change, 'explain'> | undefined): Phrase {
-  const before = `${formatDuration(agoMs)} before this request`
+  const before = `${formatDuration(agoMs)} ago`
   if (state === 'rejected') {
     const who = by === undefined ? ['This was rejected'] : phrase`${person(by)} rejected this`
     return phrase`${who} ${[before]}${reason === undefined ? ['.'] : phrase`: ${reason}`}`
@@ -91,9 +91,9 @@ export function lastChangeOf(
 /** The most resources that one change names. */
 const mostNamed = 3
 
-/** `203.0.113.10 was last changed 3 hours before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
+/** `203.0.113.10 was last changed 3 hours ago, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
 function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phrase {
-  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatDuration(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
+  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatDuration(agoMs)]} ago, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])

@@ -13,7 +13,6 @@ export const mostEvacuated = 50
 
 const server = z.string()
 const causes = z.array(Finding)
-const checkAccount = { next: 'Check the account.' }
 
 /** Everything that can prevent an evacuation, keep an address out of it, or end it. Each address also has the findings of its move. */
 export const evacuationFindings = findings({
@@ -24,7 +23,7 @@ export const evacuationFindings = findings({
       const left = bgpWords(bgp, server)
       return phrase`The account shows no Elastic IPs on ${server}, so there is nothing to evacuate.${left ? phrase` ${left}` : []}`
     },
-    checkAccount,
+    { next: '' },
   ),
   'nothing-chosen': finding('Choose at least one address of {server}.'),
   'too-many-addresses': finding(
@@ -50,7 +49,7 @@ export const evacuationFindings = findings({
   'last-seen': finding(
     { server, count: z.number(), oldestMs: z.number() },
     ({ server, count, oldestMs }) =>
-      phrase`The account shows no server for ${count} of the addresses. Lockkeeper saw them on ${server}, the earliest ${[formatDuration(oldestMs)]} before this request, and checks each again before its move.`,
+      phrase`The account shows no server for ${count} of the addresses. Lockkeeper saw them on ${server}, the earliest ${[formatDuration(oldestMs)]} ago, and checks each again before its move.`,
   ),
 
   'not-chosen': finding("{address} isn't part of this request."),

@@ -11,7 +11,6 @@ const status = z.string()
 /** A server by hostname, or by id if it has no hostname. */
 const server = z.string()
 
-const checkAccount = 'Check the account.'
 const supportNeeded = "Contact the provider's support."
 const chooseAnother = 'Choose another server.'
 /** Another server would not help. */
@@ -19,8 +18,8 @@ const ofElasticIp = { field: 'elasticIpId' }
 
 /** Everything that can prevent a move, stay unchecked before it, or end it. */
 export const moveFindings = findings({
-  'no-elastic-ip': finding('No Elastic IP {elasticIpId} on the account.', { next: checkAccount, ...ofElasticIp }),
-  'no-server': finding('No server {serverId} on the account.', { next: checkAccount }),
+  'no-elastic-ip': finding('No Elastic IP {elasticIpId} on the account.', { next: '', ...ofElasticIp }),
+  'no-server': finding('No server {serverId} on the account.', { next: '' }),
   'bgp-address': finding("{address} is a BGP address: several servers can announce it, so it isn't moved.", {
     next: 'Close or open its BGP sessions in the dashboard.',
     ...ofElasticIp,
@@ -31,7 +30,7 @@ export const moveFindings = findings({
     ({ address, status }) => phrase`${address} has status ${status}. Only active Elastic IPs can be moved.`,
     { next: ({ status }) => (status === 'error' ? supportNeeded : undefined), ...ofElasticIp },
   ),
-  'already-there': finding('{address} is already on {server}.', { next: 'There is nothing left to do.' }),
+  'already-there': finding('{address} is already on {server}.', { next: '' }),
   'other-project': finding(
     '{server} is in project {serverProject}, and {address} is in {project}. An Elastic IP can only be moved within its project.',
     { next: chooseAnother },
@@ -73,9 +72,9 @@ export const moveFindings = findings({
   /** After a move that is done. */
   'assigned-to-server-not-on': finding("{server} has status {status}. The address doesn't answer until the server is on."),
 
-  'elastic-ip-gone': finding('{address} no longer exists on the account.', { next: checkAccount }),
+  'elastic-ip-gone': finding('{address} no longer exists on the account.', { next: '' }),
   'status-error': finding('The account API shows {address} with status error.', { next: supportNeeded }),
-  'being-released': finding('{address} is being released from the account.', { next: checkAccount }),
+  'being-released': finding('{address} is being released from the account.', { next: '' }),
   'back-on-old-server': finding('The account API accepted the move, but {address} is active on {server} again.'),
   'still-on-old-server': finding("{address} is still active on {server}. The move didn't start and nothing was changed."),
   'moved-by-others': finding(

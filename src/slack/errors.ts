@@ -138,7 +138,7 @@ function lastingRefusal(error: ApiError): Words | undefined {
 }
 
 function sentencesOf({ why, next }: Words): string {
-  return next === undefined ? why : `${why} ${next}`
+  return next ? `${why} ${next}` : why
 }
 
 /** For the record of a refused write. `nothing` says that it had no effect. It never separates the reason from the next step. */

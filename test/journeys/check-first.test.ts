@@ -53,7 +53,7 @@ describe('what approvers should check first', () => {
     const back = await untilCard(world.slack, /needs approval from/)
 
     expect(back.text).toMatch(
-      /\*Check first\*\n• {2}`203\.0\.113\.10` was last changed .* before this request, by <.*\|@ada>: Move `203\.0\.113\.10`: `web-1` → `web-2`\./,
+      /\*Check first\*\n• {2}`203\.0\.113\.10` was last changed .* ago, by <.*\|@ada>: Move `203\.0\.113\.10`: `web-1` → `web-2`\./,
     )
   })
 

@@ -36,7 +36,7 @@ const server = 'web-2'
 function wordsOf<Known extends Finding>(schema: z.ZodDiscriminatedUnion, examples: Known[], words: (finding: Known) => Words): string {
   return examples
     .map((example) => words(schema.parse(example) as Known))
-    .map(({ why, next }) => (next === undefined ? why : `${why} → ${next}`))
+    .map(({ why, next }) => (next === undefined ? why : `${why} → ${next || 'nothing to do'}`))
     .join('\n')
 }
 

@@ -224,10 +224,7 @@ test('the dialogs before a press takes effect', async () => {
     ['Approve, where a rule asks for a confirmation', dialogOf(view({}, { rule: ruleFor({ confirm: true }) }), 'Approve')],
     ['Approve, with something to check first', dialogOf(view({}, { checks: [isOff], unchecked: [mrkdwn`whether it answers`] }), 'Approve')],
     ['Approve, with more checks than fit', dialogOf(view({}, { checks: [isOff, mrkdwn`${'x'.repeat(300)}`] }), 'Approve')],
-    [
-      'Approve, with a link in a check',
-      dialogOf(view({}, { checks: [mrkdwn`Changed 3 hours before this request, by ${ada}.`] }), 'Approve'),
-    ],
+    ['Approve, with a link in a check', dialogOf(view({}, { checks: [mrkdwn`Changed 3 hours ago, by ${ada}.`] }), 'Approve')],
     ['Withdraw, while it waits', dialogOf(view({}), 'Withdraw')],
     ['Withdraw, once it is approved', dialogOf(view({ state: 'approved' }), 'Withdraw')],
     ['Stop tracking', dialogOf(view({ state: 'tracking' }), 'Stop tracking')],
