@@ -24,8 +24,8 @@ import { type CardView, outcomeOf } from './request-message.ts'
 import { approvedBy, endMarks, mayHaveEndedBefore, pastWords, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
 
 export interface ReportView extends CardView {
-  /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
-  showActor: (userId: string, words?: string) => Mrkdwn
+  /** Shows the person who acted, by name. A mention would ring their phone for what they did themselves. */
+  showActor: (userId: string) => Mrkdwn
   /** The longest time that the change should take, in words: `15 min`. */
   lateAfter: string
   now: number
@@ -88,12 +88,12 @@ function approversCall({ request, description, rule, now }: ReportView, isEscala
   return mrkdwn`:hourglass_flowing_sand: ${called ? mrkdwn`${called} ${words}` : words}`
 }
 
-/** In every later state, too. Without the requester's name, because people choose their names, and one who does this could take another's. */
+/** In every later state, too. People choose their names, so the name is linked to the profile. */
 function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
   const called = rule && peopleToCall(firstToCall(rule), [origin.userId])
-  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId, 'The requester')} approved their own request alone${pastWords(decision.passed)}: ${quotedTitle(description.title)}. Check it now.`
+  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId)}, the requester, approved their own request alone${pastWords(decision.passed)}: ${quotedTitle(description.title)}. Check it now.`
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */

@@ -37,7 +37,7 @@ export function renderReport(app: App, request: Request, name: ReportName, names
       ...viewOf(app, request),
       lateAfter: formatDuration(app.config.moveTimeoutMs),
       now: Date.now(),
-      showActor: (userId, words = names.get(userId)) => profileLink(userId, profileOf(userId), words),
+      showActor: (userId) => profileLink(userId, profileOf(userId), names.get(userId)),
     },
     name,
   )
