@@ -167,9 +167,13 @@ describe('a machine has limits:', () => {
     const { redis, keys } = world.records
     const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
     const stop = new AbortController()
-    const waits = [1, 2, 3].map(() => world.call(`GET ${links.self}?wait=60`, { signal: stop.signal }).catch(() => 'gone'))
+    const client = await connect(world)
+    const waits = [
+      ...[1, 2, 3].map(() => world.call(`GET ${links.self}?wait=60`, { signal: stop.signal }).catch(() => 'gone')),
+      client.callTool({ name: 'wait_for_request', arguments: { id: links.self.split('/').at(-1), wait: 60 } }).catch(() => 'gone'),
+    ]
     const places = () => redis.zcard(keys.machineWaits('machine:ci'))
-    await expect.poll(places).toBe(3)
+    await expect.poll(places).toBe(4)
 
     const calls = await Promise.all(Array.from({ length: 35 }, () => world.call('GET /v1/plans')))
     expect(calls.filter(({ status }) => status === 200)).toHaveLength(29)
@@ -177,8 +181,10 @@ describe('a machine has limits:', () => {
       code: 'too-many',
       detail: expect.stringContaining('30 calls'),
     })
+    // Who goes away leaves the place.
     stop.abort()
-    expect(await Promise.all(waits)).toEqual(['gone', 'gone', 'gone'])
+    await client.close()
+    expect(await Promise.all(waits)).toEqual(['gone', 'gone', 'gone', 'gone'])
     await expect.poll(places).toBe(0)
   })
 

@@ -25,6 +25,8 @@ test('a machine requests, a person approves, and the machine learns how it ends'
   await expect.poll(async () => (await world.call(`GET ${links.self}?wait=10`)).json.state, { timeout: 20_000 }).toBe('done')
   const ended = await world.call(`GET ${links.self}?wait=60`)
   expect(ended.json).toMatchObject({ state: 'done', ended: true, message: expect.stringMatching(/^Done\./) })
+  // The same call would be refused now, but its request exists.
+  expect(await world.call('POST /v1/requests', { body, key: 'deploy-42' })).toMatchObject({ status: 200, json: { id, state: 'done' } })
   expect(patchesOf(world)).toHaveLength(1)
   const report = await untilReport(world.slack, card.ts, /Done/)
   expect(report.text).not.toContain('machine:ci')
