@@ -42,8 +42,8 @@ const inSlack: Kill = ({ slack }, when, kill) => slack.faults.add({ method: 'cha
 const moments: [what: string, kill: Kill, when: 'before' | 'after', left: { claims: 0 | 1; records: 0 | 1 }][] = [
   ['the claim of the key', inRedis(':idempotency:'), 'before', { claims: 0, records: 0 }],
   ['the claim of the key', inRedis(':idempotency:'), 'after', { claims: 1, records: 0 }],
-  ['the record of the request', inRedis('"act":"request"'), 'before', { claims: 1, records: 0 }],
-  ['the record of the request', inRedis('"act":"request"'), 'after', { claims: 1, records: 1 }],
+  ['the record of the request', inRedis('"mostUndecided"'), 'before', { claims: 1, records: 0 }],
+  ['the record of the request', inRedis('"mostUndecided"'), 'after', { claims: 1, records: 1 }],
   ['its message', inSlack, 'before', { claims: 1, records: 1 }],
   ['its message', inSlack, 'after', { claims: 1, records: 1 }],
 ]
