@@ -1,7 +1,8 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { openRecords } from '../journeys/records.ts'
-import { ops, patchesOf, people, untilCard } from '../journeys/world.ts'
-import { type MachineWorld, otherToken, policy, startMachineWorld, token } from '../machines/machines-world.ts'
+import { ops, patchesOf, people, untilCard, untilShown } from '../journeys/world.ts'
+import { assistant, connect, type MachineWorld, otherToken, policy, startMachineWorld, textOf, token } from '../machines/machines-world.ts'
 import { virtualMachines } from '../sandbox/account-api/data.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { halfSend, statusOn } from './half-sent.ts'
@@ -111,21 +112,68 @@ describe('a body', () => {
 })
 
 describe('a machine has limits:', () => {
-  test('30 calls a minute, waits not counted, of which 10 may be open', async () => {
+  test('10 waits at once, on all processes together, which take one connection to Redis for each process', async () => {
+    const server = await startRedis()
+    const redis = new Redis(server.url)
+    onTestFinished(async () => {
+      redis.disconnect()
+      await server.stop()
+    })
+    const world = await startMachineWorld({ replicas: 2, env: { REDIS_URL: server.url } })
+    const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
+    const card = await untilCard(world.slack, /ci \(machine\) needs approval/)
+    const connections = async () =>
+      String(await redis.client('LIST'))
+        .trim()
+        .split('\n').length
+    const before = await connections()
+
+    const answers: Awaited<ReturnType<typeof world.call>>[] = []
+    const wait = async (bot: number) => void answers.push(await world.call(`GET ${links.self}?wait=60`, {}, bot))
+    const waits = Array.from({ length: 100 }, (_, index) => wait(index % 2))
+    await expect.poll(() => answers.length).toBe(90)
+    for (const { status, headers, json } of answers) {
+      expect([status, headers.get('content-type'), json.code]).toEqual([429, 'application/problem+json', 'too-many'])
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect(await connections()).toBeLessThanOrEqual(before + world.bots.length)
+
+    // The other machine has its own, and people are answered.
+    expect((await world.call('GET /v1/plans', { token: otherToken })).status).toBe(200)
+    await world.ada.command('/infra ip list', { channel: ops })
+    await untilShown(world.slack, people.ada, /Elastic IPs/)
+    await world.ben.click(card, 'Approve')
+    await Promise.all(waits)
+    for (const { status, json } of answers.slice(90)) expect([status, json.state]).toEqual([200, expect.not.stringMatching('waiting')])
+    await expect.poll(connections).toBeLessThanOrEqual(before)
+  })
+
+  test('and the waits of a process that was killed count until they would have been over', async () => {
     const world = await startMachineWorld()
+    const { redis, keys } = world.records
+    const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
+    const killed = (endsAt: number) =>
+      redis.zadd(keys.machineWaits('machine:ci'), ...Array.from({ length: 10 }, (_, index) => [endsAt, `killed-${index}`]).flat())
+
+    await killed(Date.now() + 30_000)
+    expect(await world.call(`GET ${links.self}?wait=1`)).toMatchObject({ status: 429 })
+    await killed(Date.now() - 1)
+    expect(await world.call(`GET ${links.self}?wait=1`)).toMatchObject({ status: 200 })
+    expect(await redis.exists(keys.machineWaits('machine:ci'))).toBe(0)
+  })
+
+  test('30 calls a minute, waits not counted', async () => {
+    const world = await startMachineWorld()
+    const { redis, keys } = world.records
     const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
     const stop = new AbortController()
-    const refused: Awaited<ReturnType<typeof world.call>>[] = []
-    const wait = async () => {
-      refused.push(await world.call(`GET ${links.self}?wait=60`, { signal: stop.signal }))
-    }
-    const waits = Array.from({ length: 100 }, () => wait().catch(() => undefined))
-    await expect.poll(() => refused.length).toBe(90)
-    expect(refused.every(({ status, headers }) => status === 429 && Number(headers.get('retry-after')) > 0)).toBe(true)
-    // The other machine has its own.
-    expect((await world.call('GET /v1/plans', { token: otherToken })).status).toBe(200)
-    stop.abort()
-    await Promise.all(waits)
+    const client = await connect(world)
+    const waits = [
+      ...[1, 2, 3].map(() => world.call(`GET ${links.self}?wait=60`, { signal: stop.signal }).catch(() => 'gone')),
+      client.callTool({ name: 'wait_for_request', arguments: { id: links.self.split('/').at(-1), wait: 60 } }).catch(() => 'gone'),
+    ]
+    const places = () => redis.zcard(keys.machineWaits('machine:ci'))
+    await expect.poll(places).toBe(4)
 
     const calls = await Promise.all(Array.from({ length: 35 }, () => world.call('GET /v1/plans')))
     expect(calls.filter(({ status }) => status === 200)).toHaveLength(29)
@@ -133,8 +181,11 @@ describe('a machine has limits:', () => {
       code: 'too-many',
       detail: expect.stringContaining('30 calls'),
     })
-    // Those who went away left their places.
-    expect((await world.call(`GET ${links.self}?wait=1`)).status).toBe(200)
+    // Who goes away leaves the place.
+    stop.abort()
+    await client.close()
+    expect(await Promise.all(waits)).toEqual(['gone', 'gone', 'gone', 'gone'])
+    await expect.poll(places).toBe(0)
   })
 
   test('and a wait that has nothing to wait for is a call', async () => {
@@ -159,39 +210,87 @@ describe('a machine has limits:', () => {
       json: { code: 'too-many', detail: expect.stringContaining('10 requests waiting for approval') },
     })
   })
+
+  test('20 requests in 10 minutes, whatever becomes of them', async () => {
+    const world = await startMachineWorld({}, policy.replace('projects: [{name: Storefront}]', `channels: [${ops}]`))
+    const rename = (index: number) =>
+      world.call('POST /v1/requests', {
+        body: { change: 'vm.rename', virtual_machine: virtualMachines[0]?.id, name: `renamed-${index}` },
+        key: `k-${index}`,
+      })
+    for (let index = 0; index < 20; index += 1) {
+      const { status, json } = await rename(index)
+      expect([index, status]).toEqual([index, 201])
+      expect((await world.call(`DELETE ${json.links.self}`)).status).toBe(200)
+      // These are not about the calls.
+      await world.records.redis.del(world.records.keys.machineCalls('machine:ci'))
+    }
+    const { status, headers, json } = await rename(20)
+    expect([status, json.code, json.detail]).toEqual([
+      429,
+      'too-many',
+      expect.stringContaining('You made 20 requests in the last 10 minutes'),
+    ])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(400)
+    // The key of a refused request stays free.
+    await world.records.redis.del(world.records.keys.requested('machine:ci'))
+    expect((await rename(20)).status).toBe(201)
+  })
 })
 
+/** Begins one wait for each way in, on the first bot. Resolves once all of them wait. */
+async function beginWaits(world: MachineWorld, redisUrl = inject('redisUrl')) {
+  const redis = new Redis(redisUrl)
+  onTestFinished(() => redis.disconnect())
+  redis.on('error', () => {})
+  const { keys } = world.records
+  const slackbot = assistant({ slack: world.slack, urlOf: (bot) => world.bots[bot]?.slackUrl ?? '' })
+  const { id } = (await world.call('POST /v1/requests', { body: world.move(), key: 'waited' })).json
+  const { change: _, ...move } = world.move(1)
+  const { result } = await slackbot.tool('propose_move', { ...move, channel: ops })
+  const client = await connect(world)
+  const waits = [
+    world.call(`GET /v1/requests/${id}?wait=60`),
+    client.callTool({ name: 'wait_for_request', arguments: { id, wait: 60 } }),
+    slackbot.tool('wait_for_request', { id: result.id, wait: 60 }),
+  ] as const
+  const waiting = async () => (await redis.zcard(keys.machineWaits('machine:ci'))) + (await redis.zcard(keys.machineWaits(people.ada)))
+  await expect.poll(waiting).toBe(3)
+  return { id, answers: Promise.all(waits) }
+}
+
 describe('a fault', () => {
-  test('in a wait: a stop answers at once with the present state', async () => {
-    const world = await startMachineWorld()
-    const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
-    const waiting = world.call(`GET ${links.self}?wait=60`)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    const began = performance.now()
+  test('in a wait: a stop answers with the present state, whatever waits', async () => {
+    const world = await startMachineWorld({ env: { SLACKBOT_MCP: 'true' } })
+    const { answers } = await beginWaits(world)
 
     await Promise.all(world.bots.splice(0).map((bot) => bot.stop()))
 
-    expect(await waiting).toMatchObject({ status: 200, json: { state: 'waiting' } })
-    expect(performance.now() - began).toBeLessThan(4_000)
+    // A connection that is cut would fail these.
+    const [http, mcp, slackbot] = await answers
+    expect(http).toMatchObject({ status: 200, json: { state: 'waiting' } })
+    expect(mcp.structuredContent).toMatchObject({ state: 'waiting' })
+    expect(slackbot.result).toMatchObject({ state: 'waiting' })
   })
 
-  test('in a wait: without Redis it ends with 503, and later another one is possible', async () => {
+  test('in a wait: without Redis it ends with a sentence, whatever waits, and later another one is possible', async () => {
     const redis = await startRedis({ appendonly: true })
     onTestFinished(() => redis.stop())
-    const world = await startMachineWorld({ env: { REDIS_URL: redis.url } })
-    const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
-    const waiting = world.call(`GET ${links.self}?wait=60`)
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    const world = await startMachineWorld({ env: { REDIS_URL: redis.url, SLACKBOT_MCP: 'true' } })
+    const { id, answers } = await beginWaits(world, redis.url)
 
     await redis.kill()
 
-    const { status, headers, json } = await waiting
-    expect([status, json.code, headers.get('retry-after')]).toEqual([503, 'redis-away', '5'])
-    expect(json.detail).toMatch(/^Lockkeeper's database \(Redis\) isn't responding\./)
-    expect(await world.call('POST /v1/requests', { body: world.move(1), key: 'b' })).toMatchObject({ status: 503 })
+    const [http, mcp, slackbot] = await answers
+    expect([http.status, http.json.code, http.headers.get('retry-after')]).toEqual([503, 'redis-away', '5'])
+    for (const sentence of [http.json.detail, textOf(mcp), slackbot.text])
+      expect(sentence).toMatch(/^Lockkeeper's database \(Redis\) isn't responding\./)
+    expect(mcp.isError).toBe(true)
+    expect(await world.call('POST /v1/requests', { body: world.move(2), key: 'b' })).toMatchObject({ status: 503 })
     await redis.restart()
-    await expect.poll(async () => (await world.call(`GET ${links.self}?wait=1`)).status, { timeout: 20_000 }).toBe(200)
-    const again = world.call(`GET ${links.self}?wait=60`)
+    const wait = (s: number) => world.call(`GET /v1/requests/${id}?wait=${s}`)
+    await expect.poll(async () => (await wait(1)).status, { timeout: 20_000 }).toBe(200)
+    const again = wait(60)
     await world.ben.click(await untilCard(world.slack, /ci \(machine\) needs approval/), 'Approve')
     expect((await again).json.state).not.toBe('waiting')
   })
@@ -209,13 +308,37 @@ describe('a fault', () => {
     expect(await openRecords(world).all()).toMatchObject([{ id: again.json.id }])
   })
 
-  test('of Slack at the card: the request stands, and its card follows', async () => {
+  test.each(['status', 'drop-after'] as const)(
+    'of Slack at the card (%s): the request stands, a repeat finds it, and its one card follows',
+    async (kind) => {
+      const world = await startMachineWorld()
+      const { redis, keys } = world.records
+      const send = () => world.call('POST /v1/requests', { body: world.move(), key: 'a' })
+      const away = world.slack.faults.add({ method: 'chat.postMessage', kind, times: Number.POSITIVE_INFINITY })
+
+      const made = await send()
+      expect(made).toMatchObject({ status: 201, json: { state: 'waiting' } })
+      expect(made.json.links.message).toBeUndefined()
+      expect(away.fired).toBeGreaterThan(0)
+      away.remove()
+      expect(await send()).toMatchObject({ status: 200, json: { id: made.json.id } })
+      await expect.poll(() => redis.zcard(keys.outbox)).toBe(0)
+
+      expect((await send()).json.links.message).toBeTruthy()
+      expect(world.slack.messages(ops).filter(({ isBot }) => isBot)).toHaveLength(1)
+      expect(await world.records.all()).toHaveLength(1)
+    },
+  )
+
+  test('of Slack at the card, which it refuses: nothing is requested, and the key is free for the same call', async () => {
     const world = await startMachineWorld()
-    world.slack.faults.add({ method: 'chat.postMessage', kind: 'status', status: 503, times: 1 })
+    const send = () => world.call('POST /v1/requests', { body: world.move(), key: 'a' })
+    world.slack.faults.add({ method: 'chat.postMessage', kind: 'error', error: 'restricted_action' })
 
-    const made = await world.call('POST /v1/requests', { body: world.move(), key: 'a' })
-
-    expect(made).toMatchObject({ status: 201, json: { state: 'waiting' } })
+    const { status, json } = await send()
+    expect([status, json.detail]).toEqual([422, expect.stringMatching(/Nothing was requested/)])
+    expect(await world.records.all()).toEqual([])
+    expect(await send()).toMatchObject({ status: 201 })
     await untilCard(world.slack, /ci \(machine\) needs approval/)
     expect(world.slack.messages(ops).filter(({ isBot }) => isBot)).toHaveLength(1)
   })
