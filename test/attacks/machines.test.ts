@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openRecords } from '../journeys/records.ts'
-import { ops, patchesOf, people, untilCard } from '../journeys/world.ts'
-import { type MachineWorld, otherToken, policy, startMachineWorld, token } from '../machines/machines-world.ts'
+import { ops, people, untilCard } from '../journeys/world.ts'
+import { otherToken, policy, startMachineWorld, token } from '../machines/machines-world.ts'
 import { virtualMachines } from '../sandbox/account-api/data.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { halfSend, statusOn } from './half-sent.ts'
@@ -221,36 +221,8 @@ describe('a fault', () => {
   })
 })
 
-describe('the refusals of a machine are those of Slack:', () => {
-  const facts = (world: MachineWorld) => {
-    const { elasticIp, target } = world.accountApi.world.movable()
-    const elsewhere = world.accountApi.world.inAnotherSite()
-    return [
-      [
-        'ip.move',
-        `ip move ${elsewhere.elasticIp.address} ${elsewhere.target.id}`,
-        { elastic_ip: elsewhere.elasticIp.address, server: elsewhere.target.id },
-      ],
-      ['ip.move', `ip move ${elasticIp.address} ${elasticIp.serverId}`, { elastic_ip: elasticIp.address, server: elasticIp.serverId }],
-      ['ip.evacuate', `evacuate ${target.id} ${target.id}`, { server: target.id, target: target.id }],
-      ['vm.rename', 'vm rename preview-1 a_b', { virtual_machine: 'preview-1', name: 'a_b' }],
-    ] as const
-  }
-
-  test('for each kind', async () => {
-    const world = await startMachineWorld()
-    for (const [change, command, body] of facts(world)) {
-      const before = world.slack.ephemerals(people.ada).length
-      await world.ada.command(`/infra ${command}`, { channel: ops })
-      const { text } = await world.slack.until(() => world.slack.ephemerals(people.ada)[before], { what: `the answer to ${command}` })
-      const { status, json } = await world.call('POST /v1/requests', { body: { change, ...body }, key: command.replaceAll(' ', '-') })
-      expect(status).toBe(422)
-      expect(json.detail).toBe(text.replaceAll(/[`*]/g, '').replace(/^:[a-z_]+: /, ''))
-    }
-    expect(patchesOf(world)).toEqual([])
-  })
-
-  test('about rights, and keys are refused whatever a rule says', async () => {
+describe('a machine has only the rights that the policy names:', () => {
+  test('none without a rule that names it, and none about keys whatever a rule says', async () => {
     const world = await startMachineWorld({}, policy.replace('projects: [{name: Storefront}]', 'projects: [{name: Nothing}]'))
     expect(await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).toMatchObject({
       status: 403,

@@ -1,3 +1,5 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { onTestFinished } from 'vitest'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, startWorld, type WorldOptions } from '../journeys/world.ts'
@@ -69,3 +71,16 @@ export async function startMachineWorld({ env = {}, ...options }: WorldOptions =
 export type MachineWorld = Awaited<ReturnType<typeof startMachineWorld>>
 
 export const tokens = { CI_TOKEN: token, AGENT_TOKEN: otherToken }
+
+/** Connects the SDK's own client to the MCP server of machines. */
+export async function connect({ urlOf }: Pick<MachineWorld, 'urlOf'>, { sent = token, bot = 0 } = {}) {
+  const client = new Client({ name: 'agent', version: '1' })
+  const transport = new StreamableHTTPClientTransport(new URL(`${urlOf(bot)}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${sent}` } },
+  })
+  await client.connect(transport)
+  onTestFinished(() => client.close())
+  return client
+}
+
+export const textOf = ({ content }: { content: unknown }) => (content as { text: string }[])[0]?.text ?? ''

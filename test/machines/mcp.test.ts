@@ -1,20 +1,6 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ops, patchesOf, untilCard } from '../journeys/world.ts'
-import { type MachineWorld, otherToken, startMachineWorld, token } from './machines-world.ts'
-
-/** Connects the SDK's own client. */
-async function connect({ urlOf }: MachineWorld, { sent = token, bot = 0 } = {}) {
-  const client = new Client({ name: 'agent', version: '1' })
-  const transport = new StreamableHTTPClientTransport(new URL(`${urlOf(bot)}/mcp`), {
-    requestInit: { headers: { authorization: `Bearer ${sent}` } },
-  })
-  await client.connect(transport)
-  onTestFinished(() => client.close())
-  return client
-}
-
-const textOf = ({ content }: { content: unknown }) => (content as { text: string }[])[0]?.text ?? ''
+import { connect, type MachineWorld, otherToken, startMachineWorld, textOf, token } from './machines-world.ts'
 
 describe('an agent', () => {
   test('finds tools that say what they do, with what they return and whether they only read', async () => {
