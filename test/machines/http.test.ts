@@ -123,28 +123,3 @@ describe('a machine', () => {
     expect((await world.call('GET /v1/plans?search=zzz')).json).toEqual({ items: [], complete: true })
   })
 })
-
-test('what a machine requested ends with its entry in the policy', async () => {
-  const { policy } = await import('./machines-world.ts')
-  const world = await startMachineWorld()
-  const { id } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
-  const card = await untilCard(world.slack, /needs approval/)
-  await Promise.all(world.bots.splice(0).map((bot) => bot.stop()))
-  const { policyInFile } = await import('../journeys/policy-in-file.ts')
-
-  const bot = await world.startBot({
-    POLICY_FILE: policyInFile(
-      policy
-        .replace('["machine:ci", "machine:agent", everyone]', '["machine:agent", everyone]')
-        .replace(/^.*CI_TOKEN.*$/m, '')
-        .replace('"machine:ci", ', ''),
-    ),
-  })
-  world.bots.push(bot)
-  world.slack.connectBot(bot.slackUrl)
-  await world.ben.click(card, 'Approve')
-
-  await expect.poll(async () => (await world.records.find(id)).state).toBe('expired')
-  expect((await untilCard(world.slack, /The policy no longer lets this machine request it/)).ts).toBe(card.ts)
-  expect(patchesOf(world)).toEqual([])
-})
