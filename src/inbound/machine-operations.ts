@@ -21,9 +21,9 @@ import { canonicalJson } from '../domain/signing.ts'
 import { outcomeOf, statusLine } from '../messages/request-message.ts'
 import { viewOf } from '../outbox/render.ts'
 import { guardStore } from '../redis/connect.ts'
-import { Denied } from '../requests/access.ts'
+import { Denied, ReasonRequired } from '../requests/access.ts'
 import { withdraw } from '../requests/decide.ts'
-import { Held, requestIdFor, TooManyRequests } from '../requests/submit.ts'
+import { Held, requestIdFor, StartRefused, TooManyRequests } from '../requests/submit.ts'
 import { createStepWaits } from '../requests/wait.ts'
 import { explain, nothingRequested, Refusal } from '../slack/errors.ts'
 import { hasToken, tokenAdvice } from '../slack/read-interactions.ts'
@@ -276,6 +276,8 @@ async function proposeOnce(app: App, change: Change, origin: Origin, { members, 
     // Another call was first at the same moment.
     const first = error instanceof Held ? await findSame() : undefined
     if (first) return { request: first, isNew: false }
+    // In Slack a form shows these, which is still open.
+    if (error instanceof StartRefused || error instanceof ReasonRequired) throw new Refusal(mrkdwn`Nothing was requested. ${error.words}`)
     throw nothingRequested(error)
   }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { policyInFile } from '../journeys/policy-in-file.ts'
 import { forgetLists, ops, patchesOf, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
-import { type MachineWorld, otherToken, policy, startMachineWorld, token } from './machines-world.ts'
+import { type MachineWorld, otherToken, startMachineWorld, token } from './machines-world.ts'
 
 const cards = ({ slack }: MachineWorld) => slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)
 
@@ -199,27 +198,4 @@ describe('a machine', () => {
     await untilShown(world.slack, people.ada, /Elastic IPs/)
     expect(journal.length).toBeGreaterThan(before + reads.length)
   })
-})
-
-test('what a machine requested ends with its entry in the policy', async () => {
-  const world = await startMachineWorld()
-  const { id } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
-  const card = await untilCard(world.slack, /needs approval/)
-  await Promise.all(world.bots.splice(0).map((bot) => bot.stop()))
-
-  const bot = await world.startBot({
-    POLICY_FILE: policyInFile(
-      policy
-        .replace('["machine:ci", "machine:agent", everyone]', '["machine:agent", everyone]')
-        .replace(/^.*CI_TOKEN.*$/m, '')
-        .replace('"machine:ci", ', ''),
-    ),
-  })
-  world.bots.push(bot)
-  world.slack.connectBot(bot.slackUrl)
-  await world.ben.click(card, 'Approve')
-
-  await expect.poll(async () => (await world.records.find(id)).state).toBe('expired')
-  expect((await untilCard(world.slack, /The policy no longer lets this machine request it/)).ts).toBe(card.ts)
-  expect(patchesOf(world)).toEqual([])
 })

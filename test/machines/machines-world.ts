@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { onTestFinished } from 'vitest'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, people, type Slack, startWorld, type WorldOptions } from '../journeys/world.ts'
+import { ops, people, type Slack, startWorld, type World, type WorldOptions } from '../journeys/world.ts'
 import { signatureOf } from '../sandbox/slack/transport.ts'
 
 export const token = 'a-token-of-the-machine-ci-of-32-characters'
@@ -136,3 +136,6 @@ export function assistant({ slack, urlOf }: { slack: Pick<Slack, 'signingSecret'
 
   return { tool, send, signed, requestOf }
 }
+
+export const assistantOf = ({ slack, bots }: Pick<World, 'slack' | 'bots'>) =>
+  assistant({ slack, urlOf: (bot) => bots[bot]?.slackUrl ?? '' })

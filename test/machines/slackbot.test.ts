@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openRecords } from '../journeys/records.ts'
-import { general, ops, patchesOf, people, startWorld, untilCard, type World, type WorldOptions } from '../journeys/world.ts'
-import { assistant } from './machines-world.ts'
-
-const assistantOf = ({ slack, bots }: World) => assistant({ slack, urlOf: (bot) => bots[bot]?.slackUrl ?? '' })
+import { general, ops, patchesOf, people, startWorld, untilCard, type WorldOptions } from '../journeys/world.ts'
+import { assistantOf } from './machines-world.ts'
 
 async function open({ env = {}, ...options }: WorldOptions = {}) {
   const world = await startWorld({ ...options, env: { SLACKBOT_MCP: 'true', ...env } })
@@ -47,6 +45,42 @@ describe("Slack's assistant", () => {
     expect((await world.tool('propose_move', named, { userId: 'machine:ci' })).text).toMatch(/^Slack didn't say which member/)
     expect(await world.records.all()).toEqual([])
     expect((await world.tool('list_servers', { search: 'web-1' })).result.items.length).toBeGreaterThan(0)
+  })
+
+  test('names a channel that the policy has, in which the person is, too', async () => {
+    const world = await open({ env: { CHANNELS: `${ops},${general}` } })
+    world.slack.invite(general)
+    const channels = world.slack.workspace.channels
+    const here = channels.find(({ id }) => id === general)
+    if (here) here.members = here.members.filter((id) => id !== people.chiara)
+    channels.push({ id: 'C0RANDOM01', name: 'random', topic: '', members: [people.ada, 'U0LOCKKEEP'] })
+    const leaver = world.slack.workspace.people.find(({ id }) => id === people.ben)
+    const ask = async (channel: string | undefined, userId?: string) =>
+      (await world.tool('propose_move', { ...world.move, channel }, { userId })).text
+
+    expect(await ask(undefined)).toMatch(/^Name the channel/)
+    expect(await ask('C0RANDOM01')).toMatch(/^No policy rule allows moving an Elastic IP in this channel\. Request it in/)
+    expect(await ask(general, people.chiara)).toMatch(/^Slack doesn't list you as a member of this channel/)
+    Object.assign(leaver ?? {}, { deleted: true })
+    expect(await ask(ops, people.ben)).toMatch(/^Deactivated accounts can't/)
+    expect(await ask('D0ADA00001')).toMatch(/must be the id of a channel/)
+    expect(await world.records.all()).toEqual([])
+    expect(JSON.parse(await ask(general))).toMatchObject({ state: 'waiting' })
+  })
+
+  test('leads to one request with each try under one key', async () => {
+    const world = await open({ env: { CHANNELS: ops } })
+    const keyed = { ...world.move, idempotency_key: 'one' }
+
+    const tries = await Promise.all([1, 2, 3].map(() => world.tool('propose_move', keyed)))
+
+    expect(new Set(tries.map(({ result }) => result.id)).size).toBe(1)
+    expect((await world.tool('propose_move', { ...keyed, reason: 'another' })).text).toMatch(/^This idempotency key was used for another/)
+    // The key of another person is another key.
+    expect((await world.tool('propose_move', keyed, { userId: people.chiara })).text).toMatch(
+      /^Nothing was requested, because U0ADA00001 has/,
+    )
+    expect(await world.records.all()).toHaveLength(1)
   })
 
   test('has each signature accepted once, on all processes', async () => {
