@@ -21,9 +21,9 @@ import { canonicalJson } from '../domain/signing.ts'
 import { outcomeOf, statusLine } from '../messages/request-message.ts'
 import { viewOf } from '../outbox/render.ts'
 import { guardStore } from '../redis/connect.ts'
-import { Denied } from '../requests/access.ts'
+import { Denied, ReasonRequired } from '../requests/access.ts'
 import { withdraw } from '../requests/decide.ts'
-import { Held, requestIdFor, TooManyRequests } from '../requests/submit.ts'
+import { Held, requestIdFor, StartRefused, TooManyRequests } from '../requests/submit.ts'
 import { createStepWaits } from '../requests/wait.ts'
 import { explain, nothingRequested, Refusal } from '../slack/errors.ts'
 import { hasToken, tokenAdvice } from '../slack/read-interactions.ts'
@@ -135,7 +135,6 @@ const longestWaitS = 60
 
 export function createOperations(app: App): Operation[] {
   const waits = createStepWaits(app)
-  const places = createPlaces(mostWaits)
   const ofRequest = { method: 'GET', path: '/v1/requests/{id}', output: ShownRequest } as const
   return [
     ...app.catalog.changesForMachines().map((change) => proposal(app, change)),
@@ -159,13 +158,14 @@ export function createOperations(app: App): Operation[] {
         const read = () => requireOwn(app, origin, String(id))
         const first = found ?? (await read())
         if (!isWait) return { output: shown(app, first) }
-        const leave = places.take(origin.userId)
+        const waitMs = Number(wait) * 1_000
+        const leave = await takePlace(app, origin.userId, waitMs)
         try {
           onWaiting?.(shown(app, first))
-          const over = AbortSignal.any([signal, AbortSignal.timeout(Number(wait) * 1_000)])
+          const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
           return { output: shown(app, await waits.until(first.id, read, ({ state }) => state !== first.state, over)) }
         } finally {
-          leave()
+          await leave()
         }
       },
     },
@@ -270,12 +270,14 @@ async function proposeOnce(app: App, change: Change, origin: Origin, { members, 
   const deliveryKey = claimed ?? `call:${randomUUID()}`
   try {
     const submitted = { change, input: meant, origin, requester, reason, link, start, deliveryKey }
-    const { requestId } = await app.submit(submitted)
-    return { request: await requireOwn(app, origin, requestId), isNew: true }
+    const { requestId, isNew = false } = await app.submit(submitted)
+    return { request: await requireOwn(app, origin, requestId), isNew }
   } catch (error) {
     // Another call was first at the same moment.
     const first = error instanceof Held ? await findSame() : undefined
     if (first) return { request: first, isNew: false }
+    // In Slack a form shows these, which is still open.
+    if (error instanceof StartRefused || error instanceof ReasonRequired) throw new Refusal(mrkdwn`Nothing was requested. ${error.words}`)
     throw nothingRequested(error)
   }
 }
@@ -419,18 +421,20 @@ export function inLaneOf<Result>({ method, isWait }: Operation, { origin }: Call
 
 const mostWaits = 10
 
-/** Each process counts its own, because a wait takes memory and a connection of one process. */
-function createPlaces(most: number) {
-  const taken = new Map<string, number>()
+/** The places of a dead process are free again when its waits would have been over, and this much later. */
+const leftMs = 5_000
 
-  function take(userId: string): () => void {
-    const before = taken.get(userId) ?? 0
-    if (before >= most) throw new TooManyRequests(mrkdwn`You have ${most} waits at once, which is the limit. Let one end first.`)
-    taken.set(userId, before + 1)
-    return () => void taken.set(userId, (taken.get(userId) ?? 1) - 1)
-  }
-
-  return { take }
+/** Takes one of the places of all processes. Returns the function that leaves it. */
+async function takePlace({ redis, keys }: App, userId: string, waitMs: number): Promise<() => Promise<unknown>> {
+  const [key, place, now] = [keys.machineWaits(userId), randomUUID(), Date.now()]
+  const free = redis.multi().zremrangebyscore(key, 0, now)
+  const take = free.zadd(key, now + waitMs + leftMs, place).pexpire(key, longestWaitS * 1_000 + leftMs)
+  const answers = await guardStore(() => take.zcard(key).exec())
+  // Without Redis it is left by itself.
+  const leave = () => guardStore(() => redis.zrem(key, place)).catch(() => undefined)
+  if (Number(answers?.at(-1)?.[1] ?? 0) <= mostWaits) return leave
+  await leave()
+  throw new TooManyRequests(mrkdwn`You have ${mostWaits} waits at once, which is the limit. Let one end first.`)
 }
 
 const mostCalls = 30

@@ -120,6 +120,8 @@ export function startField(metadata: string, entered: string | undefined): Known
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
+  /** False for a repeated delivery. */
+  isNew?: boolean
   title: Mrkdwn
   channelId: string
   /** Who is asked for approval, and until when. Undefined if no approval is needed. */

@@ -80,6 +80,8 @@ export function createKeys(prefix: string) {
     idempotency: (hash: string) => `${tag}:idempotency:${hash}`,
     /** How many calls a machine has made within a minute. */
     machineCalls: (name: string) => `${tag}:machine-calls:${name}`,
+    /** The waits of a machine, in all processes, by when each is over. */
+    machineWaits: (name: string) => `${tag}:machine-waits:${name}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,
     /** A hash: a message of the outbox that is about no request. It is kept for a while after Slack has it, so that it is not owed again. */
     message: (id: string) => `${tag}:message:${id}`,

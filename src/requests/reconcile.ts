@@ -98,10 +98,10 @@ function isOfGoneMachine({ access }: App, request: Request): boolean {
   return machineNameOf(request.origin) !== undefined && access.ruleOf(request) === undefined
 }
 
-/** For a start with another policy: what such machines requested ends at once, and not only when it is due. */
+/** For a start with another policy: what such machines requested, and what was not sent yet, ends at once, and not only when it is due. */
 export async function endRequestsOfGoneMachines(app: App): Promise<void> {
   const { requests } = await app.store.findOpen()
-  const gone = requests.filter((request) => request.state === 'waiting' && isOfGoneMachine(app, request))
+  const gone = requests.filter((request) => ['waiting', 'approved'].includes(request.state) && isOfGoneMachine(app, request))
   await Promise.all(gone.map((request) => app.queues.wake(request, 0)))
 }
 

@@ -48,7 +48,7 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
       mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
     )
   const dueInMs = firstDueMs(request, rule)
-  await record(app, requested, request, facts, dueInMs)
+  const isNew = await record(app, requested, request, facts, dueInMs)
   const shown = await deliver(app, request.id, 'card')
   if (shown.is === 'refused') {
     await app.store.discard(asRecorded(request), { code: 'not-posted', error: shown.error } satisfies CommonFinding)
@@ -59,6 +59,7 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
   return {
     is: shown.is === 'sent' ? 'posted' : 'card-delayed',
     requestId: request.id,
+    isNew,
     title: phraseWords(withoutOwner(app.catalog.titleOf(request), request.origin.userId)),
     channelId: request.origin.channelId,
     asked: approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) },
@@ -202,14 +203,21 @@ export class TooManyRequests extends Refusal {
 /** Machines of the policy. Alerts have no limit, because many servers may fail at once. */
 const mostUndecidedOfMachine = 10
 
-/** Records the request. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */
-async function record(app: App, { change, origin }: RequestedChange, request: NewRequest, facts: unknown, dueInMs: number): Promise<void> {
+/** Records the request. Returns false if a repeated delivery has done so. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */
+async function record(
+  app: App,
+  { change, origin }: RequestedChange,
+  request: NewRequest,
+  facts: unknown,
+  dueInMs: number,
+): Promise<boolean> {
   const mostUndecided = machineNameOf(origin) === undefined ? app.config.openRequestsPerPerson : mostUndecidedOfMachine
   const created = await app.store.create(request, origin.userId === alertsRequester ? { dueInMs } : { dueInMs, mostUndecided })
   if (created.outcome === 'busy')
     throw await busyRefusal(app, request, { held: created.held, subject: change.subject(facts), names: itemNamesOf(change, facts) })
   if (created.outcome === 'too-many') throw new TooManyRequests(tooManyUndecided(mostUndecided))
   if (created.retryAt !== undefined) throw new TooManyRequests(tooManyLately(mostLately(mostUndecided), created.retryAt), created.retryAt)
+  return created.outcome === 'created'
 }
 
 /** Names the requests that hold what a new one needs, each with a link. `names`: what people call its items, by their resources. */

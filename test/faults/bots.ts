@@ -27,7 +27,13 @@ export async function startBots(
   const log: string[] = []
   const crashes: string[] = []
   // The system chooses the port at the first start, because a free port may be taken a moment later. The bot keeps that port.
-  const bots = Array.from({ length: count }, () => ({ port: 0, alertsPort: 0, opsPort: 0, child: undefined as ChildProcess | undefined }))
+  const bots = Array.from({ length: count }, () => ({
+    port: 0,
+    alertsPort: 0,
+    machinesPort: 0,
+    opsPort: 0,
+    child: undefined as ChildProcess | undefined,
+  }))
   let kills = 0
 
   function botOf(index: number) {
@@ -36,9 +42,12 @@ export async function startBots(
     return bot
   }
 
-  /** A bot that takes alerts keeps the port of its first start, too. */
-  function alertsPortOf({ alertsPort }: { alertsPort: number }): Record<string, string> {
-    return 'ALERTS_PORT' in env ? { ALERTS_PORT: String(alertsPort) } : {}
+  /** A bot that takes alerts or machines keeps the ports of its first start, too. */
+  function otherPortsOf({ alertsPort, machinesPort }: { alertsPort: number; machinesPort: number }): Record<string, string> {
+    return {
+      ...('ALERTS_PORT' in env && { ALERTS_PORT: String(alertsPort) }),
+      ...('MACHINES_PORT' in env && { MACHINES_PORT: String(machinesPort) }),
+    }
   }
 
   function start(index: number): Promise<void> {
@@ -46,7 +55,7 @@ export async function startBots(
     const started = Promise.withResolvers<void>()
     const child = endsWithUs(
       spawn(process.execPath, [...nodeOptions, program], {
-        env: { ...systemEnvironment(), ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0', ...alertsPortOf(bot) },
+        env: { ...systemEnvironment(), ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0', ...otherPortsOf(bot) },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     )
@@ -64,6 +73,7 @@ export async function startBots(
       // A worker has none.
       bot.port = Number(/"slackPort":(\d+)/.exec(ready)?.[1] ?? 0)
       bot.alertsPort = Number(/"alertsPort":(\d+)/.exec(ready)?.[1] ?? 0)
+      bot.machinesPort = Number(/"machinesPort":(\d+)/.exec(ready)?.[1] ?? 0)
       started.resolve()
     }
     child.stdout.on('data', read)
@@ -108,6 +118,7 @@ export async function startBots(
   return {
     url: (index: number) => `http://127.0.0.1:${botOf(index).port}/slack/events`,
     alertsUrl: (index: number) => `http://127.0.0.1:${botOf(index).alertsPort}/alerts/alertmanager`,
+    machinesUrl: (index = 0) => `http://127.0.0.1:${botOf(index).machinesPort}`,
     page: (index: number, path: string) => fetch(`http://127.0.0.1:${botOf(index).opsPort}${path}`),
     pid: (index: number) => botOf(index).child?.pid,
     start,

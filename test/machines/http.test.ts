@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ops, patchesOf, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
-import { type MachineWorld, otherToken, startMachineWorld } from './machines-world.ts'
+import { forgetLists, ops, patchesOf, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { type MachineWorld, otherToken, startMachineWorld, token } from './machines-world.ts'
 
 const cards = ({ slack }: MachineWorld) => slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)
 
@@ -24,6 +24,8 @@ test('a machine requests, a person approves, and the machine learns how it ends'
   await expect.poll(async () => (await world.call(`GET ${links.self}?wait=10`)).json.state, { timeout: 20_000 }).toBe('done')
   const ended = await world.call(`GET ${links.self}?wait=60`)
   expect(ended.json).toMatchObject({ state: 'done', ended: true, message: expect.stringMatching(/^Done\./) })
+  // The same call would be refused now, but its request exists.
+  expect(await world.call('POST /v1/requests', { body, key: 'deploy-42' })).toMatchObject({ status: 200, json: { id, state: 'done' } })
   expect(patchesOf(world)).toHaveLength(1)
   const report = await untilReport(world.slack, card.ts, /Done/)
   expect(report.text).not.toContain('machine:ci')
@@ -63,17 +65,51 @@ describe('the same call again', () => {
     expect(await world.call('POST /v1/requests', { body, key: 'k' })).toMatchObject({ status: 200, json: { id: corrected.json.id } })
   })
 
-  test('on two processes at the same moment is one request', async () => {
+  test('on two processes at the same moment is one request, which one answer calls new', async () => {
     const world = await startMachineWorld({ replicas: 2 })
     const body = world.move()
 
     const answers = await Promise.all([0, 1, 0, 1, 0, 1].map((bot) => world.call('POST /v1/requests', { body, key: 'race' }, bot)))
 
     expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1)
-    expect(answers.every(({ status }) => status === 200 || status === 201)).toBe(true)
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 201])
     await untilCard(world.slack, /ci \(machine\) needs approval/)
     expect(cards(world)).toHaveLength(1)
     expect(await world.records.all()).toHaveLength(1)
+  })
+
+  test('with two bodies on two processes at the same moment requests one of them, and refuses the other', async () => {
+    const world = await startMachineWorld({ replicas: 2 })
+
+    const answers = await Promise.all([0, 1].map((bot) => world.call('POST /v1/requests', { body: world.move(bot), key: 'race' }, bot)))
+
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409])
+    const made = answers.findIndex(({ status }) => status === 201)
+    expect(await world.records.all()).toMatchObject([{ id: answers[made]?.json.id }])
+    await untilCard(world.slack, /ci \(machine\) needs approval/)
+    // Who lost gets the same answer later, also from the other process.
+    const again = (bot: number) => world.call('POST /v1/requests', { body: world.move(bot), key: 'race' }, made)
+    expect([(await again(made)).status, (await again(1 - made)).status]).toEqual([200, 409])
+    expect(cards(world)).toHaveLength(1)
+  })
+
+  test('after 24 hours is another request', async () => {
+    const world = await startMachineWorld()
+    const { redis, keys } = world.records
+    const first = await world.call('POST /v1/requests', { body: world.move(), key: 'k' })
+    const [claim = ''] = await redis.keys(keys.idempotency('*'))
+    const leftMs = await redis.pttl(claim)
+    expect(leftMs).toBeGreaterThan(23.9 * 3_600_000)
+
+    /** As if this much time had passed. */
+    const pass = async (ms: number) => redis.pexpire(claim, (await redis.pttl(claim)) - ms)
+    await pass(23.5 * 3_600_000)
+    expect(await world.call('POST /v1/requests', { body: world.move(), key: 'k' })).toMatchObject({ status: 200 })
+    expect(await world.call('POST /v1/requests', { body: world.move(1), key: 'k' })).toMatchObject({ status: 409 })
+    await pass(0.5 * 3_600_000)
+    const second = await world.call('POST /v1/requests', { body: world.move(1), key: 'k' })
+    expect(second.status).toBe(201)
+    expect(second.json.id).not.toBe(first.json.id)
   })
 })
 
@@ -109,42 +145,57 @@ describe('a machine', () => {
     expect(await world.call(`DELETE ${links.self}`)).toMatchObject({ status: 409, json: { code: 'conflict' } })
   })
 
-  test('sees the lists of the projects that a rule with it covers, from the shared copies', async () => {
+  test('waits without a call to the account', async () => {
     const world = await startMachineWorld()
+    const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
+    const card = await untilCard(world.slack, /needs approval/)
+    const { journal } = world.accountApi
+    const before = journal.length
+    expect(before).toBeGreaterThan(0)
+
+    expect((await world.call(`GET ${links.self}?wait=1`)).json.state).toBe('waiting')
+    const waits = [1, 2, 3].map(() => world.call(`GET ${links.self}?wait=60`))
+    await world.ben.click(card, 'Reject')
+    await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
+    await world.ben.fill(undefined, { reason: 'Not on a Friday' })
+    await world.ben.submit()
+    expect((await Promise.all(waits)).map(({ json }) => json.state)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(journal.slice(before)).toEqual([])
+  })
+
+  test('sees the lists of the projects that a rule with it covers, from the shared copies', async () => {
+    const world = await startMachineWorld({ replicas: 2 })
 
     const { status, json } = await world.call('GET /v1/servers')
     expect(status).toBe(200)
     expect(new Set(json.items.map(({ project }: { project: { name: string } }) => project.name))).toEqual(new Set(['Storefront']))
-    const reads = () => [...world.accountApi.journal.entries()].length
-    const before = reads()
-    const { items } = (await world.call('GET /v1/servers?search=WEB-1')).json
+    const before = world.accountApi.journal.length
+    const { items } = (await world.call('GET /v1/servers?search=WEB-1', {}, 1)).json
     expect(items.map(({ hostname }: { hostname: string }) => hostname)).toContain('web-1')
-    expect(reads()).toBe(before)
+    expect(world.accountApi.journal.slice(before)).toEqual([])
     expect((await world.call('GET /v1/plans?search=zzz')).json).toEqual({ items: [], complete: true })
   })
-})
 
-test('what a machine requested ends with its entry in the policy', async () => {
-  const { policy } = await import('./machines-world.ts')
-  const world = await startMachineWorld()
-  const { id } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
-  const card = await untilCard(world.slack, /needs approval/)
-  await Promise.all(world.bots.splice(0).map((bot) => bot.stop()))
-  const { policyInFile } = await import('../journeys/policy-in-file.ts')
+  test('has its lists read from the share of reads that nobody waits for, and people keep theirs', async () => {
+    const world = await startMachineWorld({ env: { INFRA_READS_PER_MINUTE: '60' } })
+    const { journal } = world.accountApi
+    // The start has read, too.
+    await expect.poll(() => journal.length).toBeGreaterThan(0)
+    const before = journal.length
+    const answers = []
+    for (let index = 0; index < 8; index += 1) {
+      answers.push(await world.call('GET /v1/servers', { token: index % 2 === 0 ? token : otherToken }))
+      await forgetLists(world)
+    }
 
-  const bot = await world.startBot({
-    POLICY_FILE: policyInFile(
-      policy
-        .replace('["machine:ci", "machine:agent", everyone]', '["machine:agent", everyone]')
-        .replace(/^.*CI_TOKEN.*$/m, '')
-        .replace('"machine:ci", ', ''),
-    ),
+    const reads = journal.slice(before)
+    expect(reads.every(({ path }) => path.includes('servers'))).toBe(true)
+    expect(reads.length).toBeLessThanOrEqual(6)
+    // Then the last copy is shown.
+    expect([answers[0]?.json.complete, answers.at(-1)?.json.complete]).toEqual([true, false])
+    expect(answers.at(-1)?.json.items).toEqual(answers[0]?.json.items)
+    await world.ada.command('/infra ip list', { channel: ops })
+    await untilShown(world.slack, people.ada, /Elastic IPs/)
+    expect(journal.length).toBeGreaterThan(before + reads.length)
   })
-  world.bots.push(bot)
-  world.slack.connectBot(bot.slackUrl)
-  await world.ben.click(card, 'Approve')
-
-  await expect.poll(async () => (await world.records.find(id)).state).toBe('expired')
-  expect((await untilCard(world.slack, /The policy no longer lets this machine request it/)).ts).toBe(card.ts)
-  expect(patchesOf(world)).toEqual([])
 })

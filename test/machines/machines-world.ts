@@ -1,6 +1,9 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { onTestFinished } from 'vitest'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, startWorld, type WorldOptions } from '../journeys/world.ts'
+import { ops, people, type Slack, startWorld, type World, type WorldOptions } from '../journeys/world.ts'
+import { signatureOf } from '../sandbox/slack/transport.ts'
 
 export const token = 'a-token-of-the-machine-ci-of-32-characters'
 export const otherToken = 'a-token-of-the-machine-agent-of-32-characters'
@@ -33,15 +36,9 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
-/** Starts a world with machines, and the function that calls its API: `POST /v1/requests`. */
-export async function startMachineWorld({ env = {}, ...options }: WorldOptions = {}, yaml = policy) {
-  const world = await startWorld({
-    ...options,
-    env: { POLICY_FILE: policyInFile(yaml), MACHINES_PORT: '0', ...env, ...tokens },
-  })
-  const urlOf = (bot = 0) => `http://127.0.0.1:${world.bots[bot]?.machinesPort}`
-
-  async function call(line: string, { body, key, token: sent = token, headers = {}, signal }: CallOptions = {}, bot = 0) {
+/** Returns the function that calls the HTTP API of a bot. `urlOf`: where a bot takes machines. */
+export function callerOf(urlOf: (bot?: number) => string) {
+  return async (line: string, { body, key, token: sent = token, headers = {}, signal }: CallOptions = {}, bot = 0) => {
     const [method = '', path = ''] = line.split(' ')
     const answer = await fetch(`${urlOf(bot)}${path}`, {
       method,
@@ -57,6 +54,15 @@ export async function startMachineWorld({ env = {}, ...options }: WorldOptions =
     const text = await answer.text()
     return { status: answer.status, headers: answer.headers, json: text === '' ? undefined : JSON.parse(text) }
   }
+}
+
+/** Starts a world with machines, and the function that calls its API: `POST /v1/requests`. */
+export async function startMachineWorld({ env = {}, ...options }: WorldOptions = {}, yaml = policy) {
+  const world = await startWorld({
+    ...options,
+    env: { POLICY_FILE: policyInFile(yaml), MACHINES_PORT: '0', ...env, ...tokens },
+  })
+  const urlOf = (bot = 0) => `http://127.0.0.1:${world.bots[bot]?.machinesPort}`
 
   /** The body of a possible move, after `skip` others. */
   function move(skip = 0) {
@@ -64,8 +70,72 @@ export async function startMachineWorld({ env = {}, ...options }: WorldOptions =
     return { change: 'ip.move', elastic_ip: elasticIp.address, server: target.hostname }
   }
 
-  return { ...world, urlOf, call, move, records: openRecords(world) }
+  return { ...world, urlOf, call: callerOf(urlOf), move, records: openRecords(world) }
 }
 export type MachineWorld = Awaited<ReturnType<typeof startMachineWorld>>
 
 export const tokens = { CI_TOKEN: token, AGENT_TOKEN: otherToken }
+
+/** Connects the SDK's own client. Its requests go to these bots in turn. */
+export async function connect({ urlOf }: Pick<MachineWorld, 'urlOf'>, { sent = token, bots = [0] } = {}) {
+  const client = new Client({ name: 'agent', version: '1' })
+  let calls = 0
+  const transport = new StreamableHTTPClientTransport(new URL(`${urlOf(bots[0])}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${sent}` } },
+    fetch: (_, init) => fetch(`${urlOf(bots[calls++ % bots.length])}/mcp`, init),
+  })
+  await client.connect(transport)
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** What a tool returned, as text. */
+export const textOf = ({ content }: { content: unknown }) => (content as { text: string }[])[0]?.text ?? ''
+
+export interface Asking {
+  userId?: string | undefined
+  team?: string
+  secret?: string
+  at?: number
+}
+
+/** Calls a tool as Slack's assistant does for a person: in one signed request. `urlOf`: where a bot takes what Slack sends. */
+export function assistant({ slack, urlOf }: { slack: Pick<Slack, 'signingSecret'>; urlOf: (bot: number) => string }) {
+  let id = 0
+
+  function signed(body: string, { secret = slack.signingSecret, at = Math.floor(Date.now() / 1_000) }: Asking = {}) {
+    const headers = { 'x-slack-request-timestamp': String(at), 'x-slack-signature': signatureOf(secret, at, body) }
+    return { body, headers }
+  }
+
+  const send = ({ body, headers }: { body: string; headers: Record<string, string> }, bot = 0) =>
+    fetch(`${new URL(urlOf(bot)).origin}/slack/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2025-06-18',
+        ...headers,
+      },
+      body,
+    })
+
+  function requestOf(name: string, args: object, { userId = people.ada, team = 'T0NIMBUS01' }: Asking = {}) {
+    id += 1
+    const params = { name, arguments: args, _meta: { slack: { user_id: userId, team_id: team } } }
+    return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
+  }
+
+  async function tool(name: string, args: object, asking: Asking = {}) {
+    const answer = await send(signed(requestOf(name, args, asking), asking))
+    if (answer.status !== 200) return { status: answer.status, text: '', result: undefined }
+    const [, json = '{}'] = /^data: (.*)$/m.exec(await answer.text()) ?? []
+    const { result } = JSON.parse(json)
+    return { status: 200, text: String(result?.content?.[0]?.text), result: result?.structuredContent }
+  }
+
+  return { tool, send, signed, requestOf }
+}
+
+export const assistantOf = ({ slack, bots }: Pick<World, 'slack' | 'bots'>) =>
+  assistant({ slack, urlOf: (bot) => bots[bot]?.slackUrl ?? '' })

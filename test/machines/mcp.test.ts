@@ -1,20 +1,6 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ops, patchesOf, untilCard } from '../journeys/world.ts'
-import { type MachineWorld, otherToken, startMachineWorld, token } from './machines-world.ts'
-
-/** Connects the SDK's own client. */
-async function connect({ urlOf }: MachineWorld, { sent = token, bot = 0 } = {}) {
-  const client = new Client({ name: 'agent', version: '1' })
-  const transport = new StreamableHTTPClientTransport(new URL(`${urlOf(bot)}/mcp`), {
-    requestInit: { headers: { authorization: `Bearer ${sent}` } },
-  })
-  await client.connect(transport)
-  onTestFinished(() => client.close())
-  return client
-}
-
-const textOf = ({ content }: { content: unknown }) => (content as { text: string }[])[0]?.text ?? ''
+import { connect, type MachineWorld, otherToken, startMachineWorld, textOf, token } from './machines-world.ts'
 
 describe('an agent', () => {
   test('finds tools that say what they do, with what they return and whether they only read', async () => {
@@ -74,6 +60,56 @@ describe('an agent', () => {
     const send = (method: string, body?: string) => fetch(`${urlOf()}/mcp`, { method, headers, body })
     expect((await send('POST', '[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]')).status).toBe(400)
     expect((await send('GET')).status).toBe(405)
+  })
+
+  test('can have each call answered by another process', async () => {
+    const world = await startMachineWorld({ replicas: 2 })
+    const client = await connect(world, { bots: [0, 1] })
+    const proposed = await client.callTool({ name: 'propose_move', arguments: withoutChange(world.move()) })
+    const { id } = proposed.structuredContent as { id: string }
+
+    // Each is asked twice, so that both processes answer it.
+    const calls = [
+      { name: 'list_plans', arguments: {} },
+      { name: 'propose_move', arguments: withoutChange(world.move()) },
+      { name: 'wait_for_request', arguments: { id, wait: 1 } },
+      { name: 'withdraw_request', arguments: { id } },
+    ]
+    for (const call of calls)
+      for (const _ of 'ab') {
+        const { isError = false, structuredContent } = await client.callTool(call)
+        expect([call.name, isError]).toEqual([call.name, false])
+        if ('id' in (structuredContent as object)) expect(structuredContent).toMatchObject({ id })
+      }
+    expect(await world.records.all()).toMatchObject([{ id, state: 'withdrawn' }])
+  })
+
+  test('can speak an older version, and learns which there are if it speaks one that is unknown', async () => {
+    const { urlOf } = await startMachineWorld()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    async function send(method: string, params: object, version?: string) {
+      const more: Record<string, string> = version === undefined ? {} : { 'mcp-protocol-version': version, 'mcp-method': method }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      const answer = await fetch(`${urlOf()}/mcp`, { method: 'POST', headers: { ...headers, ...more }, body })
+      const { result, error } = JSON.parse((await answer.text()).replace(/^event: message\ndata: /, ''))
+      return [answer.status, result?.protocolVersion ?? (result?.tools && 'tools') ?? error.message]
+    }
+    const clientInfo = { name: 'x', version: '1' }
+    const begin = (protocolVersion: string) => send('initialize', { protocolVersion, capabilities: {}, clientInfo })
+    const meta = 'io.modelcontextprotocol'
+    const enveloped = (version: string) => ({
+      _meta: { [`${meta}/protocolVersion`]: version, [`${meta}/clientInfo`]: clientInfo, [`${meta}/clientCapabilities`]: {} },
+    })
+
+    for (const older of ['2024-11-05', '2025-03-26', '2025-06-18']) {
+      expect(await begin(older)).toEqual([200, older])
+      expect(await send('tools/list', {}, older)).toEqual([200, 'tools'])
+    }
+    // A client without it must be content with the newest that the server begins with.
+    for (const unknown of ['2099-01-01', 'x', '']) expect(await begin(unknown)).toEqual([200, expect.stringMatching(/^202\d-/)])
+    expect(await send('tools/list', {}, '1999-01-01')).toEqual([400, expect.stringMatching(/^Bad Request: Unsupported protocol version/)])
+    expect(await send('tools/list', enveloped('2099-01-01'), '2099-01-01')).toEqual([400, 'Unsupported protocol version: 2099-01-01'])
+    expect(await send('tools/list', enveloped('2026-07-28'), '2026-07-28')).toEqual([200, 'tools'])
   })
 
   test('gets errors as results, with the sentence and the next step', async () => {

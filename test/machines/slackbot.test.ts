@@ -1,59 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { openRecords } from '../journeys/records.ts'
-import { general, ops, patchesOf, people, startWorld, untilCard, type World, type WorldOptions } from '../journeys/world.ts'
-import { signatureOf } from '../sandbox/slack/transport.ts'
-
-const teamId = 'T0NIMBUS01'
-
-interface Asking {
-  userId?: string | undefined
-  team?: string
-  secret?: string
-  at?: number
-}
-
-/** Calls a tool as Slack's assistant does for a person: in one signed request. */
-function assistant(world: Pick<World, 'slack' | 'bots'>) {
-  let id = 0
-
-  function signed(body: string, { secret = world.slack.signingSecret, at = Math.floor(Date.now() / 1_000) }: Asking = {}) {
-    const headers = { 'x-slack-request-timestamp': String(at), 'x-slack-signature': signatureOf(secret, at, body) }
-    return { body, headers }
-  }
-
-  const send = ({ body, headers }: { body: string; headers: Record<string, string> }, bot = 0) =>
-    fetch(`${new URL(world.bots[bot]?.slackUrl ?? '').origin}/slack/mcp`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-06-18',
-        ...headers,
-      },
-      body,
-    })
-
-  function requestOf(name: string, args: object, { userId = people.ada, team = teamId }: Asking = {}) {
-    id += 1
-    const params = { name, arguments: args, _meta: { slack: { user_id: userId, team_id: team } } }
-    return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
-  }
-
-  async function tool(name: string, args: object, asking: Asking = {}) {
-    const answer = await send(signed(requestOf(name, args, asking), asking))
-    if (answer.status !== 200) return { status: answer.status, text: '', result: undefined }
-    const [, json = '{}'] = /^data: (.*)$/m.exec(await answer.text()) ?? []
-    const { result } = JSON.parse(json)
-    return { status: 200, text: String(result?.content?.[0]?.text), result: result?.structuredContent }
-  }
-
-  return { tool, send, signed, requestOf }
-}
+import { general, ops, patchesOf, people, startWorld, untilCard, type WorldOptions } from '../journeys/world.ts'
+import { assistantOf } from './machines-world.ts'
 
 async function open({ env = {}, ...options }: WorldOptions = {}) {
   const world = await startWorld({ ...options, env: { SLACKBOT_MCP: 'true', ...env } })
   const { elasticIp, target } = world.accountApi.world.movable()
-  return { ...world, ...assistant(world), move: { elastic_ip: elasticIp.address, server: target.hostname }, records: openRecords(world) }
+  return { ...world, ...assistantOf(world), move: { elastic_ip: elasticIp.address, server: target.hostname }, records: openRecords(world) }
 }
 
 describe("Slack's assistant", () => {
@@ -94,6 +47,42 @@ describe("Slack's assistant", () => {
     expect((await world.tool('list_servers', { search: 'web-1' })).result.items.length).toBeGreaterThan(0)
   })
 
+  test('names a channel that the policy has, in which the person is, too', async () => {
+    const world = await open({ env: { CHANNELS: `${ops},${general}` } })
+    world.slack.invite(general)
+    const channels = world.slack.workspace.channels
+    const here = channels.find(({ id }) => id === general)
+    if (here) here.members = here.members.filter((id) => id !== people.chiara)
+    channels.push({ id: 'C0RANDOM01', name: 'random', topic: '', members: [people.ada, 'U0LOCKKEEP'] })
+    const leaver = world.slack.workspace.people.find(({ id }) => id === people.ben)
+    const ask = async (channel: string | undefined, userId?: string) =>
+      (await world.tool('propose_move', { ...world.move, channel }, { userId })).text
+
+    expect(await ask(undefined)).toMatch(/^Name the channel/)
+    expect(await ask('C0RANDOM01')).toMatch(/^No policy rule allows moving an Elastic IP in this channel\. Request it in/)
+    expect(await ask(general, people.chiara)).toMatch(/^Slack doesn't list you as a member of this channel/)
+    Object.assign(leaver ?? {}, { deleted: true })
+    expect(await ask(ops, people.ben)).toMatch(/^Deactivated accounts can't/)
+    expect(await ask('D0ADA00001')).toMatch(/must be the id of a channel/)
+    expect(await world.records.all()).toEqual([])
+    expect(JSON.parse(await ask(general))).toMatchObject({ state: 'waiting' })
+  })
+
+  test('leads to one request with each try under one key', async () => {
+    const world = await open({ env: { CHANNELS: ops } })
+    const keyed = { ...world.move, idempotency_key: 'one' }
+
+    const tries = await Promise.all([1, 2, 3].map(() => world.tool('propose_move', keyed)))
+
+    expect(new Set(tries.map(({ result }) => result.id)).size).toBe(1)
+    expect((await world.tool('propose_move', { ...keyed, reason: 'another' })).text).toMatch(/^This idempotency key was used for another/)
+    // The key of another person is another key.
+    expect((await world.tool('propose_move', keyed, { userId: people.chiara })).text).toMatch(
+      /^Nothing was requested, because U0ADA00001 has/,
+    )
+    expect(await world.records.all()).toHaveLength(1)
+  })
+
   test('has each signature accepted once, on all processes', async () => {
     const world = await open({ replicas: 2, env: { CHANNELS: ops } })
     const request = world.signed(world.requestOf('propose_move', world.move))
@@ -118,7 +107,7 @@ describe("Slack's assistant", () => {
 
   test('has no address unless it is on', async () => {
     const world = await startWorld()
-    const { tool } = assistant(world)
+    const { tool } = assistantOf(world)
     expect((await tool('list_plans', {})).status).toBe(404)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { alertsRequester } from '../../src/domain/approval.ts'
+import { alertsRequester, machineRequester } from '../../src/domain/approval.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
@@ -27,6 +27,7 @@ const sent = { ...approved, sentAt: at(12), acceptedAt: at(12) }
 const reason = 'see https://tickets.nimbus.example/OPS-1'
 const ended = (more: Partial<Request>, card: Partial<CardView> = {}) => view({ endedAt: at(13), reason, ...more }, card)
 const alert = { reason: 'web-1 is down', alert: { name: 'NodeDown' }, origin: { ...requestFor().origin, userId: alertsRequester } }
+const machine = { reason: 'Deploy 42', link: 'https://ci.example.com/jobs/42', origin: { ...alert.origin, userId: machineRequester('ci') } }
 
 const tonight = at(8 * 60)
 const office = { for: 'window', name: 'office', until: at(19 * 60) } as const
@@ -68,6 +69,8 @@ test('the request message in every situation', async () => {
     ],
     ['No rule covers it any more', view({}, { rule: undefined })],
     ['An alert requested it', view(alert)],
+    ['A machine requested it', view(machine)],
+    ['A machine requested it, and it is done', ended({ ...sent, ...machine, state: 'done' })],
     ['It waits, for a key', view({}, handover)],
     ['It needs no approval', view({ needsApproval: false }, { rule: ruleFor({ approve: undefined }) })],
     ['Another version of Lockkeeper wrote it', view({}, { isKnown: false })],
@@ -233,10 +236,13 @@ test('the dialogs before a press takes effect', async () => {
   ])
 })
 
-test("a machine's request is never shown by its id, in any state", () => {
+test.each([
+  ['alerts', alert],
+  ['machine:ci', machine],
+])("a machine's request is never shown by its id, in any state: %s", (id, requested) => {
   for (const state of requestStates) {
-    const { text, blocks } = approvalCard(view({ ...alert, state }))
-    expect(`${text} ${JSON.stringify(blocks)}`, state).not.toMatch(/<@alerts>|`alerts`|@alerts/)
+    const { text, blocks } = approvalCard(view({ ...requested, state }))
+    expect(`${text} ${JSON.stringify(blocks)}`, state).not.toMatch(new RegExp(`<@${id}>|\`${id}\`|@${id}`))
   }
 })
 

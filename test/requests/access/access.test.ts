@@ -395,6 +395,30 @@ describe('what alerts request', () => {
   })
 })
 
+describe('a machine of the policy', () => {
+  const machine = { ...ada, userId: 'machine:ci' }
+  const own = requestFor({ origin: machine })
+  // What the policy does not take: it names the machine as an approver. A group of Slack does, too.
+  const rule = { request: toGroup([]), machines: [machine.userId], approve: approveBy([machine.userId, 'S0ONCALL01']), breakGlass: true }
+  const { access } = setUp({ rules: [ruleFor(rule)], groups: { S0ONCALL01: [machine.userId] } })
+
+  test.each<[to: 'decide' | 'break-glass' | 'issue' | 'track']>([['decide'], ['break-glass'], ['issue'], ['track']])(
+    'never may %s, neither alone nor as one of the approvers',
+    async (to) => {
+      for (const request of [own, requestFor()]) expect(await why(access.authorize(machine, { to, request }))).toMatch(/^Bots can't/)
+    },
+  )
+
+  test('neither reads as a person, nor freezes, and withdraws only what it requested', async () => {
+    for (const to of ['read', 'freeze', 'unfreeze'] as const) expect(await why(access.authorize(machine, { to }))).toMatch(/^Bots can't/)
+    expect(await access.authorize(machine, { to: 'withdraw', request: own })).toEqual({ via: 'requester' })
+    for (const userId of ['U0ADA00001', 'alerts', 'machine:agent'])
+      expect(await why(access.authorize(machine, { to: 'withdraw', request: requestFor({ origin: { ...ada, userId } }) }))).not.toBe(
+        'not refused',
+      )
+  })
+})
+
 describe('an evacuation', () => {
   const bundles = new Map([['ip.evacuate', 'ip.move']])
   const request = requestFor({ kind: 'ip.evacuate' })

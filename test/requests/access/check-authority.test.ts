@@ -111,21 +111,22 @@ describe('after a failover to a Redis whose clock is up to a minute off', () => 
   })
 })
 
-describe('what alerts requested', () => {
-  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'alerts', command: '/infra' }
+describe.each(['alerts', 'machine:ci'])('what %s requested', (userId) => {
+  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId, command: '/infra' }
+  const named = { alerts: true, machines: ['machine:ci'] }
 
   test('is sent if people approved it', async () => {
-    expect(check(approvedRequest({ origin }), { rule: ruleFor({ alerts: true }) })).toBeUndefined()
+    expect(check(approvedRequest({ origin }), { rule: ruleFor({ ...named }) })).toBeUndefined()
   })
 
   test('is never sent without approvals, whatever the rule says', async () => {
     const exempt = approvedRequest({ origin, needsApproval: false, approvalsNeeded: 0 }, [])
 
-    expect(check(exempt, { rule: ruleFor({ alerts: true, approve: undefined }) })).toEqual({ code: 'approval-needed-now' })
+    expect(check(exempt, { rule: ruleFor({ ...named, approve: undefined }) })).toEqual({ code: 'approval-needed-now' })
   })
 
   test('is never approved by them alone', async () => {
-    expect(check(approvedAlone({ origin }), { rule: ruleFor({ alerts: true, breakGlass: true }) })).toEqual({
+    expect(check(approvedAlone({ origin }), { rule: ruleFor({ ...named, breakGlass: true }) })).toEqual({
       code: 'approvals-not-genuine',
     })
   })
