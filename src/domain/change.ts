@@ -146,6 +146,7 @@ export type ThingKind = 'elastic-ip' | 'server' | 'virtual-machine'
 /** A button that opens the filled form of a change for a thing of this kind. */
 export interface Offer {
   of: ThingKind
+  kind: ChangeKind
   /** `Move…` */
   label: string
   /** The id of the button. Its value is an `OfferedThing`. */

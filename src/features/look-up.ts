@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { KnownBlock, ModalView } from '@slack/web-api'
+import type { Button, KnownBlock, ModalView } from '@slack/web-api'
 import type { ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
@@ -15,12 +15,14 @@ import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { moveWords, whyNotMovable } from '../moves/move.ts'
 import type { Store } from '../requests/store.ts'
-import { button, context, divider, modal, sectionWithButton, wholeSection } from '../slack/blocks.ts'
+import { button, context, divider, message, modal, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { placeOf } from '../slack/pickers.ts'
+import { itemButton } from '../slack/table.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords, someTexts } from '../slack/text.ts'
+import type { Message } from '../slack/web-api.ts'
 
 /** What the account shows. */
 interface Lists {
@@ -127,6 +129,11 @@ function thingLine(thing: Thing): Mrkdwn {
   }
 }
 
+function nameOf(thing: Thing): string {
+  if (thing.kind === 'elastic-ip') return thing.elasticIp.address
+  return (thing.kind === 'server' ? thing.server.hostname : thing.machine.name) ?? thing.id
+}
+
 /** The facts are from outside, so they are code, in which nothing is markup. */
 function described(name: string, what: string, more: Mrkdwn[], facts: (string | undefined)[]): Mrkdwn {
   const shown = facts.filter((fact) => fact !== undefined && fact !== '').map((fact) => code(fact ?? ''))
@@ -164,7 +171,7 @@ export function lookedUpView(
     ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${things.length} were looked up.`] : []),
     ...(isIncomplete ? [mrkdwn`:warning: Couldn't read every list of the account. The message may name more.`] : []),
   ]
-  const blocks = things.length === 0 ? nothingFound : things.flatMap(thingBlocks)
+  const blocks = things.length === 0 ? nothingFound : things.flatMap((thing, index) => thingBlocks(thing, index, buttonInView))
   return modal({ title, metadata, blocks: [...blocks, ...context(notes)] })
 }
 
@@ -172,13 +179,21 @@ const nothingFound = wholeSection(
   mrkdwn`This message names no Elastic IP, server or virtual machine of the account. I searched for addresses, hostnames and ids.`,
 )
 
-function thingBlocks({ thing, requests, offers }: FoundThing, index: number): KnownBlock[] {
+type ToButton = (offer: Offer, thing: Thing) => Button[]
+
+const buttonInView: ToButton = ({ label: text, actionId }, { id }) => [
+  button({ text, actionId, value: JSON.stringify({ version: 1, id } satisfies OfferedThing) }),
+]
+
+const buttonInMessage: ToButton = ({ of, kind, label }, thing) => itemButton({ of, kind, label }, { id: thing.id, text: nameOf(thing) })
+
+function thingBlocks({ thing, requests, offers }: FoundThing, index: number, toButton: ToButton): KnownBlock[] {
   // The line of an Elastic IP that can't be moved says why.
   const isStuck = thing.kind === 'elastic-ip' && whyNotMovable(thing.elasticIp) !== undefined
   const [offer] = isStuck ? [] : offers
-  const value = JSON.stringify({ version: 1, id: thing.id } satisfies OfferedThing)
   const line = thingLine(thing)
-  const shown = offer ? [sectionWithButton(line, button({ text: offer.label, actionId: offer.actionId, value }))] : wholeSection(line)
+  const [own] = offer ? toButton(offer, thing) : []
+  const shown = own ? [sectionWithButton(line, own)] : wholeSection(line)
   return [...(index > 0 ? [divider()] : []), ...shown, ...requests.flatMap((each) => context([requestLine(each)]))]
 }
 
@@ -244,6 +259,7 @@ const mostThings = 8
 export const lookUp: FeatureDefinition = {
   create: (app) => ({
     commands: [],
+    bare: (words) => lookUpTyped(app, words),
     shortcuts: {
       'look-up': {
         form: () => modal({ title, blocks: wholeSection(mrkdwn`Searching this message…`) }),
@@ -256,13 +272,26 @@ export const lookUp: FeatureDefinition = {
 }
 
 async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcut): Promise<ModalView> {
+  const { lists, things, left } = await lookUpWords(app, message ? wordsIn(message) : [])
+  return lookedUpView(writeMetadata({ origin, responseUrl, message: message?.ref }), things, left, lists)
+}
+
+/** `/infra 203.0.113.10`: shows what was typed, as the shortcut does. Undefined if it names nothing. */
+async function lookUpTyped(app: App, words: string[]): Promise<Message | undefined> {
+  const { lists, things } = await lookUpWords(app, words.flatMap(wordsOf))
+  if (things.length === 0) return undefined
+  return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
+}
+
+async function lookUpWords(app: App, words: string[]) {
   const { store, catalog, slack } = app
-  const words = message ? wordsIn(message) : []
   const lists = await readLists(app)
   const named = findThings(words, lists)
   const things = named.slice(0, mostThings)
-  const ids = things.map(({ id }) => id)
-  const about = await findOpenRequests(store, ids)
+  const about = await findOpenRequests(
+    store,
+    things.map(({ id }) => id),
+  )
   const shown = new Set<string>()
   // A request names the address and both servers. It is shown once, below the first of them.
   const firstShown = ({ id, state }: Request) => isOpen(state) && !shown.has(id) && shown.add(id)
@@ -273,6 +302,5 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
       .map((request) => ({ request, title: catalog.titleOf(request), link: slack.identity.linkTo(request) })),
     offers: catalog.offersFor(thing.kind),
   })
-  const metadata = writeMetadata({ origin, responseUrl, message: message?.ref })
-  return lookedUpView(metadata, things.map(found), named.length - things.length, lists)
+  return { lists, things: things.map(found), left: named.length - things.length }
 }

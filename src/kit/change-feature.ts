@@ -113,7 +113,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
   function create(app: App): Feature {
     const change: Change<Input, Facts> = {
       ...declared.change(app),
-      ...(offer ? { offer: { of: offer.of, label: offer.label, actionId: offered } } : {}),
+      ...(offer ? { offer: { of: offer.of, kind, label: offer.label, actionId: offered } } : {}),
       ...(declared.machines ? { machines: forMachines(app, declared.machines) } : {}),
     }
     const prepared = (metadata: string) => {

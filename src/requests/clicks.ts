@@ -12,6 +12,7 @@ import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { formMetadata, formOpeners, openForm } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
+import type { Handlers } from '../slack/read-interactions.ts'
 import { pageButtons } from '../slack/router.ts'
 import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
@@ -40,9 +41,11 @@ export interface FeatureHandlers {
   options?: InteractionHandlers['options']
   details?: Record<string, ReadDetails>
   itemActions?: ItemAction[]
+  /** The answer to words that are no command. Undefined if they name nothing. */
+  bare?: Handlers['bare']
 }
 
-export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): InteractionHandlers & { commands: Command[] } {
+export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): Handlers {
   const commands = features.flatMap((feature) => feature.commands)
   const openers = formOpeners(app, commands)
   const ofRequests = requestHandlers(app, home, Object.assign({}, ...features.map(({ forms }) => forms)))
@@ -63,6 +66,7 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
     shortcuts: Object.assign({}, openers.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: home.open,
+    bare: features.find(({ bare }) => bare)?.bare,
   }
 }
 

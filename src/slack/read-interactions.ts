@@ -23,11 +23,11 @@ import {
 } from './interactions.ts'
 import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } from './payloads.ts'
 import { noticeOptions } from './pickers.ts'
-import { commandNamed, handlerFor } from './router.ts'
+import { type Bare, commandNamed, handlerFor } from './router.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from './text.ts'
 import { parseWords, splitReason, splitStart } from './typed-words.ts'
 
-export type Handlers = InteractionHandlers & { commands: Command[] }
+export type Handlers = InteractionHandlers & { commands: Command[]; bare?: Bare | undefined }
 
 /** What a person did, as the middleware reads it for the listeners: who, where, and how to answer them. */
 export interface Interaction<Given = unknown> {
@@ -56,7 +56,7 @@ type Acknowledge<Content> = (content?: Content) => Promise<void>
 export function readInteraction(app: App, handlers: Handlers, { kind, payload }: Received, ack: Acknowledge<unknown>) {
   switch (kind) {
     case 'command':
-      return readCommand(app, handlers.commands, payload, ack)
+      return readCommand(app, handlers, payload, ack)
     case 'block_actions':
       return readClick(app, handlers.clicks, payload, ack)
     case 'shortcut':
@@ -115,7 +115,7 @@ const slowWords = mrkdwn`Slower than usual. The result follows.`
 /** These words must stay true below the result, because an ephemeral message after a click can't be changed or deleted. */
 const slowClickWords = mrkdwn`Slower than usual. The message will show the result, or an answer will appear here.`
 
-function readCommand(app: App, commands: Command[], payload: Payloads['command'], ack: Acknowledge<unknown>) {
+function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['command'], ack: Acknowledge<unknown>) {
   const { text, trigger_id: triggerId, response_url: responseUrl, user_id: userId } = payload
   const refused = text.length > longestCommand ? tooLongCommand : hasToken(text) ? tokenAdvice : undefined
   const { words, reason, start } = refused ? { words: [] } : readWords(commands, text)
@@ -130,7 +130,7 @@ function readCommand(app: App, commands: Command[], payload: Payloads['command']
     start,
   }
   const at = `command ${refused ? 'unknown' : commandNamed(commands, words).name}`
-  const handler = refused ? refuseWith(refused) : handlerFor(app, commands, words)
+  const handler = refused ? refuseWith(refused) : handlerFor(app, commands, words, bare)
   return { ...answeredByMessage(app, command, { at, ack, handler }), handler, refuseUnknown: async () => {} }
 }
 

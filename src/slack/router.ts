@@ -1,12 +1,15 @@
+import type { Button } from '@slack/web-api'
+import type { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { UnknownName } from '../domain/errors.ts'
 import { freezing } from '../domain/policy.ts'
 import { suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
-import { actionsFor, message, notice, wholeSection } from './blocks.ts'
+import { actionsFor, button, message, notice, wholeSection } from './blocks.ts'
 import { type Command, findCommand, groups, isMistyped, limitWords, type Need } from './commands.ts'
 import { nothingRequested, outdatedButton, Refusal } from './errors.ts'
+import { longestButtonValue } from './fit.ts'
 import { formButtons, formOf } from './forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './interactions.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from './listing.ts'
@@ -22,7 +25,15 @@ export function commandNamed(commands: Command[], words: string[]): { name: stri
   return { name: command?.words ?? 'unknown', takesReason: command !== undefined && command.need !== 'read' }
 }
 
-export function handlerFor(app: App, commands: Command[], words: string[]): Handler<SlashCommand> | FormHandler<SlashCommand> {
+/** Answers words that are no command, such as an address. Undefined if they name nothing. */
+export type Bare = (words: string[]) => Promise<Message | undefined>
+
+export function handlerFor(
+  app: App,
+  commands: Command[],
+  words: string[],
+  bare: Bare = async () => undefined,
+): Handler<SlashCommand> | FormHandler<SlashCommand> {
   const help = (topic: string[]): Handler<SlashCommand> => {
     return async ({ origin, answer }) => answer.ephemeral(await showHelp(app, commands, topic, origin))
   }
@@ -31,7 +42,11 @@ export function handlerFor(app: App, commands: Command[], words: string[]): Hand
   const found = findCommand(commands, words)
   if (asksForHelp(found ? found.args : words, found?.command)) return help(found ? found.command.words.split(' ') : words.slice(0, -1))
   if (!found || isMistyped(commands, words))
-    return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
+    return async ({ origin, answer }) => {
+      const isMeant = meantBy(commands, words).length > 0 || commands.some((each) => each.words.startsWith(`${first.toLowerCase()} `))
+      const found = isMeant || others.length > 0 ? undefined : await bare(words)
+      await answer.ephemeral(found ?? unknownCommand(commands, words, origin.command))
+    }
   const { command } = found
   if (found.args.length > 0 && command.usage === '') {
     return async ({ origin }) => {
@@ -90,7 +105,7 @@ export function pageButtons(app: App, commands: Command[]): Record<string, Handl
       // A list that was refreshed is a table again, where one fits.
       list: (listing, at) =>
         replace(
-          click.actionId === pageActionIds.refresh && page === 0
+          click.actionId !== pageActionIds.previous && page === 0
             ? listAnswer(listing, { ...at, page })
             : listingMessage(listing, { ...at, page }),
         ),
@@ -179,7 +194,32 @@ function synopsis({ words, usage }: Command, name: string): string {
   return `${name} ${words}${usage ? ` ${usage}` : ''}`
 }
 
-function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
+/** The words of the commands that were probably meant, at most three. */
+function meantBy(commands: Command[], words: string[]): string[] {
+  const names = [...commands.map((command) => command.words), 'help']
+  return (
+    [typedWords(words), words[0]?.toLowerCase() ?? ''].map((typed) => suggestNames(names, typed)).find(({ length }) => length > 0) ?? []
+  )
+}
+
+function unknownCommand(commands: Command[], words: string[], name: string): Message {
+  const [meant, ...others] = meantBy(commands, words)
+  const command = others.length > 0 ? undefined : commands.find((each) => each.words === meant)
+  return message([
+    ...wholeSection(unknownWords(commands, words, name)),
+    ...actionsFor(name, 'meant', command ? buttonOf(command, words) : []),
+  ])
+}
+
+/** Runs the command that was meant, if it only reads, or opens its form. */
+function buttonOf(command: Command, typed: string[]): Button[] {
+  if (command.need !== 'read') return formButtons([command])
+  const args = typed.slice(command.words.split(' ').length)
+  const value = JSON.stringify({ version: 1, command: command.words, args, page: 0 } satisfies z.infer<typeof PageButton>)
+  return value.length > longestButtonValue ? [] : [button({ text: 'Run it', actionId: pageActionIds.run, value })]
+}
+
+function unknownWords(commands: Command[], words: string[], name: string): Mrkdwn {
   const asTyped = (command: string) => code(`${name} ${command}`)
   const first = words[0]?.toLowerCase() ?? ''
   const group = commands.filter((command) => command.words.startsWith(`${first} `))
@@ -189,8 +229,7 @@ function unknownCommand(commands: Command[], words: string[], name: string): Mrk
   }
   if (['approve', 'reject', 'withdraw'].includes(first))
     return mrkdwn`${asTyped(first)} isn't a command. Press *${capitalised(first)}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
-  const names = [...commands.map((command) => command.words), 'help']
-  const near = [typedWords(words), first].map((typed) => suggestNames(names, typed)).find(({ length }) => length > 0) ?? []
+  const near = meantBy(commands, words)
   const meant = near.length > 0 ? mrkdwn` Did you mean ${alternatives(near.map(asTyped))}?` : ''
   return mrkdwn`${asTyped(typedWords(words))} isn't a command.${meant} See ${asTyped('help')}.`
 }
@@ -214,7 +253,7 @@ async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: st
   const found = findCommand(commands, words)?.command
   const members = commands.filter((command) => command.words.startsWith(`${found?.words ?? first.toLowerCase()} `))
   if (found) return commandHelp(found, members, help)
-  if (members.length === 0) return notice(unknownCommand(commands, words, help.name))
+  if (members.length === 0) return unknownCommand(commands, words, help.name)
   const usable = members.filter(({ need }) => help.allowed.includes(need))
   return withButtons([...linesOf(usable, help.name), ...notOpen(members, help)], usable, help.name)
 }
