@@ -29,7 +29,7 @@ const byPolicy = [
   z.object({ code: z.literal('no-rule'), kind: z.string(), channels: z.array(z.string()) }),
   z.object({ code: z.literal(['project-unknown']), rule: z.string() }),
   /** `alerts-need-approval`: the rule needs none, but a request by a machine always does. `machine`: set if it is not alerts. */
-  z.object({ code: z.literal(['alerts-not-named', 'alerts-need-approval']), rule: z.string(), machine: z.string().optional() }),
+  z.object({ code: z.literal(['not-named-by-rule', 'alerts-need-approval']), rule: z.string(), machine: z.string().optional() }),
   z.object({ code: z.literal('keys-need-people') }),
   z.object({ code: z.literal('not-a-requester'), requesters: Group }),
   z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
@@ -234,7 +234,7 @@ function requesterGroupRuling({ userId, standing }: Person, rule: PolicyRule, me
 
 function machineRuling(userId: string, rule: PolicyRule): Ruling {
   const machine = userId === alertsRequester ? undefined : userId
-  if (!namesMachine(rule, userId)) return deny({ code: 'alerts-not-named', rule: rule.name, machine })
+  if (!namesMachine(rule, userId)) return deny({ code: 'not-named-by-rule', rule: rule.name, machine })
   return rule.approve ? allow({ rule: rule.name, via: userId }) : deny({ code: 'alerts-need-approval', rule: rule.name, machine })
 }
 

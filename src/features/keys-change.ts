@@ -41,8 +41,9 @@ import { createKey, dropEnd, knownEnds, writeEnd } from '../requests/key-ends.ts
 import { requestIdFor } from '../requests/submit.ts'
 import { option } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
+import { Refusal } from '../slack/errors.ts'
 import { preset } from '../slack/pickers.ts'
-import { mrkdwn } from '../slack/text.ts'
+import { code, mrkdwn } from '../slack/text.ts'
 
 /** `oldEndsAt`: of a rotation that makes a new key, when the old one ends, in ms since 1970. `newKey`: what the name of the new one begins with. */
 const KeyInput = z.object({ keyId: z.string(), oldEndsAt: z.number().optional(), newKey: z.string().optional() })
@@ -180,7 +181,7 @@ function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...co
       >['fields'],
       input: async ({ keyId, keep }, sent, app) => ({
         keyId,
-        ...(isRotation && (await overlapOf(app, keep === 'none' ? undefined : `in ${keep}`, sent))),
+        ...(isRotation && (await overlapOf(app, keep === 'none' ? undefined : keep, sent))),
       }),
       filled: ({ oldEndsAt }, { keyId, name }) => ({
         keep: oldEndsAt === undefined ? 'none' : `${[7 * 24, 24].find((hours) => oldEndsAt - Date.now() > (hours / 2) * 3_600_000) ?? 1}h`,
@@ -198,6 +199,8 @@ function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...co
       const { args: words, end } = splitEnd(args.slice(Math.max(keeping, 0)))
       const isKept = keeping > 0 && end !== undefined && /^the old(?: one| key| token)?$/i.test(words.slice(1).join(' '))
       const typed = args.slice(0, isKept ? keeping : undefined).join(' ')
+      if (keeping > 0 && !isKept)
+        throw new Refusal(mrkdwn`Say for how long, such as ${code('keeping the old one for 1d')}. Nothing was requested.`)
       const [found, overlap] = await Promise.all([findTyped(app, apiKeys, typed), overlapOf(app, isKept ? end : undefined, slashCommand)])
       const ask = mrkdwn`Which one should be ${verb}d?`
       return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId, ...overlap }), ask, byId: `keys ${verb} <id>` }

@@ -26,7 +26,9 @@ import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import { createKey } from '../requests/key-ends.ts'
 import { requestIdFor } from '../requests/submit.ts'
 import { option } from '../slack/blocks.ts'
-import { type Mrkdwn, mrkdwn, truncate } from '../slack/text.ts'
+import { Refusal } from '../slack/errors.ts'
+import { wrongUsage } from '../slack/router.ts'
+import { code, type Mrkdwn, mrkdwn, truncate } from '../slack/text.ts'
 
 /**
  * `name` is unique, so that a key whose creation was not confirmed can be found by it. For a key that ends, Lockkeeper adds the end when it is
@@ -105,16 +107,20 @@ export const createApiKey = changeFeature({
   form,
   command: {
     words: 'keys create',
-    usage: '[<name> [for <time>]]',
+    usage: '[<name> [for <time> | until <date>]]',
     group: 'Keys',
     summary: 'Request a new API key',
     details: mrkdwn`With a name: a read-only key for any IP, which Lockkeeper deletes after the time. Without: opens a form for access, allowed addresses and the end. After the approval, press *Create key*. Its token is shown once, only to you.`,
-    examples: ['ci-deploy', 'ci-deploy for 30d'],
+    examples: ['ci-deploy for 30d', 'ci-deploy until 2026-12-24', '"laptop of ada" for 90d'],
     button: 'New key',
   },
   read: async (app, { args: words, slashCommand }) => {
-    const { args, end } = splitEnd(words)
-    const label = args.join(' ')
+    const { args, end } = splitEnd(words, { bare: true })
+    const [label = '', ...rest] = args
+    if (rest.length > 0)
+      throw new Refusal(
+        wrongUsage(mrkdwn`Write an end as ${code('for 30d')} or ${code('until 2026-12-24')}, and a name with spaces in quotes.`, rest),
+      )
     if (!isKeyLabel(label)) throw new UserError(`${nameRule} Nothing was requested.`)
     const endsAt = await typedEnd(app, 'key.create', end, slashCommand.origin)
     return { input: { name: uniqueName(label, slashCommand), readOnly: true, allowedIps: [], endsAt } }

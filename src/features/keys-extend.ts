@@ -6,6 +6,7 @@ import { accessFacts, labelOf } from '../domain/account.ts'
 import type { Change, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { moment, owner, type Phrase, phrase } from '../domain/text.ts'
+import { isElapsed } from '../domain/times.ts'
 import { changeFeature, type FeatureDefinition } from '../kit/change-feature.ts'
 import { finding, findings } from '../kit/findings.ts'
 import { pick } from '../kit/form.ts'
@@ -82,7 +83,14 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
     const typed = args.join(' ')
     const [found, endsAt = 0] = await Promise.all([findTyped(app, apiKeys, typed), typedEnd(app, 'key.extend', end, slashCommand.origin)])
     const ask = mrkdwn`Which one should be extended?`
-    return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId, endsAt }), ask, byId: `keys extend <id> ${end?.slice(3)}` }
+    return {
+      thing: apiKeys,
+      typed,
+      found,
+      inputOf: (keyId) => ({ keyId, endsAt }),
+      ask,
+      byId: `keys extend <id> ${isElapsed(end ?? '') ? 'for' : 'until'} ${end}`,
+    }
   },
   item: { of: 'api-key', label: 'Extend…' },
 })

@@ -9,6 +9,7 @@ import {
   AccountLimitError,
   ApiContractError,
   ApiError,
+  CheckFailed,
   isUnanswered,
   StoreUnavailableError,
   UnknownName,
@@ -276,10 +277,18 @@ async function proposeOnce(app: App, change: Change, origin: Origin, { members, 
     // Another call was first at the same moment.
     const first = error instanceof Held ? await findSame() : undefined
     if (first) return { request: first, isNew: false }
+    if (error instanceof Held) throw new Held(mrkdwn`${error.words}${await ownHolder(app, origin, change.resource(meant))}`)
     // In Slack a form shows these, which is still open.
     if (error instanceof StartRefused || error instanceof ReasonRequired) throw new Refusal(mrkdwn`Nothing was requested. ${error.words}`)
     throw nothingRequested(error)
   }
+}
+
+/** A machine may have lost the id of the request that it could wait for, or withdraw. */
+async function ownHolder(app: App, { userId }: Origin, resource: string): Promise<Mrkdwn> {
+  const { now, later } = await app.store.othersFor({ id: '', resource })
+  const own = [...now, ...later].find((each) => each.origin.userId === userId)
+  return own ? mrkdwn` Its id is ${code(own.id)}.` : mrkdwn``
 }
 
 const keyMs = 24 * 3_600_000
@@ -446,7 +455,10 @@ export async function countCall({ redis, keys }: App, { origin: { userId } }: Ca
   const counted = await guardStore(() => redis.multi().incr(key).pexpire(key, callsMs, 'NX').pttl(key).exec())
   const [calls, , leftMs] = (counted ?? []).map(([, answer]) => Number(answer))
   if ((calls ?? 0) <= mostCalls) return
-  throw new TooManyRequests(mrkdwn`You made ${mostCalls} calls in a minute, which is the limit.`, Date.now() + Math.max(1_000, leftMs ?? 0))
+  throw new TooManyRequests(
+    mrkdwn`You made ${mostCalls} calls in a minute, which is the limit. Try again in a minute.`,
+    Date.now() + Math.max(1_000, leftMs ?? 0),
+  )
 }
 
 class NotFound extends Refusal {
@@ -493,6 +505,7 @@ function kindOfProblem(error: unknown): Omit<Problem, 'detail'> {
     const isUnknown = isForLackOfAnswer(denial) || denial.code === 'project-unknown'
     return isUnknown ? { status: 503, code: denial.code, retryAfter: laterS } : { status: 403, code: denial.code }
   }
+  if (error instanceof CheckFailed) return { status: 422, code: error.finding.code }
   if (error instanceof UserError) return { status: 422, code: 'not-possible' }
   if (error instanceof StoreUnavailableError) return { status: 503, code: 'redis-away', retryAfter: laterS }
   if (error instanceof AccountLimitError) return { status: 503, code: 'account-limit', retryAfter: Math.ceil(error.waitMs / 1_000) }

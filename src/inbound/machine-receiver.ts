@@ -135,7 +135,8 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     const read = schemaOf(operation).safeParse(given)
     // A structured header has its text in quotes.
     const readKey = kind === undefined ? undefined : IdempotencyKey.safeParse(String(key ?? '').replace(/^"(.*)"$/, '$1'))
-    const wrongs = [...linesOf(read.error), ...linesOf(readKey?.error).map((line) => `Idempotency-Key: ${line}`)]
+    const ofKey = key === undefined && readKey ? ['is missing'] : linesOf(readKey?.error)
+    const wrongs = [...linesOf(read.error), ...ofKey.map((line) => `Idempotency-Key: ${line}`)]
     if (!operation.isWait || !read.success) await countCall(app, caller)
     if (!read.success || wrongs.length > 0) return invalid(wrongs)
     const { change: _, ...own } = read.data
@@ -198,7 +199,10 @@ function invalid(lines: string[]): Answer {
 }
 
 function linesOf(error: z.ZodError | undefined): string[] {
-  return (error?.issues ?? []).map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
+  return (error?.issues ?? []).map(({ path, message }) => {
+    const words = /received undefined$/.test(message) ? 'is missing' : message
+    return path.length > 0 ? `${path.join('.')}: ${words}` : words
+  })
 }
 
 function parseJson(text: string): unknown {

@@ -12,7 +12,7 @@ import { startProblem } from '../messages/forms.ts'
 import { option } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import { readMetadata } from '../slack/payloads.ts'
-import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { code, type Mrkdwn, mrkdwn, truncate } from '../slack/text.ts'
 import { finding } from './findings.ts'
 import { type Entered, type Field, oneOf, text } from './form.ts'
 
@@ -98,16 +98,17 @@ export async function enteredEnd(app: App, { ends, date }: { ends: string; date:
       dateField,
     )
   if (ends === never) return undefined
-  return readEnd(app, ends === onDate ? date : `in ${ends}`, userId)
+  return readEnd(app, ends === onDate ? date : ends, userId)
 }
 
-/** Splits `for 30d` from the end of typed words. Without *for*, `bare` also takes the last word, or the last two: `30d`, `30 days`. */
+/** Splits `for 30d` or `until 2026-12-24` from the end of typed words. With `bare`, also a time without *for*: `30d`, `30 days`. */
 export function splitEnd(args: string[], { bare = false } = {}): { args: string[]; end?: string } {
-  const at = args.findLastIndex((word) => word.toLowerCase() === 'for')
+  const at = args.findLastIndex((word) => /^(?:for|until)$/i.test(word))
   const end = args.slice(at + 1).join(' ')
-  if (at > 0 && /^(?:\d|an? |half )/.test(end)) return { args: args.slice(0, at), end: `in ${end}` }
+  const isEnd = args[at]?.toLowerCase() === 'until' ? end !== '' : /^(?:\d|an? |half )/.test(end)
+  if (at > 0 && isEnd) return { args: args.slice(0, at), end }
   const count = bare ? [1, 2].find((words) => args.length > words && isElapsed(args.slice(-words).join(' '))) : undefined
-  return count === undefined ? { args } : { args: args.slice(0, -count), end: `in ${args.slice(-count).join(' ')}` }
+  return count === undefined ? { args } : { args: args.slice(0, -count), end: args.slice(-count).join(' ') }
 }
 
 /** Returns when a key ends by what was typed, or else by the rule. Throws a Refusal. */
@@ -130,7 +131,7 @@ export async function readEnd(app: App, typed: string, userId: string): Promise<
   if (typed === '') refuse(mrkdwn`Write the date on which the key ends.`)
   const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
   const options = { now, zone, longestMs: longestEndMs }
-  const first = readStart(typed, options)
+  const first = readStart(isElapsed(typed) ? `in ${typed}` : typed, options)
   const read = 'problem' in first && first.problem.code === 'unreadable' ? readStart(`${typed} 23:59`, options) : first
   if ('problem' in read) return refuse(endProblem(typed, read.problem, zone))
   if (read.at - now < shortestEndMs) refuse(mrkdwn`A key ends after one minute at the earliest.`)
@@ -140,7 +141,8 @@ export async function readEnd(app: App, typed: string, userId: string): Promise<
 function endProblem(typed: string, problem: Parameters<typeof startProblem>[1], zone: string) {
   if (problem.code === 'too-far') return mrkdwn`A key ends within 10 years.`
   if (problem.code === 'past') return mrkdwn`${timeWords(problem.at, zone)} is past. Write a later date.`
-  return startProblem(typed.replace(/^in /, ''), problem, zone, 'end')
+  if (problem.code !== 'unreadable') return startProblem(typed, problem, zone, 'end')
+  return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't an end. Write one such as 30d or 2026-12-24 18:00, at most 10 years ahead.`
 }
 
 export function untilWords(endsAt: number | undefined): Phrase {

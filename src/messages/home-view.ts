@@ -75,7 +75,7 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
     add(blocks, { title: `${title} (${entries.length + unread[part]})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
   }
   const ending = keys.map((key) => wholeSection(ownKeyWords(key)))
-  add(blocks, { title: `Your keys (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: mrkdwn`*keys*` })
+  add(blocks, { title: `Your keys that end (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: mrkdwn`*keys*` })
   const watched = watchBlocks(watches).map((block) => [block])
   add(blocks, { title: `Your watches (${watches.length})`, entries: watched, upTo: 98, rest: mrkdwn`*watches*` })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))

@@ -9,14 +9,13 @@ export function keyEndMessage(
   { key, told }: KeyEndMessage,
   { isDirect, command, offers }: { isDirect: boolean; command: string; offers: Parameters<typeof itemButton>[0][] },
 ): Message {
-  const { keyId, label, requester, end } = key
+  const { keyId, label, requester, end, lastSlice } = key
+  const named = mrkdwn`API key *${label}*${lastSlice === undefined ? '' : mrkdwn` (token ends in ${code(lastSlice)})`}`
   const owner = mention(requester)
   if (told === 'ended')
-    return message(
-      wholeSection(mrkdwn`:no_entry_sign: API key *${label}* has ended. It was deleted, and its token no longer works. cc ${owner}`),
-    )
+    return message(wholeSection(mrkdwn`:no_entry_sign: ${named} has ended. It was deleted, and its token no longer works. cc ${owner}`))
   const how = isDirect ? mrkdwn` To keep it, use ${code(`${command} keys extend ${keyId} 30d`)} in a channel with Lockkeeper.` : ''
-  const words = mrkdwn`:hourglass: ${owner}, API key *${label}* ends ${dayAndTime(end)}. Its token stops working then.${how}`
+  const words = mrkdwn`:hourglass: ${owner}, ${named} ends ${dayAndTime(end)}. Its token stops working then.${how}`
   const buttons = actionsFor(
     command,
     'ending',

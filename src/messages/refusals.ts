@@ -247,8 +247,8 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`No policy rule allows ${labelOf(denial.kind)} in this channel. ${whereElse(denial.channels)}`
     case 'project-unknown':
       return mrkdwn`Couldn't read the project from the account API, and the ${ruleWords(denial.rule)} depends on it. Nothing was requested. Try again in a minute.`
-    case 'alerts-not-named':
-      return mrkdwn`The ${ruleWords(denial.rule)} doesn't let ${machineWords(denial.machine)} request this. Nothing was requested.`
+    case 'not-named-by-rule':
+      return mrkdwn`The ${ruleWords(denial.rule)} doesn't let ${machineWords(denial.machine)} request this. Nothing was requested. The people who run Lockkeeper can add it to the rule.`
     case 'alerts-need-approval':
       return mrkdwn`The ${ruleWords(denial.rule)} needs no approval, and what ${denial.machine === undefined ? 'alerts request' : 'machines request'} always needs one. Nothing was requested.`
     case 'keys-need-people':

@@ -60,7 +60,7 @@ export async function tendKeyEnds(app: App, signal: AbortSignal): Promise<void> 
     const { items: listed, cut, unreadable } = await reading
     const isWhole = !cut && !unreadable
     const current = isWhole ? await adopt(app, { ends, listed, notGenuine, now }) : laterEnds(app, { ends, listed, now })
-    for (const { key, told } of calls) if (!current.get(key.keyId)?.gone) await tell(app, key, told)
+    for (const { key, told } of calls) if (!current.get(key.keyId)?.gone) await tell(app, shownAs(key, listed), told)
     const left = await inLane('retract', () => endKeys(app, endedBy(current, now), { listed, isWhole, signal }))
     if (left.length === 0) await guardStore(() => redis.set(mark, '1', 'PX', listEveryMs))
     await tellOverdue(app, left, now)
@@ -164,11 +164,16 @@ async function endKeys(
     // Otherwise somebody has deleted it before.
     if (!record.gone) {
       await app.audit.note(noteOf('end-key', record))
-      await tell(app, record, 'ended')
+      await tell(app, shownAs(record, listed), 'ended')
     }
     await dropEnd(app, record)
   }
   return over.filter((record) => !isOver(record))
+}
+
+/** After a rotation with overlap two keys have one name. */
+function shownAs(key: KeyEnd, listed: ApiKey[]): KeyEnd {
+  return { ...key, lastSlice: listed.find(({ id }) => id === key.keyId)?.tokenLastSlice }
 }
 
 async function tellOverdue(app: App, ends: KeyEnd[], now: number): Promise<void> {

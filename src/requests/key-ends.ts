@@ -26,6 +26,8 @@ export const KeyEnd = z.object({
   gone: z.literal(true).optional(),
   /** The later end that it had before a rotation. A name that still says so is old, or was put back. */
   replaces: z.number().optional(),
+  /** Only of a message: the last characters of its token, as the list showed them. */
+  lastSlice: z.string().optional(),
   /** It gets this end once the request with this id is done. */
   once: z.string().optional(),
 })

@@ -378,7 +378,10 @@ describe('a machine has only the rights that the policy names:', () => {
     const world = await startMachineWorld({}, policy.replace('projects: [{name: Storefront}]', 'projects: [{name: Nothing}]'))
     expect(await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).toMatchObject({
       status: 403,
-      json: { detail: "The rule “people” doesn't let ci (machine) request this. Nothing was requested." },
+      json: {
+        detail:
+          "The rule “people” doesn't let ci (machine) request this. Nothing was requested. The people who run Lockkeeper can add it to the rule.",
+      },
     })
     expect((await world.call('GET /v1/servers')).json.items).toEqual([])
     expect(await world.call('POST /v1/requests', { body: { change: 'key.create', name: 'mine' }, key: 'b' })).toMatchObject({ status: 400 })

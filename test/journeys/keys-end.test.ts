@@ -58,7 +58,7 @@ describe('a key for a time', () => {
       String((named?.end ?? 0) / 1_000),
     )
     await world.ada.openHome()
-    const home = await world.slack.until(() => JSON.stringify(world.ada.home() ?? '').includes('Your keys (1)') || undefined)
+    const home = await world.slack.until(() => JSON.stringify(world.ada.home() ?? '').includes('Your keys that end (1)') || undefined)
     expect(home).toBe(true)
     expect(await dumpRedis(inject('redisUrl'), `*${world.prefix}*`)).not.toContain(key?.token)
     expect([world.log.join(''), world.auditLines.join('')].join('')).not.toMatch(new RegExp(key?.token ?? 'none'))
@@ -110,7 +110,11 @@ describe('a key for a time', () => {
     }
     await refusal('/infra keys create ci-deploy for 10s', /after one minute at the earliest/)
     await refusal('/infra keys create ci-deploy for 9999d', /within 10 years/)
-    await carryOut(world, '/infra keys create ci-deploy for 30d', 'Create key')
+    await refusal('/infra keys create ci-deploy for 30', /`30` isn't an end/)
+    await refusal('/infra keys create ci-deploy for yesterday', /Nothing was requested\. Not understood: `for yesterday`\. Write an end as/)
+    await refusal('/infra keys create ci-deploy until 2020-01-01', /is past\. Write a later date/)
+    await refusal('/infra keys rotate ci-deploy keeping the old one', /Say for how long/)
+    await carryOut(world, '/infra keys create ci-deploy 30d', 'Create key')
     await refusal('/infra keys extend ci-deploy 1d', /This key ends .* already/)
     await refusal('/infra keys extend terraform 1d', /doesn't end by itself/)
     const without = await startWorld()

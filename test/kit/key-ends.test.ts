@@ -23,14 +23,15 @@ test.each(['never', '30d'])('a date beside %s is asked back', async (ends) => {
 
 test('a time after a label is the end, and a label may contain for', () => {
   const split = (text: string, bare = false) => splitEnd(text.split(' '), { bare })
-  expect(split('ci-deploy for 30d')).toEqual({ args: ['ci-deploy'], end: 'in 30d' })
-  expect(split('ci deploy for 30 days')).toEqual({ args: ['ci', 'deploy'], end: 'in 30 days' })
+  expect(split('ci-deploy for 30d')).toEqual({ args: ['ci-deploy'], end: '30d' })
+  expect(split('ci deploy for 30 days')).toEqual({ args: ['ci', 'deploy'], end: '30 days' })
+  expect(split('ci-deploy until tomorrow 06:00')).toEqual({ args: ['ci-deploy'], end: 'tomorrow 06:00' })
   expect(split('token for ci')).toEqual({ args: ['token', 'for', 'ci'] })
   expect(splitEnd(['token for 30d'])).toEqual({ args: ['token for 30d'] })
   expect(split('for 30d')).toEqual({ args: ['for', '30d'] })
   expect([split('ci-deploy 30d', true), split('ci-deploy 30 days', true)]).toEqual([
-    { args: ['ci-deploy'], end: 'in 30d' },
-    { args: ['ci-deploy'], end: 'in 30 days' },
+    { args: ['ci-deploy'], end: '30d' },
+    { args: ['ci-deploy'], end: '30 days' },
   ])
   expect(split('ci-deploy 30d')).toEqual({ args: ['ci-deploy', '30d'] })
 })
@@ -41,7 +42,8 @@ test('an end is a number of days, a date to its end in the zone of the person, a
   expect(await entered('date', '2027-06-24 18:00')).toBe(at('2027-06-24T17:00Z'))
   expect(await entered('date', 'in 45 days')).toBe(now + 45 * day)
   expect(await entered('never')).toBeUndefined()
-  expect(await typedEnd(app(), 'any.kind', 'in 1m', origin)).toBe(now + 60_000)
+  expect(await typedEnd(app(), 'any.kind', '1m', origin)).toBe(now + 60_000)
+  expect(await typedEnd(app(), 'any.kind', '2026-12-24', origin)).toBe(at('2026-12-24T23:59Z'))
   expect([await typedEnd(app(30 * day), 'any.kind', undefined, origin), await typedEnd(app(), 'any.kind', undefined, origin)]).toEqual([
     now + 30 * day,
     undefined,
@@ -50,7 +52,7 @@ test('an end is a number of days, a date to its end in the zone of the person, a
 
 test.each([
   ['date', '', /Write the date/],
-  ['date', 'soon', /isn't a time/],
+  ['date', 'soon', /isn't an end\. Write one such as 30d or 2026-12-24 18:00, at most 10 years ahead\./],
   ['date', '2026-11-01', /is past/],
   ['date', 'in 20s', /after one minute at the earliest/],
   ['date', 'in 9999 days', /within 10 years/],

@@ -62,6 +62,8 @@ test('the workflow of the page, against a bot', async () => {
   await world.ben.click(await untilCard(world.slack, /Failover/), 'Approve')
 
   expect(await running).toMatch(/^Done\./)
+  const refused = run(step.run, { LOCKKEEPER: world.urlOf(), TOKEN: token, KEY: '2', LINK: 'https://example.com' })
+  await expect(refused).rejects.toMatchObject({ stdout: expect.stringMatching(/^203\.0\.113\.10 is already on web-2\./) })
   expect(await lintWorkflow('failover.yml', workflow)).toEqual([])
 })
 
@@ -69,6 +71,7 @@ test('the playbook of the page is YAML that asks for what the API takes', () => 
   const [play] = parse(files.get('failover.yml') ?? '')
   expect(play.tasks.map((task: Record<string, unknown>) => Object.keys(task)[1])).toEqual([
     'ansible.builtin.uri',
+    'ansible.builtin.fail',
     'ansible.builtin.uri',
     'ansible.builtin.assert',
   ])

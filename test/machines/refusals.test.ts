@@ -145,7 +145,11 @@ const inApi: [RegExp, (...found: string[]) => string][] = [
 
 /** And a machine is no person, who could ask another one, or be counted among the approvers. */
 const forMachine: [RegExp, (...found: string[]) => string][] = [
-  [/^You can't request this here\..*$/, () => "The rule “data” doesn't let ci (machine) request this. Nothing was requested."],
+  [
+    /^You can't request this here\..*$/,
+    () =>
+      "The rule “data” doesn't let ci (machine) request this. Nothing was requested. The people who run Lockkeeper can add it to the rule.",
+  ],
   [/ besides you(?=\.)/, () => ''],
 ]
 

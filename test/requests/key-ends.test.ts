@@ -155,11 +155,17 @@ describe('a key that ends', () => {
 
     expect(keys.ids()).toEqual([])
     expect(keys.posts.map(({ place, text }) => [place, text.replace(/<!date[^>]*>/g, 'DATE')])).toEqual([
-      ['C0OPS00001 1000.1', ':hourglass: <@U0ADA00001>, API key *ci-deploy* ends DATE. Its token stops working then.'],
-      ['C0OPS00001 1000.1', ':hourglass: <@U0ADA00001>, API key *ci-deploy* ends DATE. Its token stops working then.'],
       [
         'C0OPS00001 1000.1',
-        ':no_entry_sign: API key *ci-deploy* has ended. It was deleted, and its token no longer works. cc <@U0ADA00001>',
+        ':hourglass: <@U0ADA00001>, API key *ci-deploy* (token ends in `new1`) ends DATE. Its token stops working then.',
+      ],
+      [
+        'C0OPS00001 1000.1',
+        ':hourglass: <@U0ADA00001>, API key *ci-deploy* (token ends in `new1`) ends DATE. Its token stops working then.',
+      ],
+      [
+        'C0OPS00001 1000.1',
+        ':no_entry_sign: API key *ci-deploy* (token ends in `new1`) has ended. It was deleted, and its token no longer works. cc <@U0ADA00001>',
       ],
     ])
     expect(keys.posts.map(({ buttons }) => buttons)).toEqual([['key.extend', 'key.rotate'], ['key.extend', 'key.rotate'], []])

@@ -299,7 +299,7 @@ async function sendAlert({ alerts: { url, token } }: Around, startsAt: Date, end
 async function askAsMachine(around: Around, skip = 0): Promise<string> {
   const { url, token } = around.machine
   const { elasticIp, target } = around.accountApi.world.movable(skip)
-  const answer = await fetch(url, {
+  const answer = await fetch(`${url}/v1/requests`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
     body: JSON.stringify({

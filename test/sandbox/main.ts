@@ -78,6 +78,10 @@ You are Ada, who may request changes. The page says what to do next, beginning w
 Everything is invented and stays on this machine (Slack by ${transport === 'socket' ? 'Socket Mode' : 'HTTP'}).
 Ctrl+C stops everything.
 `)
+say(`The machine “ci” may ask, as docs/machines.md says:
+
+    LOCKKEEPER=${sandbox.machine.url} TOKEN=${sandbox.machine.token}
+`)
 say(`Another bot of yours can use the same stand-ins. Their tokens are invented:
 
     SLACK_API_URL=${sandbox.slack.apiUrl} SLACK_BOT_TOKEN=${sandbox.slack.botToken}

@@ -105,7 +105,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     const requests = openStoredRequests(env)
     closing.push(async () => requests.close())
     const alerts = { url: `http://127.0.0.1:${alertsPort}/alerts/alertmanager`, token: alertsToken }
-    const machine = { url: `http://127.0.0.1:${machinesPort}/v1/requests`, token: machineToken }
+    const machine = { url: `http://127.0.0.1:${machinesPort}`, token: machineToken }
     /** Makes the hours of the policy older, and restarts the bot. `shift`: what else becomes older meanwhile. */
     async function passTime(ms: number, shift: () => Promise<void>): Promise<void> {
       await bot.kill('SIGTERM')
@@ -116,7 +116,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
       await bot.start()
     }
     breakages = createBreakages({ slack, accountApi, requests, alerts, machine, passTime })
-    return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, close }
+    return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, machine, close }
   } catch (error) {
     await close()
     throw error

@@ -141,7 +141,7 @@ describe('who may request', () => {
     }
     expect(judge({ alerts: true })).toBe('APPROVERS via alerts')
     expect(judge({ alerts: true, request: toGroup(['UADA']) })).toBe('APPROVERS via alerts')
-    expect(judge({ request: undefined })).toBe('alerts-not-named')
+    expect(judge({ request: undefined })).toBe('not-named-by-rule')
     expect(judge({ alerts: true, approve: undefined })).toBe('alerts-need-approval')
     const standings = ['shared', 'unknown', 'direct'] as const
     expect(standings.map((each) => judge({ alerts: true }, each))).toEqual(['shared-channel', 'channel-unknown', 'direct-message'])
