@@ -76,6 +76,11 @@ export function requesterOfKey(key: { name?: string }): string | undefined {
   return requester !== undefined && /^[UW][A-Z0-9]{2,}$/.test(requester) ? requester : undefined
 }
 
+/** Where it happens: `Storefront · ASH`. */
+export function placeFact(project: ProjectRef | undefined, site: string | undefined) {
+  return { label: '', value: `${project ? projectName(project) : 'unknown project'} · ${site ?? 'unknown site'}` }
+}
+
 export const fullAccessFromEverywhere = 'The key gives full access from any IP.'
 
 /** What a key can do. A member that the account did not show is undefined. */

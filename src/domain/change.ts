@@ -5,6 +5,7 @@ import { type Phrase, phraseText, withoutOwner } from './text.ts'
 
 /** One fact on a card: the label `Project`, the value `Storefront` and the detail `proj_1`. Values come from outside and are plain text. */
 export interface Fact {
+  /** Empty where the value says what it is. */
   label: string
   value: string
   detail?: string

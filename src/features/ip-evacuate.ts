@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import type { ElasticIp, Server } from '../account/objects.ts'
 import { asFarAsRead, leftOutOf, listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { freshSeenMs, projectName } from '../domain/account.ts'
+import { freshSeenMs, placeFact } from '../domain/account.ts'
 import type { Change, Description, Preflight, PreflightOptions } from '../domain/change.ts'
 import { isUnanswered, type Missing } from '../domain/errors.ts'
 import { sendingMs } from '../domain/lane.ts'
@@ -373,10 +373,7 @@ function describe({ from, to, toAddress, project, site, items, isBack }: Evacuat
   const moved = addressOrCount(items)
   return {
     title: isBack ? phrase`Move back ${moved}: ${from.name} → ${to.name}` : phrase`Evacuate ${from.name} → ${to.name} (${moved})`,
-    facts: [
-      { label: 'Project', value: project ? projectName(project) : 'not known' },
-      { label: 'Site', value: site ?? 'not known' },
-    ],
+    facts: [placeFact(project, site)],
     ids: [
       ...(from.name === from.id ? [] : [{ label: 'From', value: from.id }]),
       ...(to.name === to.id ? [] : [{ label: 'To', value: to.id, detail: toAddress }]),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead, listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { findNamesakes, projectName } from '../domain/account.ts'
+import { findNamesakes, placeFact } from '../domain/account.ts'
 import type { Change, Description, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { hostnameProblem, phrase } from '../domain/text.ts'
 import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
@@ -194,8 +194,7 @@ function describe({ virtualMachineId, oldName, newName, project, site, address }
     title: phrase`Rename ${oldName ?? virtualMachineId} → ${newName}`,
     facts: [
       ...(oldName === undefined ? [{ label: 'Old name', value: 'unknown' }] : []),
-      { label: 'Project', value: project ? projectName(project) : 'unknown' },
-      { label: 'Site', value: site ?? 'unknown' },
+      placeFact(project, site),
       { label: 'Address', value: address ?? 'unknown' },
     ],
     ids: oldName === undefined ? [] : [{ label: 'Virtual machine', value: virtualMachineId }],

@@ -50,10 +50,10 @@ export function rightsListing(
     // Where nobody may request anything, it makes no difference.
     warning: hasBot === false && kinds.some(({ request }) => request.allowed) ? notInvited : undefined,
     title: mrkdwn`What you may request and approve here`,
-    ...itemRows(
-      kinds.flatMap((rights) => rightsIn(rights, labelOf)),
-      { columns, mark: ({ requesting }) => (requesting.answer === 'yes' ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`) },
-    ),
+    ...itemRows(together(kinds.flatMap((rights) => rightsIn(rights, labelOf))), {
+      columns,
+      mark: ({ requesting }) => (requesting.answer === 'yes' ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`),
+    }),
     empty: mrkdwn`Nothing can be requested here.`,
     notes: [
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channel}.`,
@@ -62,8 +62,18 @@ export function rightsListing(
   }
 }
 
+/** One row for all changes of which everything else is equal. */
+function together(rights: Right[]): Right[] {
+  const groups = Map.groupBy(rights, ({ change: _, kind: __, ...others }) => JSON.stringify(others))
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (!first) return []
+    const all = [first, ...others]
+    return [{ ...first, change: capitalised(all.map(({ change }) => change).join(', ')), kind: all.map(({ kind }) => kind).join(', ') }]
+  })
+}
+
 function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right[] {
-  const change = capitalised(labelOf(kind))
+  const change = labelOf(kind)
   const common = { change, kind, approving: undefined, terms: undefined, starts: undefined }
   if (rules.length === 0) return [{ ...common, requesting: requestingWords(request, labelOf) }]
   const others = `${change} (all other projects)`

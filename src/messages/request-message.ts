@@ -4,18 +4,7 @@ import type { Description, Fact, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
 import { gaveWay, holdOf, isHeld, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
-import {
-  actions,
-  type ButtonParts,
-  button,
-  context,
-  fields,
-  header,
-  message,
-  reasonBlocks,
-  reasonWords,
-  wholeSection,
-} from '../slack/blocks.ts'
+import { actions, type ButtonParts, button, context, fields, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { fit, longestHeader } from '../slack/fit.ts'
 import {
   boldPhrase,
@@ -303,7 +292,7 @@ function contentBlocks(view: CardView): KnownBlock[] {
     ...relatedWords(view).flatMap((words) => wholeSection(mrkdwn`${words}.`)),
     ...reasonBlocks('Reason', request.reason, view.rule?.reason),
     ...reasonBlocks(emergencyLabel, emergencyReason(request), view.rule?.reason),
-    ...fields(description.facts.map(factField)),
+    ...factBlocks(description.facts),
     ...itemBlocks(view.items, request),
     ...(view.leaves ? wholeSection(phraseWords(view.leaves)) : []),
   ]
@@ -330,6 +319,17 @@ function idsAnd({ description, notes }: CardView, more: Mrkdwn[]): Mrkdwn {
     ({ label, value, detail }) => mrkdwn`${label} ${code(value)}${detail ? mrkdwn` (its own address ${code(detail)})` : ''}`,
   )
   return joinMrkdwn([...ids, ...notes, ...more], '  ·  ')
+}
+
+/** Short facts in one line: `Storefront · ASH`. */
+function factBlocks(facts: Fact[]): KnownBlock[] {
+  const isShort = ({ value, detail }: Fact) => detail === undefined && value.length <= 60
+  const line = facts.filter(isShort).map(({ label, value, isPerson }) => {
+    const words = isPerson ? mention(value) : code(value)
+    return label === '' ? words : mrkdwn`${label} ${words}`
+  })
+  const short = line.length === 0 ? [] : wholeSection(joinMrkdwn(line, '  ·  '))
+  return [...short, ...fields(facts.filter((fact) => !isShort(fact)).map(factField))]
 }
 
 function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {
@@ -363,7 +363,7 @@ function finishedBlocks(view: CardView): KnownBlock[] {
     ...(request.items ? itemBlocks(notDone, request) : []),
     ...rejectionBlocks(view),
     ...context([whoAndWhen(view)]),
-    ...reasonLines(view).flatMap((line) => context([line])),
+    ...finishedReasons(view),
   ]
 }
 
@@ -436,15 +436,10 @@ function rejectionBlocks({ request: { state, decision }, rule }: CardView): Know
   return state === 'rejected' ? reasonBlocks('Rejected because', decision?.reason, rule?.reason) : []
 }
 
-/** The most of a reason that the small print shows. The details show it whole. */
-const mostOfReason = 150
-
-function reasonLines({ request, rule }: CardView): Mrkdwn[] {
-  const line = (label: string, text: string | undefined) =>
-    text ? [mrkdwn`${label}: ${reasonWords(text, rule?.reason, mostOfReason)}`] : []
+function finishedReasons({ request, rule }: CardView): KnownBlock[] {
   // The reason of a rejection stands above.
   const label = request.state === 'rejected' ? 'Requested because' : 'Reason'
-  return [...line(label, request.reason), ...line(emergencyLabel, emergencyReason(request))]
+  return [...reasonBlocks(label, request.reason, rule?.reason), ...reasonBlocks(emergencyLabel, emergencyReason(request), rule?.reason)]
 }
 
 export function requestDetails(view: CardView): Message {

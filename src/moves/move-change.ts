@@ -1,7 +1,7 @@
 import type { AccountApi } from '../account/client.ts'
 import type { ElasticIp, Server } from '../account/objects.ts'
 import { asFarAsRead, findInList, type ReadList, readOrRefuse } from '../account/resource.ts'
-import { type Named, type ProjectRef, projectName, sameProject, sameSite } from '../domain/account.ts'
+import { type Named, type ProjectRef, placeFact, sameProject, sameSite } from '../domain/account.ts'
 import type { Change, Description, Fact, Preflight, PreflightOptions } from '../domain/change.ts'
 import { ApiError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
@@ -158,11 +158,7 @@ export function describeMove(facts: MoveFacts): Description {
   const address = addressOf(facts)
   return {
     title: from ? phrase`Move ${address}: ${from.name} → ${to.name}` : phrase`Move ${address} → ${to.name}`,
-    facts: [
-      ...(from ? [] : [{ label: 'From', value: showsNoServer ? 'no server shown' : 'unknown' }]),
-      { label: 'Project', value: project ? projectName(project) : 'unknown' },
-      { label: 'Site', value: site ?? 'unknown' },
-    ],
+    facts: [...(from ? [] : [{ label: 'From', value: showsNoServer ? 'no server shown' : 'unknown' }]), placeFact(project, site)],
     ids: [
       ...(facts.address ? [{ label: 'Elastic IP', value: facts.elasticIpId }] : []),
       ...(from ? idOf('From', from) : []),

@@ -21,9 +21,7 @@ import {
   emptyText,
   escapeMrkdwn,
   isPlainAddress,
-  joinMrkdwn,
   type Mrkdwn,
-  matchLink,
   mention,
   mrkdwn,
   plain,
@@ -268,13 +266,6 @@ export function reasonElements(reason: string, terms: ReasonTerms[] = []): Eleme
     end = start + text.length
   }
   return end < line.length ? [...elements, { type: 'text', text: line.slice(end) }] : elements
-}
-
-/** Shows a reason in a text: as code, and after it what its rule links. */
-export function reasonWords(reason: string, terms: ReasonTerms[] | undefined, most = longestReason): Mrkdwn {
-  const links = linkedIn(terms ?? [], cleanText(reason, { oneLine: true })).map(matchLink)
-  const shown = code(truncate(reason, most, 'plain'))
-  return links.length > 0 ? mrkdwn`${shown} (${joinMrkdwn(links, ', ')})` : shown
 }
 
 function withoutPunctuation(found: string): string {

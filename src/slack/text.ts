@@ -1,6 +1,5 @@
 import type { MrkdwnElement, PlainTextElement } from '@slack/web-api'
 import { isMachine, machineNameOf } from '../domain/approval.ts'
-import type { Linked } from '../domain/reason.ts'
 import { type Phrase, someOf, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
 
 export function capitalised(text: string): string {
@@ -261,12 +260,6 @@ export function outsideLink(address: string | undefined, text: string): Mrkdwn |
   const url = new URL(address)
   const escaped = url.href.replaceAll('&', '&amp;').replace(/[<>|`]/g, encodeURIComponent)
   return mrkdwn`${ownWords(`<${escaped}|${text}>`)} (${code(url.host)})`
-}
-
-/** Links a match of a rule's pattern. Text that could be markup is not shown in the link. */
-export function matchLink({ url, text }: Pick<Linked, 'url' | 'text'>): Mrkdwn {
-  const label = /^[\p{L}\p{N}]+([._#/-][\p{L}\p{N}]+)*$/u.test(text) ? text : 'link'
-  return ownWords(`<${url.replaceAll('&', '&amp;')}|${label}>`)
 }
 
 /** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */

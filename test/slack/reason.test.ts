@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { reasonBlocks, reasonElements, reasonWords } from '../../src/slack/blocks.ts'
+import { reasonBlocks, reasonElements } from '../../src/slack/blocks.ts'
 import { problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
 import { hostileText } from './hostile-text.ts'
 
@@ -63,18 +63,6 @@ describe('a reason', () => {
       '?x, ',
       [undefined, 'https://a.example/OPS-2'],
     ])
-  })
-
-  test('in a text is code, with its links after it', () => {
-    const terms = ['OPS-\\d+', 'web-\\d'].map((pattern) => ({ rule: 'production', pattern, link }))
-
-    expect(reasonWords('`OPS-1` <web-1>', terms).text).toBe(
-      '`’OPS-1’ &lt;web-1&gt;` (<https://tickets.example.com/browse/OPS-1|OPS-1>, <https://tickets.example.com/browse/web-1|web-1>)',
-    )
-    // A cut could end in the middle of a number.
-    expect(reasonWords('see OPS-1234', terms, 10).text).toBe('`see OPS-1…` (<https://tickets.example.com/browse/OPS-1234|OPS-1234>)')
-    expect(reasonWords('web', terms).text).toBe('`web`')
-    expect(reasonWords('OPS-1', undefined).text).toBe('`OPS-1`')
   })
 
   test('is shown whole, on one line, in blocks that Slack takes', () => {

@@ -7,7 +7,6 @@ import {
   dateTime,
   escapeMrkdwn,
   joinMrkdwn,
-  matchLink,
   mention,
   mrkdwn,
   ownWords,
@@ -122,19 +121,6 @@ describe('Mrkdwn', () => {
 
     expect(toPlainText(words)).toBe('Moved R&D by U0ADA00001 at 1970-01-01 00:00 UTC, S0ONCALL01')
     expect(toPlainText(mrkdwn`*Not* a match of ${code('(a*|<b>)*')}, *yet* \``)).toBe('Not a match of (a*|<b>)*, yet ')
-  })
-
-  it.each([
-    ['OPS-123', 'OPS-123'],
-    ['équipe/web#7', 'équipe/web#7'],
-    ['*OPS*', 'link'],
-    ['_OPS_', 'link'],
-    [':tada:', 'link'],
-    ['<!here>', 'link'],
-    ['OPS|1', 'link'],
-    ['see OPS', 'link'],
-  ])('is the text of a link of a rule only if it is no markup: %s', (text, shown) => {
-    expect(matchLink({ url: 'https://a.example/?a=1&b=2', text }).text).toBe(`<https://a.example/?a=1&amp;b=2|${shown}>`)
   })
 })
 

@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts'
 import type { AuditEntry } from '../../audit/chain.ts'
 import type { Request } from '../../domain/request.ts'
+import { isElapsed, readStart } from '../../domain/times.ts'
 import type { FeatureDefinition } from '../../kit/change-feature.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Listing } from '../../slack/listing.ts'
@@ -18,11 +19,11 @@ export const showAudit: FeatureDefinition = {
       commands: [
         {
           words: 'audit',
-          usage: '[word…]',
+          usage: '[word…] [since 3d]',
           group: 'View',
           summary: 'Each request with its requester, decision and outcome',
-          details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. For at most three resources, the account's own events are shown too.`,
-          examples: ['203.0.113.10', 'me'],
+          details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. ${code('since 3d')} and ${code('from 2026-11-01')} leave out what is older. For at most three resources, the account's own events are shown too.`,
+          examples: ['203.0.113.10', 'me since 3d'],
           takesMentions: true,
           need: 'read',
           run: async (call) => {
@@ -51,22 +52,43 @@ function createOneAtATime() {
   }
 }
 
-async function auditListing(app: App, words: string[], me: string): Promise<Listing> {
+async function auditListing(app: App, typed: string[], me: string): Promise<Listing> {
   const { catalog } = app
-  const filter = readFilter(words, me, catalog)
+  const { words, since } = await takeSince(app, typed, me)
+  const filter = readFilter(words, me, catalog, since)
   const found = await findStories(app, filter.fits)
   const { stories } = found
   const { events, notes } = words.length > 0 ? await accountEvents(app, stories, filter) : { events: [], notes: [] }
   const links = await linksOf(app, stories)
   const rows = [...stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog)), ...events.map(eventRow)]
-  const matching = words.length === 0 ? '' : mrkdwn` matching ${filter.shown}`
+  const matching = typed.length === 0 ? '' : mrkdwn` matching ${filter.shown}`
   return {
     title: mrkdwn`Audit: ${rows.length} ${rows.length === 1 ? 'result' : 'results'}${matching}, newest first`,
     ...listedRows(rows),
-    empty: words.length === 0 ? mrkdwn`The audit has no entries yet.` : mrkdwn`No entry matches ${filter.shown}. ${noMatchTip}`,
+    empty: typed.length === 0 ? mrkdwn`The audit has no entries yet.` : mrkdwn`No entry matches ${filter.shown}. ${noMatchTip}`,
     notes: [...notes, ...searchNotes(found)],
   }
 }
+
+interface Since {
+  at: number
+  shown: Mrkdwn
+}
+
+/** Takes `since 3d` or `from 2026-11-01` out of the words. What is no time there is a word like others. */
+async function takeSince(app: App, words: string[], me: string): Promise<{ words: string[]; since?: Since }> {
+  const at = words.findIndex((word) => /^(?:since|from)$/i.test(word))
+  const typed = words[at + 1]
+  if (at < 0 || typed === undefined) return { words }
+  const [zone, now] = await Promise.all([app.directory.zone(me), app.store.now()])
+  const read = readStart(isElapsed(typed) ? `in ${typed}` : `${typed} 00:00`, { now, zone, longestMs: longestSinceMs })
+  const day = 'problem' in read && read.problem.code === 'past' ? read.problem.at : undefined
+  const since = 'problem' in read ? day : now - (read.at - now)
+  return since === undefined ? { words } : { words: words.toSpliced(at, 2), since: { at: since, shown: mrkdwn`since ${code(typed)}` } }
+}
+
+/** Entries are kept for less. */
+const longestSinceMs = 3_650 * 24 * 3_600_000
 
 async function linksOf({ store, slack }: App, stories: Story[]): Promise<Map<string, string | undefined>> {
   const ids = stories.flatMap(({ requestId }) => (requestId !== undefined && isRequestId(requestId) ? [requestId] : []))
@@ -89,11 +111,12 @@ interface Word {
 }
 
 /** Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. */
-export function readFilter(words: string[], me: string, catalog: WordsOfChanges) {
+export function readFilter(words: string[], me: string, catalog: WordsOfChanges, since?: Since) {
   const read = words.map((word) => readWord(word, me, catalog))
-  const shown = read.map(({ shown }) => shown)
+  const shown = [...read.map(({ shown }) => shown), ...(since ? [since.shown] : [])]
   return {
     fits: (entry: AuditEntry) => {
+      if (since && entry.at < since.at) return false
       let made: string | undefined
       const text = () => {
         made ??= textOf(entry, catalog)

@@ -14,7 +14,9 @@ function viewOf(thing: Thing, offered: Offer[]) {
 function lookedUp(more: Partial<ElasticIp>): string {
   const elasticIp = elasticIpFor(more)
   const thing: Thing = { kind: 'elastic-ip', id: elasticIp.id, elasticIp, server: undefined }
-  return readableBlocks(viewOf(thing, [{ of: 'elastic-ip', kind: 'ip.move', label: 'Move…', actionId: 'move-this' }]).blocks as KnownBlock[])
+  return readableBlocks(
+    viewOf(thing, [{ of: 'elastic-ip', kind: 'ip.move', label: 'Move…', actionId: 'move-this' }]).blocks as KnownBlock[],
+  )
 }
 
 test.each<[Partial<ElasticIp>, string]>([
