@@ -10,6 +10,7 @@ import {
   boldPhrase,
   capitalised,
   charactersIn,
+  cleanText,
   code,
   dateTime,
   dayAndTime,
@@ -23,6 +24,7 @@ import {
   outsideLink,
   ownWords,
   phraseWords,
+  truncate,
   unlinked,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
@@ -277,8 +279,10 @@ function sourceBlocks({ fromMessage, request: { alert, link: given, origin } }: 
   return words.length > 0 ? context(words) : []
 }
 
-function titleBlocks({ description, environment }: CardView): KnownBlock[] {
-  const title = `${prefixOf(environment)}${phraseText(description.title)}`
+/** While it waits, what an alert requested begins with the alert, which is the news. */
+function titleBlocks({ request: { alert, state }, description, environment }: CardView): KnownBlock[] {
+  const news = alert && state === 'waiting' ? `🚨 ${truncate(cleanText(alert.name, { oneLine: true }), 60, 'plain')}: ` : ''
+  const title = `${prefixOf(environment)}${news}${phraseText(description.title)}`
   return [header(title), ...(title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
 }
 

@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+
+// Counts the words of the messages in the generated documents, and compares them with those of another commit: `npm run sentences -- <commit>`.
+
+const documents = globSync('test/messages/*.md').toSorted()
+
+/** Sections of the document by their headings, each with the words that people read. */
+function sectionsOf(text: string): Map<string, number> {
+  const parts = text.split(/^## /m).slice(1)
+  return new Map(
+    parts.map((part) => {
+      const [heading = '', ...lines] = part.split('\n')
+      const shown = lines
+        .filter((line) => !line.startsWith('```'))
+        .join(' ')
+        .replaceAll(/<[^>|]*\|([^>]*)>/g, '$1')
+      return [heading, shown.match(/[\p{L}\p{N}][^\s·|→]*/gu)?.length ?? 0]
+    }),
+  )
+}
+
+const [commit] = process.argv.slice(2)
+const rows = documents.map((path) => {
+  const now = sectionsOf(readFileSync(path, 'utf8'))
+  const before = commit === undefined ? now : sectionsOf(textAt(commit, path))
+  // Only messages that exist in both are compared.
+  const kept = [...now.keys()].filter((heading) => before.has(heading))
+  const sum = (sections: Map<string, number>) => kept.reduce((all, heading) => all + (sections.get(heading) ?? 0), 0)
+  return { path, messages: kept.length, before: sum(before), now: sum(now) }
+})
+const total = (member: 'before' | 'now') => rows.reduce((sum, row) => sum + row[member], 0)
+for (const { path, messages, before, now } of rows) console.log(`${path}: ${now} words in ${messages} messages, before ${before}`)
+console.log(`Together: ${total('now')}, before ${total('before')}: ${Math.round((100 * total('now')) / total('before'))} %`)
+
+function textAt(at: string, path: string): string {
+  try {
+    return execFileSync('git', ['show', `${at}:${path}`], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  } catch {
+    return ''
+  }
+}
