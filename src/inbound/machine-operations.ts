@@ -434,8 +434,8 @@ const mostWaits = 10
 const leftMs = 5_000
 
 /** Takes one of the places of all processes. Returns the function that leaves it. */
-async function takePlace({ redis, keys }: App, userId: string, waitMs: number): Promise<() => Promise<unknown>> {
-  const [key, place, now] = [keys.machineWaits(userId), randomUUID(), Date.now()]
+async function takePlace({ redis, keys, store }: App, userId: string, waitMs: number): Promise<() => Promise<unknown>> {
+  const [key, place, now] = [keys.machineWaits(userId), randomUUID(), await store.now()]
   const free = redis.multi().zremrangebyscore(key, 0, now)
   const take = free.zadd(key, now + waitMs + leftMs, place).pexpire(key, longestWaitS * 1_000 + leftMs)
   const answers = await guardStore(() => take.zcard(key).exec())

@@ -17,7 +17,7 @@ async function startMachineScene() {
   const scene = await startScene({ env })
   const { slack, bots } = scene
   const call = callerOf(bots.machinesUrl)
-  /** Requests a move of this address, with a key of its own. */
+  /** Requests to move this address. Each address has its own idempotency key. */
   const request = (index: number) => {
     const body = { change: 'ip.move', elastic_ip: scene.elasticIp(index).address, server: scene.to }
     return call('POST /v1/requests', { body, key: `key-${index}` })

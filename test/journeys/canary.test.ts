@@ -100,7 +100,7 @@ test('a key that ends: it is extended, and a new one takes its place', async () 
   expect(accountApi.world.data.apiKeys.filter(({ name }) => name.startsWith('ending ['))).toHaveLength(2)
 })
 
-test('a key that somebody else creates on a watched account, which operators are told of', async () => {
+test('a key that somebody else creates on a watched account is reported to the operators', async () => {
   const made = await fetch(`${accountApi.url}/auth/api_keys`, {
     method: 'POST',
     headers: { authorization: accountApi.key, 'content-type': 'application/json' },

@@ -102,7 +102,7 @@ const refusals: Record<string, Refused> = {
     'vm.rename': ['airflow-1', 'airflow-2'],
     says: /^You can't request this here/,
   },
-  'what nobody can approve': {
+  'no approver left': {
     'ip.move': ['203.0.113.100', 'runner-1'],
     'ip.evacuate': ['gitlab-1', 'runner-1'],
     'vm.rename': ['grafana-1', 'grafana-2'],
@@ -245,7 +245,7 @@ describe('what Slack refuses is refused in the same words over HTTP, over MCP an
   })
 })
 
-describe('what holds a change is told to a machine as on the message, and once it is approved, too:', () => {
+describe('a machine reads what holds its change, as people do on the message, before and after the approval:', () => {
   const inTwoDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'][(Temporal.Now.zonedDateTimeISO('UTC').dayOfWeek + 1) % 7]
   const windowed = policy
     .replace('rules:', `windows: {far: {days: [${inTwoDays}], from: "09:00", to: "17:00", zone: UTC}}\nrules:`)

@@ -111,7 +111,7 @@ export function storyRow(story: Story, address: string | undefined, catalog: Wor
   }
 }
 
-/** Without a request, what nobody did Lockkeeper did by itself. */
+/** An entry without a request and without a person is Lockkeeper's own act. */
 function byItself({ requestId }: Story, [entry]: FoundEntry[]): Mrkdwn | undefined {
   return requestId === undefined && entry?.verdict === 'genuine' && entry.act !== 'unreadable' ? mrkdwn`Lockkeeper` : undefined
 }
