@@ -18,10 +18,7 @@ describe('the description of a move', () => {
 
     expect(describeMove(facts)).toEqual({
       title: phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'web-2'}`,
-      facts: [
-        { label: 'Project', value: 'Storefront' },
-        { label: 'Site', value: 'ASH' },
-      ],
+      facts: [{ label: '', value: 'Storefront · ASH' }],
       ids: [
         { label: 'Elastic IP', value: 'eip_KeQbB4BoO6x10' },
         { label: 'From', value: 'sv_vKm8ZaLzG5R2n' },

@@ -46,8 +46,7 @@ describe('the preflight check of a rename', () => {
     expect({ title: phraseText(title), ...shown }).toEqual({
       title: 'Rename web-1 → web-eu-1',
       facts: [
-        { label: 'Project', value: 'Storefront' },
-        { label: 'Site', value: 'ASH' },
+        { label: '', value: 'Storefront · ASH' },
         { label: 'Address', value: '192.0.2.110' },
       ],
       ids: [{ label: 'Virtual machine', value: 'vm_1zHfNurvp25kg' }],

@@ -216,7 +216,7 @@ describe('the gate', () => {
     for (const id of Object.keys(options)) expect(names).toContain(`options ${id}`)
     for (const { words } of bot?.commands ?? []) expect(names).toContain(`command ${words}`)
     expect(names).toContain('home')
-    expect(Object.keys(others).toSorted()).toEqual(['commands', 'home'])
+    expect(Object.keys(others).toSorted()).toEqual(['bare', 'commands', 'home'])
   })
 
   test('lets full members through with every act, so that none is refused for another reason', async () => {

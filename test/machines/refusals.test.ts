@@ -61,10 +61,16 @@ const refusals: Record<string, Refused> = {
     says: /^No /,
   },
   'a name that several have': {
-    'ip.move': ['203.0.113.80', 'bastion-1'],
+    'ip.move': undefined,
     'ip.evacuate': ['bastion-1', 'web-2'],
     'vm.rename': ['search-1', 'x'],
     says: /^2 (servers|virtual machines) are called /,
+  },
+  'a name that several have, of which none fits': {
+    'ip.move': ['203.0.113.80', 'bastion-1'],
+    'ip.evacuate': undefined,
+    'vm.rename': undefined,
+    says: /can only be moved within its project/,
   },
   'another site': {
     'ip.move': ['203.0.113.10', 'edge-fra-1'],

@@ -116,8 +116,8 @@ describe('a cell', () => {
     ['a date', dateTime(1_795_024_800_000), [{ type: 'date', timestamp: 1_795_024_800, format: '{date_num} {time}' }]],
     [
       'a link with several values',
-      link('https://a.example/?a=1&b=2', 'OPS-1'),
-      [{ type: 'link', url: 'https://a.example/?a=1&b=2', text: 'OPS-1' }],
+      link('https://a.slack.com/archives/C1/p1?thread_ts=1.2&cid=C1', 'OPS-1'),
+      [{ type: 'link', url: 'https://a.slack.com/archives/C1/p1?thread_ts=1.2&cid=C1', text: 'OPS-1' }],
     ],
     ['a link', link('https://x.slack.com/a/b', 'Open'), [{ type: 'link', url: 'https://x.slack.com/a/b', text: 'Open' }]],
     ['code in words', mrkdwn`${code('203.0.113.13')} (moving)`, { type: 'raw_text', text: '203.0.113.13 (moving)' }],
