@@ -41,6 +41,8 @@ interface Setup extends Answers {
   hasTerminal: boolean
   /** The channel of an earlier run: it needs no second post. */
   earlierChannel: string | undefined
+  /** Where Slack reaches Lockkeeper, if this run made the app for it. */
+  address?: string | undefined
 }
 
 /** Every answer that is needed, with where a person finds it. */
@@ -86,9 +88,11 @@ async function run(): Promise<void> {
 async function askForSlack(setup: Setup): Promise<void> {
   const hadSocketMode = answerOf(setup, 'SLACK_APP_TOKEN') !== undefined
   const socketMode = await askTransport(setup)
-  const hasApp = answerOf(setup, 'SLACK_BOT_TOKEN') !== undefined && (hadSocketMode === socketMode || isGiven(setup, 'SLACK_BOT_TOKEN'))
-  if (setup.hasTerminal && !hasApp) await showSlackApp(setup, socketMode)
+  const hasApp = answerOf(setup, 'SLACK_BOT_TOKEN') !== undefined
+  const isRight = hasApp && (hadSocketMode === socketMode || isGiven(setup, 'SLACK_BOT_TOKEN'))
+  if (setup.hasTerminal && !isRight) await showSlackApp(setup, { socketMode, hasApp })
   await ask(setup, 'SLACK_BOT_TOKEN', 'Bot User OAuth Token, under OAuth & Permissions (xoxb-…)', checks.botTokenProblem)
+  terminal.log.success(await checks.describeBot(withSecrets(setup)))
   if (socketMode) {
     return ask(setup, 'SLACK_APP_TOKEN', 'App-level token, under Basic Information (xapp-…)', checks.appTokenProblem)
   }
@@ -112,7 +116,8 @@ async function askTransport(setup: Setup): Promise<boolean> {
   )
 }
 
-async function showSlackApp(setup: Setup, socketMode: boolean): Promise<void> {
+/** An app that exists gets the manifest of the other transport, and keeps its tokens. */
+async function showSlackApp(setup: Setup, { socketMode, hasApp }: { socketMode: boolean; hasApp: boolean }): Promise<void> {
   const typed = socketMode
     ? undefined
     : await answered(
@@ -123,20 +128,23 @@ async function showSlackApp(setup: Setup, socketMode: boolean): Promise<void> {
         }),
       )
   const address = typed && new URL(typed).origin
-  const made = slackAppFor({ address, command: setup.values.SLACK_COMMAND ?? '/infra', assistant: setup.values.SLACKBOT_MCP === 'true' })
-  const steps = [
+  setup.address = address
+  const options = { address, command: setup.values.SLACK_COMMAND ?? '/infra', assistant: setup.values.SLACKBOT_MCP === 'true' }
+  const made = slackAppFor(options, hasApp ? 0 : undefined)
+  const create =
     'link' in made
-      ? 'Open the link below.'
-      : 'Open https://api.slack.com/apps?new_app=1, choose From a manifest,\n   and paste the lines below.',
-    'Choose your workspace. Press Next, then Create.',
-    'Press Install to Workspace.',
+      ? ['Open the link above.', 'Choose your workspace. Press Next, then Create.']
+      : ['Open https://api.slack.com/apps?new_app=1, choose From a manifest,\n   and paste the lines above.', 'Press Next, then Create.']
+  const change = ['Open api.slack.com/apps, your app, App Manifest.', 'Choose YAML, paste the lines above, and press Save Changes.']
+  const steps = [
+    ...(hasApp ? change : [...create, 'Press Install to Workspace.']),
     socketMode
       ? 'Under Basic Information, App-Level Tokens: create a token with the\n   scope connections:write.'
       : `Let your proxy forward ${address}/slack/events\n   to port ${setup.values.PORT ?? '3000'}.`,
   ]
-  terminal.log.step(`Create the Slack app:\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`)
-  // Without a frame, so that it can be opened or copied as one piece.
+  // Without a frame, so that it can be opened or copied as one piece. It fills a screen, so the steps are below it.
   process.stdout.write(`\n${'link' in made ? made.link : made.manifest}\n`)
+  terminal.log.step(`${hasApp ? 'Change' : 'Create'} the Slack app:\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`)
 }
 
 function addressProblem(text = ''): string | undefined {
@@ -146,7 +154,7 @@ function addressProblem(text = ''): string | undefined {
 // --- The account ---
 
 async function askForAccount(setup: Setup): Promise<void> {
-  await ask(setup, 'INFRA_API_URL', 'Address of the account API (https://…)', checks.accountProblem)
+  await ask(setup, 'INFRA_API_URL', 'Address of the account API', checks.accountProblem, { example: 'https://api.latitude.sh' })
   await ask(setup, 'INFRA_API_KEY', 'Key of the account, with full access', checks.accountKeyProblem)
   terminal.log.success(await checks.describeKey(withSecrets(setup)))
 }
@@ -160,21 +168,26 @@ const localRedis = `redis://127.0.0.1:${redisPort}`
 async function askForRedis(setup: Setup): Promise<void> {
   if (!setup.hasTerminal || isGiven(setup, 'REDIS_URL')) return ask(setup, 'REDIS_URL', 'Address of Redis', checks.redisProblem)
   const known = answerOf(setup, 'REDIS_URL')
-  const [isFound, compose] = [await answersAt(redisPort), findCompose()]
+  const compose = findCompose()
   for (;;) {
+    const isFound = await answersAt(redisPort)
     const choice = await answered(
       terminal.select({
         message: 'Which Redis stores the requests? (Redis 7 or Valkey 8)',
         options: [
-          ...(known === undefined ? [] : [{ value: 'keep', label: 'The one of the last set-up' }]),
+          ...(known === undefined ? [] : [{ value: 'keep', label: `The one of the last set-up (${URL.parse(known)?.host})` }]),
           ...(isFound ? [{ value: 'found', label: `The one on this machine (${localRedis})` }] : []),
           ...(compose && !isFound ? [{ value: 'compose', label: 'Start one with Docker Compose' }] : []),
-          { value: 'other', label: 'Another: type its address' },
+          ...(isFound
+            ? []
+            : [{ value: 'again', label: `Look again: none answers on port ${redisPort}`, hint: 'docs/redis.md starts one' }]),
+          { value: 'other', label: 'Type its address' },
         ],
       }),
     )
     if (choice === 'other')
       return ask(setup, 'REDIS_URL', 'Address of Redis (redis://user:password@host:6379)', checks.redisProblem, { keep: false })
+    if (choice === 'again') continue
     const url = choice === 'keep' ? known : choice === 'found' ? localRedis : await startRedis(setup, compose ?? [])
     if (url === undefined) continue
     const problem = await checks.redisProblem({ ...withSecrets(setup), REDIS_URL: url })
@@ -290,7 +303,7 @@ function channelIn(text: string): string {
 async function askForChannel(setup: Setup): Promise<void> {
   const given = setup.values.OPS_CHANNEL
   if (given !== undefined) setAnswer(setup, 'OPS_CHANNEL', channelIn(given))
-  if (setup.hasTerminal)
+  if (setup.hasTerminal && setup.earlierChannel === undefined)
     terminal.log.step('In Slack, run /invite @Lockkeeper in the channel for operators.\nIt gets the notices that need a person.')
   const prove = (values: Record<string, string>) =>
     checks.opsChannelProblem(values, { proven: values.OPS_CHANNEL !== setup.earlierChannel })
@@ -316,10 +329,15 @@ function write(setup: Setup, policy: string | undefined): void {
 
 async function start(setup: Setup): Promise<void> {
   const channel = await checks.channelName(withSecrets(setup))
+  const isRunning = await checks.isRunning(withSecrets(setup))
   const tryIt = `Type \`${setup.values.SLACK_COMMAND ?? '/infra'} doctor\` in ${channel}`
+  if (isRunning) {
+    terminal.outro('Lockkeeper is running. Restart it, so that it uses these settings.')
+    return
+  }
   // Ctrl-C is a no here: the settings are written.
   if (!setup.hasTerminal || (await terminal.confirm({ message: 'Start Lockkeeper now?' })) !== true) {
-    terminal.outro(`Start Lockkeeper with: npm start. Then: ${tryIt}`)
+    terminal.outro(`Start Lockkeeper with \`npm start\`. ${tryIt}`)
     return
   }
   // As `npm start` does, but with what was written alone: no variable of this shell.
@@ -340,12 +358,24 @@ async function start(setup: Setup): Promise<void> {
     for (const stream of [bot.stdout, bot.stderr]) stream.on('data', listen)
   })
   const state = await Promise.race([ready, ended, wait(patienceMs, 'late' as const, { ref: false })])
-  if (typeof state === 'number') throw new Stopped(`Lockkeeper did not start:\n${said.trimEnd()}`)
-  if (state === 'late') terminal.log.warn(`Lockkeeper is not ready yet. It has said:\n${said.trimEnd()}`)
+  if (typeof state === 'number') throw new Stopped(`Lockkeeper did not start:\n${saidPlainly(said)}`)
+  if (state === 'late') terminal.log.warn(`Lockkeeper is not ready yet. It has said:\n${saidPlainly(said)}`)
+  const unreached = setup.address === undefined ? undefined : await checks.unreachedBecause(setup.address)
+  if (unreached !== undefined)
+    terminal.log.warn(
+      `${setup.address}/slack/events doesn't reach Lockkeeper yet (${unreached}).\nLet your proxy forward it to port ${setup.values.PORT ?? '3000'}.`,
+    )
+  if (setup.address !== undefined) terminal.log.step("Under Event Subscriptions, press Retry if Slack says that your URL didn't respond.")
   terminal.log.success('Lockkeeper runs in this terminal until you press Ctrl-C. Next time: npm start')
   terminal.outro(tryIt)
   for (const stream of [bot.stdout, bot.stderr]) stream.removeAllListeners('data').pipe(process.stdout, { end: false })
   process.exitCode = await ended
+}
+
+/** The messages of a log, without their other data. */
+function saidPlainly(log: string): string {
+  const lines = log.trimEnd().split('\n')
+  return lines.map((line) => (line.startsWith('{') ? JSON.parse(line).msg : line)).join('\n')
 }
 
 /** A bot that waits for Slack or Redis says so meanwhile. */
@@ -367,6 +397,8 @@ async function checkOnly(setup: Setup): Promise<void> {
 interface AskOptions {
   /** Default: Enter keeps what is there. */
   keep?: boolean
+  /** Enter takes it, if nothing is there yet. */
+  example?: string
   /** Finds the answer in what was typed. */
   read?: (text: string) => string
 }
@@ -379,7 +411,7 @@ async function ask(
   name: Name,
   message: string,
   check: Check = async () => undefined,
-  { keep = true, read = (text) => text }: AskOptions = {},
+  { keep = true, example, read = (text) => text }: AskOptions = {},
 ) {
   const problemWith = async (value: string) => formProblem(name, value) ?? (await check({ ...withSecrets(setup), [name]: value }))
   const known = answerOf(setup, name)
@@ -390,7 +422,7 @@ async function ask(
     terminal.log.error(`${name}: ${problem}`)
   }
   const kept = keep && !isGiven(setup, name) ? known : undefined
-  const typedOrKept = (text: string | undefined) => read(text?.trim() ?? '') || kept || ''
+  const typedOrKept = (text: string | undefined) => read(text?.trim() ?? '') || kept || example || ''
   const validate = (text: string | undefined) => (typedOrKept(text) === '' ? 'Type an answer.' : problemWith(typedOrKept(text)))
   const typed = secrets.has(name)
     ? await answered(
@@ -400,7 +432,7 @@ async function ask(
           clearOnError: true,
         }),
       )
-    : await answered(terminal.text({ message, initialValue: kept, validate }))
+    : await answered(terminal.text({ message, initialValue: kept, placeholder: example, validate }))
   setAnswer(setup, name, typedOrKept(typed))
 }
 

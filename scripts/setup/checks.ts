@@ -91,6 +91,12 @@ function slackClient(values: Values, token: 'SLACK_BOT_TOKEN' | 'SLACK_APP_TOKEN
 
 export const botTokenProblem = (values: Values): Promise<Problem> => check(values, ['slack'])
 
+/** The bot and its workspace, as Slack names them. */
+export async function describeBot(values: Values): Promise<string> {
+  const { user, team } = await slackClient(values, 'SLACK_BOT_TOKEN').auth.test()
+  return `@${user} in the workspace ${team}`
+}
+
 /** Opens a connection of Socket Mode, and uses it for nothing. */
 export async function appTokenProblem(values: Values): Promise<Problem> {
   try {
@@ -163,6 +169,24 @@ export const opsChannelProblem = (values: Values, { proven }: { proven: boolean 
     if (posted.is === 'sent') return undefined
     const why = posted.is === 'refused' ? posted.error : posted.is === 'unknown' ? posted.problem : 'too many messages: wait a minute'
     return `Slack refuses a post there (${why}). Choose a channel in which Lockkeeper may post.`
+  })
+
+/** Sends what Slack has not signed to the public address. A bot that gets it answers 401. */
+export async function unreachedBecause(address: string): Promise<Problem> {
+  try {
+    const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}', signal: AbortSignal.timeout(5_000) }
+    const { status } = await fetch(`${address}/slack/events`, request)
+    return status === 401 ? undefined : `it answers ${status}`
+  } catch (error) {
+    return Object(Object(error).cause).code ?? 'no answer within 5 s'
+  }
+}
+
+/** Whether a process that uses this Redis has reported itself within 15 s. */
+export const isRunning = (values: Values): Promise<boolean> =>
+  withAnswers(values, async (app) => {
+    await app.connections.reach()
+    return (await app.store.workersSeen(15_000)) > 0
   })
 
 /** Returns the name with which Slack shows the channel, or its id. */

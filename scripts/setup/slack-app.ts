@@ -29,9 +29,9 @@ export function manifestFor({ address, command, assistant = false }: SlackAppOpt
 /** Longer addresses are cut by some terminals, chats and proxies. */
 export const longestLink = 6_000
 
-/** Returns the link to Slack's *Create an app*, with the manifest filled in, or the manifest to paste if the link would be too long. */
-export function slackAppFor(options: SlackAppOptions): { link: string } | { manifest: string } {
+/** Returns the link to Slack's *Create an app*, with the manifest filled in, or the manifest to paste if the link would be longer than `most`. */
+export function slackAppFor(options: SlackAppOptions, most = longestLink): { link: string } | { manifest: string } {
   const manifest = manifestFor(options)
   const link = `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(JSON.stringify(manifest))}`
-  return link.length > longestLink ? { manifest: stringify(manifest, { lineWidth: 0 }) } : { link }
+  return link.length > most ? { manifest: stringify(manifest, { lineWidth: 0 }) } : { link }
 }

@@ -253,13 +253,15 @@ function judgeManifest(slack: Fact<'slack'>, { home }: SetupFacts): Found {
       mrkdwn`Paste the current ${code('manifest.yml')}, with your own address, into *App Manifest* at api.slack.com/apps. Save it and reinstall the app.`,
     )
   if (!granted) return unknown(mrkdwn`Couldn't check: Slack doesn't show which scopes are granted.`)
-  if (typeof home === 'object') {
+  if (typeof home === 'object' && home !== notRunning) {
     const why = 'refused' in home ? home.refused : home.why
     return unknown(mrkdwn`All required scopes granted. Couldn't check the Home tab (${why}).`)
   }
   const declined = missing(optionalScopes).map(code)
   const without = mrkdwn` Without ${listOf(declined)}, a message that Slack didn't confirm may appear twice, marked as a possible duplicate.`
-  return ok(mrkdwn`Has the scopes and the Home tab that this version needs.${declined.length > 0 ? without : ''}`)
+  return ok(
+    mrkdwn`Has the scopes${home === notRunning ? '' : ' and the Home tab'} that this version needs.${declined.length > 0 ? without : ''}`,
+  )
 }
 
 /** An app can have several commands, so another one than the configured one need not be a mistake. */

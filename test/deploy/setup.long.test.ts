@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
@@ -30,7 +30,7 @@ beforeEach(async () => {
   onTestFinished(made.remove)
 })
 
-const stage = () => ({ SLACK_API_URL: slack.apiUrl, REDIS_PREFIX: 'set-up', OPS_PORT: '0' })
+const stage = () => ({ SLACK_API_URL: slack.apiUrl, REDIS_PREFIX: basename(folder), OPS_PORT: '0' })
 
 const answers = () => ({
   SLACK_BOT_TOKEN: slack.botToken,

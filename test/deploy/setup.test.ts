@@ -1,16 +1,17 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { envText, readAnswers, writeWhole } from '../../scripts/setup/answers.ts'
 import { longestLink, manifestFor, type SlackAppOptions, slackAppFor } from '../../scripts/setup/slack-app.ts'
 import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { freePort } from '../sandbox/programs.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { type Slack, startSlack } from '../sandbox/slack/start-slack.ts'
 import { slackManifest } from '../slack-manifest-schema.ts'
 import { keys, newFolder, openTerminal, runSetup } from './setup-terminal.ts'
 
-const { enter, tab, up, ctrlC } = keys
+const { enter, tab, up, down, ctrlC } = keys
 
 let slack: Slack
 let accountApi: AccountApi
@@ -32,7 +33,7 @@ beforeEach(async () => {
 })
 
 /** Where the stand-ins are, and not what is asked. */
-const stage = () => ({ SLACK_API_URL: slack.apiUrl, REDIS_PREFIX: 'set-up', OPS_PORT: '0' })
+const stage = () => ({ SLACK_API_URL: slack.apiUrl, REDIS_PREFIX: basename(folder), OPS_PORT: '0' })
 
 const answers = () => ({
   SLACK_BOT_TOKEN: slack.botToken,
@@ -75,6 +76,7 @@ describe('npm run setup, in a terminal', () => {
       ['xoxb-of-another', 'Rejected the bot token (invalid_auth)'],
     )
     terminal.type(`${slack.botToken}${enter}`)
+    await terminal.says('@lockkeeper in the workspace')
     await terminal.says('App-level token')
     await tries([slack.botToken, 'which begins with xapp-'], ['xapp-of-another', "Slack doesn't open Socket Mode (invalid_auth)"])
     terminal.type(`${slack.appToken}${enter}`)
@@ -146,13 +148,46 @@ describe('npm run setup, in a terminal', () => {
     const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key of the account', 'Which Redis']
     for (const question of [...questions, 'Who may approve?', 'Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
     await terminal.answer('Start Lockkeeper now?', 'n')
-    await terminal.says('Start Lockkeeper with: npm start.')
+    await terminal.says('Start Lockkeeper with `npm start`.')
 
     expect(await terminal.ended()).toBe(0)
     expect(readFileSync(join(folder, '.env'), 'utf8')).toBe(text)
     expect(posts()).toBe(before)
     expect(terminal.output()).not.toContain('manifest_json')
   })
+
+  test('changes the app that is there for another transport, and says if the address does not reach Lockkeeper', async () => {
+    expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
+
+    const terminal = open({ env: { PORT: String(await freePort()) } })
+    const address = `https://127.0.0.1:${await freePort()}`
+    await terminal.answer('How does Slack', `${down}${enter}`)
+    await terminal.answer('Public address of Lockkeeper', `${address}${enter}`)
+    await terminal.says(`request_url: ${address}/slack/events`)
+    await terminal.says('Change the Slack app: 1. Open api.slack.com/apps, your app, App Manifest.')
+    await terminal.answer('Bot User', enter)
+    await terminal.answer('Signing Secret', `${slack.signingSecret}${enter}`)
+    const questions = [
+      'Address of the account',
+      'Key of the account',
+      'Which Redis',
+      'Who may approve?',
+      'Write a policy.yml',
+      'Link or id',
+    ]
+    for (const question of [...questions, 'Start Lockkeeper now?']) await terminal.answer(question, enter)
+    await terminal.says(`${address}/slack/events doesn't reach Lockkeeper yet (ECONNREFUSED).`)
+    await terminal.says('press Retry')
+    await terminal.says('Type `/infra doctor` in #ops')
+    expect(written()).toMatchObject({ SLACK_SIGNING_SECRET: slack.signingSecret })
+    expect(written().SLACK_APP_TOKEN).toBeUndefined()
+
+    // A second run, while the first one's bot is there.
+    const again = await runSetup({ folder })
+    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('Lockkeeper is running. Restart it') })
+    terminal.type(ctrlC)
+    expect(await terminal.ended()).toBe(0)
+  }, 120_000)
 })
 
 describe('npm run setup, without a terminal', () => {
