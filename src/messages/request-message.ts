@@ -464,8 +464,10 @@ function detailsBlocks(view: CardView): KnownBlock[] {
   ]
 }
 
-function timeline({ request }: CardView): Mrkdwn[] {
-  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince, start, startNow } = request
+/** What happened, each with the time since what happened before it. A start that has not come has none. */
+function timeline(view: CardView): Mrkdwn[] {
+  const { request } = view
+  const { decision, decidedAt, sentAt, lateAt, endedAt, state, unansweredSince, start, startNow } = request
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
@@ -477,10 +479,19 @@ function timeline({ request }: CardView): Mrkdwn[] {
     { time: request.items ? undefined : request.acceptedAt, what: 'Accepted by the account API' },
     { time: lateAt, what: 'Reported as late' },
     { time: unansweredSince, what: 'The account API stopped answering' },
-    ...(state === 'rejected' ? [] : [{ time: endedAt, what: state === 'untracked' ? by('Tracking stopped', stoppedBy) : 'Ended' }]),
+    ...(state === 'rejected' ? [] : [{ time: endedAt, what: endWords(view) }]),
   ]
-  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }]))
-  return known.toSorted((one, other) => one.time - other.time).map(({ time, what }) => mrkdwn`${what}, ${exactTime(time)}`)
+  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }])).toSorted((a, b) => a.time - b.time)
+  return known.map(({ time, what }, index) => {
+    const before = time === start && index === known.length - 1 ? undefined : known[index - 1]?.time
+    const later = before === undefined ? '' : `, ${time - before < 1_000 ? 'at once' : `${formatDuration(time - before)} later`}`
+    return mrkdwn`•  ${exactTime(time)}  ${what}${later}`
+  })
+}
+
+function endWords(view: CardView): Mrkdwn {
+  const { state, stoppedBy, withdrawnBy } = view.request
+  return state === 'untracked' ? by('Tracking stopped', stoppedBy) : by(outcomeOf(view).name, withdrawnBy)
 }
 
 function decisionWords({ state, decision, needsApproval }: Request): string | Mrkdwn {
