@@ -28,7 +28,7 @@ import {
   unlinked,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { type ItemView, isPartlyDone, itemBlocks, movedCount, notesOnDone, unsentWords } from './items.ts'
+import { type ItemView, isPartlyDone, itemBlocks, movedCount, notesOnDone, progress, unsentWords } from './items.ts'
 import { endingWords, isDistrusted } from './refusals.ts'
 import {
   alertWords,
@@ -221,8 +221,8 @@ export function statusLine(view: CardView): Mrkdwn {
       const expected = sendingMs > 0 ? ` The rest takes about ${formatDuration(sendingMs)}.` : usually
       const late = request.lateAt === undefined ? expected : ' Slower than usual. Still tracking.'
       const unsent = heldItemsWords(request)
-      const count = items.length === 0 ? mrkdwn`` : mrkdwn` *${movedCount(items)}.*`
-      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${count}${unsent ?? late}`
+      const count = items.length === 0 ? mrkdwn`` : mrkdwn`\n${progress(items)}`
+      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${unsent ?? late}${count}`
     }
     default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
