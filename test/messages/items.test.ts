@@ -4,7 +4,7 @@ import { phrase } from '../../src/domain/text.ts'
 import { type ItemView, progress } from '../../src/messages/items.ts'
 import { report } from '../../src/messages/reports.ts'
 import { approvalCard, type CardView, cardActions, requestDetails, statusLine } from '../../src/messages/request-message.ts'
-import { hasTable } from '../../src/slack/interactions.ts'
+import { hasTable, withoutTable } from '../../src/slack/interactions.ts'
 import { mention, toPlainText } from '../../src/slack/text.ts'
 import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { cardViewFor } from './card-view-for-test.ts'
@@ -57,7 +57,7 @@ function reportOn(items: ItemView[], state: State, name: 'ended' | 'late' | 'sto
 function reported(...of: Parameters<typeof reportOn>): string {
   const message = reportOn(...of)
   if (!message || !hasTable(message)) return message?.text ?? 'none'
-  expect(message.table.text).toBe(message.instead.text)
+  expect(message.table.text).toBe(withoutTable(message).text)
   return message.table.blocks.map((block) => (block.type === 'data_table' ? tableOf(block.rows) : readableBlocks([block]))).join('\n')
 }
 
