@@ -482,9 +482,12 @@ function timeline(view: CardView): Mrkdwn[] {
     ...(state === 'rejected' ? [] : [{ time: endedAt, what: endWords(view) }]),
   ]
   const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }])).toSorted((a, b) => a.time - b.time)
+  // In the seconds that the times show, so that a reader can add them up.
+  const second = (time: number) => Math.floor(time / 1_000)
   return known.map(({ time, what }, index) => {
     const before = time === start && index === known.length - 1 ? undefined : known[index - 1]?.time
-    const later = before === undefined ? '' : `, ${time - before < 1_000 ? 'at once' : `${formatDuration(time - before)} later`}`
+    const seconds = second(time) - second(before ?? time)
+    const later = before === undefined ? '' : `, ${seconds === 0 ? 'at once' : `${formatDuration(seconds * 1_000)} later`}`
     return mrkdwn`•  ${exactTime(time)}  ${what}${later}`
   })
 }

@@ -21,7 +21,7 @@ export function timesChart(title: string, times: number[], nineInTen: number): K
   const edge = (bar: number) => (bar * width) / unitS
   const counts = Map.groupBy(times, (ms) => Math.min(bars, Math.max(0, Math.ceil(ms / (width * 1_000)) - 1)))
   const data = Array.from({ length: counts.has(bars) ? bars + 1 : bars }, (_, bar) => ({
-    label: bar === bars ? `over ${withUnit(edge(bar), unit)}` : withUnit(`${edge(bar)}–${edge(bar + 1)}`, unit),
+    label: bar === bars ? withUnit(edge(bar), `${unit}+`) : withUnit(`${edge(bar)}–${edge(bar + 1)}`, unit),
     value: counts.get(bar)?.length ?? 0,
   }))
   const axes = { categories: data.map(({ label }) => label), x_label: 'Time', y_label: 'Moves' }
