@@ -476,7 +476,7 @@ function timeline(view: CardView): Mrkdwn[] {
     { time: startNow?.at, what: by('Started now', startNow?.by) },
     { time: sentAt, what: 'Sent to the account API' },
     // A request with items is tracked before that.
-    { time: request.items ? undefined : request.acceptedAt, what: 'Accepted by the account API' },
+    { time: request.items ? undefined : request.acceptedAt, what: 'Accepted' },
     { time: lateAt, what: 'Reported as late' },
     { time: unansweredSince, what: 'The account API stopped answering' },
     ...(state === 'rejected' ? [] : [{ time: endedAt, what: endWords(view) }]),

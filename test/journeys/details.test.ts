@@ -19,6 +19,6 @@ test('Details shows the life of a request while it waits, and once it is done', 
   await world.ben.click(await untilCard(world.slack, /\*Done/), 'Details')
   const done = await untilShown(world.slack, people.ben, /Sent to the account API/)
   const later = '(?:at once|[^,\\n]+ later)'
-  const steps = [`Approved by <@${people.ben}>`, 'Sent to the account API', 'Accepted by the account API', 'Done']
+  const steps = [`Approved by <@${people.ben}>`, 'Sent to the account API', 'Accepted', 'Done']
   expect(done.text).toMatch(new RegExp(steps.map((what) => `•  ${time} ${what}, ${later}`).join('\n')))
 })
