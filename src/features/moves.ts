@@ -4,7 +4,9 @@ import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { isPartlyDone, stateWithCount } from '../messages/items.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
-import { approvedBy, mayHaveEndedBefore, scheduleWords, timeApproved, timeTaken } from '../messages/words.ts'
+import { approvedBy, mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../messages/words.ts'
+import { moveKind } from '../moves/move-change.ts'
+import { timesChart } from '../slack/chart.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
@@ -89,7 +91,13 @@ export const listMoves = listFeature({
 async function readMoves(app: App): Promise<Listing> {
   const { store, catalog } = app
   const takesTime = ({ kind }: Pick<Request, 'kind'>) => catalog.changeIfKnown(kind)?.takesTime ?? false
-  const [open, latest, now] = await Promise.all([store.findOpen(), store.ended(mostEnded, takesTime), store.now()])
+  const [open, latest, now, times] = await Promise.all([
+    store.findOpen(),
+    store.ended(mostEnded, takesTime),
+    store.now(),
+    store.durations(moveKind),
+  ])
+  const usual = usualTimes(times)
   const moves = open.requests.filter(takesTime)
   const waiting = moves.filter(({ state }) => state === 'waiting')
   const scheduled = moves.filter(holdOf).toSorted(bySchedule)
@@ -108,11 +116,24 @@ async function readMoves(app: App): Promise<Listing> {
       unreadable > 0
         ? mrkdwn`No moves can be shown.`
         : mrkdwn`No moves in progress, and none ended lately. See ${code('audit')} for earlier ones.`,
+    chart: usual?.chart,
     notes: [
+      ...(usual ? [usual.words] : []),
       ...(left > 0 ? [mrkdwn`${left} more are in progress or waiting. Only the oldest are shown.`] : []),
       ...(ended > 0 ? [mrkdwn`For moves that ended earlier, see ${code('audit')}.`] : []),
       ...unreadableRequests(unreadable),
     ],
+  }
+}
+
+/** How long the last moves took here. Undefined while too few are known. `times`: in ms, ascending. */
+function usualTimes(times: number[]) {
+  const [median, nineInTen] = [times[Math.floor(times.length / 2)], times[Math.ceil(times.length * 0.9) - 1]]
+  if (median === undefined || nineInTen === undefined) return undefined
+  const most = times.length < 10 ? 'All' : 'Nine in ten'
+  return {
+    words: mrkdwn`Moves here usually take ${span(median)}. ${most} of the last ${times.length} took at most ${span(nineInTen)}.`,
+    chart: timesChart(`How long the last ${times.length} moves took`, times, nineInTen),
   }
 }
 

@@ -28,7 +28,7 @@ import {
   unlinked,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { type ItemView, isPartlyDone, itemBlocks, movedCount, notesOnDone, unsentWords } from './items.ts'
+import { type ItemView, isPartlyDone, itemBlocks, movedCount, notesOnDone, progress, unsentWords } from './items.ts'
 import { endingWords, isDistrusted } from './refusals.ts'
 import {
   alertWords,
@@ -221,8 +221,8 @@ export function statusLine(view: CardView): Mrkdwn {
       const expected = sendingMs > 0 ? ` The rest takes about ${formatDuration(sendingMs)}.` : usually
       const late = request.lateAt === undefined ? expected : ' Slower than usual. Still tracking.'
       const unsent = heldItemsWords(request)
-      const count = items.length === 0 ? mrkdwn`` : mrkdwn` *${movedCount(items)}.*`
-      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${count}${unsent ?? late}`
+      const count = items.length === 0 ? mrkdwn`` : mrkdwn`\n${progress(items)}`
+      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${unsent ?? late}${count}`
     }
     default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
@@ -464,8 +464,10 @@ function detailsBlocks(view: CardView): KnownBlock[] {
   ]
 }
 
-function timeline({ request }: CardView): Mrkdwn[] {
-  const { decision, decidedAt, sentAt, lateAt, endedAt, stoppedBy, state, unansweredSince, start, startNow } = request
+/** What happened, each with the time since what happened before it. A start that has not come has none. */
+function timeline(view: CardView): Mrkdwn[] {
+  const { request } = view
+  const { decision, decidedAt, sentAt, lateAt, endedAt, state, unansweredSince, start, startNow } = request
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
@@ -474,13 +476,25 @@ function timeline({ request }: CardView): Mrkdwn[] {
     { time: startNow?.at, what: by('Started now', startNow?.by) },
     { time: sentAt, what: 'Sent to the account API' },
     // A request with items is tracked before that.
-    { time: request.items ? undefined : request.acceptedAt, what: 'Accepted by the account API' },
+    { time: request.items ? undefined : request.acceptedAt, what: 'Accepted' },
     { time: lateAt, what: 'Reported as late' },
     { time: unansweredSince, what: 'The account API stopped answering' },
-    ...(state === 'rejected' ? [] : [{ time: endedAt, what: state === 'untracked' ? by('Tracking stopped', stoppedBy) : 'Ended' }]),
+    ...(state === 'rejected' ? [] : [{ time: endedAt, what: endWords(view) }]),
   ]
-  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }]))
-  return known.toSorted((one, other) => one.time - other.time).map(({ time, what }) => mrkdwn`${what}, ${exactTime(time)}`)
+  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }])).toSorted((a, b) => a.time - b.time)
+  // In the seconds that the times show, so that a reader can add them up.
+  const second = (time: number) => Math.floor(time / 1_000)
+  return known.map(({ time, what }, index) => {
+    const before = time === start && index === known.length - 1 ? undefined : known[index - 1]?.time
+    const seconds = second(time) - second(before ?? time)
+    const later = before === undefined ? '' : `, ${seconds === 0 ? 'at once' : `${formatDuration(seconds * 1_000)} later`}`
+    return mrkdwn`•  ${exactTime(time)}  ${what}${later}`
+  })
+}
+
+function endWords(view: CardView): Mrkdwn {
+  const { state, stoppedBy, withdrawnBy } = view.request
+  return state === 'untracked' ? by('Tracking stopped', stoppedBy) : by(outcomeOf(view).name, withdrawnBy)
 }
 
 function decisionWords({ state, decision, needsApproval }: Request): string | Mrkdwn {

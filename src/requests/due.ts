@@ -88,11 +88,16 @@ export async function noteDuration({ redis, keys }: Pick<Database, 'redis' | 'ke
   await noted.catch(() => {})
 }
 
-/** Returns the median time that the last changes of a kind took on this account, in ms. Undefined while too few are known, or without Redis. */
-async function usualDuration({ redis, keys }: Database, kind: ChangeKind): Promise<number | undefined> {
+/** Returns how long the last changes of a kind took on this account, in ms, ascending. Empty while too few are known, or without Redis. */
+async function durations({ redis, keys }: Database, kind: ChangeKind): Promise<number[]> {
   const found = await guardStore(() => redis.lrange(keys.durations(kind), 0, mostKept - 1)).catch(() => [])
-  const sorted = found.map(Number).toSorted((a, b) => a - b)
-  return sorted.length < fewest ? undefined : sorted[Math.floor(sorted.length / 2)]
+  return found.length < fewest ? [] : found.map(Number).toSorted((a, b) => a - b)
+}
+
+/** The median of them. Undefined if there are none. */
+async function usualDuration(db: Database, kind: ChangeKind): Promise<number | undefined> {
+  const sorted = await durations(db, kind)
+  return sorted[Math.floor(sorted.length / 2)]
 }
 
 /** How long a worker that does nothing is kept in the list of workers. */
@@ -156,6 +161,7 @@ export const ofDueTimes = {
   clearDue,
   isDue,
   forgetLost,
+  durations,
   usualDuration,
   noteTick,
   sinceLastTickMs,

@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Secret } from '../domain/signing.ts'
 import { context, message, modal, wholeSection } from './blocks.ts'
-import { type Answerable, type ClickAnswer, hasTable, inEachLayout, sendWithTable } from './interactions.ts'
+import { type Answerable, type ClickAnswer, inEachLayout, sendWithTable, withoutTable } from './interactions.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
 import { classifyRefusal, type Done, type Message } from './web-api.ts'
 
@@ -73,8 +73,7 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
 }
 
 function asModal(answer: Answerable) {
-  const { blocks } = hasTable(answer) ? answer.instead : answer
-  return modal({ title: 'Lockkeeper', close: 'Close', blocks })
+  return modal({ title: 'Lockkeeper', close: 'Close', blocks: withoutTable(answer).blocks })
 }
 
 /** Lists the allowed origins of response URLs. Slack's are on other hosts than its Web API; those of a stand-in are on the same host. */

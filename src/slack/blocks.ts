@@ -27,6 +27,7 @@ import {
   plain,
   truncate,
   verbatim,
+  withoutBars,
 } from './text.ts'
 import type { Message } from './web-api.ts'
 
@@ -177,7 +178,7 @@ function wordsIn(block: KnownBlock): string {
     case 'header':
       return escapeMrkdwn(block.text.text).text
     case 'section':
-      return block.text?.text ?? (block.fields ?? []).map(({ text }) => text.replace('*\n', ':* ')).join('\n')
+      return block.text ? withoutBars(block.text.text) : (block.fields ?? []).map(({ text }) => text.replace('*\n', ':* ')).join('\n')
     case 'context':
       return block.elements.map((element) => ('text' in element ? element.text : '')).join('  ·  ')
     case 'rich_text': {

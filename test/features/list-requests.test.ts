@@ -23,7 +23,7 @@ const catalog = createCatalog([
 ])
 
 /** An app with these requests, of which Ben may decide all but those of Chi. */
-function appWith(open: Request[], ended: Request[] = []) {
+function appWith(open: Request[], ended: Request[] = [], times: number[] = []) {
   const mayDecide = ({ origin }: Request): Ruling =>
     origin.userId === chi ? { allowed: false, denial: { code: 'not-an-approver' } as never } : { allowed: true, grant }
   return fakeApp({
@@ -34,6 +34,7 @@ function appWith(open: Request[], ended: Request[] = []) {
       },
       ended: async (limit: number, fits: (request: Request) => boolean) => ended.filter(fits).slice(0, limit),
       now: async () => now,
+      durations: async () => times,
     },
     access: {
       judge: async ({ userId }, act) => {
@@ -49,11 +50,13 @@ function appWith(open: Request[], ended: Request[] = []) {
 }
 
 const pending = (...open: Request[]) => listingOf(listPending.create(appWith(open)).commands[0])
-const moves = (open: Request[], ended: Request[] = []) => listingOf(listMoves.create(appWith(open, ended)).commands[0])
+const moves = (open: Request[], ended: Request[] = [], times: number[] = []) =>
+  listingOf(listMoves.create(appWith(open, ended, times)).commands[0])
 const many = (count: number, more: Partial<Request> = {}) =>
   Array.from({ length: count }, (_, index) => requestFor({ id: `${more.state}-${index}`, ...more }))
 const from = (userId: string) => ({ origin: { ...requestFor().origin, userId } })
 const last = { sentAt: requestedAt, endedAt: requestedAt + 43_000, decidedAt: requestedAt }
+const seconds = (count: number) => count * 1_000
 const items = (...states: ItemState[]) => states.map((state, index) => ({ id: `eip_${index}`, state, causes: [] }))
 
 test('requests and moves as people see them', async () => {
@@ -100,6 +103,8 @@ test('requests and moves as people see them', async () => {
     ['Moves: in progress and waiting', shown(await moves([...open, newer]))],
     ['Moves: scheduled', shown(await moves([...later, requestFor(tracking)]))],
     ['Moves: ended', shown(await moves([], ended))],
+    ['Moves: few times are known', shown(await moves([], [], [5, 5, 5, 6, 7].map(seconds)))],
+    ['Moves: many times are known', shown(await moves([], ended.slice(0, 1), [...Array(40).fill(41), ...Array(10).fill(65)].map(seconds)))],
     ['Moves: none', shown(await moves([]))],
   ])
 })

@@ -84,7 +84,7 @@ describe('an evacuation', () => {
     const world = await worldWith(own)
     const { target, from } = { target: web2(world), from: world.accountApi.world.movable().elasticIp.serverId }
     const card = await requestEvacuation(world)
-    world.slack.setTables('refused')
+    world.slack.setNewBlocks('refused')
     world.accountApi.faults.add({ method: 'PATCH', path: `/elastic_ips/${own[1]?.id}`, kind: 'status', status: 422, times: 1 })
 
     await world.ben.click(card, 'Approve')

@@ -175,7 +175,7 @@ describe('while everything is frozen', () => {
     await world.ben.click(card, 'Approve')
     await expect.poll(() => patchesOf(world).length).toBe(5)
     await freeze(world)
-    await untilCard(world.slack, /\*5 of 7 moved\.\* 2 not sent yet: held by a freeze until somebody lifts it\./)
+    await untilCard(world.slack, /2 not sent yet: held by a freeze until somebody lifts it\.\n\*5 of 7 moved\*/)
     await wait(2_000)
     expect(patchesOf(world)).toHaveLength(5)
 

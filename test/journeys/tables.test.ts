@@ -1,8 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { describe, expect, inject, test } from 'vitest'
+import { createKeys } from '../../src/redis/key-names.ts'
 import { elementsOf } from '../sandbox/slack/elements.ts'
 import { objectsOf } from '../sandbox/slack/json.ts'
 import type { Hands, Message } from '../sandbox/slack/slack.ts'
-import { forgetLists, ops, people, startWorld, untilCard, untilShown } from './world.ts'
+import { forgetLists, ops, people, requestMove, startWorld, untilCard, untilShown } from './world.ts'
 
 function kindsOf({ blocks = [] }: Message): unknown[] {
   return blocks.map(({ type }) => type)
@@ -67,7 +69,7 @@ describe('a list', () => {
 
   test('above the limits of a table has pages, one in place of the other, with a picker for the rows of each', async () => {
     const world = await startWorld()
-    world.slack.setTables('refused')
+    world.slack.setNewBlocks('refused')
     await world.ada.command('/infra plans', { channel: ops })
     await world.ada.click(await untilShown(world.slack, people.ada, /page 1 of/), 'Next')
     await world.ada.click(await untilShown(world.slack, people.ada, /page 2 of/), 'Previous')
@@ -82,7 +84,7 @@ describe('a list', () => {
 
   test('that Slack refuses as a table comes as text', async () => {
     const world = await startWorld()
-    world.slack.setTables('refused in response URLs')
+    world.slack.setNewBlocks('refused in response URLs')
 
     await world.ada.command('/infra ip list fra', { channel: ops })
     const list = await untilShown(world.slack, people.ada, /Elastic IPs/)
@@ -90,6 +92,26 @@ describe('a list', () => {
     expect(kindsOf(list)).not.toContain('data_table')
     expect(world.slack.calls('response_url').map(({ status }) => status)).toEqual([400, 200])
     expect(list.text).toContain('203.0.113.40')
+  })
+
+  test.each([
+    ['taken', ['data_table', 'data_visualization'], [200]],
+    ['refused, but not tables', ['data_table'], [400, 200]],
+    ['refused', [], [400, 400, 200]],
+  ] as const)('of moves says how long they take here, with a chart and without: %s', async (are, newKinds, statuses) => {
+    const world = await startWorld()
+    world.slack.setNewBlocks(are)
+    await requestMove(world)
+    const redis = new Redis(inject('redisUrl'))
+    await redis.rpush(createKeys(world.prefix).durations('ip.move'), 41_000, 39_000, 40_000, 38_000, 65_000)
+    redis.disconnect()
+    await world.chiara.command('/infra moves', { channel: ops })
+    const list = await untilShown(world.slack, people.chiara, /1 waiting for approval/)
+
+    expect(kindsOf(list).filter((kind) => String(kind).startsWith('data_'))).toEqual(newKinds)
+    expect(list.text).toContain('Moves here usually take 40\u00a0s. All of the last 5 took at most 1\u00a0min 05\u00a0s.')
+    const sent = world.slack.calls('response_url').filter(({ args }) => JSON.stringify(args).includes('waiting for approval'))
+    expect(sent.map(({ status }) => status)).toEqual(statuses)
   })
 
   test('and the help offer no change to somebody who may not request it', async () => {

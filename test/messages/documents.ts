@@ -1,8 +1,11 @@
 import { expect } from 'vitest'
 
-/** Puts times, which Slack shows in each reader's zone, as hours and minutes in UTC, with the day where Slack shows the weekday. */
+/** Puts times, which Slack shows in each reader's zone, in UTC: hours and minutes, seconds and the weekday where Slack shows them. */
 export const steady = (text: string) =>
-  text.replaceAll(/<!date\^[^|]*date_long_pretty[^|]*\|([^>]*) UTC>/g, '$1').replaceAll(/<!date\^[^|]*\|[^>]*? ?(\d\d:\d\d) UTC>/g, '$1')
+  text
+    .replaceAll(/<!date\^(\d+)\^\{time_secs\}[^>]*>/g, (_, seconds) => new Date(seconds * 1_000).toISOString().slice(11, 19))
+    .replaceAll(/<!date\^[^|]*date_long_pretty[^|]*\|([^>]*) UTC>/g, '$1')
+    .replaceAll(/<!date\^[^|]*\|[^>]*? ?(\d\d:\d\d) UTC>/g, '$1')
 
 /** Compares what people read with the document of this name, which `vitest -u` writes. Each situation has a heading and its words. */
 export async function expectDocument(name: string, about: string, situations: [situation: string, words: string][]): Promise<void> {

@@ -4,7 +4,7 @@ import { type Request, requestStates } from '../../src/domain/request.ts'
 import { owner, phrase } from '../../src/domain/text.ts'
 import { type ReportView, report as reportInEachLayout } from '../../src/messages/reports.ts'
 import type { ReportName } from '../../src/requests/steps.ts'
-import { hasTable } from '../../src/slack/interactions.ts'
+import { withoutTable } from '../../src/slack/interactions.ts'
 import { profileLink } from '../../src/slack/text.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
 import { cardViewFor } from './card-view-for-test.ts'
@@ -22,7 +22,7 @@ function view(request: Partial<Request> = {}, more: Partial<ReportView> = {}): R
 
 function report(of: ReportView, name: ReportName): string | undefined {
   const message = reportInEachLayout(of, name)
-  return message && (hasTable(message) ? message.instead : message).text
+  return message && withoutTable(message).text
 }
 
 const at = (minute: number) => requestedAt + minute * minutes

@@ -168,8 +168,17 @@ test('the request message in every situation', async () => {
 test('the details of a request', async () => {
   const checked = { checks: [mrkdwn`web-2 is locked on the account.`], unchecked: [mrkdwn`whether web-2 is in the same site`] }
   await expectDocument('request-details.md', 'The details of a request', [
-    ['It is under way', shown(requestDetails(view({ ...sent, state: 'tracking' })))],
-    ['It is done', shown(requestDetails(ended({ ...sent, state: 'done', lateAt: at(12) + 30_000 }, checked)))],
+    ['It waits for approval', shown(requestDetails(view({ approvals: [approvedBy('U0BEN00001', 5)], missing: 1 }, { rule: threeOf })))],
+    ['It is under way', shown(requestDetails(view({ ...sent, sentAt: at(12) + 400, acceptedAt: at(12) + 2_100, state: 'tracking' })))],
+    [
+      'It is done',
+      shown(
+        requestDetails(
+          ended({ ...sent, acceptedAt: at(12) + 2_100, lateAt: at(12) + 30_000, endedAt: at(13) + 9_000, state: 'done' }, checked),
+        ),
+      ),
+    ],
+    ['It was withdrawn', shown(requestDetails(ended({ state: 'withdrawn', withdrawnBy: 'U0ADA00001', endedAt: at(1) + 5_000 })))],
     [
       'It is scheduled',
       shown(requestDetails(view({ ...approved, state: 'approved', start: tonight, waits: { for: 'start', until: tonight } }))),
@@ -212,7 +221,9 @@ test('the details of a request', async () => {
     ['It is done, and its rule links a match', shown(requestDetails(ended({ ...sent, state: 'done' }, { rule: ofTicket })))],
     ['Its tracking was stopped', shown(requestDetails(ended({ ...sent, state: 'untracked', stoppedBy: 'U0ADA00001', endedAt: at(30) })))],
   ])
-  expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(/Ended, <!date\^\d+\^\{time_secs\} \{date_short_pretty\}/)
+  expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(
+    /<!date\^\d+\^\{time_secs\} \{date_short_pretty\}[^>]*> {2}Done, 1.min later/,
+  )
 })
 
 test('the dialogs before a press takes effect', async () => {

@@ -3,7 +3,7 @@ import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
 import type { StoredMessage } from './message-store.ts'
 import type { Delivery, DeliveryKind, Option, Suggestions } from './slack.ts'
 import type { Parts } from './start-slack.ts'
-import { problemsWithOptions } from './validate-blocks.ts'
+import { newBlocks, problemsWithOptions } from './validate-blocks.ts'
 import { answerSubmission, inputProblems, type StoredView } from './view-store.ts'
 import { contentOf, refuseOtherThanEphemeral } from './web-api-messages.ts'
 import { commandText } from './workspace.ts'
@@ -47,7 +47,7 @@ export function createInteractions(parts: Omit<Parts, 'interactions'>) {
   function showAcknowledgement(userId: string, channel: string, body: unknown): void {
     const { response_type: kind, ...answer }: Json = isObject(body) ? body : { text: String(body) }
     refuseOtherThanEphemeral(kind)
-    messages.post({ channel, user: directory.bot.userId, ...contentOf(answer, state.tables === 'taken'), visibleTo: userId })
+    messages.post({ channel, user: directory.bot.userId, ...contentOf(answer, newBlocks[state.newBlocks].inResponses), visibleTo: userId })
   }
 
   function afterClick(delivery: Delivery, userId: string): Delivery {

@@ -10,7 +10,7 @@ import { createPayloads, type Payloads } from './payloads.ts'
 import type { CommandSuggestion, Delivery, JournalEntry, Message, ShortcutSuggestion, SlackOptions } from './slack.ts'
 import { createFaults, createState, createTriggers, type Faults, type State, type Triggers, until } from './state.ts'
 import { createSocketMode, createTransport, type Transport } from './transport.ts'
-import type { TablesAre } from './validate-blocks.ts'
+import type { NewBlocksAre } from './validate-blocks.ts'
 import { createViewStore, type ViewStore } from './view-store.ts'
 import { appMethods, peopleMethods, serveWebApi, usualScopes, viewMethods } from './web-api.ts'
 import { chatMethods, conversationMethods, createResponseUrls, type ResponseUrls } from './web-api-messages.ts'
@@ -184,9 +184,9 @@ export async function startSlack(options: SlackOptions = {}) {
     sendRaw: transport.sendRaw,
     sendEnvelope: transport.sendEnvelope,
 
-    /** Sets where messages may hold a data table from now on. Default: everywhere. */
-    setTables: (are: TablesAre): void => {
-      state.tables = are
+    /** Sets where messages may hold a data table and a chart from now on. Default: everywhere. */
+    setNewBlocks: (are: NewBlocksAre): void => {
+      state.newBlocks = are
     },
     archive: (channel: string) => directory.setArchived(channel, true),
     kickBot: (channel: string) => directory.leave(channel, directory.bot.userId),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Json, stringOf } from './json.ts'
 import type { Notification } from './message-store.ts'
 import type { Fault, FaultPlan } from './slack.ts'
-import type { TablesAre } from './validate-blocks.ts'
+import type { NewBlocksAre } from './validate-blocks.ts'
 
 export interface Change {
   rev: number
@@ -25,8 +25,8 @@ export function createState(now: () => number) {
   }
 
   return {
-    /** Whether messages may hold a data table. */
-    tables: 'taken' as TablesAre,
+    /** Whether messages may hold a data table and a chart. */
+    newBlocks: 'taken' as NewBlocksAre,
     now,
     rev: () => rev,
     changed,

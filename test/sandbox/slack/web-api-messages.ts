@@ -4,7 +4,7 @@ import { addressOf, parseArguments, readBody } from './http.ts'
 import { isObject, isYes, type Json, NotDescribed, objectsOf, refuseOthers, stringOf } from './json.ts'
 import { broadcastSubtype, type Content, type StoredMessage } from './message-store.ts'
 import type { Parts } from './start-slack.ts'
-import { charactersIn, isTable, problemsWithBlocks } from './validate-blocks.ts'
+import { charactersIn, isTable, newBlocks, problemsWithBlocks } from './validate-blocks.ts'
 import { type Answer, answerOf, invalidBlocks, type Method, Refusal, required, type Stores, serveCall } from './web-api.ts'
 import type { Channel } from './workspace.ts'
 
@@ -27,13 +27,14 @@ function metadataOf(value: unknown): Json | undefined {
 
 export const contentArguments = ['text', 'blocks', 'metadata', 'parse', 'link_names']
 
-/** Returns the content of a message, checked as Slack checks it. Response URLs use it, too. `takesTables`: whether tables are rolled out. */
-export function contentOf(args: Json, takesTables: boolean): Content {
+/** Returns the content of a message, checked as Slack checks it. Response URLs use it, too. `refused`: the types of blocks that are not rolled out. */
+export function contentOf(args: Json, refused: readonly string[]): Content {
   const text = stringOf(args.text)
   if (args.blocks !== undefined && args.blocks !== null && !Array.isArray(args.blocks)) throw new Refusal('invalid_blocks_format')
   const blocks = objectsOf(args.blocks)
   const hasTable = blocks.some(isTable)
-  if (hasTable && !takesTables) throw invalidBlocks(['unsupported type: data_table [json-pointer:/blocks]'])
+  const unsupported = blocks.find(({ type }) => refused.includes(stringOf(type)))
+  if (unsupported) throw invalidBlocks([`unsupported type: ${unsupported.type} [json-pointer:/blocks]`])
   const problems = args.blocks ? problemsWithBlocks(args.blocks) : []
   if (problems.length > 0) throw invalidBlocks(problems)
   if (text.trim() === '' && blocks.length === 0) throw new Refusal('no_text')
@@ -85,7 +86,7 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
         const channel = target(args)
         mustBeMember(channel)
         if (channel.isArchived) throw new Refusal('is_archived')
-        const content = contentOf(args, state.tables !== 'refused')
+        const content = contentOf(args, newBlocks[state.newBlocks].inMessages)
         const threadTs = thread(channel, args)
         const subtype = threadTs && isYes(args.reply_broadcast) ? broadcastSubtype : undefined
         const message = messages.post({ channel: channel.id, user: botId, ...content, threadTs, subtype })
@@ -101,7 +102,7 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
         mustBeMember(channel)
         if (channel.isArchived) throw new Refusal('is_inactive')
         const message = ownMessage(channel, args)
-        const content = contentOf(args, state.tables !== 'refused')
+        const content = contentOf(args, newBlocks[state.newBlocks].inMessages)
         messages.replace(message, content)
         return { channel: channel.id, ts: message.ts, text: message.text, message: messages.toSlack(message, { metadata: true }) }
       },
@@ -117,7 +118,7 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
         if (channel.isArchived) throw new Refusal('is_archived')
         const userId = stringOf(args.user)
         if (!channel.members.includes(userId)) throw new Refusal('user_not_in_channel')
-        const content = contentOf(args, state.tables !== 'refused')
+        const content = contentOf(args, newBlocks[state.newBlocks].inMessages)
         const message = messages.post({ channel: channel.id, user: botId, visibleTo: userId, ...content })
         return { message_ts: message.ts }
       },
@@ -281,7 +282,7 @@ export function createResponseUrls(parts: Pick<Parts, 'state' | 'directory' | 'm
     const message = messages.post({
       channel: address.channel,
       user: directory.bot.userId,
-      ...contentOf(args, state.tables === 'taken'),
+      ...contentOf(args, newBlocks[state.newBlocks].inResponses),
       visibleTo: address.userId,
     })
     if (address.original === undefined) address.original = { ts: message.ts }
@@ -292,7 +293,7 @@ export function createResponseUrls(parts: Pick<Parts, 'state' | 'directory' | 'm
     refuseOtherThanEphemeral(kind)
     refuseOthers(content, contentArguments, 'as an argument of a response address')
     // The URL of a command has no original before its first message.
-    if (isYes(replaces) && address.original) messages.replace(original(address), contentOf(content, state.tables === 'taken'))
+    if (isYes(replaces) && address.original) messages.replace(original(address), contentOf(content, newBlocks[state.newBlocks].inResponses))
     else post(address, content)
   }
 
