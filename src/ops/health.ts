@@ -152,8 +152,8 @@ export interface Snapshot {
   jobs: { queue: string; state: string; count: number }[]
   /** How many worker processes run. */
   workers: number
-  /** In bytes. `max`: undefined without a limit. Undefined if Redis does not show it. */
-  memory: { used: number; max: number | undefined } | undefined
+  /** In bytes. `max`: 0 without a limit. */
+  memory: { used: number; max: number } | undefined
   /** How far the clock of this process is ahead of that of Redis. */
   clockAheadMs: number | undefined
   /** Undefined if there was no tick yet. */
@@ -192,7 +192,7 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
 
   const workers = gauge('lockkeeper_workers', 'Processes that work in the background, of all replicas. 0: nothing is sent or tracked.')
   const memoryUsed = gauge('lockkeeper_redis_memory_used_bytes', 'Memory that Redis uses. In a Cluster, of the server that uses most.')
-  const memoryMax = gauge('lockkeeper_redis_memory_max_bytes', 'The limit of the memory of Redis (maxmemory). Missing if it has none.')
+  const memoryMax = gauge('lockkeeper_redis_memory_max_bytes', 'The limit of the memory of Redis (maxmemory). 0: none.')
   const clockAhead = gauge(
     'lockkeeper_clock_ahead_seconds',
     "How far this process' clock is ahead of that of Redis. Negative: behind. At 300, requests from Slack are refused.",

@@ -218,12 +218,10 @@ function faultsOf(text: string): RedisFault[] {
   return faults
 }
 
-/** In bytes, of the server that uses most. `max` is undefined if it has no limit, or does not show it. */
-export async function readRedisMemory({ connections }: Pick<App, 'connections'>): Promise<{ used: number; max: number | undefined }> {
+/** In bytes, of the server that uses most. `max`: 0 without a limit (redis.conf, "maxmemory"), or if the server does not show it. */
+export async function readRedisMemory({ connections }: Pick<App, 'connections'>): Promise<{ used: number; max: number }> {
   const infos = await guardStore(() => readInfos(connections.prompt))
-  const servers = infos
-    .map(parseInfo)
-    .map((info) => ({ used: Number(info.get('used_memory')), max: Number(info.get('maxmemory')) || undefined }))
+  const servers = infos.map(parseInfo).map((info) => ({ used: Number(info.get('used_memory')), max: Number(info.get('maxmemory') ?? 0) }))
   return servers.reduce((most, each) => (each.used > most.used ? each : most))
 }
 
