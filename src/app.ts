@@ -61,6 +61,8 @@ export interface App {
     /** What Slack's libraries log with. */
     logger: Logger
     onCall: OnSlackCall
+    /** Of the last request to this process that named the workspace. */
+    signature: { isWrong: boolean }
   }
   directory: Directory
   opsChannel: OpsChannel | undefined

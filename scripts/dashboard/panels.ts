@@ -9,7 +9,7 @@ export interface PanelPlan {
   /** Says what a reader should see here, and when to worry. */
   description: string
   kind: 'stat' | 'lines'
-  /** A unit of Grafana: `s`, `short`, `percentunit`, `reqps`. */
+  /** A unit of Grafana: `s`, `short`, `percentunit`, `reqps`, `bytes`. */
   unit: string
   queries: Query[]
   /** From here on a stat is red. */
@@ -84,6 +84,46 @@ export const rows: Row[] = [
     ],
   },
   {
+    title: 'Outages',
+    panels: [
+      {
+        title: 'Processes',
+        description: 'By role and version. Without one of the role web or all, nobody gets answers.',
+        kind: 'stat',
+        unit: 'short',
+        queries: [{ expr: 'count by (role, version) (lockkeeper_build_info)', legend: '{{role}} {{version}}' }],
+      },
+      {
+        title: 'Workers',
+        description: 'At 0, no approved change starts and nothing is tracked.',
+        kind: 'stat',
+        unit: 'short',
+        queries: [{ expr: 'max(lockkeeper_workers)', legend: 'workers' }],
+      },
+      lines('All calls fail', 'How long not one call has succeeded. 0 is good.', 's', {
+        expr: 'max by (service) (lockkeeper_calls_failing_seconds)',
+        legend: '{{service}}',
+      }),
+      lines(
+        'Refused requests to the public port',
+        'By reason. wrong-signature-for-this-workspace: SLACK_SIGNING_SECRET is wrong. time-stamp-off: perhaps the clock is wrong.',
+        'short',
+        rate('lockkeeper_slack_requests_refused_total', 'reason'),
+      ),
+      lines('Clocks', 'Seconds ahead of Redis. From 300, requests from Slack are refused.', 's', {
+        expr: 'max by (instance) (lockkeeper_clock_ahead_seconds)',
+        legend: '{{instance}}',
+      }),
+      lines(
+        'Memory of Redis',
+        'When it is full, Redis refuses writes. A limit of 0 is none.',
+        'bytes',
+        { expr: 'max(lockkeeper_redis_memory_used_bytes)', legend: 'used' },
+        { expr: 'max(lockkeeper_redis_memory_max_bytes)', legend: 'limit' },
+      ),
+    ],
+  },
+  {
     title: 'Requests and moves',
     panels: [
       lines('Moves in flight', 'Moves that were sent and have not ended. Every process shows the same figure.', 'short', {
@@ -131,8 +171,9 @@ export const rows: Row[] = [
     ],
   },
   {
-    title: 'Alerts',
+    title: 'Alerts and machines',
     panels: [
+      lines('Requests of machines', 'By HTTP status. 401: a wrong token.', 'short', rate('lockkeeper_machine_requests_total', 'status')),
       lines('Alerts by outcome', 'Empty if the port of alerts is off.', 'short', rate('lockkeeper_alerts_total', 'outcome')),
       lines(
         'Alerts that led to nothing',

@@ -23,8 +23,9 @@ import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
 import { freezesOfPolicy, frozenWords, untrustedWords } from '../messages/freezes.ts'
 import { heldBriefly } from '../messages/words.ts'
-import { type RedisHealth, readRedisHealth } from '../redis/connections.ts'
+import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { freezeOnAt } from '../requests/freeze.ts'
+import { workerSeenMs } from '../requests/watches.ts'
 import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import { limitWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
@@ -43,12 +44,8 @@ function isUnread<T>(fact: T | Unread): fact is Unread {
 }
 
 const factTimeoutMs = 1_500
-/** Workers report themselves every 5 s, so a worker that is missing for this long is gone. */
-const workerSeenMs = 15_000
 /** Longer than any interval between two reads of a move in progress. */
 const overdueMs = 5 * 60_000
-/** A clock that is off by this much is reported. Slack's signatures fail at five minutes. */
-const clockWrongMs = 30_000
 
 interface Asked {
   app: App
@@ -96,7 +93,7 @@ const reads = {
     return { all: items.length, bgp: items.filter(isBgp).length }
   },
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
-  aheadOfRedisMs: async ({ app }: Asked) => Date.now() - (await app.store.now()),
+  aheadOfRedisMs: ({ app }: Asked) => clockAheadOfRedisMs(app),
   /** What holds each approved request that may not start yet, the next one first. */
   scheduled: async ({ app: { store } }: Asked) =>
     (await store.findOpen()).requests.toSorted(bySchedule).flatMap((request) => holdOf(request) ?? []),

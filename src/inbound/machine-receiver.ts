@@ -70,7 +70,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
 
   async function handle(request: IncomingMessage, response: ServerResponse, trust: (socket: Socket) => void): Promise<void> {
     const gone = new AbortController()
-    response.once('close', () => gone.abort())
+    response.once('close', () => gone.abort()).once('finish', () => app.metrics.machineRequest(response.statusCode))
     const signal = AbortSignal.any([stopping.signal, gone.signal])
     const answer = await answerTo(request, response, { signal, trust }).catch((error: unknown) => problem(problemOf(app, error)))
     // It was answered, or the sender closed the connection.

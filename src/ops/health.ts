@@ -99,27 +99,30 @@ type CheckResult = { ok: true; note?: string } | { ok: false; problem: string; s
 
 const checkDeadlineMs = 2_000
 
-/** A problem keeps its `since` until a check passes. The log gets one line when it begins and one when it ends. */
+/** A problem keeps its `since` until the check passes or finds another one. The log gets one line when each begins, and one when all have ended. */
 export function createStatus<Name extends string>(
   checks: Record<Name, Check>,
   log: Pick<Log, 'info' | 'warn'>,
   now: () => number = Date.now,
 ) {
   const names = Object.keys(checks) as Name[]
-  const wrongSince = new Map<Name, number>()
+  const wrong = new Map<Name, { about: string; since: number }>()
   const shared = Object.fromEntries(names.map((name) => [name, shareRuns(() => check(name))])) as Record<Name, () => Promise<CheckResult>>
 
   async function check(name: Name): Promise<CheckResult> {
     const { problem, note } = await runCheck(checks[name])
-    const before = wrongSince.get(name)
+    const before = wrong.get(name)
     if (problem === undefined) {
-      wrongSince.delete(name)
-      if (before !== undefined) log.info({ check: name, afterMs: now() - before }, 'A check passes again')
+      wrong.delete(name)
+      if (before) log.info({ check: name, afterMs: now() - before.since }, 'A check passes again')
       return { ok: true, note }
     }
-    if (before === undefined) log.warn({ code: 'check-failed', check: name, problem }, 'A check failed')
-    const since = before ?? now()
-    wrongSince.set(name, since)
+    // Numbers and codes of one problem vary.
+    const about = problem.replace(/\d+| \([^)]*\)/g, '')
+    const isSame = before?.about === about
+    if (!isSame) log.warn({ code: 'check-failed', check: name, problem }, 'A check failed')
+    const since = isSame ? before.since : now()
+    wrong.set(name, { about, since })
     return { ok: false, problem, since: new Date(since).toISOString() }
   }
 
@@ -147,6 +150,12 @@ export interface Snapshot {
   movesInFlight: number
   unsent: number
   jobs: { queue: string; state: string; count: number }[]
+  /** How many worker processes run. */
+  workers: number
+  /** In bytes. `max`: 0 without a limit. */
+  memory: { used: number; max: number } | undefined
+  /** How far the clock of this process is ahead of that of Redis. */
+  clockAheadMs: number | undefined
   /** Undefined if there was no tick yet. */
   lastTickAgeMs: number | undefined
   budget: { kind: string; lane: string; used: number; waitMs: number }[]
@@ -181,6 +190,13 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
     'lane',
   )
 
+  const workers = gauge('lockkeeper_workers', 'Processes that work in the background, of all replicas. 0: nothing is sent or tracked.')
+  const memoryUsed = gauge('lockkeeper_redis_memory_used_bytes', 'Memory that Redis uses. In a Cluster, of the server that uses most.')
+  const memoryMax = gauge('lockkeeper_redis_memory_max_bytes', 'The limit of the memory of Redis (maxmemory). 0: none.')
+  const clockAhead = gauge(
+    'lockkeeper_clock_ahead_seconds',
+    "How far this process' clock is ahead of that of Redis. Negative: behind. At 300, requests from Slack are refused.",
+  )
   const frozen = gauge(
     'lockkeeper_frozen',
     '1 if no change starts, because of a freeze that somebody set or Lockkeeper itself, otherwise 0.',
@@ -189,7 +205,7 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
   function set(figures: Snapshot | undefined): void {
     up.set(figures ? 1 : 0)
     for (const each of [open, scheduled, jobs, used, waiting]) each.reset()
-    for (const each of [inFlight, unsent, tickAge, frozen]) each.remove()
+    for (const each of [inFlight, unsent, tickAge, frozen, workers, memoryUsed, memoryMax, clockAhead]) each.remove()
     if (!figures) return
     for (const { kind, state, count } of figures.open) open.set({ kind, state }, count)
     for (const { by, count } of figures.scheduled) scheduled.set({ by }, count)
@@ -198,10 +214,17 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
       used.set({ kind, lane }, of.used)
       waiting.set({ kind, lane }, of.waitMs / 1_000)
     }
-    if (figures.isFrozen !== undefined) frozen.set(figures.isFrozen ? 1 : 0)
-    inFlight.set(figures.movesInFlight)
-    unsent.set(figures.unsent)
-    if (figures.lastTickAgeMs !== undefined) tickAge.set(figures.lastTickAgeMs / 1_000)
+    const known: [typeof frozen, number | undefined][] = [
+      [frozen, figures.isFrozen === undefined ? undefined : Number(figures.isFrozen)],
+      [inFlight, figures.movesInFlight],
+      [unsent, figures.unsent],
+      [workers, figures.workers],
+      [memoryUsed, figures.memory?.used],
+      [memoryMax, figures.memory?.max],
+      [clockAhead, figures.clockAheadMs && figures.clockAheadMs / 1_000],
+      [tickAge, figures.lastTickAgeMs && figures.lastTickAgeMs / 1_000],
+    ]
+    for (const [each, value] of known) if (value !== undefined) each.set(value)
   }
 
   const readShared = atMostEvery(keepMs, snapshot)

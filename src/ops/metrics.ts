@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import packageFile from '../../package.json' with { type: 'json' }
 
 /** Each makes a metric from its name and the text that explains it. */
 export function createInstruments(registry: Registry) {
@@ -27,6 +28,13 @@ export type Forgery = (typeof forgeries)[number]
 export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api', 'alerts'] as const
 export type Place = (typeof places)[number]
 
+/** Statuses of calls that a service did not answer usably. Refusals and limits are answers. */
+const isFailed = (status: number | string) =>
+  Number(status) >= 500 || ['unreachable', 'contract', 'unknown', 'token-rejected'].includes(String(status))
+
+/** Without a call for this long, nothing is known of a service. Messages that wait for Slack are sent again every few seconds. */
+const unknownAfterMs = 60_000
+
 /** In seconds. */
 const buckets = {
   /** Slack shows an error after 3 s. The objective is 1 s. */
@@ -42,12 +50,14 @@ const buckets = {
 const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 /** docs/alerts-and-errors.md explains them. Values of labels come from small fixed sets, never from ids, names or texts from outside. */
-export function createMetrics() {
+export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of misnamedGauges) registry.removeSingleMetric(name)
   const { counter, gauge, histogram } = createInstruments(registry)
 
+  const build = gauge('lockkeeper_build_info', 'Always 1, with the version and the role of this process.', 'version', 'role')
+  build.set({ version: packageFile.version, role }, 1)
   const acknowledgements = histogram(
     'lockkeeper_acknowledgement_duration_seconds',
     'From the arrival of a payload of Slack to its acknowledgement, by kind of payload.',
@@ -106,6 +116,34 @@ export function createMetrics() {
     'method',
     'status',
   )
+  const failing: Record<'account-api' | 'slack', { firstAt: number; lastAt: number } | undefined> = {
+    'account-api': undefined,
+    slack: undefined,
+  }
+  new Gauge({
+    name: 'lockkeeper_calls_failing_seconds',
+    help: 'From the first to the last of the calls that failed in a row, by service. 0 a minute after the last one.',
+    labelNames: ['service'],
+    registers: [registry],
+    collect() {
+      for (const [service, calls] of Object.entries(failing)) {
+        const isKnown = calls && performance.now() - calls.lastAt < unknownAfterMs
+        this.set({ service }, isKnown ? (calls.lastAt - calls.firstAt) / 1_000 : 0)
+      }
+    },
+  })
+  function noteCall(service: keyof typeof failing, status: number | string): void {
+    const now = performance.now()
+    const before = failing[service]
+    const isInRow = before && now - before.lastAt < unknownAfterMs
+    failing[service] = isFailed(status) ? { firstAt: isInRow ? before.firstAt : now, lastAt: now } : undefined
+  }
+  const slackRefused = counter(
+    'lockkeeper_slack_requests_refused_total',
+    'Requests to the public port that this process refused, by reason.',
+    'reason',
+  )
+  const machineRequests = counter('lockkeeper_machine_requests_total', 'Requests of machines to this process, by HTTP status.', 'status')
   const moves = histogram(
     'lockkeeper_move_duration_seconds',
     'Duration of Elastic IP moves, from the write to the end, by outcome. Each address of an evacuation counts.',
@@ -142,6 +180,7 @@ export function createMetrics() {
   for (const how of losses) lost.inc({ how }, 0)
   for (const problem of forgeries) forged.inc({ problem }, 0)
   for (const where of places) errors.inc({ where }, 0)
+  for (const status of ['200', '401']) machineRequests.inc({ status }, 0)
 
   return {
     registry,
@@ -155,10 +194,17 @@ export function createMetrics() {
     notGenuine: (problem: Forgery) => forged.inc({ problem }),
     transition: (kind: string, state: string) => transitions.inc({ kind, state }),
     decision: (kind: string, decision: string) => decisions.inc({ kind, decision }),
-    apiCall: (operation: string, status: number | string, ms: number) =>
-      apiCalls.observe({ operation, status: String(status) }, ms / 1_000),
+    apiCall(operation: string, status: number | string, ms: number): void {
+      apiCalls.observe({ operation, status: String(status) }, ms / 1_000)
+      noteCall('account-api', status)
+    },
     readRefusedByShare: () => sharesSpent.inc(),
-    slackCall: (method: string, status: number | string, ms: number) => slackCalls.observe({ method, status: String(status) }, ms / 1_000),
+    slackCall(method: string, status: number | string, ms: number): void {
+      slackCalls.observe({ method, status: String(status) }, ms / 1_000)
+      noteCall('slack', status)
+    },
+    slackRefused: (reason: string, count = 1) => slackRefused.inc({ reason: reason.replaceAll(' ', '-') }, count),
+    machineRequest: (status: number) => machineRequests.inc({ status: String(status) }),
     alert: (outcome: string, count: number) => alerts.inc({ outcome }, count),
     alertRefused: (reason: string, count: number) => alertsRefused.inc({ reason }, count),
     moveEnded: (state: string, ms: number) => moves.observe({ state }, ms / 1_000),

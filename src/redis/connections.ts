@@ -218,6 +218,23 @@ function faultsOf(text: string): RedisFault[] {
   return faults
 }
 
+/** In bytes, of the server that uses most. `max`: 0 without a limit (redis.conf, "maxmemory"), or if the server does not show it. */
+export async function readRedisMemory({ connections }: Pick<App, 'connections'>): Promise<{ used: number; max: number }> {
+  const infos = await guardStore(() => readInfos(connections.prompt))
+  const servers = infos.map(parseInfo).map((info) => ({ used: Number(info.get('used_memory')), max: Number(info.get('maxmemory') ?? 0) }))
+  return servers.reduce((most, each) => (each.used > most.used ? each : most))
+}
+
+/** A clock that is off by this much is reported, long before requests from Slack are refused, at five minutes. */
+export const clockWrongMs = 30_000
+
+/** How far this process' clock is ahead of that of Redis, negative if behind. What the duration of the call can explain does not count. */
+export async function clockAheadOfRedisMs({ store }: Pick<App, 'store'>): Promise<number> {
+  const sentAt = Date.now()
+  const at = await store.now()
+  return Math.min(0, Date.now() - at) || Math.max(0, sentAt - at)
+}
+
 function parseInfo(text: string): Map<string, string> {
   const lines = text.split(/\r?\n/).filter((line) => line.includes(':'))
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]))

@@ -251,6 +251,9 @@ export function createWatchdog(
 /** A worker that has not reported for this long counts as stopped. Workers report every few seconds. */
 export const workerSilenceMs = 30_000
 
+/** Workers report themselves every 5 s. Where their number is shown, one that is missing for this long is gone. */
+export const workerSeenMs = 15_000
+
 /** So many checks in a row must see no worker: workers may start later than this process, or come back later after an outage of Redis. */
 const checksInARow = 3
 

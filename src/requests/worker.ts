@@ -7,7 +7,7 @@ import { inLane } from '../domain/lane.ts'
 import { heldBy, holdOf, isItemUnderway, type Request } from '../domain/request.ts'
 import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
-import { createTimer, createWatchdog, type Watch, workerSilenceMs } from './watches.ts'
+import { createTimer, createWatchdog, type Watch, workerSeenMs, workerSilenceMs } from './watches.ts'
 
 interface WorkerOptions {
   reconcile: (id: string) => Promise<void>
@@ -169,11 +169,12 @@ export async function checkProgress({ store, queues }: App): Promise<void> {
 
 export async function progressFigures(app: App) {
   const { store } = app
-  const [{ requests }, unsent, jobs, lastTickAgeMs] = await Promise.all([
+  const [{ requests }, unsent, jobs, lastTickAgeMs, workers] = await Promise.all([
     store.findOpen(),
     store.countUnsent(),
     app.queues.depth(),
     store.sinceLastTickMs(),
+    store.workersSeen(workerSeenMs),
   ])
   const byKindAndState = Map.groupBy(requests, ({ kind, state }) => `${kind} ${state}`)
   const open = [...byKindAndState.values()].flatMap(([first, ...others]) =>
@@ -181,7 +182,15 @@ export async function progressFigures(app: App) {
   )
   const scheduled = heldBy.map((by) => ({ by, count: requests.filter((request) => holdOf(request)?.for === by).length }))
   const movesInFlight = requests.reduce((sum, request) => sum + countUnderway(app, request), 0)
-  return { open, scheduled, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }
+  return {
+    open,
+    scheduled,
+    movesInFlight,
+    unsent,
+    jobs,
+    workers,
+    lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined,
+  }
 }
 
 /** Counts the changes of a request that are under way, of the kinds that take time. A request of several counts as its items do. */

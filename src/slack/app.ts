@@ -14,7 +14,7 @@ import { whyNotListening } from '../domain/listening.ts'
 import type { Secret } from '../domain/signing.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import { modal, notice, wholeSection } from './blocks.ts'
-import { httpReceiver } from './http-receiver.ts'
+import { httpReceiver, refusalReasons } from './http-receiver.ts'
 import { membersOf, readMetadata, readPayload } from './payloads.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
 import { type Identity, longestCallMs, measuredFetch, type OnSlackCall } from './web-api.ts'
@@ -33,7 +33,7 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 }
 
 /** Creates Bolt's app for either transport, without listeners, and the function that starts it. `identity` was read from Slack before. */
-export function createBolt(app: App, { botId, botUserId }: Identity, assistant?: Parameters<typeof httpReceiver>[0]['assistant']) {
+export function createBolt(app: App, { botId, botUserId, teamId }: Identity, assistant?: Parameters<typeof httpReceiver>[0]['assistant']) {
   const { botToken, signingSecret, appToken, apiUrl, host, port, trustedProxies } = app.config.slack
   const { logger, onCall } = app.slack
   const refused = Promise.withResolvers<never>()
@@ -47,7 +47,18 @@ export function createBolt(app: App, { botId, botUserId }: Identity, assistant?:
   })
   const receiver = appToken
     ? socketReceiver(appToken, clientOptions, logger)
-    : httpReceiver({ signingSecret: signingSecret?.reveal() ?? '', trustedProxies, logger, assistant })
+    : httpReceiver({
+        signingSecret: signingSecret?.reveal() ?? '',
+        trustedProxies,
+        logger,
+        teamId,
+        onRefused(reason) {
+          app.metrics.slackRefused(reason)
+          if (reason === 'wrong signature for this workspace') app.slack.signature.isWrong = true
+        },
+        assistant,
+      })
+  for (const reason of refusalReasons) app.metrics.slackRefused(reason, 0)
   const bolt = new Bolt({
     receiver: guarded(receiver, app),
     token: botToken.reveal(),
@@ -104,6 +115,7 @@ const payloadNames = new Map<string, Parameters<App['metrics']['acknowledged']>[
 export function guarded(receiver: Receiver, app: App): Receiver {
   async function receive(bolt: Bolt, event: ReceiverEvent): Promise<void> {
     const startedAt = performance.now()
+    app.slack.signature.isWrong = false
     const reading = readPayload(event.body)
     const { kind } = 'received' in reading ? reading.received : reading.unhandled
     let isAcknowledged = false

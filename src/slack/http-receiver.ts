@@ -22,6 +22,9 @@ interface HttpSettings {
   logger: Logger
   /** IP addresses, or ranges such as 10.0.0.0/8, whose connections carry the requests of many. */
   trustedProxies: readonly string[]
+  /** The id of the workspace. Undefined for an app of a whole organisation. */
+  teamId?: string
+  onRefused: (reason: RefusalReason) => void
   /** Answers the signed calls of Slack's assistant. Undefined: there are none. */
   assistant?: ((call: AssistantRequest) => Promise<void>) | undefined
 }
@@ -36,7 +39,7 @@ export interface AssistantRequest {
 const mostConnections = 1_000
 
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
-export function httpReceiver({ signingSecret, logger, trustedProxies, assistant }: HttpSettings): Receiver {
+export function httpReceiver({ signingSecret, logger, trustedProxies, teamId = '', onRefused, assistant }: HttpSettings): Receiver {
   const refusals = createRefusalLog<RefusalReason>(logger)
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
   const server = createServer(serverLimits, (request, response) => {
@@ -53,23 +56,29 @@ export function httpReceiver({ signingSecret, logger, trustedProxies, assistant 
     if (refusal) return answerUnsigned(response, refusal.status, refusal.reason)
     const reading = await readBody(request)
     if (reading.is === 'too-large') return refuseTooLarge(response)
-    if (reading.is === 'not-sent') return refusals.note('not sent in time')
+    if (reading.is === 'not-sent') return refused('not sent in time')
     const text = reading.body.toString()
     if (!isOfAssistant && mayBeCertificateCheck(request.headers)) {
       // Slack expects 200 and no more (docs.slack.dev, "Implementing slash commands").
       const isCheck = new URLSearchParams(text).get('ssl_check') === '1'
       return isCheck ? answerUnsigned(response, 200) : answerUnsigned(response, 401, 'no signature')
     }
-    if (!isSigned(request.headers, text)) return answerUnsigned(response, 401, 'wrong signature')
+    if (!isSigned(request.headers, text))
+      return answerUnsigned(response, 401, text.includes(teamId) ? 'wrong signature for this workspace' : 'wrong signature')
     if (isOfAssistant) return assistant({ request, body: text, response })
     const content = readContent(request.headers, text)
     if (!content) {
-      refusals.note('wrong content')
+      refused('wrong content')
       return void response.writeHead(400).end()
     }
     const { body } = content
     if (body?.type === 'url_verification') return acknowledge(response, { challenge: body.challenge })
     await bolt?.processEvent({ body, ack: async (answer) => acknowledge(response, answer) })
+  }
+
+  function refused(reason: RefusalReason): void {
+    refusals.note(reason)
+    onRefused(reason)
   }
 
   function isSigned(headers: IncomingHttpHeaders, body: string): boolean {
@@ -79,14 +88,14 @@ export function httpReceiver({ signingSecret, logger, trustedProxies, assistant 
   }
 
   function refuseTooLarge(response: ServerResponse): void {
-    refusals.note('too large')
+    refused('too large')
     response.writeHead(413, { 'content-length': 0, connection: 'close' })
     endAfterBody(response)
   }
 
   /** Answers a request without a valid signature, and ends its connection unless a trusted proxy sent it. */
   function answerUnsigned(response: ServerResponse, status: number, reason?: RefusalReason): void {
-    if (reason) refusals.note(reason)
+    if (reason) refused(reason)
     const { req: request } = response
     const connection = judge(request.socket.remoteAddress)
     if (connection !== 'kept' || mustEnd(request)) response.setHeader('connection', 'close')
@@ -138,12 +147,23 @@ export const maxBodyBytes = 1_048_576
 
 const formType = 'application/x-www-form-urlencoded'
 
-const maxOffSeconds = 300
+/** Slack's own advice against recorded requests that are sent again (docs.slack.dev, "Verifying requests from Slack"). */
+export const maxOffSeconds = 300
 
 /** The longest body of Slack's certificate check: `ssl_check=1&token=…`. It is the one request that Slack does not sign. */
 const maxCertificateCheckBytes = 200
 
-type RefusalReason = 'no signature' | 'time stamp off' | 'wrong signature' | 'too large' | 'wrong content' | 'not sent in time'
+/** Strangers do not know the id of the workspace. A wrong signature under it comes from Slack, unless somebody who knows it forged it. */
+export const refusalReasons = [
+  'no signature',
+  'time stamp off',
+  'wrong signature',
+  'wrong signature for this workspace',
+  'too large',
+  'wrong content',
+  'not sent in time',
+] as const
+type RefusalReason = (typeof refusalReasons)[number]
 
 /** `reason`: undefined for another path or method. Probes and scanners send these requests, which need no action. */
 type UnreadRefusal = { status: 401 | 404 | 413 | 415; reason: RefusalReason | undefined }

@@ -52,7 +52,7 @@ export interface Outlets {
 
 /** It sends nothing yet, and waits for nothing. */
 export function buildApps(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
-  const metrics = createMetrics()
+  const metrics = createMetrics(config.role)
   const lines = createRepeatedLines(log)
   const errors = createErrorReports(log, lines, metrics.error)
   const connections = createRedisConnections(config, { log, lines })
@@ -227,6 +227,7 @@ function buildSlack({ slack, opsChannel }: Config, { log, lines, onCall }: { log
       naming,
       logger,
       onCall,
+      signature: { isWrong: false },
     },
   }
 }

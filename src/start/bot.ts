@@ -12,10 +12,11 @@ import { takeDelivery } from '../inbound/alerts.ts'
 import { createMachineReceiver } from '../inbound/machine-receiver.ts'
 import { createSlackbot } from '../inbound/slackbot.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
-import { createMetricsPage, createStatus, type Snapshot, startHealth } from '../ops/health.ts'
+import { atMostEvery, createMetricsPage, createStatus, type Snapshot, startHealth } from '../ops/health.ts'
 import { notifyOperators } from '../outbox/notices.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { sweepOutbox } from '../outbox/outbox.ts'
+import { clockAheadOfRedisMs, readRedisMemory } from '../redis/connections.ts'
 import { markSigningKey } from '../redis/signed-list.ts'
 import { createBundles } from '../requests/bundle.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
@@ -30,7 +31,7 @@ import { formButtons } from '../slack/forms.ts'
 import { listen } from '../slack/listen.ts'
 import { buildApps, disconnect, type Outlets } from './apps.ts'
 import { createLifecycle } from './lifecycle.ts'
-import { statusChecks } from './status.ts'
+import { clockProblem, statusChecks } from './status.ts'
 
 export function createBot(config: Config, outlets: Outlets) {
   const { people, jobs, newestHead } = buildApps(config, outlets)
@@ -111,6 +112,7 @@ export function createBot(config: Config, outlets: Outlets) {
       const result = await status.run('worker')
       return result.ok ? undefined : result.problem
     },
+    clockProblem: atMostEvery(10_000, () => clockProblem(people)),
     disconnect: () => disconnect({ people, jobs }),
   })
 
@@ -160,10 +162,12 @@ async function checkKeys(app: App): Promise<void> {
 async function sharedFigures(app: App): Promise<Snapshot> {
   const readFrozen = async () => isFrozenAt(await app.freezes.read(), await app.store.now())
   // A Redis that refuses writes still has the other figures.
-  const [figures, budget, isFrozen] = await Promise.all([
+  const [figures, budget, isFrozen, memory, clockAheadMs] = await Promise.all([
     progressFigures(app),
     app.budget.figures().catch(() => []),
     readFrozen().catch(() => undefined),
+    readRedisMemory(app).catch(() => undefined),
+    clockAheadOfRedisMs(app).catch(() => undefined),
   ])
-  return { ...figures, budget, isFrozen }
+  return { ...figures, budget, isFrozen, memory, clockAheadMs }
 }

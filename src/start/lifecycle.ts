@@ -37,6 +37,7 @@ interface LifecycleParts<Identity> {
   machines?: Part<number>
   worker: Part
   workerProblem: () => Promise<string | undefined>
+  clockProblem: () => Promise<string | undefined>
   disconnect: () => Promise<void>
   firstPauseMs?: number
 }
@@ -118,11 +119,11 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
     return unlessAborted(signal, part.start())
   }
 
-  /** After the start, no outage is a reason: it would take all replicas out of service together, and nobody would get an answer. */
+  /** After the start, what all replicas share is no reason: it would take them out of service together, and nobody would get an answer. */
   async function whyNotReady(): Promise<string | undefined> {
     if (signal.aborted) return 'stopping'
     if (!isServing) return missing.size > 0 ? `starting: waiting for ${[...missing].join(' and ')}` : 'starting'
-    return role === 'worker' ? parts.workerProblem() : undefined
+    return role === 'worker' ? parts.workerProblem() : parts.clockProblem()
   }
 
   /** The next process resumes the rest. Interrupts a start. */

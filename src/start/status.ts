@@ -1,9 +1,11 @@
 import type { App } from '../app.ts'
 import { AccountLimitError, ApiContractError, ApiError, isKeyRefused, refusesWrites } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
+import { formatDuration } from '../domain/text.ts'
 import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
-import { type RedisHealth, readRedisHealth } from '../redis/connections.ts'
+import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { checkProgress } from '../requests/worker.ts'
+import { maxOffSeconds } from '../slack/http-receiver.ts'
 
 // However often `/status` is read. Each time spends a call of Slack or a read of the account.
 const slackEveryMs = 30_000
@@ -40,13 +42,44 @@ export function statusChecks(app: App) {
       if (found.is === 'unsafe' && !config.redis.allowVolatile) throw new Error(found.faults.map(({ words }) => words).join(' '))
     }),
     slack: atMostEvery(slackEveryMs, async () => void (await slack.identity.fetch())),
+    slackSignature: async () => {
+      if (slack.signature.isWrong)
+        throw new Error('The last request from Slack was refused, because SLACK_SIGNING_SECRET is not that of the app')
+    },
     accountApi: whileStored(async () => {
       const { problem, note } = await findProblem()
       if (problem) throw new Error(problem)
       return note
     }),
     worker: whileStored(() => checkProgress(app)),
+    clock: whileStored(async () => {
+      const aheadMs = await clockAheadOfRedisMs(app)
+      if (Math.abs(aheadMs) < clockWrongMs) return
+      const effect = refusesByClock(app)
+        ? `From ${formatDuration(mostOffMs)}, requests from Slack are refused`
+        : 'Deadlines use the clock of Redis'
+      throw new Error(`The clock of this machine is ${clockWords(aheadMs)} Redis. ${effect}. Check NTP on both`)
+    }),
   } satisfies Record<string, Check>
+}
+
+const mostOffMs = maxOffSeconds * 1_000
+
+/** Only signatures of requests over HTTP have a time. */
+function refusesByClock({ config: { role, slack } }: App): boolean {
+  return role !== 'worker' && slack.appToken === undefined
+}
+
+function clockWords(aheadMs: number): string {
+  return `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`
+}
+
+/** Returns why Slack's requests are refused by their time. If Slack does not confirm it, the clock of Redis is wrong, for all replicas. */
+export async function clockProblem(app: App): Promise<string | undefined> {
+  const isOff = (aheadMs: number | undefined) => aheadMs !== undefined && Math.abs(aheadMs) > mostOffMs
+  if (!refusesByClock(app) || !isOff(await clockAheadOfRedisMs(app).catch(() => undefined))) return undefined
+  const aheadMs = await app.slack.probe.clockAheadMs(AbortSignal.timeout(1_000)).catch(() => undefined)
+  return isOff(aheadMs) ? `the clock is ${clockWords(aheadMs ?? 0)} Slack, so requests from Slack are refused` : undefined
 }
 
 function notStored({ is }: RedisHealth): string | undefined {

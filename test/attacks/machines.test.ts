@@ -27,6 +27,12 @@ describe('a token', () => {
     })
     expect(onAlerts.status).toBe(401)
     expect((await world.call('GET /v1/openapi.json', { token: 'x' })).json.openapi).toBe('3.1.0')
+    const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
+    for (const [status, count] of [
+      [401, 24],
+      [200, 1],
+    ])
+      expect(metrics).toContain(`lockkeeper_machine_requests_total{status="${status}"} ${count}\n`)
     expect(world.log.join('')).not.toMatch(/a-token-of/)
     expect(world.auditLines.join('')).not.toMatch(/a-token-of/)
   })

@@ -10,11 +10,19 @@ interface Scene {
   slack?: () => Promise<string>
   redis?: () => Promise<void>
   workerProblem?: string
+  clockProblem?: string
   firstPauseMs?: number
 }
 
 /** A lifecycle whose parts only record their calls, in order. `readiness` reads the answer for orchestrators. */
-function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {}, workerProblem, firstPauseMs = 1_000 }: Scene = {}) {
+function arrange({
+  role = 'all',
+  slack = async () => 'U1',
+  redis = async () => {},
+  workerProblem,
+  clockProblem,
+  firstPauseMs = 1_000,
+}: Scene = {}) {
   const happened: string[] = []
   const happens = (what: string) => async () => void happened.push(what)
   const lines: unknown[][] = []
@@ -41,6 +49,7 @@ function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {
     }),
     worker: { start: happens('worker started'), stop: happens('worker stopped') },
     workerProblem: async () => workerProblem,
+    clockProblem: async () => clockProblem,
     disconnect: happens('disconnected'),
     firstPauseMs,
   })
@@ -134,6 +143,14 @@ describe('readiness', () => {
 
     expect(await worker.readiness()).toBe(workerProblem)
     expect(await all.readiness()).toBeUndefined()
+  })
+
+  test('depends on the clock unless ROLE=worker, because a worker gets no requests', async () => {
+    const clockProblem = 'the clock is 10 min ahead of Slack'
+    const [worker, web] = [arrange({ role: 'worker', clockProblem }), arrange({ role: 'web', clockProblem })]
+    await Promise.all([worker.start(), web.start()])
+
+    expect([await worker.readiness(), await web.readiness()]).toEqual([undefined, clockProblem])
   })
 
   test('of a worker does not depend on Slack', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { ops, people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { environment, startProcess } from '../start-process.ts'
 import { startScene } from './scene.ts'
 
 const minutes = 60_000
@@ -58,4 +59,16 @@ test('two replicas with clocks twenty minutes apart execute a move once, and let
   await untilReport(world.slack, second.ts, /Expired/)
   expect(Date.now() - startedAt).toBeLessThan(12_000)
   expect(world.accountApi.journal.writes()).toHaveLength(1)
+})
+
+test('over HTTP, a replica whose clock is ten minutes ahead is taken out of service, and says why', async () => {
+  const { env } = await environment({ CLOCK_OFF_MS: String(10 * minutes) })
+  const bot = await startProcess(env, { options: nodeOptions })
+
+  const why = expect.stringMatching(/^the clock is (10|9).min.* ahead of Slack, so requests from Slack are refused$/)
+  await expect.poll(() => bot.page('/readyz'), { timeout: 40_000 }).toEqual({ status: 503, body: { ready: false, why } })
+  const problem = expect.stringMatching(
+    /^The clock of this machine is (10|9).min.* ahead of Redis\. From 5.min, requests from Slack are refused/,
+  )
+  expect(await bot.page('/status')).toMatchObject({ status: 503, body: { checks: { clock: { ok: false, problem } } } })
 })

@@ -83,6 +83,10 @@ test('/metrics shows the figures of a day, and no names or ids', async () => {
   expect(after.value('lockkeeper_ticks_total')).toBeGreaterThan(2)
   expect(after.value('lockkeeper_tick_duration_seconds_count')).toBe(after.value('lockkeeper_ticks_total'))
   expect(after.value('lockkeeper_redis_up')).toBe(1)
+  expect(after.value('lockkeeper_workers')).toBe(1)
+  expect(after.value('lockkeeper_redis_memory_used_bytes')).toBeGreaterThan(100_000)
+  expect(Math.abs(after.value('lockkeeper_clock_ahead_seconds'))).toBeLessThan(1)
+  expect(after.value('lockkeeper_slack_requests_refused_total')).toBe(0)
   expect(after.value('lockkeeper_acknowledgement_duration_seconds_count', { payload: 'command' })).toBe(3)
   expect(after.value('lockkeeper_acknowledgement_duration_seconds_count', { payload: 'click' })).toBe(4)
   // The secret of a key is issued by its requester, who may take hours. That is no delay of Lockkeeper.
@@ -94,9 +98,10 @@ test('/metrics shows the figures of a day, and no names or ids', async () => {
 
   // Label values are a fixed set of words, so that their number does not grow with use.
   const labels = after.samples.flatMap((sample) => Object.entries(sample.labels))
-  const known = 'by decision how kind lane le method operation payload problem queue state status where'
+  const known = 'by decision how kind lane le method operation payload problem queue reason role service state status version where'
   expect([...new Set(labels.map(([label]) => label))].toSorted()).toEqual(known.split(' '))
-  for (const [label, text] of labels) if (label !== 'le') expect(text).toMatch(/^([a-z_-]+([.][a-zA-Z]+)*|[a-z]+[A-Z]\w*\.\w+|[1-5]\d\d)$/)
+  for (const [label, text] of labels)
+    if (label !== 'le' && label !== 'version') expect(text).toMatch(/^([a-z_-]+([.][a-zA-Z]+)*|[a-z]+[A-Z]\w*\.\w+|[1-5]\d\d)$/)
   const { elasticIp } = world.accountApi.world.movable()
   const particular = [...Object.values(people), ops, 'ci-deploy', 'Ada', 'web-1', 'eip_', 'sv_', '203.0.113', elasticIp.id, world.prefix]
   const secrets = [world.slack.botToken, world.slack.signingSecret, world.accountApi.key, ...world.accountApi.world.issuedTokens]
@@ -125,4 +130,26 @@ test('/metrics counts errors by where they occurred, and what Slack refuses', as
   expect(seen.value('lockkeeper_errors_total', { where: 'people' })).toBe(1)
   expect(seen.value('lockkeeper_errors_total', { where: 'slack' })).toBe(0)
   expect(seen.value('lockkeeper_slack_call_duration_seconds_count', { method: 'chat.postMessage', status: 'refused' })).toBe(2)
+})
+
+test('/metrics counts what Slack sends and a wrong signing secret refuses, apart from what strangers send', async () => {
+  const signingSecret = 'the-signing-secret-of-another-app'
+  const world = await startWorld({ env: { SLACK_SIGNING_SECRET: signingSecret } })
+  const { slack, ada } = world
+  await ada.command('/infra help', { channel: ops }).catch(() => {})
+  await slack.sendRaw({ body: 'payload=of-a-stranger' })
+
+  const { value } = await scrape(world)
+
+  const refused = (reason: string) => value('lockkeeper_slack_requests_refused_total', { reason })
+  expect([refused('wrong-signature-for-this-workspace'), refused('wrong-signature'), refused('time-stamp-off')]).toEqual([1, 1, 0])
+  expect(value('lockkeeper_acknowledgement_duration_seconds_count')).toBe(0)
+  const signature = async () => {
+    const page = await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/status`)
+    return ((await page.json()) as { checks: { slackSignature: { ok: boolean; problem?: string } } }).checks.slackSignature
+  }
+  expect(await signature()).toMatchObject({ ok: false, problem: expect.stringContaining('SLACK_SIGNING_SECRET') })
+
+  await slack.sendRaw({ body: 'payload={}', signingSecret })
+  expect(await signature()).toEqual({ ok: true })
 })

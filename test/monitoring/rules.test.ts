@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { alertNames, readRules, readRuleTests, unknownIn } from './rules.ts'
+import { alertNames, readRules, readRuleTests, root, unknownIn } from './rules.ts'
 
+const [repository = ''] =
+  /https:\/\/github\.com\/[\w-]+\/[\w-]+/.exec(readFileSync(join(root, '.github/ISSUE_TEMPLATE/config.yml'), 'utf8')) ?? []
 const rules = readRules()
 const recorded = rules.flatMap(({ record }) => record ?? [])
 
@@ -15,7 +19,7 @@ describe('the alert rules', () => {
     for (const { alert, labels, annotations } of rules.filter((rule) => rule.alert)) {
       expect(['critical', 'warning'], alert).toContain(labels?.severity)
       expect(annotations?.summary, alert).toMatch(/^[A-Z{].*[^.]$/)
-      expect(annotations?.runbook, alert).toBe(`docs/alerts-and-errors.md#${alert?.toLowerCase()}`)
+      expect(annotations?.runbook, alert).toBe(`${repository}/blob/main/docs/alerts-and-errors.md#${alert?.toLowerCase()}`)
     }
   })
 

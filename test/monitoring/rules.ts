@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/ops/metrics.ts'
 
 export const root = resolve(import.meta.dirname, '../..')
 export const rulesFile = join(root, 'deploy/monitoring/lockkeeper.rules.yml')
-export const ruleTestsFile = join(root, 'test/monitoring/lockkeeper.rules.test.yml')
+export const ruleTestsFiles = ['rules', 'outages'].map((name) => join(root, `test/monitoring/lockkeeper.${name}.test.yml`))
 
 const Rule = z.object({
   alert: z.string().optional(),
@@ -28,7 +28,7 @@ export function readRules(): Rule[] {
 }
 
 export function readRuleTests() {
-  return TestsFile.parse(parse(readFileSync(ruleTestsFile, 'utf8'))).tests
+  return ruleTestsFiles.flatMap((file) => TestsFile.parse(parse(readFileSync(file, 'utf8'))).tests)
 }
 
 /** Returns the names of the alerts, each once. */

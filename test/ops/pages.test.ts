@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it, test } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, test, vi } from 'vitest'
+import packageFile from '../../package.json' with { type: 'json' }
 import { createMetricsPage, type Health, type Page, type Snapshot, startHealth } from '../../src/ops/health.ts'
 import { createMetrics, forgeries, losses, places } from '../../src/ops/metrics.ts'
 
@@ -79,6 +80,9 @@ describe('the metrics', () => {
     lastTickAgeMs: 1_500,
     budget: [{ kind: 'read', lane: 'person', used: 50, waitMs: 31_000 }],
     isFrozen: true,
+    workers: 2,
+    memory: { used: 400, max: 500 },
+    clockAheadMs: -600_000,
   }
 
   /** Returns metrics together with their page. */
@@ -132,6 +136,11 @@ describe('the metrics', () => {
           'lockkeeper_last_tick_age_seconds 1.5',
           'lockkeeper_redis_up 1',
           'lockkeeper_frozen 1',
+          'lockkeeper_workers 2',
+          'lockkeeper_redis_memory_used_bytes 400',
+          'lockkeeper_redis_memory_max_bytes 500',
+          'lockkeeper_clock_ahead_seconds -600',
+          `lockkeeper_build_info{version="${packageFile.version}",role="all"} 1`,
         ]),
       )
     })
@@ -147,15 +156,49 @@ describe('the metrics', () => {
     test('shows no value for unknown figures, neither an old one nor 0', async () => {
       let answer: () => Promise<Snapshot> = async () => figures
       const metrics = createPaged({ snapshot: () => answer(), keepMs: 0 })
-      const shared = async () => (await linesOf(metrics)).filter((line) => /_open|in_flight|unsent|queue_jobs|tick_age/.test(line))
-      expect(await shared()).toHaveLength(5)
+      const shared = async () =>
+        (await linesOf(metrics)).filter((line) => /_open|in_flight|unsent|queue_jobs|tick_age|workers|memory|ahead/.test(line))
+      expect(await shared()).toHaveLength(9)
 
       answer = () => Promise.reject(new Error('away'))
       expect(await shared()).toEqual([])
 
-      answer = async () => ({ ...figures, lastTickAgeMs: undefined })
-      expect(await shared()).not.toContainEqual(expect.stringContaining('tick_age'))
+      answer = async () => ({ ...figures, lastTickAgeMs: undefined, memory: undefined })
+      expect(await shared()).not.toContainEqual(expect.stringMatching(/tick_age|memory/))
       expect(await shared()).toContain('lockkeeper_moves_in_flight 3')
+    })
+
+    test('shows how long all calls of a service have failed, until one succeeds or none is made for a minute', async () => {
+      vi.useFakeTimers({ toFake: ['performance'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const metrics = createPaged({ snapshot: async () => figures })
+      const failing = async (service: string) =>
+        Number((await linesOf(metrics)).find((line) => line.includes(`failing_seconds{service="${service}"}`))?.split(' ')[1])
+      const account = (status: number | string) => metrics.apiCall('elasticIps.get', status, 10)
+      const calls: [number, number | string][] = [
+        [0, 503],
+        [20_000, 'unreachable'],
+        [20_000, 'contract'],
+      ]
+      for (const [afterMs, status] of calls) {
+        vi.advanceTimersByTime(afterMs)
+        account(status)
+      }
+      expect([await failing('account-api'), await failing('slack')]).toEqual([40, 0])
+
+      account(429)
+      expect(await failing('account-api')).toBe(0)
+
+      for (const status of ['unknown', 'unreachable']) {
+        metrics.slackCall('chat.postMessage', status, 10)
+        vi.advanceTimersByTime(30_000)
+      }
+      expect(await failing('slack')).toBe(30)
+      vi.advanceTimersByTime(30_000)
+      expect(await failing('slack')).toBe(0)
+      // What failed before a minute without calls is another matter.
+      metrics.slackCall('chat.postMessage', 'unreachable', 10)
+      expect(await failing('slack')).toBe(0)
     })
 
     test('starts each error counter, and each counter of what must never occur, at 0, so that the first one is an increase', async () => {

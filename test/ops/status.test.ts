@@ -9,8 +9,8 @@ import {
 } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { type Check, createStatus } from '../../src/ops/health.ts'
-import { findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
-import { statusChecks } from '../../src/start/status.ts'
+import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
+import { clockProblem, statusChecks } from '../../src/start/status.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
 
@@ -53,8 +53,9 @@ test('the status page is 503 when a check fails, with its sentence and without t
   })
 })
 
-test('the status page shows since when a problem lasts, and logs its beginning and its end once', async () => {
-  const problems: (string | undefined)[] = ['Slack does not answer', 'Slack rejects the token', undefined, 'Slack does not answer']
+test('the status page shows since when a problem lasts, whatever its code is, and logs its beginning and its end once', async () => {
+  const away = 'Slack does not answer'
+  const problems: (string | undefined)[] = [away, `${away} (ECONNRESET)`, 'Slack rejects the token', undefined, away]
   const { read, pass, entries } = arrange({
     slack: async () => {
       const problem = problems.shift()
@@ -63,20 +64,22 @@ test('the status page shows since when a problem lasts, and logs its beginning a
   })
 
   const shown = []
-  for (let time = 0; time < 4; time += 1) {
+  for (let time = 0; time < 5; time += 1) {
     shown.push((await read()).body.checks.slack)
     pass(60_000)
   }
 
   expect(shown).toEqual([
     { ok: false, problem: 'Slack does not answer', since: '2026-11-02T03:00:00.000Z' },
-    { ok: false, problem: 'Slack rejects the token', since: '2026-11-02T03:00:00.000Z' },
+    { ok: false, problem: 'Slack does not answer (ECONNRESET)', since: '2026-11-02T03:00:00.000Z' },
+    { ok: false, problem: 'Slack rejects the token', since: '2026-11-02T03:02:00.000Z' },
     { ok: true },
-    { ok: false, problem: 'Slack does not answer', since: '2026-11-02T03:03:00.000Z' },
+    { ok: false, problem: 'Slack does not answer', since: '2026-11-02T03:04:00.000Z' },
   ])
   expect(entries).toEqual([
     [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'A check failed'],
-    [{ check: 'slack', afterMs: 120_000 }, 'A check passes again'],
+    [{ code: 'check-failed', check: 'slack', problem: 'Slack rejects the token' }, 'A check failed'],
+    [{ check: 'slack', afterMs: 60_000 }, 'A check passes again'],
     [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'A check failed'],
   ])
 })
@@ -103,18 +106,29 @@ function arrangeApp({
   account = [],
   slack = async () => {},
   workers = 1,
+  aheadMs = 0,
+  appToken,
+  isWrong = false,
 }: {
   faults?: () => Promise<RedisFault[]>
   refuses?: string
   account?: Error[]
   slack?: () => Promise<void>
   workers?: number
+  aheadMs?: number
+  appToken?: Secret
+  isWrong?: boolean
 } = {}) {
   const app = fakeApp({
     connections: { faults, probeWrites: async () => writeRefusalOf(refuses), problem: () => 'ECONNREFUSED' },
-    store: { now: async () => 0, isBusy: async () => false, sinceLastTickMs: async () => 0, workersSeen: async () => workers },
+    store: {
+      now: async () => Date.now() - aheadMs,
+      isBusy: async () => false,
+      sinceLastTickMs: async () => 0,
+      workersSeen: async () => workers,
+    },
     queues: { pollIntervalMs: 3_000 },
-    slack: { identity: { fetch: slack as never } },
+    slack: { identity: { fetch: slack as never }, signature: { isWrong } },
     account: {
       apiKeys: {
         list: async () => {
@@ -124,7 +138,7 @@ function arrangeApp({
         },
       },
     },
-    config: { redis: { allowVolatile: false, prefix: 'test' }, infra: { key: new Secret('k') } },
+    config: { role: 'all', slack: { appToken }, redis: { allowVolatile: false, prefix: 'test' }, infra: { key: new Secret('k') } },
   })
   return arrange(statusChecks(app))
 }
@@ -145,6 +159,9 @@ test('the status page says what is wrong with Redis or the account, and what nob
     'the account fails': account(new ApiError({ ...of, status: 503 })),
     'the account returns something unreadable': account(new ApiContractError({ ...of, status: 200 })),
     'the account does not answer': account(new ApiUnreachableError(of)),
+    'the signing secret is wrong': { isWrong: true },
+    'the clock is 40 s behind': { aheadMs: -40_000 },
+    'the clock is 10 minutes ahead, over Socket Mode': { aheadMs: 600_000, appToken: new Secret('xapp-1') },
   }
   const situations = await Promise.all(
     Object.entries(apps).map(async ([name, app]): Promise<[string, string]> => {
@@ -157,6 +174,67 @@ test('the status page says what is wrong with Redis or the account, and what nob
   )
 
   await expectDocument('status.md', 'What the page /status says', situations)
+})
+
+test('what the round trip to Redis can explain is no wrong clock', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 100_000 })
+  onTestFinished(() => void vi.useRealTimers())
+  const answered = (at: number) => ({
+    store: {
+      async now() {
+        vi.setSystemTime(140_000)
+        return at
+      },
+    },
+  })
+  const ahead = (at: number) => {
+    vi.setSystemTime(100_000)
+    return clockAheadOfRedisMs(fakeApp(answered(at)))
+  }
+  expect([await ahead(100_000), await ahead(139_000), await ahead(90_000), await ahead(141_000)]).toEqual([0, 0, 10_000, -1_000])
+})
+
+describe('readiness', () => {
+  const problemOf = ({
+    redisMs = 600_000,
+    slackMs = 600_000,
+    config = {},
+  }: {
+    redisMs?: number
+    slackMs?: number | Error
+    config?: object
+  }) =>
+    clockProblem(
+      fakeApp({
+        config: { role: 'web', slack: { appToken: undefined }, ...config },
+        store: { now: async () => Date.now() - redisMs },
+        slack: {
+          probe: {
+            async clockAheadMs() {
+              if (slackMs instanceof Error) throw slackMs
+              return slackMs
+            },
+          },
+        },
+      }),
+    )
+
+  test('ends where the clock is wrong by more than 5 minutes, as Redis and Slack say', async () => {
+    expect(await problemOf({})).toBe('the clock is 10\u00a0min ahead of Slack, so requests from Slack are refused')
+    expect(await problemOf({ redisMs: 290_000 })).toBeUndefined()
+  })
+
+  test('stays while only Redis has another time, which is the same for all replicas, or Slack is away', async () => {
+    expect(await problemOf({ slackMs: 200 })).toBeUndefined()
+    expect(await problemOf({ slackMs: new TypeError('fetch failed') })).toBeUndefined()
+  })
+
+  test.each([{ role: 'worker' }, { slack: { appToken: new Secret('xapp-1') } }])(
+    'stays with %j, which gets no signed requests',
+    async (config) => {
+      expect(await problemOf({ config })).toBeUndefined()
+    },
+  )
 })
 
 describe('the limit of the account', () => {

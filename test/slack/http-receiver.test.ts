@@ -12,8 +12,9 @@ const signingSecret = 'signing-secret-of-the-test'
 const nothing = () => {}
 const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing, getLevel: nothing, setName: nothing }
 
-async function startReceiver(trustedProxies: string[] = []): Promise<number> {
-  const receiver = httpReceiver({ signingSecret, logger: logger as never, trustedProxies })
+async function startReceiver(trustedProxies: string[] = [], refused: string[] = []): Promise<number> {
+  const onRefused = (reason: string) => void refused.push(reason)
+  const receiver = httpReceiver({ signingSecret, logger: logger as never, trustedProxies, teamId: 'T0NIMBUS01', onRefused })
   receiver.init({ processEvent: async ({ ack }: { ack: () => Promise<void> }) => ack() } as unknown as App)
   const server = (await receiver.start({ host: '127.0.0.1', port: 0 })) as Server
   onTestFinished(async () => void (await receiver.stop()))
@@ -65,6 +66,20 @@ test.each<[string, Sent, string]>([
   const send = openConnection(await startReceiver())
 
   expect(await send(sent)).toBe(answer)
+})
+
+test('what is refused is counted by reason, and a wrong signature apart if its body names the workspace', async () => {
+  const refused: string[] = []
+  const send = openConnection(await startReceiver([], refused))
+
+  await send({ headers: plausibleHeaders(), body: 'team_id=T0NIMBUS01&command=%2Finfra' })
+  await send({ headers: plausibleHeaders(), body: `payload=${encodeURIComponent('{"team":{"id":"T0NIMBUS01"}}')}` })
+  await send({ headers: plausibleHeaders(), body: 'team_id=T0STRANGER' })
+  await send({ headers: plausibleHeaders(nowSeconds() - 310), body: 'team_id=T0NIMBUS01' })
+  for (const each of [probe, command]) await send(each)
+
+  const ours = 'wrong signature for this workspace'
+  expect(refused).toEqual([ours, ours, 'wrong signature', 'time stamp off'])
 })
 
 test('a trusted proxy keeps its connections, and may send 20 unsigned requests a second over them', async () => {

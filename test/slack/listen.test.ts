@@ -141,6 +141,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
       of: () => (error) => void errors.push(String(error)),
     },
     slack: {
+      signature: { isWrong: true },
       respond: async (_, message) => say(message.text),
       naming: { inWords: (words) => mrkdwn`${words} Ask the operators.`, inAll: (sent) => sent },
       messenger: {
