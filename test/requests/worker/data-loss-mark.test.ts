@@ -236,6 +236,26 @@ describe('an older state of a data set', () => {
     `)
   })
 
+  test('is noted again if Redis goes back again while everything is frozen', async () => {
+    const shared = connectTestRedis()
+    const [one, other] = [startProcess(shared), startProcess(shared)]
+    const checkAll = async () => {
+      for (const { check } of [one, other, one, other]) await check()
+    }
+    await checkAll()
+    await restoreUnder(shared, one)
+    await checkAll()
+    expect(await one.frozen()).toEqual(['set-back', 1])
+
+    await restoreUnder(shared, one)
+    await checkAll()
+
+    expect(await one.frozen()).toEqual(['set-back', 2])
+    const audit = createAudit({ ...shared, print: () => {}, onError: () => {}, ...auditSigning() })
+    const losses = await findEntries({ audit }, ({ act }) => act === 'freeze')
+    expect(losses.map(({ kept }) => kept?.seq)).toEqual([3, 1])
+  })
+
   test('is found by the entries that this process chained, even if as many or more were chained since', async () => {
     for (const since of [0, 1, 3]) {
       const shared = connectTestRedis()
