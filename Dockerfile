@@ -1,10 +1,10 @@
 # A separate stage installs the packages, so npm's cache and configuration are not in the image.
-FROM node:24-slim AS packages
+FROM node:24-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
-FROM node:24-slim
+FROM node:24-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 ARG VERSION=dev
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Lockkeeper" \

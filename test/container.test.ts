@@ -97,7 +97,8 @@ describe('Dockerfile', () => {
 
     const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])
 
-    expect(bases).toEqual([`node:${wanted}-slim`, `node:${wanted}-slim`])
+    expect(bases).toEqual([bases[0], bases[0]])
+    expect(bases[0]?.split('@')[0]).toBe(`node:${wanted}-slim`)
     // A number, because Kubernetes cannot see from a name that it is not root.
     expect(last('USER')).toBe('1000:1000')
     expect(last('STOPSIGNAL')).toBe('SIGTERM')

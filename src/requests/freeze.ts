@@ -31,6 +31,8 @@ const FreezeRecord = z.object({
   channelId: z.string().optional(),
   /** Set if Lockkeeper stopped everything by itself, because Redis lost data. */
   because: z.enum(['data-lost', 'set-back']).optional(),
+  /** The number of the last freeze for a loss of data, also after it was lifted. */
+  loss: z.int().optional(),
   /** The freezes of the last 14 days: what they held may start for a while after them. */
   past: z.array(Span),
   /** Up to when the audit was searched for newer entries. */
@@ -181,13 +183,11 @@ export function createFreezes(
 
   /**
    * Lockkeeper stops every start by itself, and notes the loss in the audit. All processes notice the same loss, and one of them does it.
-   * `since`: the newest freeze before the loss. One that was set for an earlier loss says nothing about this one.
+   * `since`: the newest freeze before the loss. One that was set for an earlier loss says nothing about this one. One that was set for this loss
+   * stays lifted, even if this process notices the loss later.
    */
   async function stopAll(because: FreezeRecord['because'], since = -1): Promise<void> {
-    await setIf({ isOn: true, because }, (before, now) => {
-      const on = freezeOnAt(before, now)
-      return on?.because === undefined || on.number <= since
-    })
+    await setIf({ isOn: true, because }, ({ problem, record }) => problem !== undefined || (record?.loss ?? -1) <= since)
   }
 
   async function setIf(next: Next, isWanted: (before: FreezeNow, now: number) => boolean): Promise<FreezeRecord | undefined> {
@@ -201,7 +201,8 @@ export function createFreezes(
       const number = Math.max(memory.known?.number ?? 0, trusted?.number ?? 0) + 1
       const past = [...(trusted?.past ?? []), ...spanOf(trusted, now)].filter(({ to }) => to > now - longestAheadMs)
       const channelId = next.isOn ? next.channelId : (on?.channelId ?? next.channelId)
-      const record: FreezeRecord = { ...next, channelId, number, ends: on?.number, from: now, past, searchedUntil: now }
+      const loss = next.because ? number : trusted?.loss
+      const record: FreezeRecord = { ...next, channelId, number, ends: on?.number, from: now, loss, past, searchedUntil: now }
       const { isOn, by, reason, until, because } = next
       const causes = because && [{ code: because }]
       // Nobody can change what is before this entry unnoticed, because the verification counts on it.
