@@ -341,7 +341,7 @@ async function start(setup: Setup): Promise<void> {
     return
   }
   // As `npm start` does, but with what was written alone: no variable of this shell.
-  const [, command = ''] = packageFile.scripts.start.split('&& node ')
+  const [, command = ''] = packageFile.scripts.start.split('exec node ')
   const flags = command.split(' ').filter((word) => word.startsWith('--'))
   const options = { cwd: setup.folder, env: otherVariables(process.env) }
   const bot = spawn(process.execPath, [...flags, join(root, 'src/main.ts')], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })

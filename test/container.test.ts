@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
 import { secretVariables, variableNames } from '../src/config/config.ts'
 import { startHealth } from '../src/ops/health.ts'
@@ -83,6 +83,20 @@ describe('deploy/compose/caddy.yml', () => {
   })
 })
 
+test('the heap fits the memory that Lockkeeper gets, with a quarter of it to spare, wherever it runs', () => {
+  const limits = [
+    /^ +mem_limit: (\d+)m$/m.exec(read('docker-compose.yml')),
+    /^MemoryMax=(\d+)M$/m.exec(read('deploy/systemd/lockkeeper.service')),
+    ...['web', 'worker'].map((role) => /limits:\n +memory: (\d+)Mi$/m.exec(read(`deploy/kubernetes/base/${role}.yaml`))),
+  ].map((found) => Number(found?.[1]))
+  const heaps = ['Dockerfile', 'package.json', 'deploy/systemd/lockkeeper.service'].map((file) =>
+    Number(/--max-old-space-size=(\d+)/.exec(read(file))?.[1]),
+  )
+
+  expect(limits).toEqual([512, 512, 512, 512])
+  expect(heaps).toEqual(heaps.map(() => 0.75 * 512))
+})
+
 describe('Dockerfile', () => {
   const lines = read('Dockerfile').replaceAll('\\\n', ' ').split('\n')
   const last = (instruction: string) =>
@@ -97,7 +111,8 @@ describe('Dockerfile', () => {
 
     const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])
 
-    expect(bases).toEqual([`node:${wanted}-slim`, `node:${wanted}-slim`])
+    expect(bases).toEqual([bases[0], bases[0]])
+    expect(bases[0]?.split('@')[0]).toBe(`node:${wanted}-slim`)
     // A number, because Kubernetes cannot see from a name that it is not root.
     expect(last('USER')).toBe('1000:1000')
     expect(last('STOPSIGNAL')).toBe('SIGTERM')
@@ -106,7 +121,7 @@ describe('Dockerfile', () => {
       '--report-exclude-env',
       '--disable-sigusr1',
       '--max-semi-space-size=4',
-      '--max-old-space-size=1536',
+      '--max-old-space-size=384',
       'src/main.ts',
     ])
   })

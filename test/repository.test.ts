@@ -6,6 +6,18 @@ import { parse } from 'yaml'
 const root = resolve(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
+const repository = (JSON.parse(read('package.json')).repository as string).replace('github:', '')
+const organisation = repository.split('/')[0]
+
+test.each([
+  ['README.md', /github\.com\/(.*?)\.git/g],
+  ['docs/install.md', /github\.com\/(.*?)\.git/g],
+  ['docs/releases.md', /ghcr\.io\/(.*?):/g],
+  ['docs/releases.md', /github\.com\/(.*?)\/\.github/g],
+])('%s names the repository of package.json in %s', (file, name) => {
+  expect([...read(file).matchAll(name)].map(([, found]) => found)).toEqual([repository])
+})
+
 test('CODEOWNERS names folders and files that exist, after an owner for everything', () => {
   const lines = read('.github/CODEOWNERS')
     .split('\n')
@@ -13,8 +25,8 @@ test('CODEOWNERS names folders and files that exist, after an owner for everythi
     .map((line) => line.split(/\s+/))
   expect(lines[0]?.[0]).toBe('*')
   expect(lines.slice(1).filter(([path = '']) => !existsSync(join(root, path)))).toEqual([])
-  for (const [, ...owners] of lines) expect(owners.join()).toMatch(/^@[\w-]+\/[\w-]+$/)
-  const security = lines.flatMap(([path, owner]) => (owner === '@lockkeeper-org/security' ? [path] : []))
+  for (const [, ...owners] of lines) expect(owners.join()).toMatch(new RegExp(`^@${organisation}/[\\w-]+$`))
+  const security = lines.flatMap(([path, owner]) => (owner === `@${organisation}/security` ? [path] : []))
   const decide = ['domain/', 'audit/', 'config/', 'redis/', 'requests/']
   const receive = ['inbound/', 'slack/']
   const showSecrets = ['account/http.ts', 'features/keys-create.ts', 'features/keys-change.ts', 'ops/log.ts']

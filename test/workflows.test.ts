@@ -12,8 +12,10 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 interface Job {
   'timeout-minutes'?: number
+  needs?: string | string[]
+  environment?: string
   permissions?: Record<string, string>
-  steps: { uses?: string; with?: Record<string, unknown>; run?: string }[]
+  steps: { uses?: string; with?: Record<string, unknown>; run?: string; env?: Record<string, string> }[]
 }
 interface Workflow {
   permissions?: Record<string, string>
@@ -23,7 +25,8 @@ interface Workflow {
 /** What a job may write, and why it needs that: an image, its signature, the release, the findings of CodeQL. */
 const mayWrite: Record<string, string[]> = {
   'codeql.yml analyze': ['security-events'],
-  'release.yml image': ['packages', 'id-token'],
+  'release.yml image': ['packages'],
+  'release.yml sign': ['packages', 'id-token'],
   'release.yml publish': ['contents'],
 }
 
@@ -69,16 +72,38 @@ describe.each(files)('%s', (file) => {
   })
 })
 
-test('the job that signs and publishes the image runs no packages, and gets the list of dependencies from a job that may only read', () => {
+test('the jobs that push, sign and tag the image run no packages, and get the list of dependencies from a job that may only read', () => {
   const { jobs } = parse(textOf('release.yml')) as { jobs: Record<string, Job> }
-  const privileged = Object.values(jobs).filter(({ permissions = {} }) => permissions['id-token'] ?? permissions.packages)
-  expect(privileged).toHaveLength(1)
+  const privileged = Object.values(jobs).filter(({ permissions = {} }) => permissions.packages === 'write')
+  expect(privileged).toHaveLength(2)
   for (const { run = '', with: inputs = {} } of privileged.flatMap(({ steps }) => steps)) {
     expect(run).not.toMatch(/\b(npm|npx|node)\b/)
     expect(inputs).not.toHaveProperty('sbom')
   }
   const making = Object.values(jobs).filter(({ steps }) => steps.some(({ run }) => run === 'npm run sbom'))
   expect(making.map(({ permissions }) => permissions)).toEqual([undefined])
+})
+
+test('a release tags only what was tested, approved by a reviewer, signed and verified', () => {
+  const { jobs } = parse(textOf('release.yml')) as { jobs: Record<string, Job> }
+  const needs = (name: string) => [jobs[name]?.needs ?? []].flat()
+  const commands = (name: string) => jobs[name]?.steps.map(({ run = '' }) => run).join('\n') ?? ''
+
+  // Everything begins with the check of the tag. The image has no tag until it is signed.
+  expect(commands('tag')).toContain('git merge-base --is-ancestor "$GITHUB_SHA" origin/main')
+  for (const name of Object.keys(jobs).filter((each) => each !== 'tag')) expect(needs(name), name).toContain('tag')
+  const push = jobs.image?.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'))
+  expect(push?.with).not.toHaveProperty('tags')
+  expect(push?.with?.outputs).toContain('push-by-digest=true')
+  const tested = jobs['image-test']?.steps.find(({ run }) => run === 'npm run test:image')
+  expect(tested?.env?.TESTED_IMAGE).toMatch(/@\$\{\{ needs\.image\.outputs\.digest \}\}$/)
+  expect(needs('sign')).toEqual(expect.arrayContaining(['checks', 'image', 'image-test']))
+  expect(jobs.sign?.environment).toBe('release')
+  const order = ['cosign sign', 'cosign verify', 'imagetools create'].map((command) => commands('sign').indexOf(command))
+  expect(order).toEqual(order.toSorted((a, b) => a - b))
+  expect(order).not.toContain(-1)
+  for (const name of Object.keys(jobs).filter((each) => each !== 'sign')) expect(commands(name), name).not.toContain('imagetools create')
+  expect(needs('publish')).toContain('sign')
 })
 
 test('every message of actionlint that is allowed is still needed', async () => {

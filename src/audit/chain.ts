@@ -59,6 +59,8 @@ export const AuditNote = z.looseObject({
   // In a note that old entries were removed: the number of the last one, and the time before which they were, in ms since 1970 by Redis' clock.
   through: z.number().int().optional(),
   keptSince: z.number().optional(),
+  /** In a note that Redis lost data: the end of the chain that was left. */
+  kept: z.object({ seq: z.number().int(), hash: z.string() }).optional(),
 })
 export type AuditNote = Known<z.infer<typeof AuditNote>>
 
@@ -141,14 +143,14 @@ export function printedLine(entry: string): string {
 }
 
 /** Reads an entry from a line of the log, after anything that a log collector put before it. Returns undefined for any other line. */
-export function readPrintedLine(line: string): { seq: number; entry: string; hash: string } | undefined {
+export function readPrintedLine(line: string): { seq: number; at: number; entry: string; hash: string } | undefined {
   const start = line.indexOf('{"stream":"audit"')
   if (start < 0) return undefined
   try {
     const { stream, hash, ...fields } = JSON.parse(line.slice(start))
     const entry = JSON.stringify(fields)
-    const { seq } = AuditEntry.parse(fields)
-    return typeof hash === 'string' ? { seq, entry, hash } : undefined
+    const { seq, at } = AuditEntry.parse(fields)
+    return typeof hash === 'string' ? { seq, at, entry, hash } : undefined
   } catch {
     return undefined
   }

@@ -175,7 +175,7 @@ export function createIntake({
     while (chaining) await chaining
   }
 
-  return { redis, keys, run, keyring, noteWith, chained, printLeftOver, settle, onDamaged }
+  return { redis, keys, run, keyring, readHead, noteWith, chained, printLeftOver, settle, onDamaged }
 }
 type Intake = ReturnType<typeof createIntake>
 

@@ -98,14 +98,14 @@ function utc(at: number): string {
 const printedWithinMs = 60_000
 
 interface PrintedLog {
-  /** Of each line, by the number of its entry. */
-  hashes: Map<number, string>
+  /** By the number of an entry: the hash of its line, and when it was noted, in ms since 1970. After Redis lost data, a number is used again. */
+  lines: Map<number, Map<string, number>>
   breaks: string[]
 }
 
 /** The files together are one log. Throws StartError if one cannot be read. */
 export async function readLogs(paths: string[]): Promise<PrintedLog> {
-  const log: PrintedLog = { hashes: new Map(), breaks: [] }
+  const log: PrintedLog = { lines: new Map(), breaks: [] }
   for (const path of paths) {
     const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
     try {
@@ -115,42 +115,52 @@ export async function readLogs(paths: string[]): Promise<PrintedLog> {
       throw new StartError(`${path} cannot be read (${code}).`)
     }
   }
-  if (paths.length > 0 && log.hashes.size === 0) log.breaks.push(`${paths.join(' and ')} holds no line of the audit.`)
+  if (paths.length > 0 && log.lines.size === 0) log.breaks.push(`${paths.join(' and ')} holds no line of the audit.`)
   return log
 }
 
-function readLine(line: string, { hashes, breaks }: PrintedLog): void {
+function readLine(line: string, { lines, breaks }: PrintedLog): void {
   const printed = readPrintedLine(line)
   if (!printed) return
-  const { seq, entry, hash } = printed
+  const { seq, at, entry, hash } = printed
   if (hashOf(entry) !== hash) breaks.push(`The log's line of entry ${seq} was changed: its hash doesn't match its text.`)
   // A log can contain a line twice: if a process ends while it prints, another process prints all lines again.
-  if ((hashes.get(seq) ?? hash) !== hash) breaks.push(`The log has two different lines for entry ${seq}.`)
-  hashes.set(seq, hash)
+  lines.set(seq, (lines.get(seq) ?? new Map()).set(hash, at))
 }
 
-function createComparison(hashes: ReadonlyMap<number, string>, readAt: number) {
-  const unmatched = new Set(hashes.keys())
-  const notInLog: number[] = []
-  const different: number[] = []
+/** Takes the lines out of `lines` that the chain has, too. */
+function createComparison(lines: PrintedLog['lines'], readAt: number) {
+  const matched = new Set<number>()
+  /** Entries without a line, and whether they are old enough to have one. */
+  const unmatched = new Map<number, boolean>()
 
   function onEntry({ entry: { seq }, hash, chainedAt }: WalkedEntry): void {
-    const printed = hashes.get(seq)
-    unmatched.delete(seq)
-    if (printed === undefined && chainedAt < readAt - printedWithinMs) notInLog.push(seq)
-    if (printed !== undefined && printed !== hash) different.push(seq)
+    if (lines.get(seq)?.delete(hash)) matched.add(seq)
+    else unmatched.set(seq, chainedAt < readAt - printedWithinMs)
   }
 
-  function breaks({ first }: Walk): string[] {
-    const notInChain = [...unmatched].filter((seq) => seq >= (first?.seq ?? 0)).toSorted((a, b) => a - b)
-    return [
+  function result({ first }: Walk, losses: Loss[]) {
+    const isLost = (seq: number, at: number) => losses.some((loss) => at <= loss.at && seq > loss.kept.seq - mayBeMixed)
+    const lost: number[] = []
+    const strays = new Set<number>()
+    for (const [seq, left] of [...lines].toSorted(([a], [b]) => a - b)) {
+      if (left.size === 0 || seq < (first?.seq ?? 0)) continue
+      if ([...left.values()].every((at) => isLost(seq, at))) lost.push(seq)
+      else strays.add(seq)
+    }
+    const [twice, others] = [[...strays].filter((seq) => matched.has(seq)), [...strays].filter((seq) => !matched.has(seq))]
+    const [different, notInChain] = [others.filter((seq) => unmatched.has(seq)), others.filter((seq) => !unmatched.has(seq))]
+    const notInLog = [...unmatched].filter(([seq, isOld]) => isOld && !strays.has(seq)).map(([seq]) => seq)
+    const breaks = [
+      ...twice.map((seq) => `The log has two different lines for entry ${seq}.`),
       ...ranges(different, 'not the same in the chain and in the log.'),
       ...ranges(notInLog, 'in the chain and not in the log. Give it the complete log of every replica.'),
       ...ranges(notInChain, 'in the log and not in the chain.'),
     ]
+    return { breaks, matched: matched.size, lost: ranges(lost, 'only in the log, because Redis lost data.') }
   }
 
-  return { onEntry, breaks }
+  return { onEntry, result }
 }
 
 /** Says the same of numbers, with one line for those that follow each other: `Entry 4 is missing.`, `Entries 7 to 9 are missing.` */
@@ -170,8 +180,16 @@ const clockOffMs = 3_600_000
 /** Concurrent notes of a process join the chain in any order. So around the place of a removal, some of them are kept and others are not. */
 const mayBeMixed = 100
 
-/** With which Lockkeeper freezes everything by itself. A process that runs on has numbered notes that Redis lost. */
-const losses = ['data-lost', 'set-back']
+/** A loss that Lockkeeper noticed: then it freezes everything by itself. A process that runs on has numbered notes that Redis lost. */
+interface Loss {
+  seq: number
+  at: number
+  words: string
+  /** The end of the chain that was left. */
+  kept: Head
+}
+
+const lossWords: Record<string, string> = { 'data-lost': 'Redis lost data', 'set-back': 'Redis went back to an older state' }
 
 interface NotesOfProcess {
   entries: Map<number, number>
@@ -187,26 +205,40 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   let keptSince: number | undefined
   let uncertain = 0
   let lost = 0
-  const lostAt: number[] = []
+  const losses: Loss[] = []
+  const changedBefore: number[] = []
+  /** Of the last entries. When a loss is noted, at most a few notes are on their way into the chain. */
+  const hashes = new Map<number, string>()
 
-  function onEntry({ entry, text }: WalkedEntry): void {
+  function onEntry({ entry, text, hash }: WalkedEntry): void {
     const { seq } = entry
     first ??= entry
+    hashes.set(seq, hash)
+    hashes.delete(seq - 1_000)
     const verdict = verifyNote(keyring, JSON.parse(text))
     if (verdict !== 'genuine') return void notGenuine[verdict].push(seq)
     if (entry.act === 'trim') {
       removedThrough = Math.max(removedThrough, entry.through ?? 0)
       keptSince = Math.max(keptSince ?? 0, entry.keptSince ?? 0)
     }
-    if (entry.act === 'freeze' && entry.causes?.some(({ code }) => losses.includes(code))) lostAt.push(seq)
     const { process = '', number = 0, voids = [] } = entry
     const notes = processes.get(process) ?? { entries: new Map(), excused: new Set() }
     processes.set(process, notes)
     const before = notes.entries.get(number)
     if (before !== undefined) copies.push({ seq, of: before })
-    else notes.entries.set(number, seq)
+    else {
+      notes.entries.set(number, seq)
+      onLoss(entry, first)
+    }
     for (const excused of [...voids, ...(entry.uncertain ?? [])]) notes.excused.add(excused)
     uncertain += entry.uncertain?.length ?? 0
+  }
+
+  function onLoss({ seq, at, act, causes = [], kept }: AuditEntry, { seq: firstSeq }: AuditEntry): void {
+    const words = act === 'freeze' ? causes.map(({ code }) => lossWords[code]).find((each) => each !== undefined) : undefined
+    if (!words || !kept) return
+    losses.push({ seq, at, words, kept })
+    if (kept.seq >= firstSeq && hashes.get(kept.seq) !== kept.hash) changedBefore.push(seq)
   }
 
   function missingOf([name, { entries, excused }]: [string, NotesOfProcess]): number[] {
@@ -220,7 +252,7 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     return missing.filter((number) => {
       const before = entries.get(sorted.findLast((each) => each < number) ?? 0) ?? 0
       const after = entries.get(sorted.find((each) => each > number) ?? 0) ?? 0
-      const isLost = lostAt.some((at) => before < at && after >= at - mayBeMixed)
+      const isLost = losses.some(({ seq, kept }) => before < seq && after > kept.seq - mayBeMixed)
       if (isLost) lost += 1
       return !isLost
     })
@@ -240,6 +272,7 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
         notGenuine['unknown-key'],
         'signed with a key that STATE_KEY does not have. Add the keys that were used before, separated by commas.',
       ),
+      ...changedBefore.map((seq) => `Entry ${seq} says how the chain ended when Redis lost data: entries before it were changed since.`),
       ...copies.map(({ seq, of }) => `Entry ${seq} is a copy of entry ${of}.`),
       ...[...processes].flatMap((each) => ranges(missingOf(each), fromProcess(each[0]), ['Note', 'Notes'])),
     ]
@@ -252,31 +285,45 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
   }
 
-  return { onEntry, breaks, faultsAtBeginning, unseen: () => ({ uncertain, lost }) }
+  return { onEntry, breaks, faultsAtBeginning, losses, unseen: () => ({ uncertain, lost }) }
 }
 
 const answerMs = 5_000
 
 const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
 
-/** `unseen`: notes that may be missing. Undefined if signatures were not checked. */
-function wholeSentence({ first, last, count }: Walk, compared: number, unseen: { uncertain: number; lost: number } | undefined): string {
-  if (!first || !last) return 'The chain is empty: it has no entries yet.'
+type SignatureCheck = ReturnType<typeof createSignatureCheck>
+
+/** `matched`: entries that are in the log, too. `trusted`: undefined if signatures were not checked. */
+function wholeSentence({ first, last, count }: Walk, losses: Loss[], matched: number, trusted: SignatureCheck | undefined): string {
+  if (!first || !last) return 'Nothing to verify: the chain is empty. Check REDIS_URL and REDIS_PREFIX, and whether Redis lost its data.'
   const grouped = (number: number) => number.toLocaleString('en-US')
   const older = first.seq > 1 ? ` (${grouped(first.seq - 1)} older ones were removed because of their age)` : ''
   const span = `from ${utc(first.at)} to ${utc(last.entry.at)} (UTC), last hash ${last.hash.slice(0, 16)}…`
+  const { uncertain = 0, lost = 0 } = trusted?.unseen() ?? {}
+  const whole = losses.length > 0 ? 'The chain is whole before and after Redis lost data' : 'The chain is whole'
   return [
-    `The chain is whole: ${grouped(count)} ${count === 1 ? 'entry' : 'entries'}${older}, ${span}.`,
-    ...(compared > 0 ? [`The log matches (${grouped(compared)} entries).`] : []),
-    unseen === undefined ? notChecked : 'All signatures are genuine.',
-    ...(unseen?.uncertain ? [`Redis did not confirm ${notes(unseen.uncertain)}, which may be missing.`] : []),
-    ...(unseen?.lost ? [`Redis has lost data, as an entry says, and with it ${notes(unseen.lost)}.`] : []),
+    `${whole}: ${grouped(count)} ${count === 1 ? 'entry' : 'entries'}${older}, ${span}.`,
+    ...(matched > 0 ? [`The log matches (${grouped(matched)} entries).`] : []),
+    trusted ? 'All signatures are genuine.' : notChecked,
+    ...(uncertain > 0 ? [`Redis did not confirm ${notes(uncertain)}, which may be missing.`] : []),
+    ...(lost > 0 ? [`With the lost data, ${notes(lost)} went missing.`] : []),
   ].join(' ')
 }
 
 const notes = (count: number) => (count === 1 ? '1 note' : `${count} notes`)
 
-async function verify(env: Environment, paths: string[]): Promise<{ breaks: string[]; whole: string }> {
+function lossSentence({ seq, at, words, kept }: Loss): string {
+  const left = kept.seq === 0 ? 'No entry was left' : `The chain then ended with entry ${kept.seq}`
+  return `${words}. Lockkeeper noticed it on ${utc(at)} (UTC), in entry ${seq}. ${left}. If nobody restored Redis then, find out what happened.`
+}
+
+interface Checked {
+  exitCode: 0 | 1 | 2 | 3 | 4
+  lines: string[]
+}
+
+async function verify(env: Environment, paths: string[]): Promise<Checked> {
   const { url, prefix, signingSecrets } = readAuditConfig(env)
   const trusted = signingSecrets && createSignatureCheck(createKeyring(signingSecrets, { purpose: 'audit', prefix }))
   // Without a key, every signature counts as genuine.
@@ -288,18 +335,19 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
   try {
     const [seconds] = await runCommand(() => redis.time())
     const log = await readLogs(paths)
-    const comparison = log.hashes.size > 0 ? createComparison(log.hashes, Number(seconds) * 1_000) : undefined
+    const comparison = log.lines.size > 0 ? createComparison(log.lines, Number(seconds) * 1_000) : undefined
     const connection = { redis, keys: createKeys(prefix) }
     const walk = await walkAudit(connection, (walked) => {
       signatures.onEntry(walked)
       comparison?.onEntry(walked)
     })
+    const { losses } = signatures
     const ofChain = [...walk.breaks, ...(await faultsInIntake(connection)), ...signatures.faultsAtBeginning(), ...(trusted?.breaks() ?? [])]
-    const breaks = [...ofChain, ...log.breaks, ...(comparison?.breaks(walk) ?? [])]
-    return {
-      breaks: trusted || breaks.length === 0 ? breaks : [...breaks, notChecked],
-      whole: wholeSentence(walk, log.hashes.size, trusted?.unseen()),
-    }
+    const { breaks: ofLog = [], matched = 0, lost = [] } = comparison?.result(walk, losses) ?? {}
+    const breaks = [...ofChain, ...log.breaks, ...ofLog]
+    if (breaks.length > 0) return { exitCode: 1, lines: trusted ? breaks : [...breaks, notChecked] }
+    const whole = wholeSentence(walk, losses, matched, trusted)
+    return { exitCode: walk.count === 0 ? 3 : losses.length > 0 ? 4 : 0, lines: [whole, ...losses.map(lossSentence), ...lost] }
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error
     throw new StartError(unreachableRedis(problem ?? error.code ?? 'no answer'))
@@ -315,14 +363,14 @@ async function runCommand<T>(command: () => Promise<T>): Promise<T> {
   throw new StoreUnavailableError('Redis: no answer')
 }
 
-/** `exitCode` 0: the chain has no fault. 1: `output` has a line for each fault. 2: it could not be read. */
-export async function checkAudit(env: Environment, paths: string[]): Promise<{ exitCode: 0 | 1 | 2; output: string }> {
-  try {
-    const { breaks, whole } = await verify(env, paths)
-    return breaks.length > 0 ? { exitCode: 1, output: `${breaks.join('\n')}\n` } : { exitCode: 0, output: `${whole}\n` }
-  } catch (error) {
-    const lines =
-      error instanceof ConfigError ? error.lines : [error instanceof StartError ? error.message : JSON.stringify(describeError(error))]
-    return { exitCode: 2, output: `${lines.join('\n')}\n` }
-  }
+/**
+ * `exitCode` 0: the chain has no fault. 1: `output` has a line for each fault. 2: it could not be read. 3: it is empty. 4: it has no fault besides
+ * losses of data that Lockkeeper noticed.
+ */
+export async function checkAudit(env: Environment, paths: string[]): Promise<{ exitCode: Checked['exitCode']; output: string }> {
+  const { exitCode, lines } = await verify(env, paths).catch((error: unknown): Checked => {
+    if (error instanceof ConfigError) return { exitCode: 2, lines: error.lines }
+    return { exitCode: 2, lines: [error instanceof StartError ? error.message : JSON.stringify(describeError(error))] }
+  })
+  return { exitCode, output: `${lines.join('\n')}\n` }
 }

@@ -31,6 +31,8 @@ const FreezeRecord = z.object({
   channelId: z.string().optional(),
   /** Set if Lockkeeper stopped everything by itself, because Redis lost data. */
   because: z.enum(['data-lost', 'set-back']).optional(),
+  /** The number of the last freeze for a loss of data, also after it was lifted. */
+  loss: z.int().optional(),
   /** The freezes of the last 14 days: what they held may start for a while after them. */
   past: z.array(Span),
   /** Up to when the audit was searched for newer entries. */
@@ -149,10 +151,10 @@ export function createFreezes(
     return read()
   }
 
-  async function replace(before: string, text: string, note = '', owed: { id: string; inMs: number }[] = []): Promise<string[]> {
+  async function replace(before: string, text: string, note = '', owed: { id: string; inMs: number }[] = [], kept = ''): Promise<string[]> {
     const messages = owed.flatMap(({ id, inMs }) => [`${id}/freeze`, String(inMs)])
-    const own = [keys.freeze, keys.auditIntake, keys.outbox]
-    return run(redis, 'set-freeze', [...own, ...owed.map(({ id }) => keys.message(id))], [before, text, note, String(owedMs), ...messages])
+    const own = [keys.freeze, keys.auditIntake, keys.outbox, keys.auditHead, ...owed.map(({ id }) => keys.message(id))]
+    return run(redis, 'set-freeze', own, [before, text, note, String(owedMs), kept, ...messages])
   }
 
   /** The messages about a freeze that a person set or lifted. If Lockkeeper froze by itself, the notice about the cause says so. */
@@ -179,9 +181,13 @@ export function createFreezes(
     })
   }
 
-  /** Lockkeeper stops every start by itself. All processes notice the same loss, and one of them does it. */
-  async function stopAll(because: FreezeRecord['because']): Promise<void> {
-    await setIf({ isOn: true, because }, (before, now) => freezeOnAt(before, now)?.because === undefined)
+  /**
+   * Lockkeeper stops every start by itself, and notes the loss in the audit. All processes notice the same loss, and one of them does it.
+   * `since`: the newest freeze before the loss. One that was set for an earlier loss says nothing about this one. One that was set for this loss
+   * stays lifted, even if this process notices the loss later.
+   */
+  async function stopAll(because: FreezeRecord['because'], since = -1): Promise<void> {
+    await setIf({ isOn: true, because }, ({ problem, record }) => problem !== undefined || (record?.loss ?? -1) <= since)
   }
 
   async function setIf(next: Next, isWanted: (before: FreezeNow, now: number) => boolean): Promise<FreezeRecord | undefined> {
@@ -195,13 +201,16 @@ export function createFreezes(
       const number = Math.max(memory.known?.number ?? 0, trusted?.number ?? 0) + 1
       const past = [...(trusted?.past ?? []), ...spanOf(trusted, now)].filter(({ to }) => to > now - longestAheadMs)
       const channelId = next.isOn ? next.channelId : (on?.channelId ?? next.channelId)
-      const record: FreezeRecord = { ...next, channelId, number, ends: on?.number, from: now, past, searchedUntil: now }
+      const loss = next.because ? number : trusted?.loss
+      const record: FreezeRecord = { ...next, channelId, number, ends: on?.number, from: now, loss, past, searchedUntil: now }
       const { isOn, by, reason, until, because } = next
       const causes = because && [{ code: because }]
-      const note = { act: isOn ? 'freeze' : 'unfreeze', by, reason, channelId, freeze: number, until, causes }
+      // Nobody can change what is before this entry unnoticed, because the verification counts on it.
+      const kept = because && (await app.audit.readHead())
+      const note = { act: isOn ? 'freeze' : 'unfreeze', by, reason, channelId, freeze: number, until, causes, kept }
       const [outcome] = await app.audit.noteWith(
         note,
-        (text) => replace(before.text, write(record), text, owedFor(record, now)),
+        (text) => replace(before.text, write(record), text, owedFor(record, now), kept?.hash),
         ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
       )
       if (outcome !== 'set') continue
@@ -216,8 +225,11 @@ export function createFreezes(
     return verdict === 'genuine' ? record : undefined
   }
 
+  /** The number of the newest freeze that this process has seen. */
+  const newest = async () => memory.known?.number ?? (await read()).record?.number
+
   /** `lastRead`: for messages, which only show it. */
-  return { read, set, lift, stopAll, genuine, lastRead: () => memory.last }
+  return { read, set, lift, stopAll, genuine, newest, lastRead: () => memory.last }
 }
 export type Freezes = ReturnType<typeof createFreezes>
 

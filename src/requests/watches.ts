@@ -32,6 +32,8 @@ export interface Watch {
 export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
   const { keys } = app
   let knownMark: string | undefined
+  /** The newest freeze before a loss. */
+  let knownFreeze: number | undefined
   /** What this process has not yet reported. A check that failed, for example because Redis went away again, leaves it to the next one. */
   let unreported: { loss: Loss; mark: string } | undefined
 
@@ -39,7 +41,7 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     const fresh = randomUUID()
     // Nothing may start on what is left. A process that dies after it replaced the mark would leave nobody who knows of the loss.
     if (knownMark !== undefined && (await guardStore(() => app.redis.get(keys.dataLossMark))) !== knownMark)
-      await app.freezes.stopAll('data-lost').then(app.audit.chained)
+      await app.freezes.stopAll('data-lost', knownFreeze).then(app.audit.chained)
     const compareHead = newestHead.startComparison()
     // Safe to repeat: the client may send the command twice, and the second one finds this mark.
     const first = knownMark === undefined ? dataNew : dataLost
@@ -58,7 +60,10 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     if (loss) unreported = { loss, mark: current }
     const due = unreported
     unreported = undefined
-    if (!due) return
+    if (!due) {
+      knownFreeze = await app.freezes.newest()
+      return
+    }
     await report(due.loss, due.mark).catch((error: unknown) => {
       unreported ??= due
       throw error
@@ -66,7 +71,7 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
   }
 
   async function report({ how, code, words, andWhich, level }: Loss, mark: string): Promise<void> {
-    if (how === 'set-back') await app.freezes.stopAll('set-back')
+    if (how === 'set-back') await app.freezes.stopAll('set-back', knownFreeze)
     const options = { about: mark, level }
     // The account may take long. If this process dies meanwhile, another one posts the notice without what is under way.
     await keepNotice(app, code, words, options)

@@ -29,7 +29,7 @@ function fullPage(bytes: number, page: number): string {
 async function readAllLists(answer: (request: Recorded) => Reply, times: number): Promise<{ megabytes: number; read: string[] }> {
   const { url } = await startRecordingServer(answer)
   const script = fileURLToPath(new URL('read-all-lists.ts', import.meta.url))
-  const flags = ['--max-semi-space-size=4', '--max-old-space-size=1536']
+  const flags = ['--max-semi-space-size=4', '--max-old-space-size=384']
   const run = promisify(execFile)(process.execPath, [...flags, script, '--url', url.href, '--times', String(times)], { timeout: 60_000 })
   return JSON.parse((await run).stdout)
 }

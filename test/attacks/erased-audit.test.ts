@@ -198,7 +198,7 @@ test.each<[string, string]>([
 
   const log = await readLogs([path])
 
-  expect(log).toEqual({ hashes: new Map([[1, hashOf(entry)]]), breaks: [] })
+  expect(log).toEqual({ lines: new Map([[1, new Map([[hashOf(entry), 1_795_000_000_000]])]]), breaks: [] })
   expect(line).not.toContain(character)
-  expect(readPrintedLine(line)).toEqual({ seq: 1, entry, hash: hashOf(entry) })
+  expect(readPrintedLine(line)).toMatchObject({ seq: 1, entry, hash: hashOf(entry) })
 })

@@ -7,7 +7,7 @@ import { ops } from '../journeys/world.ts'
 import { halfSend, plausibleHeaders } from './half-sent.ts'
 
 const halfABody = Buffer.alloc(500_000, 'payload=')
-const nodeOptions = ['--max-semi-space-size=4', '--max-old-space-size=1536']
+const nodeOptions = ['--max-semi-space-size=4', '--max-old-space-size=384']
 
 /** A real bot with warm code, and the most memory that it has had since. */
 async function startMeasured() {

@@ -66,7 +66,7 @@ test('concurrent notes of two processes form one whole chain, and each is chaine
   expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1))
   await vi.waitFor(() => expect(first.lines.length + second.lines.length).toBe(names.length))
   const printed = [...first.lines, ...second.lines].map(readPrintedLine).toSorted((a, b) => (a?.seq ?? 0) - (b?.seq ?? 0))
-  expect(printed).toEqual(texts.map((entry, index) => ({ entry, hash: hashOf(entry), seq: index + 1 })))
+  expect(printed).toEqual(texts.map((entry, index) => ({ entry, at: JSON.parse(entry).at, hash: hashOf(entry), seq: index + 1 })))
   expect([...first.errors, ...second.errors]).toEqual([])
 })
 

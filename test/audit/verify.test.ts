@@ -85,7 +85,13 @@ test('the program prints the result, and exits with its code', async () => {
   const broken = await runProgram(six.env)
   expect(broken).toEqual(await verify(six.env))
   expect(broken.exitCode).toBe(1)
-  expect(await verify(envOf(connectTestRedis()))).toEqual({ exitCode: 0, output: 'The chain is empty: it has no entries yet.\n' })
+})
+
+test('an empty chain is nothing to verify', async () => {
+  expect(await verify(envOf(connectTestRedis()))).toEqual({
+    exitCode: 3,
+    output: 'Nothing to verify: the chain is empty. Check REDIS_URL and REDIS_PREFIX, and whether Redis lost its data.\n',
+  })
 })
 
 test('entries that somebody else removed are found, also with a note that says they were old', async () => {
@@ -129,38 +135,124 @@ test('a note that Redis did not confirm may be missing', async () => {
   })
 })
 
+/** Sets the audit back to its first entries, as a copy that is restored does. The process that made them runs on, and notes one more. */
+async function setBack({ redis, keys, audit }: Six, kept: number): Promise<void> {
+  const entries = (await redis.xrange(keys.audit, '-', '+')).slice(0, kept)
+  await redis.del(keys.audit, keys.auditHead)
+  for (const [id, [, text = '']] of entries) {
+    await redis.xadd(keys.audit, id, 'entry', text)
+    await redis.hset(keys.auditHead, { seq: JSON.parse(text).seq, hash: hashOf(text) })
+  }
+  await audit.note({ act: 'read' })
+  await audit.tidy()
+}
+
+/** Notes a loss as Lockkeeper does, and three more entries. */
+async function noteLoss({ audit }: Six, code: string): Promise<void> {
+  await audit.note({ act: 'freeze', causes: [{ code }], kept: await audit.readHead() })
+  for (const act of ['request', 'approve', 'send']) await audit.note({ act })
+  await audit.tidy()
+}
+
+/** Writes the chain again with correct hashes and its head, as a person with access to Redis could. */
+async function rechain(six: Six, change: (entries: string[]) => string[]): Promise<void> {
+  let last = { seq: 0, hash: '' }
+  await rewrite(six, (entries) =>
+    change(entries).map((entry) => {
+      const { seq: _, prev: __, ...fields } = JSON.parse(entry)
+      const text = chain(fields, last.seq + 1, last.hash)
+      last = { seq: last.seq + 1, hash: hashOf(text) }
+      return text
+    }),
+  )
+  await six.redis.hset(six.keys.auditHead, last)
+}
+
 test.each([
-  ['lost all of it', 'data-lost', 0, 6],
-  ['went back to an older state', 'set-back', 2, 4],
-])(
-  'notes of a process that runs on are not missed if Redis %s and an entry says so; those removed later are',
-  async (_, code, kept, lost) => {
-    const six = await sixEntries()
-    const { redis, keys, audit } = six
-    const entries = (await redis.xrange(keys.audit, '-', '+')).slice(0, kept)
-    await redis.del(keys.audit, keys.auditHead)
-    for (const [id, [, text = '']] of entries) {
-      await redis.xadd(keys.audit, id, 'entry', text)
-      await redis.hset(keys.auditHead, { seq: JSON.parse(text).seq, hash: hashOf(text) })
-    }
-    await audit.note({ act: 'read' })
-    await audit.tidy()
-    expect((await verify(six.env)).output).toContain('missing from the process')
-    await audit.note({ act: 'freeze', causes: [{ code }] })
-    for (const act of ['request', 'approve', 'send']) await audit.note({ act })
-    await audit.tidy()
+  ['lost all of it', 'data-lost', 0, 6, 'Redis lost data'],
+  ['went back to an older state', 'set-back', 2, 4, 'Redis went back to an older state'],
+])('after Redis %s, the chain is whole if an entry says so; what is removed later is found', async (_, code, kept, lost, words) => {
+  const six = await sixEntries()
+  await setBack(six, kept)
+  expect(await verify(six.env)).toMatchObject({ exitCode: 1, output: expect.stringContaining('missing from the process') })
+  await noteLoss(six, code)
 
-    const whole = await verify(six.env)
-    expect(whole).toMatchObject({
-      exitCode: 0,
-      output: expect.stringContaining(`Redis has lost data, as an entry says, and with it ${lost} notes.`),
-    })
+  const { exitCode, output } = await verify(six.env)
 
-    const sent = (entry: string) => JSON.parse(entry).act === 'approve' && JSON.parse(entry).seq > kept + 1
-    await rewrite(six, (all) => all.filter((entry) => !sent(entry)))
-    expect((await verify(six.env)).output).toMatch(/Note 10 is missing from the process/)
-  },
-)
+  expect(exitCode).toBe(4)
+  expect(output.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, '<time>').replace(/hash \S+…/, 'hash …')).toBe(
+    `The chain is whole before and after Redis lost data: ${kept + 5} entries, from <time> to <time> (UTC), last hash …. All signatures are genuine. With the lost data, ${lost} notes went missing.
+${words}. Lockkeeper noticed it on <time> (UTC), in entry ${kept + 2}. The chain then ended with entry ${kept + 1}. If nobody restored Redis then, find out what happened.
+`,
+  )
+  await rewrite(six, (all) => all.filter((entry) => JSON.parse(entry).number !== 10))
+  expect(await verify(six.env)).toMatchObject({
+    exitCode: 1,
+    output: expect.stringContaining('Note 10 is missing from the process'),
+  })
+})
+
+test('a loss hides nothing that somebody removes or changes later, also right before it', async () => {
+  const six = await sixEntries()
+  await setBack(six, 4)
+  await noteLoss(six, 'set-back')
+  expect(await verify(six.env)).toMatchObject({ exitCode: 4 })
+
+  await rechain(six, (entries) => entries.toSpliced(3, 1))
+
+  expect(await verify(six.env)).toEqual({
+    exitCode: 1,
+    output: 'Entry 5 says how the chain ended when Redis lost data: entries before it were changed since.\n',
+  })
+})
+
+test('nobody without the key can note a loss, or note one again, to hide what they removed', async () => {
+  const six = await sixEntries()
+  await setBack(six, 6)
+  await noteLoss(six, 'set-back')
+  const noted = (await six.redis.xrange(six.keys.audit, '-', '+')).map(([, [, text = '']]) => text)
+  const { seq, prev, at, ...genuine } = JSON.parse(noted.find((entry) => entry.includes('"set-back"')) ?? '')
+  const put = (note: object) => six.redis.xadd(six.keys.auditIntake, '*', 'note', JSON.stringify(note), 'at', String(at))
+  await rechain(six, (entries) => entries.slice(0, -1))
+  await put({ ...genuine, kept: await six.audit.readHead() })
+  await put(genuine)
+  await six.audit.note({ act: 'finish' })
+  await six.audit.tidy()
+
+  expect(await verify(six.env)).toEqual({
+    exitCode: 1,
+    output: [
+      "Entry 11 is not genuine: its signature doesn't match.",
+      'Entry 12 is a copy of entry 8.',
+      'Note 11 is missing from the process P: removed or changed by somebody.',
+      '',
+    ].join('\n'),
+  })
+})
+
+test('a log from before and after a loss matches, with the lines that Redis lost; without an entry about it, it does not', async () => {
+  const six = await sixEntries()
+  await setBack(six, 3)
+  await six.audit.note({ act: 'accept' })
+  await six.audit.tidy()
+  const log = () => writeLog(six.lines)
+  expect(await verify(six.env, [await log()])).toMatchObject({
+    exitCode: 1,
+    output: expect.stringMatching(
+      /^The log has two different lines for entry 4\.\n.* entry 5\.\nEntry 6 is in the log and not in the chain\./m,
+    ),
+  })
+  await noteLoss(six, 'set-back')
+
+  const whole = await verify(six.env, [await log()])
+
+  expect(whole.exitCode).toBe(4)
+  expect(whole.output).toMatch(/The log matches \(9 entries\)\.[\s\S]*\nEntries 4 to 6 are only in the log, because Redis lost data\.\n$/)
+  await rewrite(six, (entries) => entries.slice(0, -1))
+  const [newest] = await six.redis.xrevrange(six.keys.audit, '+', '-', 'COUNT', 1)
+  await six.redis.hset(six.keys.auditHead, { seq: 8, hash: hashOf(newest?.[1][1] ?? '') })
+  expect(await verify(six.env, [await log()])).toEqual({ exitCode: 1, output: 'Entry 9 is in the log and not in the chain.\n' })
+})
 
 test('a note that was removed before it joined the chain is found', async () => {
   const six = await sixEntries()

@@ -26,7 +26,7 @@ const asInTheImage = 'the TypeScript, with a warm compile cache'
 const variants = [base, asInTheImage] as const
 const most = { ready: 1, idleMb: 130 }
 /** The options of Node and malloc in the image. */
-const nodeOptions = ['--max-semi-space-size=4', '--max-old-space-size=1536']
+const nodeOptions = ['--max-semi-space-size=4', '--max-old-space-size=384']
 const malloc = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' }
 
 export function benchStartUp({ quick, rounds }: Effort): Promise<string> {

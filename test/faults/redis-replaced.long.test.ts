@@ -2,6 +2,7 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
+import { checkAudit } from '../../src/audit/verification.ts'
 import { general, ops } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { createEvidence } from './evidence.ts'
@@ -133,5 +134,10 @@ test.each(Object.entries(losses))(
     await scene.untilReport(next, /Done/)
     expect(notices().map((each) => each.text)).toEqual([text])
     expect(scene.writes()).toHaveLength(2)
+    const { redis, proxy, prefix, accountApi } = scene
+    const url = `redis://:${redis.password}@127.0.0.1:${proxy.port}`
+    // A note may still be on its way, while a later one has joined the chain.
+    const verify = () => checkAudit({ REDIS_URL: url, REDIS_PREFIX: prefix, INFRA_API_KEY: accountApi.key }, [])
+    await expect.poll(verify).toMatchObject({ exitCode: 4 })
   },
 )

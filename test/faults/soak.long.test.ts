@@ -32,7 +32,7 @@ function startSoak() {
     // Short, because each request has a job that waits for its reminder.
     env: { MOVE_POLL_INTERVAL: '1s', APPROVAL_TTL: '20s' },
     redis: { settings: [] },
-    nodeOptions: ['--max-semi-space-size=4', '--max-old-space-size=1536', '--expose-gc', '--import', collectGarbage],
+    nodeOptions: ['--max-semi-space-size=4', '--max-old-space-size=384', '--expose-gc', '--import', collectGarbage],
     keepAnswers: false,
   })
 }

@@ -13,7 +13,7 @@ import { people } from '../journeys/world.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { findProgram, freePort } from '../sandbox/programs.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import type { Engine } from './engine.ts'
+import { type Engine, unpinBases } from './engine.ts'
 
 /** The names of the stand-ins inside of the containers. Plain http is for loopback alone, so each has a proxy with TLS in front. */
 const hosts = { slack: 'slack.test', account: 'account.test' }
@@ -37,6 +37,7 @@ export async function prepareCompose(engine: Engine, image: string) {
     COMPOSE_FILE: `docker-compose.yml:${join(besides, 'test.yml')}`,
     COMPOSE_PROJECT_NAME: `lockkeeper${randomBytes(4).toString('hex')}`,
   })
+  await unpinBases(engine, copy.folder)
   const authority = await issueCertificate(
     besides,
     'stand-ins',

@@ -154,11 +154,21 @@ const root = resolve(import.meta.dirname, '../..')
 /** Stands for every secret that an operator has beside the code. */
 export const canary = 'canary-in-a-coal-mine-7f3a'
 
+/** Removes the digests of the bases from the files of a copy for the own engine, which has made its bases itself. */
+export async function unpinBases({ isOwn }: { isOwn: boolean }, folder: string): Promise<void> {
+  if (!isOwn) return
+  for (const file of ['Dockerfile', 'docker-compose.yml']) {
+    const path = join(folder, file)
+    await writeFile(path, (await readFile(path, 'utf8')).replaceAll(/@sha256:[0-9a-f]{64}/g, ''))
+  }
+}
+
 /** Copies what an operator has: the code, the compose file, and settings and secrets, which must not get into the image. */
-export async function copyProject(): Promise<string> {
+export async function copyProject(engine: { isOwn: boolean }): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-image-'))
   const files = ['Dockerfile', '.dockerignore', '.npmrc', 'package.json', 'package-lock.json', 'docker-compose.yml', 'src']
   for (const file of files) await cp(join(root, file), join(folder, file), { recursive: true })
+  await unpinBases(engine, folder)
   await mkdir(join(folder, 'secrets'), { mode: 0o755 })
   await writeFile(join(folder, '.env'), `ENVIRONMENT=${canary}\n`)
   await writeFile(join(folder, 'secrets/infra_api_key'), canary)

@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { filesWithImages, unpinnedImages } from '../../scripts/check-images.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -31,11 +32,33 @@ describe('the check of images before a release', () => {
     ])
   })
 
-  test('ends a release with 1 for the files of this project, as long as one of their images has no digest', () => {
-    const lines = filesWithImages.flatMap((file) => unpinnedImages(file, readFileSync(resolve(root, file), 'utf8')))
+  test('finds each image of this project pinned, and ends with 1 if one is not', () => {
+    const run = (...files: string[]) => spawnSync(process.execPath, ['scripts/check-images.ts', ...files], { cwd: root, encoding: 'utf8' })
+    const folder = mkdtempSync(join(tmpdir(), 'check-images-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'Dockerfile'), 'FROM node:24-slim\n')
 
-    const { status, stderr } = spawnSync(process.execPath, ['scripts/check-images.ts'], { cwd: root, encoding: 'utf8' })
+    const { status, stdout, stderr } = run()
 
-    expect({ status, stderr }).toEqual({ status: lines.length > 0 ? 1 : 0, stderr: lines.map((line) => `${line}\n`).join('') })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((image) => image.split('@')[0]),
+    ).toEqual(['node:24-slim', 'redis:8.2', 'caddy:2'])
+    expect(run(join(folder, 'Dockerfile'))).toMatchObject({ status: 1, stderr: expect.stringContaining('node:24-slim is not pinned') })
+  })
+
+  test('knows every file of this project that names images', () => {
+    const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
+    // The image of the Kubernetes manifests is the project's own, and that of a workflow has no field `image`.
+    const others = /^(\.github|deploy\/kubernetes|test)\//
+    const found = files.filter(
+      (path) =>
+        basename(path).startsWith('Dockerfile') ||
+        (/\.ya?ml$/.test(path) && !others.test(path) && /^ +image: /m.test(readFileSync(join(root, path), 'utf8'))),
+    )
+    expect(found.toSorted()).toEqual(filesWithImages.toSorted())
   })
 })

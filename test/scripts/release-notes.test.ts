@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { releaseNotes } from '../../scripts/release-notes.ts'
 
@@ -30,4 +32,10 @@ test.each([
   ['an empty section', 'v0.3.0', '0.3.0', '## [0.3.0] - 2026-12-31\n\n## [0.2.0] - 2026-12-24\n', 'CHANGELOG.md says nothing about 0.3.0.'],
 ])('%s stops the release', (_, tag, version, text, message) => {
   expect(() => releaseNotes(tag, version, text)).toThrow(message)
+})
+
+test('the changelog describes the version of package.json, so that its tag can be released', () => {
+  const read = (file: string) => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
+  const { version } = JSON.parse(read('package.json'))
+  expect(releaseNotes(`v${version}`, version, read('CHANGELOG.md'))).not.toBe('')
 })

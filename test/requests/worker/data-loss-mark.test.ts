@@ -203,11 +203,16 @@ describe('a data set', () => {
 
 describe('an older state of a data set', () => {
   /** Restores a copy of the audit: the first note is in the copy, and the second one is lost. */
-  async function restoreUnder(shared: ReturnType<typeof connectTestRedis>, one: ReturnType<typeof startProcess>): Promise<void> {
+  async function restoreUnder(
+    shared: ReturnType<typeof connectTestRedis>,
+    one: ReturnType<typeof startProcess>,
+    beforeRestore = async () => {},
+  ): Promise<void> {
     await one.check()
     await one.note(1)
     const restore = await copyAudit(shared)
     await one.note(1)
+    await beforeRestore()
     await restore()
   }
 
@@ -234,6 +239,38 @@ describe('an older state of a data set', () => {
         ":rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Lockkeeper has frozen all changes: none starts until somebody uses the unfreeze command. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now, perhaps no longer tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
       ]
     `)
+  })
+
+  test('stays unfrozen if a process notices it after somebody lifted the freeze', async () => {
+    const shared = connectTestRedis()
+    const [one, other] = [startProcess(shared), startProcess(shared)]
+    await restoreUnder(shared, one, () => other.check())
+    await one.check()
+    await one.freezes.lift({ by: 'U0BEN00001' })
+
+    await other.check()
+
+    expect(await other.frozen()).toEqual([undefined, 1])
+  })
+
+  test('is noted again if Redis goes back again while everything is frozen', async () => {
+    const shared = connectTestRedis()
+    const [one, other] = [startProcess(shared), startProcess(shared)]
+    const checkAll = async () => {
+      for (const { check } of [one, other, one, other]) await check()
+    }
+    await checkAll()
+    await restoreUnder(shared, one)
+    await checkAll()
+    expect(await one.frozen()).toEqual(['set-back', 1])
+
+    await restoreUnder(shared, one)
+    await checkAll()
+
+    expect(await one.frozen()).toEqual(['set-back', 2])
+    const audit = createAudit({ ...shared, print: () => {}, onError: () => {}, ...auditSigning() })
+    const losses = await findEntries({ audit }, ({ act }) => act === 'freeze')
+    expect(losses.map(({ kept }) => kept?.seq)).toEqual([3, 1])
   })
 
   test('is found by the entries that this process chained, even if as many or more were chained since', async () => {
