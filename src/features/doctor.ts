@@ -374,19 +374,20 @@ function madeUp({ id, rule }: Fact<'groups'>[number]): Found {
   )
 }
 
-/**
- * What is wrong with the ids of Slack in the configuration. `madeUp`: those that Slack does not have, so that the start fails. Nothing that it
- * reads is kept for later decisions.
- */
+/** Asks Slack once for all user groups, and then for each that it does not list. Nothing is kept for decisions. */
+async function readUnreadable(app: App): Promise<Fact<'groups'>> {
+  const named = [...namedInPolicy(app)]
+  const listed = await app.directory.names(named.map(([id]) => id).filter(isUserGroup))
+  const read = named
+    .filter(([id]) => !listed.has(id))
+    .map(async ([id, rule]) => ({ id, rule, why: await app.slack.probe.whyUnreadable(id) }))
+  return (await Promise.all(read)).flatMap(({ why, ...each }) => (why ? [{ ...each, reading: { is: 'unreadable', why } }] : []))
+}
+
+/** What is wrong with the ids of Slack in the configuration. `madeUp`: those that Slack does not have, so that the start fails. */
 export async function checkIds(app: App): Promise<{ madeUp: string[]; warnings: string[] }> {
-  const named = namedInPolicy(app)
-  const [found, { results }] = await Promise.all([
-    readFact(() => app.slack.probe.findUnreadable([...named.keys()])),
-    examine(app, ['channels']),
-  ])
-  const unreadable = isUnread(found)
-    ? []
-    : found.map(({ id, why }) => ({ id, rule: named.get(id) ?? '', reading: { is: 'unreadable' as const, why } }))
+  const [found, { results }] = await Promise.all([readFact(() => readUnreadable(app)), examine(app, ['channels'])])
+  const unreadable = isUnread(found) ? [] : found
   const textOf = ({ words, fix }: Found) => toPlainText(joinMrkdwn([words, ...(fix ? [fix] : [])], ' '))
   const others = [...judgeGroups(unreadable.filter((each) => !isMadeUp(each))), ...results.filter(({ is }) => is !== 'ok')]
   return { madeUp: judgeGroups(unreadable.filter(isMadeUp)).map(textOf), warnings: others.map(textOf) }

@@ -304,12 +304,6 @@ export type GroupReading = { is: 'read'; members: number } | { is: 'unreadable';
 
 /** Reads from Slack how the app is set up. A refusal is part of the result, as Slack's short code. No call is repeated. */
 export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof globalThis.fetch) {
-  /** Of a person or a user group: `user_not_found` and `no_such_subteam` mean that Slack has none with this id. */
-  function whyUnreadable(id: string): Promise<string | undefined> {
-    const read = isUserGroup(id) ? client.usergroups.users.list({ usergroup: id, include_disabled: true }) : client.users.info({ user: id })
-    return read.then(() => undefined, reasonOf)
-  }
-
   return {
     async reach(): Promise<SlackReading> {
       const startedAt = performance.now()
@@ -329,19 +323,12 @@ export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof g
       }
     },
 
-    whyUnreadable,
-
-    /** Finds the people and user groups that Slack does not show, and why. User groups cost one call, and one more for each that is not listed. */
-    async findUnreadable(ids: string[]): Promise<{ id: string; why: string }[]> {
-      const listed = ids.some(isUserGroup)
-        ? await client.usergroups.list({ include_disabled: true }).then(
-            ({ usergroups = [] }) => usergroups,
-            () => [],
-          )
-        : []
-      const others = ids.filter((id) => !listed.some((group) => group.id === id))
-      const read = await Promise.all(others.map(async (id) => ({ id, why: await whyUnreadable(id) })))
-      return read.flatMap(({ id, why }) => (why === undefined ? [] : [{ id, why }]))
+    /** Of a person or a user group: `user_not_found` and `no_such_subteam` mean that Slack has none with this id. */
+    whyUnreadable(id: string): Promise<string | undefined> {
+      const read = isUserGroup(id)
+        ? client.usergroups.users.list({ usergroup: id, include_disabled: true })
+        : client.users.info({ user: id })
+      return read.then(() => undefined, reasonOf)
     },
 
     /** Measures how far this machine's clock is ahead of Slack's, in milliseconds, within about a second. `api.test` needs no token. */
