@@ -388,8 +388,9 @@ async function readUnreadable(app: App): Promise<Fact<'groups'>> {
 export async function checkIds(app: App): Promise<{ madeUp: string[]; warnings: string[] }> {
   const [found, { results }] = await Promise.all([readFact(() => readUnreadable(app)), examine(app, ['channels'])])
   const unreadable = isUnread(found) ? [] : found
+  const unchecked = isUnread(found) ? [unknown(mrkdwn`Couldn't check the people of the policy: ${found.why}.`)] : []
   const textOf = ({ words, fix }: Found) => toPlainText(joinMrkdwn([words, ...(fix ? [fix] : [])], ' '))
-  const others = [...judgeGroups(unreadable.filter((each) => !isMadeUp(each))), ...results.filter(({ is }) => is !== 'ok')]
+  const others = [...unchecked, ...judgeGroups(unreadable.filter((each) => !isMadeUp(each))), ...results.filter(({ is }) => is !== 'ok')]
   return { madeUp: judgeGroups(unreadable.filter(isMadeUp)).map(textOf), warnings: others.map(textOf) }
 }
 

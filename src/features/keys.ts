@@ -50,6 +50,10 @@ interface Reading {
   missing?: Missing
 }
 
+function columnsOf({ open = [] }: Reading): Columns<ListedKey> {
+  return columns.toSpliced(2, 0, ...open) as Columns<ListedKey>
+}
+
 /** Lists the keys with the most remarks first, then the newest first. */
 export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading): Listing {
   return filteredListing({
@@ -59,7 +63,7 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
     one: 'API key',
     many: 'API keys',
     order: (a, b) => b.remarks.length - a.remarks.length || inNaturalOrder(b.createdAt ?? '', a.createdAt ?? ''),
-    columns: [...columns, ...(reading.open ?? [])],
+    columns: columnsOf(reading),
     mark: ({ remarks }) => (remarks.length > 0 ? mrkdwn`:warning:` : mrkdwn`:key:`),
     details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ id }) => id, nameOf: choiceOf },
     none: mrkdwn`The account has no API keys.`,
@@ -73,7 +77,7 @@ function apiKeyDetails(key: ApiKey, reading: Reading): Details {
   const variable = ownVariableOf(key, reading.ownLastSlices)
   const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code(variable ?? '')}.`
   return {
-    ...detailsOf(listed(key, reading), [...columns, ...(reading.open ?? [])], more),
+    ...detailsOf(listed(key, reading), columnsOf(reading), more),
     name: nameOf(key),
     ...(variable && { isFixed: true, notes: [own] }),
   }

@@ -84,7 +84,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         one: thing.one,
         many: thing.many,
         order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
-        columns: [...declared.columns(beside), open],
+        columns: declared.columns(beside).toSpliced(2, 0, open) as Columns<Item>,
         mark,
         details: {
           of: kind,
@@ -104,7 +104,10 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         if (!item) return undefined
         const why = declared.whyFixed?.(item, beside)
         return {
-          ...detailsOf(item, [...declared.columns(beside), open], [...(declared.facts?.(item) ?? []), idFact(id)]),
+          ...detailsOf(item, declared.columns(beside).toSpliced(2, 0, open) as Columns<Item>, [
+            ...(declared.facts?.(item) ?? []),
+            idFact(id),
+          ]),
           name: nameOf(item),
           notes: [...(declared.notes?.(beside) ?? []), ...(why ? [why] : [])],
           isFixed: why && true,

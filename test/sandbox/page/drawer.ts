@@ -23,7 +23,8 @@ export async function readBreakages() {
   const answer = await api.breakages()
   if (answer.ok && busy === undefined) breakages = answer.breakages
   update()
-  if (breakages.length > 0) setTimeout(readBreakages, 2_000)
+  // At the beginning the page is there before what it can break.
+  if (answer.ok || breakages.length > 0) setTimeout(readBreakages, 2_000)
 }
 
 async function use({ id, name }: Breakage, on?: boolean) {
