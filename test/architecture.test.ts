@@ -34,7 +34,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^bullmq$/, /^(requests\/(worker|watches)\.ts|redis\/)/],
   [/^ioredis$/, /^redis\//],
   [/^@slack\//, /^(app\.ts$|(slack|features|requests|messages|outbox|kit|start)\/)/],
-  [/^(pino|prom-client)$/, /^ops\//],
+  [/^(pino|pino-pretty|prom-client)$/, /^ops\//],
   [/^@modelcontextprotocol\//, /^inbound\/mcp\.ts$/],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/text\.ts$/],

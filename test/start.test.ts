@@ -30,6 +30,19 @@ describe('a start', () => {
     }
   })
 
+  test('with approvers whom Slack does not have fails with a line for each, and not if Slack only does not say', async () => {
+    const { env } = await environment({ APPROVERS: 'U0NOBODY01,S0NOBODY01,U0BEN00001' })
+    const { exited, errors, output } = await startProcess(env)
+
+    expect(await exited).toBe(1)
+    expect(errors()).toMatchInlineSnapshot(`
+      "The setting APPROVERS names S0NOBODY01, and Slack has no user group with this id. Copy the id from Slack (the group's page, three dots, Copy group ID) and restart.
+      The setting APPROVERS names U0NOBODY01, and Slack has no person with this id. Copy the id from Slack (the person's profile, three dots, Copy member ID) and restart.
+      "
+    `)
+    expect(output()).not.toContain('Lockkeeper is ready')
+  })
+
   test.each(['start', 'audit:verify'])('by `npm run %s` reads the file .env, as the README says', async (script) => {
     const directory = await mkdtemp(join(tmpdir(), 'lockkeeper-env-'))
     onTestFinished(() => rm(directory, { recursive: true }))

@@ -16,13 +16,13 @@ import {
   StoreUnavailableError,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { approversOf, freezesOnAt } from '../domain/policy.ts'
+import { approversOf, freezesOnAt, isSetting, isUserGroup } from '../domain/policy.ts'
 import { bySchedule, holdOf } from '../domain/request.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
 import { freezesOfPolicy, frozenWords, untrustedWords } from '../messages/freezes.ts'
-import { heldBriefly } from '../messages/words.ts'
+import { heldBriefly, ruleWords } from '../messages/words.ts'
 import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { freezeOnAt } from '../requests/freeze.ts'
 import { workerSeenMs } from '../requests/watches.ts'
@@ -31,7 +31,7 @@ import { limitWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
 import { lastReceivedMs } from '../slack/listen.ts'
 import { externalSelect } from '../slack/pickers.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../slack/text.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, toPlainText, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, Message } from '../slack/web-api.ts'
 
 interface Unread {
@@ -150,7 +150,7 @@ const checks = [
   check('Channels', 'channels', (channels) => judgeChannels(channels, "it can't post there")),
   // Notices to the operators have a separate line, because nobody sees that they are missing.
   check('Notices', 'opsChannel', (channel) => channel && judgeChannels([channel], 'nobody gets notices about problems')),
-  check('User groups', 'groups', judgeGroups),
+  check('People', 'groups', judgeGroups),
   check('Alerts', 'alerts', judgeAlerts),
   check('Machines', 'machines', judgeMachines),
   check('Redis', 'redis', judgeRedis),
@@ -314,31 +314,83 @@ function judgeMembership(membership: ChannelMembership, names: Mrkdwn, effect: s
     : wrong(mrkdwn`Archived: ${names}, so ${effect}.`, mrkdwn`Unarchive it, or set another channel in the configuration.`)
 }
 
-function readGroups({ app }: Asked) {
-  const named = app.config.policy.rules.flatMap(({ request, approve, mention }) => [
-    ...(request?.userGroups ?? []),
-    ...(approve ? approversOf(approve).userGroups : []),
-    ...(mention?.userGroups ?? []),
-  ])
-  return Promise.all([...new Set(named)].map(async (id) => ({ id, reading: await readFact(() => readGroup(app, id)) })))
+/** The rule of the variables is named after the approvers. */
+const operators = 'OPERATORS'
+
+/** Finds the first rule that names each person and user group. */
+function namedInPolicy({ config }: App): Map<string, string> {
+  const named = config.policy.rules.flatMap(({ name, request, approve, mention }) => {
+    const groups = [approve && approversOf(approve), mention, request].map((group) => [
+      ...(group?.users ?? []),
+      ...(group?.userGroups ?? []),
+    ])
+    return groups.flatMap((ids, index) => ids.map((id): [string, string] => [id, index === 2 && isSetting(name) ? operators : name]))
+  })
+  return new Map(named.toReversed())
 }
 
-async function readGroup({ directory, slack }: App, id: string): Promise<GroupReading> {
-  const found = (await directory.members([id])).get(id)
-  if (found !== undefined && found !== 'unknown') return { is: 'read', members: found.size }
+/** Reads all user groups of the policy, and finds its people whom Slack does not show. */
+async function readGroups({ app }: Asked) {
+  const read = [...namedInPolicy(app)].map(async ([id, rule]) => ({ id, rule, reading: await readFact(() => readNamed(app, id)) }))
+  return (await Promise.all(read)).filter(({ id, reading }) => isUserGroup(id) || reading.is === 'unreadable')
+}
+
+async function readNamed({ directory, slack }: App, id: string): Promise<GroupReading> {
+  const found = isUserGroup(id) ? (await directory.members([id])).get(id) : new Set([id])
+  const isKnown = isUserGroup(id) ? found !== 'unknown' : (await directory.person(id)).standing !== 'unknown'
+  if (found instanceof Set && isKnown) return { is: 'read', members: found.size }
   return { is: 'unreadable', why: (await slack.probe.whyUnreadable(id)) ?? 'the last read failed' }
 }
 
+/** Slack has nobody with this id: https://docs.slack.dev/reference/methods/users.info and usergroups.users.list. */
+function isMadeUp({ reading }: Fact<'groups'>[number]): boolean {
+  return reading.is === 'unreadable' && ['user_not_found', 'no_such_subteam'].includes(reading.why)
+}
+
 function judgeGroups(groups: Fact<'groups'>): Found[] {
-  return groups.map(({ id, reading }) => {
-    const group = userGroupMention(id)
-    if (reading.is === 'read' && reading.members > 0) return ok(mrkdwn`Members of ${group}: ${reading.members}.`)
+  return groups.map((named) => {
+    const { id, rule, reading } = named
+    if (isMadeUp(named)) return madeUp(named)
+    const shown = isUserGroup(id) ? userGroupMention(id) : mention(id)
+    if (reading.is === 'read' && reading.members > 0) return ok(mrkdwn`Members of ${shown}: ${reading.members}.`)
     const what = reading.is === 'read' ? 'is empty or disabled' : `can't be read (${reading.why})`
+    if (!isUserGroup(id)) return unknown(mrkdwn`${shown} (${code(id)}) of the ${ruleWords(rule)} ${what}.`)
     return wrong(
-      mrkdwn`${group} (${code(id)}) ${what}, so nobody gets rights or mentions by it.`,
+      mrkdwn`${shown} (${code(id)}) ${what}, so nobody gets rights or mentions by it.`,
       mrkdwn`Check in Slack that the user group exists, is enabled and has members. Or set others in the configuration.`,
     )
   })
+}
+
+function madeUp({ id, rule }: Fact<'groups'>[number]): Found {
+  const where = rule === operators ? mrkdwn`setting ${code(rule)}` : ruleWords(rule)
+  const [what, page] = isUserGroup(id)
+    ? ['user group', "the group's page, three dots, *Copy group ID*"]
+    : ['person', "the person's profile, three dots, *Copy member ID*"]
+  return wrong(
+    mrkdwn`The ${where} names ${code(id)}, and Slack has no ${what} with this id.`,
+    mrkdwn`Copy the id from Slack (${page}) and restart.`,
+  )
+}
+
+/** Asks Slack once for all user groups, and then for each that it does not list. Nothing is kept for decisions. */
+async function readUnreadable(app: App): Promise<Fact<'groups'>> {
+  const named = [...namedInPolicy(app)]
+  const listed = await app.directory.names(named.map(([id]) => id).filter(isUserGroup))
+  const read = named
+    .filter(([id]) => !listed.has(id))
+    .map(async ([id, rule]) => ({ id, rule, why: await app.slack.probe.whyUnreadable(id) }))
+  return (await Promise.all(read)).flatMap(({ why, ...each }) => (why ? [{ ...each, reading: { is: 'unreadable', why } }] : []))
+}
+
+/** What is wrong with the ids of Slack in the configuration. `madeUp`: those that Slack does not have, so that the start fails. */
+export async function checkIds(app: App): Promise<{ madeUp: string[]; warnings: string[] }> {
+  const [found, { results }] = await Promise.all([readFact(() => readUnreadable(app)), examine(app, ['channels'])])
+  const unreadable = isUnread(found) ? [] : found
+  const unchecked = isUnread(found) ? [unknown(mrkdwn`Couldn't check the people of the policy: ${found.why}.`)] : []
+  const textOf = ({ words, fix }: Found) => toPlainText(joinMrkdwn([words, ...(fix ? [fix] : [])], ' '))
+  const others = [...unchecked, ...judgeGroups(unreadable.filter((each) => !isMadeUp(each))), ...results.filter(({ is }) => is !== 'ok')]
+  return { madeUp: judgeGroups(unreadable.filter(isMadeUp)).map(textOf), warnings: others.map(textOf) }
 }
 
 /** Whether alerts lead to requests. No line if alerts are not set up. Another check finds whether Lockkeeper is in their channels. */

@@ -111,6 +111,7 @@ export const evacuateServer = changeFeature({
     /** One with too many words counts as complete, so that it is refused. */
     isComplete: (args) => readPairWithCommas(args).second !== undefined,
     button: 'Evacuate',
+    shortcut: 'evacuate-server',
   },
   read: readCommand,
   machines: {

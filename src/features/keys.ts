@@ -5,10 +5,10 @@ import { labelOf, type OwnLastSlices, requesterOfKey } from '../domain/account.t
 import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
-import { listFeature, textsIn } from '../kit/list.ts'
+import { listFeature, openRequestColumn, textsIn } from '../kit/list.ts'
 import { knownEnds } from '../requests/key-ends.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
-import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
+import { type Column, type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
@@ -46,7 +46,12 @@ interface Reading {
   /** The Slack ids of people who left the workspace. */
   left?: Set<string>
   ownLastSlices: OwnLastSlices
+  open?: Column<{ id: string }>[]
   missing?: Missing
+}
+
+function columnsOf({ open = [] }: Reading): Columns<ListedKey> {
+  return columns.toSpliced(2, 0, ...open) as Columns<ListedKey>
 }
 
 /** Lists the keys with the most remarks first, then the newest first. */
@@ -58,7 +63,7 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
     one: 'API key',
     many: 'API keys',
     order: (a, b) => b.remarks.length - a.remarks.length || inNaturalOrder(b.createdAt ?? '', a.createdAt ?? ''),
-    columns,
+    columns: columnsOf(reading),
     mark: ({ remarks }) => (remarks.length > 0 ? mrkdwn`:warning:` : mrkdwn`:key:`),
     details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ id }) => id, nameOf: choiceOf },
     none: mrkdwn`The account has no API keys.`,
@@ -69,7 +74,13 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
 function apiKeyDetails(key: ApiKey, reading: Reading): Details {
   const created = key.createdAt === undefined ? [] : [{ label: 'Created', words: dateTime(Date.parse(key.createdAt)) }]
   const more = [...created, { label: 'Full name', words: mrkdwn`${key.name ?? '–'}` }, idFact(key.id)]
-  return { ...detailsOf(listed(key, reading), columns, more), name: nameOf(key) }
+  const variable = ownVariableOf(key, reading.ownLastSlices)
+  const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code(variable ?? '')}.`
+  return {
+    ...detailsOf(listed(key, reading), columnsOf(reading), more),
+    name: nameOf(key),
+    ...(variable && { isFixed: true, notes: [own] }),
+  }
 }
 
 function listed(key: ApiKey, { now, ownLastSlices, ends, left }: Reading): ListedKey {
@@ -85,7 +96,7 @@ async function readBeside(app: App, keys: ApiKey[]): Promise<Reading> {
   const requesters = [...new Set(keys.flatMap((key) => requesterOfKey(key) ?? []))]
   const people = await withinOr(peopleMs, Promise.all(requesters.map((id) => app.directory.person(id))), [])
   const left = new Set(people.flatMap(({ userId, standing }) => (standing === 'deleted' ? [userId] : [])))
-  return { now: Date.now(), ownLastSlices: app.ownLastSlices, ends: await knownEnds(app, keys), left }
+  return { now: Date.now(), ownLastSlices: app.ownLastSlices, ends: await knownEnds(app, keys), left, open: [await openRequestColumn(app)] }
 }
 
 function nameOf({ id, name }: ApiKey): string {

@@ -6,15 +6,14 @@ import type { App } from '../app.ts'
 import { isBgp } from '../domain/account.ts'
 import type { Offer, OfferedThing } from '../domain/change.ts'
 import type { Missing } from '../domain/errors.ts'
-import { isOpen, type Request } from '../domain/request.ts'
+import type { Request } from '../domain/request.ts'
 import { type Phrase, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import type { FeatureDefinition } from '../kit/change-feature.ts'
-import { textsIn } from '../kit/list.ts'
+import { openRequests } from '../kit/list.ts'
 import { slugOf } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { moveWords, whyNotMovable } from '../moves/move.ts'
-import type { Store } from '../requests/store.ts'
 import { button, context, divider, message, modal, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes } from '../slack/listing.ts'
@@ -69,19 +68,6 @@ export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 
     }),
   ]
   return found.toSorted((a, b) => a.at - b.at).map(({ thing }) => thing)
-}
-
-/** Finds the open requests about each thing, by its id. */
-export async function findOpenRequests(store: Pick<Store, 'findOpen'>, thingIds: string[]): Promise<Map<string, Request[]>> {
-  if (thingIds.length === 0) return new Map()
-  const { requests } = await store.findOpen()
-  const namedIn = requests.map((request) => {
-    // Every kind of change names its things by their ids. Addresses that the request leaves out do not count.
-    const { leftOut: _, ...facts } = Object(request.facts)
-    return { request, ids: new Set(textsIn([request.input, facts])) }
-  })
-  const about = thingIds.map((id) => [id, namedIn.filter(({ ids }) => ids.has(id)).map(({ request }) => request)] as const)
-  return new Map(about)
 }
 
 /** Reads the lists that are shared. Throws if none could be read. */
@@ -188,8 +174,10 @@ const buttonInView: ToButton = ({ label: text, actionId }, { id }) => [
 const buttonInMessage: ToButton = ({ of, kind, label }, thing) => itemButton({ of, kind, label }, { id: thing.id, text: nameOf(thing) })
 
 function thingBlocks({ thing, requests, offers }: FoundThing, index: number, toButton: ToButton): KnownBlock[] {
-  // The line of an Elastic IP that can't be moved says why.
-  const isStuck = thing.kind === 'elastic-ip' && whyNotMovable(thing.elasticIp) !== undefined
+  // The line says why: an Elastic IP can't be moved, or a server that is on has none.
+  const isStuck =
+    (thing.kind === 'elastic-ip' && whyNotMovable(thing.elasticIp) !== undefined) ||
+    (thing.kind === 'server' && thing.server.status === 'on' && thing.elasticIps?.length === 0)
   const [offer] = isStuck ? [] : offers
   const line = thingLine(thing)
   const [own] = offer ? toButton(offer, thing) : []
@@ -284,20 +272,17 @@ async function lookUpTyped(app: App, words: string[]): Promise<Message | undefin
 }
 
 async function lookUpWords(app: App, words: string[]) {
-  const { store, catalog, slack } = app
+  const { catalog, slack } = app
   const lists = await readLists(app)
   const named = findThings(words, lists)
   const things = named.slice(0, mostThings)
-  const about = await findOpenRequests(
-    store,
-    things.map(({ id }) => id),
-  )
+  const about = things.length > 0 ? await openRequests(app) : undefined
   const shown = new Set<string>()
   // A request names the address and both servers. It is shown once, below the first of them.
-  const firstShown = ({ id, state }: Request) => isOpen(state) && !shown.has(id) && shown.add(id)
+  const firstShown = ({ id }: Request) => !shown.has(id) && shown.add(id)
   const found = (thing: Thing): FoundThing => ({
     thing,
-    requests: (about.get(thing.id) ?? [])
+    requests: (about?.get(thing.id) ?? [])
       .filter(firstShown)
       .map((request) => ({ request, title: catalog.titleOf(request), link: slack.identity.linkTo(request) })),
     offers: catalog.offersFor(thing.kind),

@@ -63,6 +63,13 @@ export const listServers = thingList({
     if ('problem' in read) return [mrkdwn`:warning: Couldn't read the Elastic IPs. ${read.problem}`]
     return read.cut || read.unreadable ? [mrkdwn`:warning: Couldn't read all Elastic IPs. A server may have more than are shown.`] : []
   },
+  whyFixed: (server, read) => {
+    // The account doesn't show the addresses of a server that is off.
+    const isWhole = 'on' in read && !read.cut && !read.unreadable && !read.old
+    return isWhole && server.status === 'on' && elasticIpsOf(server, read).length === 0
+      ? mrkdwn`It has no Elastic IPs to evacuate.`
+      : undefined
+  },
 })
 
 /** The servers are shown even if their Elastic IPs cannot be read: a team without the feature has none. */

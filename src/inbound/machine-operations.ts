@@ -379,9 +379,9 @@ function shown(app: App, request: Request): ShownRequest {
   }
 }
 
-/** Without emoji names and markup. */
-function plainWords({ slack }: App, words: Mrkdwn): string {
-  return toPlainText(unlinked(slack.naming.inWords(words)))
+/** Without emoji names and markup. People, user groups and channels have their names as far as these are known without a call. */
+function plainWords({ slack, directory }: App, words: Mrkdwn): string {
+  return toPlainText(unlinked(slack.naming.inWords(words)), directory.knownName)
     .replace(/(?<=^|\s):[a-z_]+:\s*/g, '')
     .trim()
 }

@@ -3,13 +3,15 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { ThingKind } from '../domain/change.ts'
 import type { Missing } from '../domain/errors.ts'
+import { isOpen, type Request } from '../domain/request.ts'
 import { inNaturalOrder } from '../domain/text.ts'
+import { stateWithCount } from '../messages/items.ts'
 import type { Command, CommandCall } from '../slack/commands.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
-import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
-import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { type Column, type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
+import { link, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
 import type { FeatureDefinition } from './change-feature.ts'
-import type { Thing } from './thing.ts'
+import { readBriefly, type Thing } from './thing.ts'
 
 interface ListFeature extends Pick<Command, 'words' | 'group' | 'summary' | 'details'> {
   /** Default: the list takes no words. */
@@ -47,7 +49,7 @@ interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extend
   notes?(beside: Beside): Mrkdwn[]
   facts?(item: Item): Details['facts']
   /** Why no change of it is possible now, so that its details have no buttons. */
-  whyFixed?(item: Item): Mrkdwn | undefined
+  whyFixed?(item: Item, beside: Beside): Mrkdwn | undefined
 }
 
 const detailsMs = 10_000
@@ -67,7 +69,11 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
     details: mrkdwn`Words filter by ${declared.filters}. All of them must match.`,
     examples,
     list: async (app, { args }) => {
-      const [{ items, ...missing }, beside] = await Promise.all([asFarAsRead(thing.list(app)), readBeside(app)])
+      const [{ items, ...missing }, beside, open] = await Promise.all([
+        asFarAsRead(thing.list(app)),
+        readBeside(app),
+        openRequestColumn(app),
+      ])
       return filteredListing({
         all: items,
         // Both are often equally old, and one note is enough.
@@ -78,7 +84,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         one: thing.one,
         many: thing.many,
         order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
-        columns: declared.columns(beside),
+        columns: declared.columns(beside).toSpliced(2, 0, open) as Columns<Item>,
         mark,
         details: {
           of: kind,
@@ -94,11 +100,14 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
       of: kind,
       read: async (app, id) => {
         const reading = thing.read?.(app, id, AbortSignal.timeout(detailsMs)).catch(nothingIfAbsent)
-        const [item, beside] = await Promise.all([reading, readBeside(app)])
+        const [item, beside, open] = await Promise.all([reading, readBeside(app), openRequestColumn(app)])
         if (!item) return undefined
-        const why = declared.whyFixed?.(item)
+        const why = declared.whyFixed?.(item, beside)
         return {
-          ...detailsOf(item, declared.columns(beside), [...(declared.facts?.(item) ?? []), idFact(id)]),
+          ...detailsOf(item, declared.columns(beside).toSpliced(2, 0, open) as Columns<Item>, [
+            ...(declared.facts?.(item) ?? []),
+            idFact(id),
+          ]),
           name: nameOf(item),
           notes: [...(declared.notes?.(beside) ?? []), ...(why ? [why] : [])],
           isFixed: why && true,
@@ -106,6 +115,31 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
       },
     },
   })
+}
+
+/** Finds the open requests about each thing of the account, by its id, with one read. */
+export async function openRequests({ store }: Pick<App, 'store'>): Promise<Map<string, Request[]>> {
+  const { requests } = await store.findOpen()
+  const about = new Map<string, Request[]>()
+  for (const request of requests.filter(({ state }) => isOpen(state))) {
+    // Every kind of change names its things by their ids. Addresses that the request leaves out do not count.
+    const { leftOut: _, ...facts } = Object(request.facts)
+    for (const text of new Set(textsIn([request.input, facts]))) about.set(text, [...(about.get(text) ?? []), request])
+  }
+  return about
+}
+
+/** Says in a list that an open request names the item: another one might be refused. Without Redis, the list is shown without it. */
+export async function openRequestColumn(app: App): Promise<Column<{ id: string }>> {
+  const about = await readBriefly(openRequests(app))
+  const wordsOf = (request: Request) => link(app.slack.identity.linkTo(request), stateWithCount(request))
+  return {
+    header: 'Open request',
+    cell: ({ id }) => someTexts((about?.get(id) ?? []).map(wordsOf), 3),
+    before: 'open request: ',
+    line: 3,
+    ifAny: true,
+  }
 }
 
 export function textsIn(item: unknown): string[] {

@@ -6,7 +6,7 @@ import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { Choices } from '../slack/interactions.ts'
-import { type Candidate, candidatesOf, offer, preset } from '../slack/pickers.ts'
+import { type Candidate, candidatesOf, noticeOptions, offer, preset } from '../slack/pickers.ts'
 import { withSuggestions } from '../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
@@ -29,7 +29,8 @@ export interface Thing<Item extends { id: string }> {
   /** Whether people may mean it by what they typed. Default: its name, in upper or lower case. */
   isCalled?(item: Item, typed: string): boolean
   candidate(item: Known<Item>): Candidate
-  isOffered?(app: App, item: Item): boolean
+  /** Why pickers leave it out: a request for it could only be refused. */
+  whyLeftOut?(app: App, item: Item): string | undefined
   /** What differs between two of one name. */
   details(item: Known<Item>): (string | undefined)[]
   /** Reads one by its id. Absent if the account API has no such read. */
@@ -102,7 +103,7 @@ export function suggesting<T>(app: App, things: AnyThing[], command: string, wor
   return withSuggestions(work, Object.fromEntries(sources))
 }
 
-/** Offers the items that contain what was typed. `fits`: which of them fit what the form says. */
+/** Offers the items that contain what was typed, or says why the one that was meant is left out. `fits`: which of them fit what the form says. */
 export async function offerThings<Item extends { id: string }>(
   app: App,
   thing: Thing<Item>,
@@ -110,9 +111,13 @@ export async function offerThings<Item extends { id: string }>(
   fits: (item: Item) => boolean = () => true,
 ): Promise<Choices> {
   const { items, ...missing } = await asFarAsRead(thing.list(app))
-  const offered = [...candidatesOf(items, thing.candidate)].filter(([item]) => fits(item) && thing.isOffered?.(app, item) !== false)
-  const candidates = offered.map(([, candidate]) => candidate)
-  return offer(candidates, typed, missing)
+  const whyNot = (item: Item) => thing.whyLeftOut?.(app, item)
+  const fitting = [...candidatesOf(items, thing.candidate)].filter(([item]) => fits(item))
+  const offered = fitting.flatMap(([item, candidate]) => (whyNot(item) === undefined ? [candidate] : []))
+  const choices = offer(offered, typed, missing)
+  if (choices.options.length > 0) return choices
+  const [meant] = fitting.find(([item, candidate]) => whyNot(item) && offer([candidate], typed).options.length > 0) ?? []
+  return meant ? noticeOptions(`${thing.nameOf(meant) ?? meant.id} can't be chosen. ${whyNot(meant)}`) : choices
 }
 
 export function optionOf<Item extends { id: string }>(thing: Thing<Item>, item: Known<Item>) {

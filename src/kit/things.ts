@@ -2,7 +2,7 @@ import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
 import { type ApiKey, type ElasticIp, ownVariableOf, type Plan, type Server, type VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
-import { findNamesakes, isBgp, labelOf } from '../domain/account.ts'
+import { findNamesakes, isBgp, labelOf, statusNotShown } from '../domain/account.ts'
 import { placeOf } from '../slack/pickers.ts'
 import type { Thing } from './thing.ts'
 
@@ -25,7 +25,6 @@ export const virtualMachines: Thing<VirtualMachine> = {
   isId: (typed) => /^vm_\w+$/.test(typed),
 }
 
-/** BGP addresses are not offered, because they are never moved. */
 export const elasticIps: Thing<ElasticIp> = {
   one: 'Elastic IP',
   a: 'an Elastic IP',
@@ -44,7 +43,11 @@ export const elasticIps: Thing<ElasticIp> = {
     description: smallPrint([placeOf(project, slugOf(site)), address === id ? undefined : id]),
     terms: [server?.id, project?.slug, site?.name],
   }),
-  isOffered: (_, elasticIp) => !isBgp(elasticIp),
+  whyLeftOut: (_, elasticIp) => {
+    if (isBgp(elasticIp)) return 'BGP addresses are never moved.'
+    const { status } = elasticIp
+    return status === 'active' || status === statusNotShown ? undefined : `Its status is ${status}.`
+  },
   details: ({ project, site, status }) => [placeOf(project, slugOf(site)), status],
   read: (app, id, signal) => app.account.elasticIps.get(id, { signal }),
   /** `ueip_`: BGP. */
@@ -81,7 +84,6 @@ export const plans: Thing<Plan> = {
   details: () => [],
 }
 
-/** Lockkeeper's own keys are not offered, because it refuses to change them. */
 export const apiKeys: Thing<ApiKey> = {
   one: 'API key',
   a: 'an API key',
@@ -97,7 +99,7 @@ export const apiKeys: Thing<ApiKey> = {
     description: smallPrint([endOf(tokenLastSlice), user?.email, name === undefined ? undefined : id]),
     terms: [name],
   }),
-  isOffered: (app, key) => ownVariableOf(key, app.ownLastSlices) === undefined,
+  whyLeftOut: (app, key) => (ownVariableOf(key, app.ownLastSlices) ? 'Lockkeeper uses this key.' : undefined),
   details: ({ name, tokenLastSlice, user }) => [endOf(tokenLastSlice), user?.email, name],
 }
 

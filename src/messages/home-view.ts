@@ -9,7 +9,7 @@ import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
 import { watchBlocks } from './watches.ts'
-import { cardButtons, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
+import { cardButtons, moreOnHome, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -24,6 +24,8 @@ export interface HomeContent {
   /** The ids of those that do not wait for the viewer any more. */
   decided: ReadonlySet<string>
   mine: HomeEntry[]
+  /** How many more ended requests of the viewer *Show more* shows. */
+  more: number
   underway: HomeEntry[]
   /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
   scheduled: HomeEntry[]
@@ -60,7 +62,7 @@ const shortParts = [
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, keys, watches, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, more, keys, watches, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
@@ -72,7 +74,10 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   const most = 98 - (keys.length > 0 ? 6 : 0) - (watches.length > 0 ? 4 : 0)
   for (const { part, title, upTo } of shortParts) {
     const entries = content[part].map((entry) => shortEntry(entry, part, content))
-    add(blocks, { title: `${title} (${entries.length + unread[part]})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
+    const count = entries.length + unread[part] + (part === 'mine' ? more : 0)
+    add(blocks, { title: `${title} (${count})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
+    if (part === 'mine' && more > 0)
+      blocks.push(...actions([button({ text: 'Show more', actionId: moreOnHome, value: 'more' })], `home-more-${now}`))
   }
   const ending = keys.map((key) => wholeSection(ownKeyWords(key)))
   add(blocks, { title: `Your keys that end (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: mrkdwn`*keys*` })
@@ -116,11 +121,11 @@ function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<str
 
 function shortEntry({ card, link: address }: HomeEntry, part: string, content: HomeContent): KnownBlock[] {
   const { request } = card
-  const how = stateLine(card, part)
+  const how = ownWords(capitalised(stateLine(card, part).text))
   const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
-  const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
+  const line = joinMrkdwn([...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
-    ...wholeSection(mrkdwn`${titleOf(card)}\n${line}`),
+    ...wholeSection(joinMrkdwn([how, titleOf(card), line], '\n')),
     ...actions(shortActions(card, content), `home-${part}-${request.id}-${request.revision}`),
   ]
 }

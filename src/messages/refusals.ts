@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { alertsRequester, Denial, type DeniedAction, isMachine } from '../domain/approval.ts'
+import { alertsRequester, type Denial, type DeniedAction, isMachine } from '../domain/approval.ts'
 import { type Change, type Description, explainer, type Finding, type Words, wordsFrom } from '../domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
@@ -305,11 +305,6 @@ function whoIsInvolved({ requester, approvers }: { requester: string; approvers:
 
 function machineWords(machine: string | undefined): Mrkdwn {
   return machine === undefined ? mrkdwn`alerts` : mention(machine)
-}
-
-export function storedDenialWords(cause: Finding, labelOf: LabelOf): Mrkdwn {
-  const { success, data } = Denial.safeParse(cause)
-  return success ? denialWords(data, labelOf) : code(cause.code)
 }
 
 function whereElse(channels: string[]): Mrkdwn {

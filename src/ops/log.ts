@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
 import pino from 'pino'
+import { prettyFactory } from 'pino-pretty'
 import {
   AccountLimitError,
   ApiContractError,
@@ -129,8 +130,17 @@ export interface Log {
   fatal: Write<{ code: ErrorCode }>
 }
 
-/** JSON lines on standard output. Every field passes through `safeValue`, so no command, body, header or secret is written. */
-export function createLog({ level, destination = pino.destination(1) }: { level: pino.Level; destination?: DestinationStream }) {
+interface LogParts {
+  level: pino.Level
+  destination?: DestinationStream
+  isTerminal?: boolean
+}
+
+/** JSON lines on standard output, and text on a terminal. Every field passes through `safeValue`: no command, body, header or secret is written. */
+export function createLog({ level, destination = pino.destination(1), isTerminal = process.stdout.isTTY }: LogParts) {
+  const shown = isTerminal
+    ? prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss', singleLine: true, messageFormat, ignore: 'error' })
+    : String
   return pino(
     {
       level,
@@ -149,8 +159,15 @@ export function createLog({ level, destination = pino.destination(1) }: { level:
         },
       },
     },
-    { write: (line: string) => void destination.write(scrub(line)) },
+    { write: (line: string) => void destination.write(shown(scrub(line))) },
   )
+}
+
+/** Without the emoji of a Slack message. The stack of an error only helps if it ended the process. */
+function messageFormat({ error, level, ...fields }: Fields, messageKey: string): string {
+  const { name, message, stack } = Object(error)
+  const why = error ? `: ${[name, message].filter(Boolean).join(': ')}${level === 'fatal' && stack ? `\n${stack}` : ''}` : ''
+  return `${String(fields[messageKey]).replace(/^:\w+: /, '')}${why}`
 }
 
 interface RepeatedLine {

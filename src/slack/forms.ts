@@ -51,10 +51,15 @@ export function formOpeners(app: App, commands: Command[]): Pick<InteractionHand
 function opener(app: App, command: Opened): FormHandler<Click | Shortcut> {
   const { form, need, words } = command
   return {
-    form: ({ origin, responseUrl }) =>
+    form: ({ origin, responseUrl, ...given }) =>
       origin.channelId
         ? form(metadataFor(app, need, { origin, responseUrl }), { args: [], command: origin.command })
-        : channelForm({ metadata: { origin, responseUrl, extra: words }, title: command.button.opens }),
+        : channelForm({
+            metadata: { origin, responseUrl, extra: words },
+            title: command.button.opens,
+            // A button of the Home tab has the channel of the person's last request.
+            channelId: 'value' in given ? channelIdIn(given.value) : undefined,
+          }),
     allow: ({ origin }) => allow(app, command, origin),
   }
 }
@@ -115,12 +120,15 @@ function channelForm({ metadata, title, channelId, problem }: ChannelForm): Moda
   })
 }
 
+function channelIdIn(value: string): string | undefined {
+  return /^[CG][A-Z0-9]{2,29}$/.test(value) ? value : undefined
+}
+
 async function submitChannel(app: App, opened: Opened[], { metadata, origin, values }: Submission): Promise<SubmissionAnswer> {
   const before = readMetadata(metadata)
   const command = opened.find(({ words }) => words === before?.extra)
   if (!before || !command) throw new Refusal(mrkdwn`This form is out of date. Nothing was done. Open it again.`)
-  const chosen = values[channelBlock] ?? ''
-  const channelId = /^[CG][A-Z0-9]{2,29}$/.test(chosen) ? chosen : undefined
+  const channelId = channelIdIn(values[channelBlock] ?? '')
   const again = (problem: Mrkdwn) => channelForm({ metadata: before, title: command.button.opens, channelId, problem })
   if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
   const there = { ...origin, channelId }

@@ -158,7 +158,19 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     return people.known(id, Number.POSITIVE_INFINITY)?.name
   }
 
-  return { person, members, channel, hasBot, isOpenTo, isMember, names, zone, knownZone }
+  /** The name of a person, a user group or a public channel without a call. Undefined if Slack was not asked yet. */
+  function knownName(id: string): string | undefined {
+    if (/^[CG]/.test(id)) {
+      const found = channels.known(id, Number.POSITIVE_INFINITY)
+      return found?.name && !found.is_private ? `#${found.name}` : undefined
+    }
+    const found = isUserGroup(id)
+      ? handles.known('all', Number.POSITIVE_INFINITY)?.get(id)
+      : people.known(id, Number.POSITIVE_INFINITY)?.name
+    return found && `@${found}`
+  }
+
+  return { person, members, channel, hasBot, isOpenTo, isMember, names, zone, knownZone, knownName }
 }
 export type Directory = ReturnType<typeof createDirectory>
 

@@ -143,7 +143,7 @@ export interface Column<T> {
   /** Words in place of an empty cell in a text. Without them the text leaves it out. */
   absent?: string | ((item: T) => string | undefined)
   line?: 1 | 2 | 3
-  /** The table has this column only if one of its items has the cell. */
+  /** The table has this column only if one of its items has the cell, and the details of an item without it leave it out. */
   ifAny?: true
 }
 
@@ -208,7 +208,10 @@ export interface Details {
 
 export function detailsOf<T>(item: T, columns: Columns<T>, more: Details['facts'] = []): Pick<Details, 'title' | 'facts'> {
   const [name, ...others] = columns
-  const facts = others.map(({ header, cell }) => ({ label: header, words: cellWords(cell(item)) ?? mrkdwn`–` }))
+  const facts = others.flatMap(({ header, cell, ifAny }) => {
+    const words = cellWords(cell(item)) ?? (ifAny ? undefined : mrkdwn`–`)
+    return words ? [{ label: header, words }] : []
+  })
   return { title: cellWords(name.cell(item)) ?? mrkdwn`no name`, facts: [...facts, ...more] }
 }
 

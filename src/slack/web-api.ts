@@ -1,5 +1,6 @@
 import { ErrorCode, type KnownBlock, type ModalView, type WebClient } from '@slack/web-api'
 import { AwayError, StartError } from '../domain/errors.ts'
+import { isUserGroup } from '../domain/policy.ts'
 import type { LinkTo, MessageRef } from '../domain/request.ts'
 import { fitBlocks } from './fit.ts'
 import type { Naming } from './text.ts'
@@ -322,8 +323,12 @@ export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof g
       }
     },
 
-    whyUnreadable(groupId: string): Promise<string | undefined> {
-      return client.usergroups.users.list({ usergroup: groupId }).then(() => undefined, reasonOf)
+    /** Of a person or a user group: `user_not_found` and `no_such_subteam` mean that Slack has none with this id. */
+    whyUnreadable(id: string): Promise<string | undefined> {
+      const read = isUserGroup(id)
+        ? client.usergroups.users.list({ usergroup: id, include_disabled: true })
+        : client.users.info({ user: id })
+      return read.then(() => undefined, reasonOf)
     },
 
     /** Measures how far this machine's clock is ahead of Slack's, in milliseconds, within about a second. `api.test` needs no token. */

@@ -291,7 +291,7 @@ describe('a bot that is killed right before and right after each step of a reque
   })
 
   test('a move that nobody approves in time calls others once', async ({ onTestFinished }) => {
-    const policy = 'rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 5s, to: [S0LEADS00] } }]'
+    const policy = 'rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 5s, to: [U0DOV00001] } }]'
     const scene = await startScene({ elasticIps: 1, env: { POLICY_FILE: policyInFile(policy) }, onEnd: onTestFinished })
     const card = await scene.requestMove(0)
 
@@ -302,7 +302,7 @@ describe('a bot that is killed right before and right after each step of a reque
 
     expect(brokenPromises(evidence)).toEqual([])
     expect(evidence.records.map(({ state }) => state)).toEqual(['done'])
-    const called = scene.slack.thread(card.channel, card.ts).filter(({ text }) => text.includes('<!subteam^S0LEADS00>'))
+    const called = scene.slack.thread(card.channel, card.ts).filter(({ text }) => text.includes('<@U0DOV00001>'))
     expect(called).toHaveLength(1)
     expect(evidence.audit.entries.filter(({ act }) => act === 'escalate')).toHaveLength(1)
     expect(scene.bots.kills()).toBe(escalated.length)

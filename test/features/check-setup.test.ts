@@ -43,7 +43,7 @@ const well: SetupFacts = {
     { id: 'C0DEPLOY01', membership: { is: 'member' } },
   ],
   opsChannel: { id: 'C0NIGHT001', membership: { is: 'member' } },
-  groups: [{ id: 'S0ONCALL01', reading: { is: 'read', members: 2 } }],
+  groups: [{ id: 'S0ONCALL01', rule: 'APPROVERS', reading: { is: 'read', members: 2 } }],
   alerts: { isOn: true, routes: [{ name: 'node down', channelId: 'C0OPS00001' }] },
   machines: { isOn: true, machines: [{ name: 'ci', channelId: 'C0OPS00001' }] },
   redis: { is: 'safe' },
@@ -91,11 +91,13 @@ const situations: Record<string, Partial<SetupFacts>> = {
     ],
     opsChannel: { id: 'C0NIGHT001', membership: { is: 'absent' } },
   },
-  'User groups cannot be read, or are empty': {
+  'People and user groups are made up, cannot be read, or are empty': {
     groups: [
-      { id: 'S0GONE0001', reading: { is: 'unreadable', why: 'no_such_subteam' } },
-      { id: 'S0EMPTY001', reading: { is: 'read', members: 0 } },
-      { id: 'S0ONCALL01', reading: { is: 'read', members: 1 } },
+      { id: 'S0GONE0001', rule: 'production', reading: { is: 'unreadable', why: 'no_such_subteam' } },
+      { id: 'U0GONE0001', rule: 'APPROVERS', reading: { is: 'unreadable', why: 'user_not_found' } },
+      { id: 'U0AWAY0001', rule: 'APPROVERS', reading: { is: 'unreadable', why: 'fetch failed' } },
+      { id: 'S0EMPTY001', rule: 'production', reading: { is: 'read', members: 0 } },
+      { id: 'S0ONCALL01', rule: 'APPROVERS', reading: { is: 'read', members: 1 } },
     ],
   },
   'Alerts lead to nothing': { alerts: { isOn: true, routes: [] } },
@@ -194,6 +196,7 @@ test('the scopes are those of the manifest', () => {
 test('the report fits into a message with many errors, and keeps the tests below', () => {
   const groups = Array.from({ length: 80 }, (_, index) => ({
     id: `S0GONE${String(index).padStart(4, '0')}`,
+    rule: 'production',
 
     reading: { is: 'unreadable', why: 'no_such_subteam' } as const,
   }))

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import type { ElasticIp, Server, VirtualMachine } from '../../src/account/objects.ts'
 import { ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
+import type { Request } from '../../src/domain/request.ts'
 import { listElasticIps } from '../../src/features/ip-list.ts'
 import { listServers } from '../../src/features/servers.ts'
 import { listVirtualMachines } from '../../src/features/vm-list.ts'
 import type { FeatureDefinition } from '../../src/kit/change-feature.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
+import { requestFor } from '../requests/request-for-test.ts'
 import { detailsShown, listingOf, shown } from './listing-of.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
@@ -55,6 +57,8 @@ const twelve = Array.from({ length: 12 }, (_, index) => elasticIp(`203.0.113.${i
 const pending = elasticIp('203.0.113.12', { status: 'pending', server: undefined, site: undefined })
 const bgp = elasticIp('203.0.113.13', { id: 'ueip_v9BVDaGvdRm1W', server: undefined })
 
+const moveOf203 = requestFor({ id: '1a2b'.repeat(8), input: { elasticIpId: 'eip_203.0.113.2', serverId: web10.id }, facts: {} })
+
 const cache: VirtualMachine = {
   id: 'vm_7265Xp57xmWdK',
   name: 'cache-1',
@@ -87,21 +91,34 @@ interface Account {
   servers?: Server[]
   elasticIps?: ElasticIp[] | Error
   virtualMachines?: VirtualMachine[]
+  open?: Request[] | Error
 }
 
-function list(feature: FeatureDefinition, { servers = [], elasticIps = [], virtualMachines = [] }: Account, ...words: string[]) {
+const linkTo = () => 'https://nimbus.slack.com/archives/C0OPS00001/p1'
+
+/** What lists need besides the account: the open requests, counting the reads of them. */
+function besides(open: Request[] | Error, reads: string[] = []) {
+  const findOpen = async () => {
+    reads.push('open')
+    if (open instanceof Error) throw open
+    return { requests: open, unreadable: 0 }
+  }
+  return { store: { findOpen }, slack: { identity: { linkTo } } }
+}
+
+function list(feature: FeatureDefinition, { servers = [], elasticIps = [], virtualMachines = [], open = [] }: Account, ...words: string[]) {
   const lists = {
     servers: async () => servers,
     elasticIps: async () => (elasticIps instanceof Error ? Promise.reject(elasticIps) : elasticIps),
     virtualMachines: async () => virtualMachines,
   }
-  return listingOf(feature.create(fakeApp({ lists })).commands[0], words)
+  return listingOf(feature.create(fakeApp({ lists, ...besides(open) })).commands[0], words)
 }
 
 function detailsOf(feature: FeatureDefinition, kind: string, item: { id: string } | ApiError, elasticIps: ElasticIp[] = []) {
   const get = async () => (item instanceof ApiError ? Promise.reject(item) : item) as never
   const account = { servers: { get }, elasticIps: { get }, virtualMachines: { get } }
-  const app = fakeApp({ account, lists: { elasticIps: async () => elasticIps } })
+  const app = fakeApp({ account, lists: { elasticIps: async () => elasticIps }, ...besides([moveOf203]) })
   return feature.create(app).details?.[kind]?.('id' in item ? item.id : 'gone', origin)
 }
 
@@ -114,6 +131,8 @@ test('lists and details as people see them', async () => {
 
   await expectDocument('lists.md', 'Lists of the account, and the details of their items', [
     ['Elastic IPs', shown(await list(listElasticIps, { elasticIps: [bgp, pending, ...some] }))],
+    ['Elastic IPs: one with an open request', shown(await list(listElasticIps, { elasticIps: some, open: [moveOf203] }))],
+    ['Elastic IPs: without Redis', shown(await list(listElasticIps, { elasticIps: some, open: new Error('away') }))],
     ['Elastic IPs: none', shown(await list(listElasticIps, {}))],
     ['Elastic IPs: no match', shown(await list(listElasticIps, { elasticIps: [pending, ...some] }, 'dallas'))],
     ['An Elastic IP', detailsShown(await detailsOf(listElasticIps, 'elastic-ip', elasticIp('203.0.113.2')))],
@@ -130,6 +149,7 @@ test('lists and details as people see them', async () => {
     ['Servers: none', shown(await list(listServers, {}))],
     ['Servers: no match', shown(await list(listServers, { servers: [web1, web10] }, 'dallas'))],
     ['A server', detailsShown(await detailsOf(listServers, 'server', web10, [...onWeb10, elasticIp('203.0.113.99')]))],
+    ['A server that is on, without Elastic IPs', detailsShown(await detailsOf(listServers, 'server', web1))],
     ['Virtual machines', shown(await list(listVirtualMachines, { virtualMachines: [restarting, unknown, cache] }))],
     ['Virtual machines: none', shown(await list(listVirtualMachines, {}))],
     ['Virtual machines: no match', shown(await list(listVirtualMachines, { virtualMachines: [cache] }, 'tyo'))],
@@ -168,6 +188,18 @@ test('the first columns are those that decide, because a phone shows no more', a
 test('an Elastic IP that cannot be moved has no button', async () => {
   const isFixed = async (one: ElasticIp) => (await detailsOf(listElasticIps, 'elastic-ip', one))?.isFixed
   expect([await isFixed(elasticIp('203.0.113.2')), await isFixed(bgp), await isFixed(pending)]).toEqual([undefined, true, true])
+})
+
+test('a server has no button to evacuate it if it is on and has no Elastic IPs: one that is off may have some that are not shown', async () => {
+  const isFixed = async (one: Server, its: ElasticIp[] = []) => (await detailsOf(listServers, 'server', one, its))?.isFixed
+  expect([await isFixed(web1), await isFixed(web1, some), await isFixed(web10)]).toEqual([true, undefined, undefined])
+})
+
+test('the open requests are read once for all rows', async () => {
+  const reads: string[] = []
+  const app = fakeApp({ lists: { elasticIps: async () => twelve }, ...besides([moveOf203], reads) })
+  await listingOf(listElasticIps.create(app).commands[0])
+  expect(reads).toEqual(['open'])
 })
 
 test('what is gone has no details, and an error of the account API or of Lockkeeper is thrown', async () => {

@@ -84,7 +84,7 @@ function event(action: string | undefined, at: number, more: Partial<AccountEven
 const mallory = { author: { id: 'user_9', name: 'Mallory', email: undefined } }
 
 function texts(rows: { text: string }[]): string {
-  return rows.map(({ text }) => text.replace(/<!date\^[^>]*>/g, '(time)')).join('\n')
+  return rows.map(({ text }) => text.replace(/<!date[^>]*time_secs[^>]*>/g, '(exact time)').replace(/<!date\^[^>]*>/g, '(time)')).join('\n')
 }
 
 function storiesOf(entries: FoundEntry[]): Story[] {
@@ -184,6 +184,8 @@ const refusedSteps: Noted[] = [
   refusedUse,
   { ...refusedUse, text: 'click open-move-elastic-ip' },
   { ...refusedUse, text: undefined },
+  { ...refusedMove, by: ada, attempted: 'request-approve', causes: [{ code: 'own-request' }] },
+  { ...refusedMove, causes: [{ code: 'constructor' }, { code: '<!channel>' }] },
   { act: 'refused', by: ben },
 ]
 
@@ -270,7 +272,7 @@ describe('words', () => {
     [['Kernel'], [1]],
     [['<!subteam^S0ONCALL01|@oncall>'], [2, 5]],
     [['S0ONCALL01'], [2, 5]],
-    [['guests'], [6]],
+    [['guest'], [6]],
     [['<#C0GENERAL1|general>'], [6]],
     [['.*'], []],
     [['203.0.113.10', '<@U0BEN00001>'], [2]],

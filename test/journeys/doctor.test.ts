@@ -38,9 +38,7 @@ describe('the doctor', () => {
     const { text } = await runDoctor(world)
 
     const passed = [...text.matchAll(/^:white_check_mark: \*(.+?):\*/gm)].map(([, name]) => name)
-    expect(passed.join()).toBe(
-      'Slack,App manifest,Channels,User groups,Redis,Freeze,Account API,API key,Limits,Elastic IPs,Clock,Clock,Workers',
-    )
+    expect(passed.join()).toBe('Slack,App manifest,Channels,People,Redis,Freeze,Account API,API key,Limits,Elastic IPs,Clock,Clock,Workers')
     expect([...text.matchAll(/^:grey_question: \*(.+?):\*/gm)].map(([, name]) => name)).toEqual(['Buttons', 'Pickers'])
     expect(text).toMatch(/^\*No check failed\*, 2 unknown\nLockkeeper .* {2}· {2}web and worker {2}· {2}HTTP {2}· {2}production {2}·/)
     const { slack, accountApi } = world
@@ -85,25 +83,39 @@ describe('the doctor', () => {
   })
 })
 
+test('a start warns of ids that Slack does not show because of a missing scope, and goes on', async () => {
+  const world = await startWorld({ slack: { scopes: neededScopes.filter((scope) => scope !== 'usergroups:read') } })
+  const warnings = world.log.map((line) => JSON.parse(line)).filter(({ code }) => code === 'configuration-warning')
+  expect(warnings.map(({ msg }) => msg)).toEqual([expect.stringMatching(/^S0ONCALL01 \(S0ONCALL01\) can't be read \(missing_scope\)/)])
+})
+
 describe('a mistake', () => {
   test.each<[what: string, options: WorldOptions & { policy?: string }, words: RegExp, change?: (world: World) => unknown]>([
     [
       'a missing scope, so that the manifest is old',
       { slack: { scopes: neededScopes.filter((scope) => scope !== 'usergroups:read') } },
-      /\*App manifest:\* Older.*: `usergroups:read` is missing.*\n.*\*User groups:\* .* can't be read \(missing_scope\)/,
+      /\*App manifest:\* Older.*: `usergroups:read` is missing.*\n.*\*People:\* .* can't be read \(missing_scope\)/,
     ],
     ['a clock that is wrong', { slack: { clockSkewMs: 90_000 } }, /\*Clock:\* Lockkeeper's host is 1\smin (29|30|31)\ss behind Slack/],
     [
       'user groups that do not exist or are empty',
-      { env: { OPERATORS: 'S0NOBODY01,U0BEN00001' } },
-      /\(`S0NOBODY01`\) can't be read \(no_such_subteam\).*\n.*\(`S0ONCALL01`\) is empty or disabled/,
-      ({ slack }) => slack.setUserGroup('S0ONCALL01', { disabled: true }),
+      {
+        env: { OPERATORS: 'S0BRIEF001,U0BEN00001' },
+        staff: ({ userGroups }) => void userGroups.push({ id: 'S0BRIEF001', handle: 'brief', name: 'Brief', members: [] }),
+      },
+      /The setting `OPERATORS` names `S0BRIEF001`, and Slack has no user group with this id\..*\n.*\(`S0ONCALL01`\) is empty or disabled/,
+      ({ slack }) => {
+        slack.workspace.userGroups.pop()
+        slack.setUserGroup('S0ONCALL01', { disabled: true })
+      },
     ],
     [
       'a user group without members to which a rule escalates',
-      { policy: `rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 30m, to: [S0LEADS00] } }]` },
+      {
+        policy: `rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 30m, to: [S0LEADS00] } }]`,
+        staff: ({ userGroups }) => void userGroups.push({ id: 'S0LEADS00', handle: 'leads', name: 'Leads', members: [] }),
+      },
       /\(`S0LEADS00`\) is empty or disabled/,
-      ({ slack }) => slack.workspace.userGroups.push({ id: 'S0LEADS00', handle: 'leads', name: 'Leads', members: [] }),
     ],
     [
       'a read-only key',
@@ -112,7 +124,7 @@ describe('a mistake', () => {
       ({ accountApi: { world, key } }) => Object.assign(world.data.apiKeys.find(({ token }) => token === key) ?? {}, { readOnly: true }),
     ],
   ])('is shown: %s', async (_, { policy, ...options }, words, change) => {
-    const world = await startWorld(policy ? { env: { POLICY_FILE: policyInFile(policy) } } : options)
+    const world = await startWorld(policy ? { ...options, env: { POLICY_FILE: policyInFile(policy) } } : options)
     change?.(world)
     expect(await complaints(world)).toMatch(words)
   })

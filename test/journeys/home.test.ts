@@ -93,6 +93,26 @@ describe('the Home tab', () => {
     expect(JSON.stringify(answer.view)).toContain('Request posted in <#C0OPS00001>: “Move `203.0.113.10`')
   })
 
+  test('shows the last five ended requests, the others on demand, and begins forms with the channel of the last one', async () => {
+    const world = await startWorld()
+    for (const skip of [0, 1, 2, 3, 4, 5]) {
+      const { card, elasticIp } = await requestMove(world, { skip })
+      await world.ada.click(card, 'Withdraw')
+      await untilCard(world.slack, new RegExp(`Withdrawn.*${elasticIp.address}`))
+    }
+    const shown = () => wordsOf(world, people.ada).match(/Open the request/g)?.length
+    const home = await openHome(world, people.ada, /Your requests \(6\).*Show more/)
+    expect(shown()).toBe(5)
+
+    await world.ada.click(home, 'Show more')
+    const long = await untilHome(world, people.ada, /Your requests \(6\)(?!.*Show more)/)
+    expect(shown()).toBe(6)
+
+    await world.ada.click(long, 'Move IP')
+    const form = await world.slack.until(() => world.ada.topView(), { what: 'the form for the channel' })
+    expect(JSON.stringify(form.view)).toContain(`"initial_conversation":"${ops}"`)
+  })
+
   test('answers a stale button in a direct message if no modal can be opened, and is updated', async () => {
     const world = await startWorld()
     const { card } = await requestMove(world)
@@ -113,7 +133,7 @@ describe('the Home tab', () => {
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
     await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
     const approved = await untilCard(world.slack, /\*Approved\.\*/)
-    const home = await openHome(world, people.ada, /approved: press \*Create key\* on the request by/)
+    const home = await openHome(world, people.ada, /Approved: press \*Create key\* on the request by/)
     expect(wordsOf(world, people.ada)).not.toContain('"text":"Create key"')
 
     const elements = ((approved.blocks ?? []) as unknown as Block[]).flatMap(({ elements: some = [] }) => some)

@@ -6,7 +6,7 @@ import { createBot } from '../../src/start/bot.ts'
 import { keyringOfBot, keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-process.ts'
-import type { SlackOptions } from '../sandbox/slack/slack.ts'
+import type { Slack, SlackOptions } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 
 /** The people of the sandbox's workspace. */
@@ -15,6 +15,8 @@ export interface WorldOptions {
   env?: Record<string, string>
   account?: Partial<AccountApiOptions>
   slack?: SlackOptions
+  /** Adds people and user groups before a bot starts, which checks those of its policy. */
+  staff?: (workspace: Slack['workspace']) => void
   /** Shortened, so that a test can see what takes a minute. */
   timings?: Timings
   /** The number of bots that share the work. People use the first one. */
@@ -31,6 +33,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
   const { env = {}, account = {}, replicas = 1, socketMode = false, timings = usualTimings } = options
   // A busy machine makes tests slow, and never red.
   const slack = await startSlack({ triggerLifeMs: 20_000, ackDeadlineMs: 20_000, ...options.slack })
+  options.staff?.(slack.workspace)
   const accountApi = await startAccountApi({ moveTakes: { min: 150, max: 300 }, ...account })
   const log: string[] = []
   /** The lines that the audit printed. */

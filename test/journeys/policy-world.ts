@@ -7,13 +7,16 @@ import { ops, people, startWorld, type World, type WorldOptions } from './world.
 export const finn = 'U0FIN00001'
 
 /** Starts a world under a policy, with Finn as an additional colleague. */
-export async function startWorldUnder(policy: string, { env = {}, ...options }: WorldOptions = {}) {
-  const world = await startWorld({ ...options, env: { ...env, POLICY_FILE: policyInFile(policy) } })
-  const { people: staff, channels, userGroups } = world.slack.workspace
-  staff.push({ id: finn, name: 'Finn Aalto', handle: 'finn' })
-  for (const channel of channels) channel.members.push(finn)
-  userGroups.push({ id: 'S0NETWORK1', handle: 'network', name: 'Network', members: [people.ben, finn] })
-  userGroups.push({ id: 'S0SECURE01', handle: 'security', name: 'Security', members: [people.ben, people.chiara] })
+export async function startWorldUnder(policy: string, { env = {}, staff: more, ...options }: WorldOptions = {}) {
+  const staff: WorldOptions['staff'] = (workspace) => {
+    workspace.people.push({ id: finn, name: 'Finn Aalto', handle: 'finn' })
+    for (const channel of workspace.channels) channel.members.push(finn)
+    const groups = { network: [people.ben, finn], security: [people.ben, people.chiara] }
+    workspace.userGroups.push({ id: 'S0NETWORK1', handle: 'network', name: 'Network', members: groups.network })
+    workspace.userGroups.push({ id: 'S0SECURE01', handle: 'security', name: 'Security', members: groups.security })
+    more?.(workspace)
+  }
+  const world = await startWorld({ ...options, staff, env: { ...env, POLICY_FILE: policyInFile(policy) } })
   return { ...world, finn: world.slack.as(finn), records: openRecords(world) }
 }
 export type PolicyWorld = Awaited<ReturnType<typeof startWorldUnder>>

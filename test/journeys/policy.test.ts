@@ -6,9 +6,12 @@ import { general, ops, people, untilCard, untilReport, untilShown } from './worl
 const nobody = 'S0NOBODY01'
 
 async function startWorldUnder(policy: string) {
-  const world = await start(policy)
-  world.slack.workspace.userGroups.push({ id: nobody, handle: 'nobody', name: 'Nobody yet', members: [] })
-  world.slack.workspace.userGroups.push({ id: 'S0PAGED001', handle: 'paged', name: 'Who is paged', members: [finn] })
+  const world = await start(policy, {
+    staff: ({ userGroups }) => {
+      userGroups.push({ id: nobody, handle: 'nobody', name: 'Nobody yet', members: [] })
+      userGroups.push({ id: 'S0PAGED001', handle: 'paged', name: 'Who is paged', members: [finn] })
+    },
+  })
   world.slack.invite(general)
   return world
 }

@@ -6,8 +6,9 @@ const hours = (count: number) => count * 3_600_000
 
 /** A request that can be approved for ten hours. `pass` lets time pass while no bot runs. */
 async function startRequest(keys = '') {
-  const world = await startWorldUnder(`rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h${keys} }`)
-  world.slack.workspace.userGroups.push({ id: 'S0LEADS00', handle: 'leads', name: 'Leads', members: [finn] })
+  const world = await startWorldUnder(`rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h${keys} }`, {
+    staff: ({ userGroups }) => void userGroups.push({ id: 'S0LEADS00', handle: 'leads', name: 'Leads', members: [finn] }),
+  })
   const { card } = await requestMove(world)
   const { id } = await onlyRequest(world.records)
   const pass = (count: number) => restart(world, () => world.records.shiftTimes(id, hours(count)))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { VirtualMachine } from '../../src/account/objects.ts'
 import { ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
-import { askWhichOne, findOption, findTyped, offerThings, optionById, suggesting } from '../../src/kit/thing.ts'
-import { virtualMachines } from '../../src/kit/things.ts'
+import { type AnyThing, askWhichOne, findOption, findTyped, offerThings, optionById, suggesting } from '../../src/kit/thing.ts'
+import { apiKeys, elasticIps, virtualMachines } from '../../src/kit/things.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import { fakeApp } from '../fake-app.ts'
 import { readableBlocks } from '../messages/readable.ts'
@@ -122,6 +122,24 @@ describe('a picker', () => {
       ['db-1 (Storefront, FRA)', '192.0.2.7 · vm_9nRm45pQIB1kZ', 'vm_9nRm45pQIB1kZ'],
       ['web-1 (Storefront, ASH)', '192.0.2.110 · vm_1zHfNurvp25kg', 'vm_1zHfNurvp25kg'],
     ])
+  })
+
+  test('leaves out what could only be refused, and says why if nothing else was meant', async () => {
+    const address = (last: number, status: string) => ({ id: `eip_${last}`, address: `203.0.113.${last}`, status })
+    const all = [address(1, 'active'), address(2, 'error'), { ...address(3, 'active'), id: 'ueip_3' }]
+    const keys = [{ id: 'tok_1', name: 'lockkeeper', tokenLastSlice: '2daaa' }]
+    const app = fakeApp({
+      lists: { elasticIps: async () => all as never, apiKeys: async () => keys as never },
+      ownLastSlices: { INFRA_API_KEY: '2daaa' },
+    })
+    const offered = async (thing: AnyThing, typed: string) =>
+      (await offerThings(app, thing, typed)).options.map(({ text, description }) => [text.text, description?.text])
+
+    expect(await offered(elasticIps, '203.0.113')).toEqual([['203.0.113.1, no server shown', 'eip_1']])
+    expect(await offered(elasticIps, '203.0.113.2')).toEqual([["203.0.113.2 can't be chosen.", 'Its status is error.']])
+    expect(await offered(elasticIps, '203.0.113.3')).toEqual([["203.0.113.3 can't be chosen.", 'BGP addresses are never moved.']])
+    expect(await offered(elasticIps, '203.0.113.9')).toEqual([])
+    expect(await offered(apiKeys, '')).toEqual([["lockkeeper can't be chosen.", 'Lockkeeper uses this key.']])
   })
 
   test('is filled with the name of a known id, and with the id if there is none', async () => {

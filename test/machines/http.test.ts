@@ -12,7 +12,7 @@ test('a machine requests, a person approves, and the machine learns how it ends'
   expect(requested).toMatchObject({ status: 201, json: { change: 'ip.move', state: 'waiting', ended: false, subject: body.elastic_ip } })
   const { id, links, message } = requested.json
   expect(requested.headers.get('location')).toBe(`/v1/requests/${id}`)
-  expect(message).toMatch(/^ci \(machine\) needs approval from S0ONCALL01 by /)
+  expect(message).toMatch(/^ci \(machine\) needs approval from @oncall by /)
   const card = await untilCard(world.slack, /ci \(machine\) needs approval from <!subteam\^S0ONCALL01>/)
   expect(card.text).toContain('Reason: `Deploy 42 <!channel>`'.replace('<!channel>', '&lt;!channel&gt;'))
   expect(card.text).toContain('Link from ci (machine), not checked: <https://ci.example.com/jobs/42|open it> (`ci.example.com`)')

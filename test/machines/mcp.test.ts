@@ -46,7 +46,7 @@ describe('an agent', () => {
       { name: 'wait_for_request', arguments: { id, wait: 30 } },
       { onprogress: ({ message = '' }) => heard.push(message) },
     )
-    await expect.poll(() => heard).toEqual([expect.stringMatching(/^Waiting\. ci \(machine\) needs approval from S0ONCALL01/)])
+    await expect.poll(() => heard).toEqual([expect.stringMatching(/^Waiting\. ci \(machine\) needs approval from @oncall/)])
     await world.ben.click(card, 'Approve')
     expect((await waiting).structuredContent).toMatchObject({ id, state: expect.not.stringMatching('waiting') })
     expect(JSON.parse(textOf(await waiting))).toEqual((await waiting).structuredContent)

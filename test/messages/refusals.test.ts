@@ -15,7 +15,6 @@ import {
   explain,
   explainAll,
   CommonFinding as schemaOfCommon,
-  storedDenialWords,
   tooLate,
 } from '../../src/messages/refusals.ts'
 import { whoApproves } from '../../src/messages/words.ts'
@@ -296,12 +295,5 @@ describe('a finding that this version does not know', () => {
 describe('a stored denial', () => {
   test.each(Object.values(denials))('$code is the same after its way through the audit', (denial) => {
     expect(Denial.parse(JSON.parse(JSON.stringify(denial)))).toEqual(denial)
-    expect(storedDenialWords(JSON.parse(JSON.stringify(denial)), labelOf).text).toBe(denialWords(denial, labelOf).text)
-  })
-
-  test('is shown as its code if this version does not know the code or its content', () => {
-    expect(storedDenialWords({ code: 'on-vacation', until: 'Monday' }, labelOf).text).toBe('`on-vacation`')
-    expect(storedDenialWords({ code: 'guest', action: 'teleport' }, labelOf).text).toBe('`guest`')
-    expect(storedDenialWords({ code: '<!channel>' }, labelOf).text).toBe('`&lt;!channel&gt;`')
   })
 })

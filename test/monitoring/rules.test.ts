@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { alertNames, readRules, readRuleTests, root, unknownIn } from './rules.ts'
 
-const [repository = ''] =
-  /https:\/\/github\.com\/[\w-]+\/[\w-]+/.exec(readFileSync(join(root, '.github/ISSUE_TEMPLATE/config.yml'), 'utf8')) ?? []
+const { repository: named } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const repository = named.replace('github:', 'https://github.com/')
 const rules = readRules()
 const recorded = rules.flatMap(({ record }) => record ?? [])
 

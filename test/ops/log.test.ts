@@ -56,6 +56,27 @@ const parseError = () => {
 }
 
 describe('the log', () => {
+  test('is text on a terminal, without emoji codes, and with a stack only if an error ended the process', () => {
+    const shown: string[] = []
+    const log = createLog({ level: 'info', isTerminal: true, destination: { write: (line) => void shown.push(line) } })
+    const error = new TypeError('broken')
+
+    log.info({ role: 'all', opsPort: 9090 }, 'Lockkeeper is starting')
+    log.warn({ code: 'read-key-unsuitable' }, ':warning: The read key has full access.')
+    log.error({ code: 'job-failed', error }, 'Work failed')
+    log.fatal({ code: 'defect', error }, 'A defect ended the process')
+
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the colors of a terminal
+    const plain = shown.map((line) => line.replace(/\u001b\[\d+m/g, '').replace(/^\[\S+\] /, ''))
+    expect(plain.slice(0, 3).join('')).toMatchInlineSnapshot(`
+      "INFO: Lockkeeper is starting {"role":"all","opsPort":9090}
+      WARN: The read key has full access. {"code":"read-key-unsuitable"}
+      ERROR: Work failed: TypeError: broken {"code":"job-failed"}
+      "
+    `)
+    expect(plain[3]).toMatch(/^FATAL: A defect ended the process: TypeError: broken\n\s+at /)
+  })
+
   it.each([
     ['a failed Redis login', ioredisError],
     ['an unknown Redis command', unknownCommandError],

@@ -101,6 +101,8 @@ test('two hours later the window is open, so that a move which waited for it is 
   expect(accountApi.journal.writes()).toHaveLength(writes + 1)
   expect(textOf(undecided.card)).toContain('needs approval')
 
+  await slack.until(() => slack.thread(ops, undecided.card.ts).some(({ text }) => /still needs approval/.test(text)))
+
   await use({ id: 'hours-later' })
   await slack.until(() => /expired/i.test(textOf(undecided.card)))
   expect((await use({ id: 'hours-later' })).said).toBe('It is 2 hours later. No request was open.')
@@ -225,3 +227,48 @@ test('another tool uses up the limit, until it is undone: Lockkeeper is refused 
   expect(undone.find(({ id }) => id === 'limit-used-up')?.isOn).toBe(false)
   expect(await statuses()).toEqual([404, 404])
 })
+
+test('two people must approve', async () => {
+  const { slack } = sandbox
+  expect((await use({ id: 'two-approvals', on: true })).said).toBe('New requests need Ben and Chiara.')
+  const { card, cardNow } = await requestMove(2, chiara)
+  await slack.as(ben).click(card, 'Approve')
+  await slack.until(() => slack.ephemerals(ben).some(({ text }) => text.includes('Approved (1 of 2). One more needed.')))
+  expect(cardNow()?.text).toMatch(/needs .*approv/)
+})
+
+test('Redis is away until it is switched back', async () => {
+  const { slack } = sandbox
+  expect((await use({ id: 'redis-away', on: true })).breakages.find(({ id }) => id === 'redis-away')?.isOn).toBe(true)
+  await slack.as(ben).command('/infra pending', { channel: ops })
+  await slack.until(() => slack.ephemerals(ben).some(({ text }) => text.includes("database (Redis) isn't responding")))
+
+  expect((await use({ id: 'redis-away', on: false })).breakages.find(({ id }) => id === 'redis-away')?.isOn).toBe(false)
+  // It connects again within 3 s.
+  await expect
+    .poll(
+      async () => {
+        const before = slack.ephemerals(ben).length
+        await slack.as(ben).command('/infra pending', { channel: ops })
+        return (await slack.until(() => slack.ephemerals(ben)[before])).text
+      },
+      { timeout: 20_000, interval: 500 },
+    )
+    .not.toContain("isn't responding")
+})
+
+test('everything starts over at the same address', async () => {
+  const { url, slack, accountApi } = sandbox
+  const { world } = accountApi
+  const web1 = world.data.servers.find(({ hostname }) => hostname === 'web-1')?.id
+  const elasticIp = world.elasticIps().find(({ address }) => address === '203.0.113.14')
+  world.moveByAnotherPerson(elasticIp?.id ?? '', world.third(elasticIp?.id ?? '').id)
+
+  expect((await use({ id: 'start-over' })).said).toMatch(/starts over/)
+  await expect.poll(() => sandbox.slack !== slack, { timeout: 50_000 }).toBe(true)
+
+  expect(sandbox.url).toBe(url)
+  expect(sandbox.slack.messages(ops)).toEqual([])
+  expect(sandbox.accountApi.world.elasticIp(elasticIp?.id ?? '')?.serverId).toBe(web1)
+  await requestMove(0)
+}, 60_000)

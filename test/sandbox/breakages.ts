@@ -9,6 +9,7 @@ import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import type { Keyring } from '../../src/domain/signing.ts'
 import { createKeys, type Keys } from '../../src/redis/key-names.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
+import type { TcpProxy } from '../faults/tcp-proxy.ts'
 import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { keyringOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
@@ -153,6 +154,24 @@ interface Around {
   machine: { url: string; token: string }
   /** Lets time pass for the policy, and restarts the bot. */
   passTime: (ms: number, shift: () => Promise<void>) => Promise<void>
+  /** Changes how many people must approve, and restarts the bot. */
+  requireApprovals: (count: number) => Promise<void>
+  outage: ReturnType<typeof createOutage>
+  startOver: () => Promise<void>
+}
+
+const outageMs = 60_000
+
+/** Refuses the connections of the bot to Redis. It ends by itself. */
+export function createOutage(proxy: Pick<TcpProxy, 'refuse' | 'heal'>) {
+  let ends: NodeJS.Timeout | undefined
+  function turn(on: boolean): void {
+    clearTimeout(ends)
+    ends = on ? setTimeout(turn, outageMs, false).unref() : undefined
+    if (on) proxy.refuse()
+    else proxy.heal()
+  }
+  return { turn, isOn: () => ends !== undefined }
 }
 
 const slowMs = 2_000
@@ -170,8 +189,19 @@ export function createBreakages(around: Around): Breakage[] {
     switchOf('slack-slow', 'Slack is slow', `Slack takes ${slowMs / 1000} seconds longer to answer Lockkeeper.`, (isOn) => {
       for (const method of ['*', 'response_url']) slack.faults.add({ method, kind: 'delay', delayMs: slowMs, times: always, when: isOn })
     }),
+    {
+      id: 'redis-away',
+      name: 'Redis is away',
+      effect: 'Lockkeeper cannot reach its database for a minute, or until you switch this off.',
+      kind: 'switch',
+      get isOn() {
+        return around.outage.isOn()
+      },
+      turn: (on) => void around.outage.turn(on),
+    },
     limitUsedUp(around),
     freeze(around),
+    twoApprovals(around),
     {
       id: 'moved-meanwhile',
       name: 'Someone else moves an address',
@@ -199,7 +229,7 @@ export function createBreakages(around: Around): Breakage[] {
     {
       id: 'hours-later',
       name: 'Two hours later',
-      effect: 'Two hours pass for everything, and Lockkeeper restarts.',
+      effect: 'Two hours pass for everything, and Lockkeeper restarts. It reminds of a request that waits, which expires two hours later.',
       kind: 'act',
       verb: 'Skip 2 hours',
       run: () => skipHours(around),
@@ -213,7 +243,38 @@ export function createBreakages(around: Around): Breakage[] {
       verb: 'Skip 30 days',
       run: () => skipDays(around),
     },
+    {
+      id: 'start-over',
+      name: 'Start over',
+      effect: 'Everything is as it was at the beginning: the account, Slack, Redis and Lockkeeper.',
+      kind: 'act',
+      verb: 'Start over',
+      run: async () => {
+        // The page gets this answer first. It reloads when it is connected again.
+        setTimeout(() => around.startOver().catch((error: Error) => process.stderr.write(`${error.message}\n`)), 200)
+        return 'The sandbox starts over. This takes a few seconds.'
+      },
+    },
   ]
+}
+
+/** Everything needs two approvals, of Ben and of Chiara. */
+function twoApprovals({ requireApprovals }: Around): Breakage {
+  let isOn = false
+  return {
+    id: 'two-approvals',
+    name: 'Two people must approve',
+    effect: 'The policy requires the approvals of Ben and of Chiara for every change, and Lockkeeper restarts.',
+    kind: 'switch',
+    get isOn() {
+      return isOn
+    },
+    async turn(on) {
+      isOn = on
+      await requireApprovals(on ? 2 : 1)
+      return on ? 'New requests need Ben and Chiara.' : 'New requests need one approval.'
+    },
+  }
 }
 
 /** `plan` is called once, and receives the function that says whether the switch is on. */

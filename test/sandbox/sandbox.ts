@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startTcpProxy } from '../faults/tcp-proxy.ts'
 import { elasticIp, elasticIps } from './account-api/data.ts'
 import { documentedLimits, type Limits } from './account-api/rate-limiter.ts'
 import { startAccountApi } from './account-api/start-account-api.ts'
 import { botVariables, createBotProcess } from './bot-process.ts'
-import { type Breakage, createBreakages, openStoredRequests } from './breakages.ts'
+import { type Breakage, createBreakages, createOutage, openStoredRequests } from './breakages.ts'
 import { commandSuggestions, shortcutSuggestions } from './features.ts'
 import { freePort } from './programs.ts'
 import { findRedis } from './redis/start-redis.ts'
@@ -34,10 +35,12 @@ const policyText = readFileSync(new URL('./policy.yml', import.meta.url), 'utf8'
 const hourMs = 3_600_000
 const timeOfDay = (ms: number) => new Date(ms).toISOString().slice(11, 16)
 
-/** The policy with a window of four hours each day. */
-function policyWith(opensAt: number): string {
+/** The policy with a window of four hours each day. `approvals`: how many people must approve. */
+function policyWith(opensAt: number, approvals: number): string {
   const hours = `from: "${timeOfDay(opensAt)}", to: "${timeOfDay(opensAt + 4 * hourMs)}"`
-  return policyText.replace(/from: "\d\d:\d\d", to: "\d\d:\d\d"/, hours)
+  return policyText
+    .replace(/from: "\d\d:\d\d", to: "\d\d:\d\d"/, hours)
+    .replaceAll(/approve: \[(S\w+)\]/g, `approve: {any_of: [$1], approvals: ${approvals}}`)
 }
 
 /** web-1 has several Elastic IPs here, so that it is worth to evacuate it. */
@@ -47,6 +50,41 @@ function moreOfWeb1() {
 
 /** Starts Redis, the stand-ins, the page, and the real bot as its own process. Resolves when all of them are ready. */
 export async function startSandbox(options: SandboxOptions = {}) {
+  let current = await open(options, startOver)
+
+  /** Everything ends, and starts again at the same address. */
+  async function startOver(): Promise<void> {
+    await current.close()
+    current = await open({ ...options, port: Number(new URL(current.url).port) }, startOver)
+  }
+
+  return {
+    get url() {
+      return current.url
+    },
+    get slack() {
+      return current.slack
+    },
+    get accountApi() {
+      return current.accountApi
+    },
+    get redis() {
+      return current.redis
+    },
+    get redisPrefix() {
+      return current.redisPrefix
+    },
+    get bot() {
+      return current.bot
+    },
+    get machine() {
+      return current.machine
+    },
+    close: () => current.close(),
+  }
+}
+
+async function open(options: SandboxOptions, startOver: () => Promise<void>) {
   const { transport = 'http', moveTakes = { min: 6_000, max: 12_000 }, limits = documentedLimits } = options
   const closing: (() => Promise<void>)[] = []
   /** Closes everything in the order of dependence: the bot first. */
@@ -67,6 +105,11 @@ export async function startSandbox(options: SandboxOptions = {}) {
     slack.workspace.zone = Intl.DateTimeFormat().resolvedOptions().timeZone
     const redis = await findRedis({ appendonly: true })
     closing.push(redis.stop)
+    const redisUrl = new URL(redis.url)
+    const proxy = await startTcpProxy({ host: redisUrl.hostname, port: Number(redisUrl.port || 6379) })
+    closing.push(proxy.close)
+    redisUrl.host = `127.0.0.1:${proxy.port}`
+    const outage = createOutage(proxy)
     const accountApi = await startAccountApi({ moveTakes, limits, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })
     closing.push(accountApi.close)
 
@@ -78,10 +121,11 @@ export async function startSandbox(options: SandboxOptions = {}) {
     closing.push(() => rm(folder, { recursive: true, force: true }))
     const policyFile = join(folder, 'policy.yml')
     let opensAt = Date.now() + 1.5 * hourMs
-    await writeFile(policyFile, policyWith(opensAt))
+    let approvals = 1
+    await writeFile(policyFile, policyWith(opensAt, approvals))
     slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
     const env = {
-      ...botVariables({ slack, accountApi, redisUrl: redis.url, socketMode: transport === 'socket' }),
+      ...botVariables({ slack, accountApi, redisUrl: redisUrl.href, socketMode: transport === 'socket' }),
       ...(limits === documentedLimits ? shippedLimits : {}),
       HOST: '127.0.0.1',
       REDIS_PREFIX: redisPrefix,
@@ -102,20 +146,29 @@ export async function startSandbox(options: SandboxOptions = {}) {
     const bot = createBotProcess({ opsPort, onLine: options.botOutput, onEnd: options.botEnded, env })
     closing.push(() => bot.kill('SIGTERM'))
     await bot.start()
-    const requests = openStoredRequests(env)
+    const requests = openStoredRequests({ ...env, REDIS_URL: redis.url })
     closing.push(async () => requests.close())
     const alerts = { url: `http://127.0.0.1:${alertsPort}/alerts/alertmanager`, token: alertsToken }
     const machine = { url: `http://127.0.0.1:${machinesPort}`, token: machineToken }
-    /** Makes the hours of the policy older, and restarts the bot. `shift`: what else becomes older meanwhile. */
-    async function passTime(ms: number, shift: () => Promise<void>): Promise<void> {
+    /** Restarts the bot with the policy as it is then. */
+    async function restart(whileDown: () => Promise<void> = async () => {}): Promise<void> {
+      outage.turn(false)
       await bot.kill('SIGTERM')
-      // If the window opens meanwhile, it has just opened, so that nothing is missed that waits for it.
-      opensAt = opensAt > Date.now() ? Math.max(opensAt - ms, Date.now() - 10 * 60_000) : opensAt - ms
-      await writeFile(policyFile, policyWith(opensAt))
-      await shift()
+      await writeFile(policyFile, policyWith(opensAt, approvals))
+      await whileDown()
       await bot.start()
     }
-    breakages = createBreakages({ slack, accountApi, requests, alerts, machine, passTime })
+    /** Makes the hours of the policy older. `shift`: what else becomes older meanwhile. */
+    async function passTime(ms: number, shift: () => Promise<void>): Promise<void> {
+      // If the window opens meanwhile, it has just opened, so that nothing is missed that waits for it.
+      opensAt = opensAt > Date.now() ? Math.max(opensAt - ms, Date.now() - 10 * 60_000) : opensAt - ms
+      await restart(shift)
+    }
+    async function requireApprovals(count: number): Promise<void> {
+      approvals = count
+      await restart()
+    }
+    breakages = createBreakages({ slack, accountApi, requests, alerts, machine, passTime, requireApprovals, outage, startOver })
     return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, machine, close }
   } catch (error) {
     await close()

@@ -157,7 +157,7 @@ function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
   const { kind, resource, facts, rule, via, reason, answer, resourceId, causes, text, to, act, attempted } = entry
   const why =
     act === 'refused'
-      ? [mrkdwn`tried ${attemptWords(entry, catalog)}`, ...whyRefused(entry, catalog)].map(({ text }) => text)
+      ? [mrkdwn`tried ${attemptWords(entry, catalog)}`, ...whyRefused(entry)].map(({ text }) => text)
       : causesInWords(entry, catalog)
   const members = [kind, resource, rule, via, reason, resourceId, text, to, act, attempted, JSON.stringify([facts, answer, causes])]
   return [...members, subjectOf(entry, catalog), wordsOfAct(entry), ...why].join('\n').toLowerCase()

@@ -12,6 +12,7 @@ import {
   channelMention,
   code,
   dateTime,
+  exactTime,
   joinMrkdwn,
   link,
   type Mrkdwn,
@@ -187,8 +188,7 @@ function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
 
 function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges): Mrkdwn | undefined {
   const refused = entries.filter(({ act }) => act === 'refused')
-  if (requestId === undefined)
-    return joined([...refused.flatMap((entry) => whyRefused(entry, catalog)), ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
+  if (requestId === undefined) return joined([...refused.flatMap(whyRefused), ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
   const attempts = refused.reduce((sum, { count = 1 }) => sum + count, 0)
   const has = (wanted: string) => entries.some(({ act }) => act === wanted)
   const discarded = entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog))
@@ -248,7 +248,7 @@ function earlyStepsOfItems(entries: FoundEntry[]): FoundEntry[] {
 export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChanges): Details['facts'][number] {
   const { act, by, at, reason, text, answer, resourceId, passed = [] } = entry
   const why = whyUnverified(entry)
-  const whoAndWhen = by === undefined ? dateTime(at) : mrkdwn`${mention(by)}, ${dateTime(at)}`
+  const whoAndWhen = by === undefined ? exactTime(at) : mrkdwn`${mention(by)}, ${exactTime(at)}`
   const own = subjectOf(entry, catalog)
   const parts = [
     act === 'refused' ? refusedSentence(entry, subject, catalog) : whoAndWhen,

@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import { live } from 'lit-html/directives/live.js'
 import { api } from './api.ts'
 import { iconButton, icons } from './icons.ts'
-import { notify, update } from './page.ts'
+import { notify, page, update } from './page.ts'
 import type { Breakage } from './shapes.ts'
 
 let breakages: Breakage[] = []
@@ -23,7 +23,8 @@ export async function readBreakages() {
   const answer = await api.breakages()
   if (answer.ok && busy === undefined) breakages = answer.breakages
   update()
-  if (breakages.length > 0) setTimeout(readBreakages, 2_000)
+  // At the beginning the page is there before what it can break.
+  if (answer.ok || breakages.length > 0) setTimeout(readBreakages, 2_000)
 }
 
 async function use({ id, name }: Breakage, on?: boolean) {
@@ -34,6 +35,7 @@ async function use({ id, name }: Breakage, on?: boolean) {
   const answer = await api.break(id, on)
   busy = undefined
   if (answer.ok) breakages = answer.breakages
+  page.startsOver = answer.ok && id === 'start-over'
   const sentence = answer.ok ? answer.said : answer.error
   if (sentence) said = { id, sentence }
   if (!isOpen) notify(sentence ?? `${on ? 'Switched on' : 'Switched off again'}: “${name}”.`, 'drawer')

@@ -15,6 +15,8 @@ export const page = {
   thread: undefined as string | undefined,
   state: undefined as PageState | undefined,
   isConnected: true,
+  /** Whether the next connection is to a sandbox that has started over. */
+  startsOver: false,
   isSideOpen: false,
   /** What the phones of people show. */
   toasts: [] as Notification[],
@@ -141,6 +143,7 @@ function follow() {
     notice: notify,
     notification: showToast,
     connected(live) {
+      if (live && page.startsOver) return location.assign(location.pathname)
       page.isConnected = live
       update()
     },

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
-import { isObject, type Json, NotDescribed, parseJson, refuseOthers, stringOf } from './json.ts'
+import { isObject, isYes, type Json, NotDescribed, parseJson, refuseOthers, stringOf } from './json.ts'
 import type { FaultPlan } from './slack.ts'
 import type { Parts } from './start-slack.ts'
 import { createRateLimits } from './state.ts'
@@ -252,18 +252,20 @@ export function peopleMethods({ directory }: Stores): Record<string, Method> {
 
     'usergroups.list': {
       scopes: ['usergroups:read'],
-      args: [],
-      run: () => ({ usergroups: workspace.userGroups.filter((group) => !group.disabled).map(toSlackGroup) }),
+      args: ['include_disabled'],
+      run: (args) => ({
+        usergroups: workspace.userGroups.filter((group) => isYes(args.include_disabled) || !group.disabled).map(toSlackGroup),
+      }),
     },
 
     'usergroups.users.list': {
-      args: ['usergroup'],
+      args: ['usergroup', 'include_disabled'],
       scopes: ['usergroups:read'],
       run(args) {
         required(args, 'usergroup')
         const group = directory.userGroup(stringOf(args.usergroup))
         if (group === undefined) throw new Refusal('no_such_subteam')
-        return { users: group.disabled ? [] : [...group.members] }
+        return { users: group.disabled && !isYes(args.include_disabled) ? [] : [...group.members] }
       },
     },
   }
