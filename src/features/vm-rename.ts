@@ -11,7 +11,7 @@ import { type Form, pick, text } from '../kit/form.ts'
 import { findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
 import type { CommandCall } from '../slack/commands.ts'
-import { code, mrkdwn } from '../slack/text.ts'
+import { mrkdwn, nameWords } from '../slack/text.ts'
 import { readPair } from '../slack/typed-words.ts'
 
 const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
@@ -107,7 +107,7 @@ async function findNamed(app: App, typed: string, name: string, signal: AbortSig
     typed,
     found: await findTyped(app, virtualMachines, typed, signal),
     inputOf: (virtualMachineId) => ({ virtualMachineId, name }),
-    ask: mrkdwn`Which one should be renamed to ${code(name)}?`,
+    ask: mrkdwn`Which one should be renamed to ${nameWords(name)}?`,
     byId: `vm rename <id> ${name}`,
   }
 }

@@ -7,7 +7,7 @@ import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, 
 import { stateWithCount } from './items.ts'
 import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
-import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
+import { type CardView, cardActions, cardBody, cardRest, deadlineWords, prefixOf, statusLine } from './request-message.ts'
 import { watchBlocks } from './watches.ts'
 import { cardButtons, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
 
@@ -102,14 +102,16 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest = mr
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
 function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<string>): KnownBlock[] {
   const { id, revision, state } = card.request
-  const title = wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open the request')], '  ·  '))
+  const title = wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open')], '  ·  '))
   if (!decided.has(id)) {
-    return [...title, ...cardBody(card), ...actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`), divider()]
+    const buttons = actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`)
+    return [...title, ...cardBody(card), ...buttons, ...cardRest(card), divider()]
   }
   return [
     ...title,
     ...cardBody(card, isOpen(state) ? statusLine(card) : ownWords(capitalised(stateLine(card, 'mine').text))),
-    ...context([mrkdwn`Stays here until you press *Refresh* or open this tab again.`]),
+    ...context([mrkdwn`Stays here until *Refresh*.`]),
+    ...cardRest(card),
     divider(),
   ]
 }
@@ -117,8 +119,8 @@ function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<str
 function shortEntry({ card, link: address }: HomeEntry, part: string, content: HomeContent): KnownBlock[] {
   const { request } = card
   const how = stateLine(card, part)
-  const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
-  const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
+  const who = part === 'mine' ? [] : [mrkdwn`by ${mention(request.origin.userId)}`]
+  const line = joinMrkdwn([how, ...who, mrkdwn`<#${request.origin.channelId}>`, link(address, 'Open')], '  ·  ')
   return [
     ...wholeSection(mrkdwn`${titleOf(card)}\n${line}`),
     ...actions(shortActions(card, content), `home-${part}-${request.id}-${request.revision}`),

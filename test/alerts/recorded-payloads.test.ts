@@ -120,7 +120,7 @@ test('people read the name, the link and the summary of an alert, whoever sent i
   const shown = ['alertmanager/firing.json', 'grafana/firing.json', 'grafana/test-button.json'].map((file) => {
     const [alert] = read(file).alerts
     if (!alert) throw new Error(`${file} has no alert`)
-    return `${alertWords(sourceOf(alert)).text}: ${reasonOf(alert)}`
+    return `${alertWords(sourceOf(alert)).text}: ${reasonOf(alert, 'web-1')}`
   })
 
   expect(shown).toMatchInlineSnapshot(`

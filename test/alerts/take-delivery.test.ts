@@ -12,8 +12,8 @@ test('an alert without a text says its name as the reason, and a long text is cu
   const [none] = read([{ ...down(), annotations: { summary: ' \u200b ' } }])
   const [long] = read([{ ...down(), annotations: { summary: 'x'.repeat(2_000) } }])
 
-  expect(none && reasonOf(none)).toBe('Alert NodeDown')
-  expect(long && reasonOf(long)).toHaveLength(500)
+  expect(none && reasonOf(none, 'web-1')).toBe('NodeDown on web-1')
+  expect(long && reasonOf(long, 'web-1')).toHaveLength(500)
 })
 
 test('an alert may name its server by hostname, id or primary address, with a port and in any case', async () => {
