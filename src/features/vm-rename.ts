@@ -43,7 +43,7 @@ export const renameFindings = findings({
   namesakes: namesakes(virtualMachines),
 
   ...changedSince,
-  'name-changed': finding('It was called {before} when this was requested, and is called {now} now.'),
+  'name-changed': finding('It is called {now} now, not {before}.'),
   /** `name`: the old name, or the id if the account API showed no name. */
   'virtual-machine-gone': finding('{name} no longer exists on the account.', { next: '' }),
   'renamed-by-others': finding('{name} is now called {now}. Another change renamed it.'),

@@ -265,7 +265,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'only-involved-may-withdraw':
       return mrkdwn`Only ${whoIsInvolved(denial)} can withdraw it.`
     case 'too-few-approvers':
-      return mrkdwn`Nothing was requested: ${ruleWords(denial.rule)} needs ${denial.needed} approvers${denial.requester === undefined ? ' besides you' : ''}. The people who run Lockkeeper can add some.`
+      return mrkdwn`Nothing was requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.requester === undefined ? ' besides you' : ''}. The people who run Lockkeeper can add some.`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, ${tryAgain}`
     case 'own-request':

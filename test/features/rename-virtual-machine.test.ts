@@ -89,8 +89,8 @@ test('what has changed since the approval of a rename is another name or project
   const since = (now: Partial<RenameFacts>) => differences(approved, { ...approved, ...now }).map(inWords)
 
   expect(since({ oldName: 'web-2', project: { id: 'proj_2RBis9AK23gEc', name: 'Billing' } })).toEqual([
-    'It was called web-1 when this was requested, and is called web-2 now.',
-    'It was in project Storefront when this was requested, and is in Billing now.',
+    'It is called web-2 now, not web-1.',
+    'It is in project Billing now, not in Storefront.',
   ])
   expect(since({ address: '192.0.2.7', project: { id: 'proj_1oNqx62cx6bn0', name: 'Shop' } })).toEqual([])
   expect(differences({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' }, approved)).toEqual([])

@@ -15,7 +15,7 @@ describe('a firing alert', () => {
     const card = await untilProposed(world)
 
     expect(card.text).toMatch(/Alertmanager needs approval from <!subteam\^S0ONCALL01>[\s\S]*Reason: `web-1:9100 is down`/)
-    expect(card.text).toContain('Alert `NodeDown`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it>')
+    expect(card.text).toContain('Alert NodeDown, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it>')
     expect(card.text).toContain('The policy chose the target.')
     await world.ben.click(card, 'Approve')
     expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(/^<@U0BEN00001> :large_green_circle: \*Done\.\*/)
@@ -62,7 +62,7 @@ describe('a firing alert', () => {
     const list = botMessages(world).find(({ text }) => text.includes('3 alerts'))
     expect(list?.text.split('\n')).toEqual([
       ':warning: *Nothing was requested for 3 alerts.* By hand: `/infra evacuate`.',
-      expect.stringContaining('`bastion-1`: 2 servers are called `bastion-1`: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
+      expect.stringContaining('bastion-1: 2 servers are called bastion-1: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
       expect.stringContaining('`rack-1`: The account shows no server `rack-1`.'),
       expect.stringContaining('`legacy-cart-1`: The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate.'),
     ])
@@ -77,7 +77,7 @@ describe('a firing alert', () => {
 
     await expect.poll(() => botMessages(world).length).toBe(1)
     const why = 'The rule “failover” requires a reason with a match of `INC-\\d+`.'
-    expect(botMessages(world)[0]?.text).toContain(`\`web-1\`: ${why}`)
+    expect(botMessages(world)[0]?.text).toContain(`web-1: ${why}`)
     expect(await world.records.all()).toEqual([])
     const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
     expect(metrics).toContain('lockkeeper_alerts_refused_total{reason="rule"} 1\n')

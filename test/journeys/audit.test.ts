@@ -25,7 +25,7 @@ test('a whole move is one row, beside the events of the account, with its steps 
   const world = await startWorld()
   const { elasticIp, target, card } = await requestMove(world)
   await world.ada.click(card, 'Approve')
-  await untilShown(world.slack, people.ada, /another approver must do that/)
+  await untilShown(world.slack, people.ada, /another approver must decide/)
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
   const { id } = world.accountApi.world.third(elasticIp.id)
@@ -54,7 +54,7 @@ test('a whole move is one row, beside the events of the account, with its steps 
   expect(steady((await untilShown(world.slack, people.ben, /Requested:/)).text)).toMatchInlineSnapshot(`
     "*“Move 203.0.113.10: web-1 → web-2”*
     Requested: <@U0ADA00001>, (time)  ·  setting \`APPROVERS\`
-    Refused: <@U0ADA00001> tried \`approve\` on this request, (time): You requested this, so another approver must do that. To cancel it, press *Withdraw*.
+    Refused: <@U0ADA00001> tried \`approve\` on this request, (time): You requested this, so another approver must decide. To cancel it, press *Withdraw*.
     Approved: <@U0BEN00001>, (time)  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
     Sent to the account: (time)
     Accepted by the account: (time)  ·  account API: move accepted (202)

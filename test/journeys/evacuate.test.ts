@@ -30,7 +30,7 @@ describe('an evacuation', () => {
 
     expect(patched(world)).toEqual(own.map(({ id }) => id))
     for (const { id } of own) expect(serverOf(world, id)).toBe(target)
-    expect(report.text).toContain('14 Elastic IPs are assigned to `web-2`.')
+    expect(report.text).toContain('14 Elastic IPs are assigned to web-2.')
     expect(report.blocks?.find(({ type }) => type === 'data_table')?.rows).toHaveLength(15)
     for (const { address } of own) expect(report.text).toContain(`:large_green_circle: \`${address}\`  moved`)
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
@@ -153,7 +153,7 @@ describe('an evacuation', () => {
 
 describe('the addresses of an evacuation', () => {
   test('are refused with the reasons if one cannot be moved, and can be left out in the form, which lists BGP addresses', async () => {
-    const notMoved = '`203.0.113.70` not moved: BGP, may be announced by `web-1`. Close their sessions by hand.'
+    const notMoved = '`203.0.113.70` not moved: BGP, may be announced by web-1. Close their sessions by hand.'
     const own = addresses(3, (index) => (index === 1 ? { status: 'error' } : {}))
     const world = await worldWith(own)
 
@@ -203,7 +203,7 @@ describe('the addresses of an evacuation', () => {
     await forgetLists(world)
 
     const card = await requestEvacuation(world)
-    expect(card.text).toContain('The account shows no server for 3 of the addresses. Lockkeeper saw them on')
+    expect(card.text).toContain('The account shows no server for 3 addresses, last seen on')
     world.accountApi.world.moveBehindOurBack(own[2]?.id ?? '', third)
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Partly done/)

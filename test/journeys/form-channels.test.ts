@@ -4,7 +4,7 @@ import { general, ops, people, startWorld, untilCard, type World } from './world
 
 const shared = 'C0SHARED01'
 const secret = 'C0SECRET01'
-const absent = "I'm not in this channel. Run `/invite @Lockkeeper` in it, then try again."
+const absent = "I'm not in this channel. Run `/invite @Lockkeeper`, then try again."
 const move = { 'Elastic IP': '203.0.113.10 on web-1', Server: 'web-2 (Storefront, ASH)' }
 
 /** Adds a private channel. */

@@ -61,7 +61,7 @@ describe('the Home tab', () => {
     await requestMove(world, { skip: 1 })
     const home = await openHome(world, people.chiara, /Needs your approval \(2\)/)
     const [asked, second] = approvals(world, people.chiara)
-    expect(asked?.asks).toBe('Approve this change? Move `203.0.113.10`: `web-1` → `web-2`')
+    expect(asked?.asks).toBe('Approve this change? Move `203.0.113.10`: web-1 → web-2')
 
     // Another process takes the click.
     world.slack.connectBot(world.bots[1]?.slackUrl ?? '')
@@ -90,7 +90,7 @@ describe('the Home tab', () => {
     await untilHome(world, people.ada, /Your requests \(1\)/)
     // Nothing else tells a person who sees no channel that the request was posted, and where.
     const answer = await world.slack.until(() => (world.ada.topView()?.title === 'Request sent' ? world.ada.topView() : undefined))
-    expect(JSON.stringify(answer.view)).toContain('Request posted in <#C0OPS00001>: “Move `203.0.113.10`')
+    expect(JSON.stringify(answer.view)).toContain('Posted in <#C0OPS00001>: “Move `203.0.113.10`')
   })
 
   test('answers a stale button in a direct message if no modal can be opened, and is updated', async () => {

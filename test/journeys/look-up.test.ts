@@ -56,9 +56,9 @@ describe('Look up in Lockkeeper', () => {
         .replaceAll(/https:\S+\|/g, 'https://…|'),
     ).toMatchInlineSnapshot(`
       "*\`203.0.113.10\`*  Elastic IP, active
-      On \`web-1\` (on)
+      On web-1 (on)
       \`Storefront, ASH\`  \`eip_…\` [Move…]
-      (Open request: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`, waiting for approval  ·  requested by <@U0ADA00001>  ·  <https://…|Open the request>)
+      (Open request: Move \`203.0.113.10\`: web-1 → web-2, waiting for approval  ·  requested by <@U0ADA00001>  ·  <https://…|Open the request>)
 
       *\`kafka-3\`*  server, off
       No Elastic IPs
@@ -81,7 +81,7 @@ describe('Look up in Lockkeeper', () => {
     const { shown } = await lookUp(world, `${ids} 203.0.113.10 web-1`)
 
     expect(world.accountApi.journal.length - before).toBeLessThanOrEqual(3)
-    expect(wordsOf(shown)).toMatch(/\*`203\.0\.113\.10`\*[\s\S]*\*`web-1`\*/)
+    expect(wordsOf(shown)).toMatch(/\*`203\.0\.113\.10`\*[\s\S]*\*web-1\*/)
   })
 })
 

@@ -51,7 +51,7 @@ rules:
     await world.chiara.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
 
-    expect(wordsOf(denied)).toBe(`You aren't an approver of this request. <@${people.chiara}> can approve or reject it.`)
+    expect(wordsOf(denied)).toBe(`You aren't an approver of this. These are: <@${people.chiara}>.`)
     const entry = (await world.records.audit()).find(({ act }) => act === 'approve')
     expect(entry).toMatchObject({ by: people.chiara, rule: 'production', via: people.chiara })
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(target.id)

@@ -55,7 +55,7 @@ describe('a move that was requested for later', () => {
     const { world, card, pass } = await startScheduled({ approve: false, expires: '30m' })
 
     await pass(minutes(60))
-    await untilReport(world.slack, card.ts, /still needs approval/)
+    await untilReport(world.slack, card.ts, /needs approval/)
     await pass(minutes(61))
 
     await untilReport(world.slack, card.ts, /Expired/)

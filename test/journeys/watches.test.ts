@@ -62,12 +62,12 @@ test('watches are listed and ended by those who have them, also on Home', async 
   const { ada, ben, slack } = world
   await watch(world, 'server web-1')
   await ada.command('/infra watch server web-1', { channel: ops })
-  await untilShown(slack, people.ada, /You watch Server `web-1` here already/)
+  await untilShown(slack, people.ada, /You watch Server web-1 here already/)
   await watch(world, 'ip 203.0.113.10')
 
   await ada.command('/infra watches', { channel: ops })
   const list = await untilShown(slack, people.ada, /\*You watch 2 of at most 20\*/)
-  expect(list.text).toContain('Server `web-1`: posts in <#C0OPS00001> until <!date')
+  expect(list.text).toContain('Server web-1: posts in <#C0OPS00001> until <!date')
   await ada.click(list, 'End')
   await slack.until(() => slack.ephemerals(people.ada).find(({ text }) => text.includes('You watch 1 of at most 20')))
 

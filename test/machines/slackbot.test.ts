@@ -78,7 +78,7 @@ describe("Slack's assistant", () => {
     expect((await world.tool('propose_move', { ...keyed, reason: 'another' })).text).toMatch(/^This idempotency key was used for another/)
     // The key of another person is another key.
     expect((await world.tool('propose_move', keyed, { userId: people.chiara })).text).toMatch(
-      /^Nothing was requested, because U0ADA00001 has/,
+      /^Nothing was requested: U0ADA00001 has/,
     )
     expect(await world.records.all()).toHaveLength(1)
   })

@@ -53,7 +53,7 @@ describe('the preflight check of a move', () => {
 
   test.each<[string, Partial<MoveReads>, string]>([
     ['moving', { elasticIp: elasticIpFor({ status: 'moving', server: { id: ids.web3, hostname: 'web-3' } }) }, 'is already moving.'],
-    ['not active', { elasticIp: elasticIpFor({ status: 'configuring' }) }, 'has status configuring. Only active Elastic IPs can be moved.'],
+    ['not active', { elasticIp: elasticIpFor({ status: 'configuring' }) }, 'has status configuring, not active.'],
     ['BGP by its id', { elasticIp: elasticIpFor({ id: 'ueip_v9BVDaGvdRm1W' }) }, isBgp],
     ['BGP by its mode', { elasticIp: elasticIpFor({ mode: 'BGP', status: 'error' }) }, isBgp],
     ['there', { elasticIp: elasticIpFor({ server: { id: ids.web2, hostname: 'web-2' } }) }, '203.0.113.10 is already on web-2.'],

@@ -63,12 +63,12 @@ describe('the check of an evacuation', () => {
 
   const isOff = { status: 'error' }
   const elsewhere = { server: { id: 'sv_9', hostname: 'web-9' } }
-  const toChoose = 'To move the others, leave out the target and choose them in the form.'
+  const toChoose = 'To move the others, leave the target out.'
   test.each<[string, Partial<EvacuationReads>, string, typeof input & { elasticIpIds?: string[] }]>([
     [
       'one that is not active',
       { all: [ip(1), ip(2, isOff)] },
-      `1 of 2 addresses can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. ${toChoose}`,
+      `Nothing was requested: 1 of 2 addresses can't move to web-2. 203.0.113.2 has status error, not active. ${toChoose}`,
       input,
     ],
     [
