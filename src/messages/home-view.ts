@@ -150,14 +150,14 @@ function stateLine(card: CardView, part: string): Mrkdwn {
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
 function shortActions(card: CardView, { approvableAlone, viewerId }: HomeContent): Button[] {
   const { id, origin } = card.request
-  const { handOver, withdraw, startNow, reject, approve } = cardButtons
+  const { handOver, withdraw, startNow, reject, approve, details } = cardButtons
   const unusable = origin.userId === viewerId ? [reject, ...(approvableAlone.has(id) ? [] : [approve])] : [withdraw]
-  return without(card, [handOver, startNow, ...unusable])
+  return without(card, [handOver, startNow, details, ...unusable])
 }
 
 function without(card: CardView, buttons: string[]): Button[] {
   // The next request can have moved to where the pointer is.
-  return cardActions(card, { confirmsApproval: true }).filter(({ action_id: id }) => ![cardButtons.details, ...buttons].includes(id ?? ''))
+  return cardActions(card, { confirmsApproval: true }).filter(({ action_id: id }) => !buttons.includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): Mrkdwn {

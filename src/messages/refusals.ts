@@ -253,7 +253,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`Machines can't request changes of API keys. Nothing was requested.`
     case 'not-a-requester':
       if (whoIsIn(denial.requesters).text === '') return mrkdwn`Only machines can request this here. Ask the people who run Lockkeeper.`
-      return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}.`
+      return mrkdwn`You can't request this here. Ask ${whoIsIn(denial.requesters)}, or the people who run Lockkeeper.`
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this. These are: ${whoApproves(denial.approvers)}.`
     case 'not-a-freezer':

@@ -391,7 +391,8 @@ function factWords({ label, value, isPerson }: Fact, between: string): Mrkdwn {
 function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt, withdrawnBy, needsApproval, origin } = request
   const requester = mention(origin.userId)
-  if (decision?.breakGlass && state !== 'withdrawn') return mrkdwn`:rotating_light: *Emergency approval* by ${requester} alone`
+  if (decision?.breakGlass && state !== 'withdrawn')
+    return mrkdwn`:rotating_light: *Emergency approval* by ${requester}${pastWords(decision.passed)}`
   const isOwn = state === 'withdrawn' && withdrawnBy === origin.userId
   const parts = [mrkdwn`${isOwn ? 'Requested and withdrawn by ' : ''}${requester}`]
   if (state === 'rejected') parts.push(mrkdwn`rejected by ${decision?.by ? mention(decision.by) : 'the rules'}`)
@@ -412,9 +413,10 @@ function finishedBlocks(view: CardView): KnownBlock[] {
 
 /** `@Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  b7e23ec2  ·  Undoes request 80fbcd61` */
 function whoAndWhen({ request, ...related }: CardView): Mrkdwn {
-  const { state, endedAt, createdAt, stoppedBy } = request
+  const { state, endedAt, createdAt, stoppedBy, decision } = request
   const ended = dateTime(endedAt ?? createdAt)
-  const took = state === 'done' || state === 'failed' ? timeTakenWords(request) : undefined
+  // What an emergency approval passed takes the place.
+  const took = (state === 'done' || state === 'failed') && !decision?.passed ? timeTakenWords(request) : undefined
   const parts = [
     who(request),
     state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended,

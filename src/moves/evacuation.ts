@@ -61,7 +61,7 @@ export const evacuationFindings = findings({
   'not-on-server': finding('{address} is on {now} now.'),
   'project-of-others': finding('{address} is in project {project}. An evacuation moves addresses of one project only.'),
   /** Neither the account nor Lockkeeper's own list of seen addresses has it on the server. */
-  'not-seen-there': finding('{address} was not on {server} in the past 24 h.'),
+  'not-seen-there': finding("Lockkeeper didn't see {address} on {server} in the past 24 h."),
   'came-later': finding("{address} came to {server} after the request, so it wasn't moved."),
 
   ...changedSince,

@@ -64,7 +64,7 @@ describe('what Grafana really sent', () => {
     [
       'about a rule without data',
       'no-data',
-      "Grafana got no result for the rule `Node down`, so it doesn't know whether a server is down.",
+      "Grafana got no result for the rule “Node down”, so it doesn't know whether a server is down.",
     ],
     [
       'about a rule that cannot be evaluated',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { VirtualMachine } from '../../src/account/objects.ts'
+import { placeFact } from '../../src/domain/account.ts'
 import type { Finding, Moment } from '../../src/domain/change.ts'
 import { ApiUnreachableError, UserError } from '../../src/domain/errors.ts'
 import { phraseText } from '../../src/domain/text.ts'
@@ -45,11 +46,7 @@ describe('the preflight check of a rename', () => {
     const { title, ...shown } = describeRename(facts)
     expect({ title: phraseText(title), ...shown }).toEqual({
       title: 'Rename web-1 → web-eu-1',
-      facts: [
-        { label: 'Project', value: 'Storefront' },
-        { label: 'Site', value: 'ASH' },
-        { label: 'Address', value: '192.0.2.110' },
-      ],
+      facts: [placeFact({ id: 'proj_1', name: 'Storefront' }, 'ASH'), { label: 'Address', value: '192.0.2.110' }],
       ids: [{ label: 'Virtual machine', value: 'vm_1zHfNurvp25kg' }],
       underway: 'being renamed',
     })

@@ -393,5 +393,5 @@ function withoutCount(text: string): string {
 }
 
 function withoutDetails(text: string): string {
-  return /By (rule|setting) .+Request `\w{32}`$/s.test(text) ? 'shows the details of the request' : text
+  return /(rule|setting) .+`\w{32}`$/s.test(text) ? 'shows the details of the request' : text
 }

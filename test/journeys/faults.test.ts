@@ -34,7 +34,7 @@ describe('a request that does not succeed', () => {
 
     world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
 
-    await untilReport(world.slack, card.ts, /Superseded.*Lockkeeper leaves it as it is/)
+    await untilReport(world.slack, card.ts, /Superseded/)
     expect(patchesOf(world)).toHaveLength(1)
   })
 

@@ -102,7 +102,7 @@ describe('a form from where there is no channel', () => {
     await world.ada.globalShortcut('move-elastic-ip')
 
     for (const [channel, words] of [
-      [shared, /shared with another organization/],
+      [shared, /another organization shares this channel/],
       [general, /No policy rule/],
       ['D0ADA00001', /Choose a channel/],
       ['everywhere', /Choose a channel/],

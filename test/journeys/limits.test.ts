@@ -35,7 +35,7 @@ describe('another tool has used up the writes of the minute', () => {
     world.accountApi.limiter.useByAnotherTool('write')
 
     await world.ben.click(card, 'Approve')
-    const waiting = await untilCard(world.slack, /Waits for/)
+    const waiting = await untilCard(world.slack, /Starts in about/)
     await untilReport(world.slack, card.ts, /\*Done\.\*/)
 
     expect(waiting.text).toMatch(/\*Approved\.\* Waits for the account's limit of 20 changes a minute, about \d+\u00a0s\./)

@@ -63,7 +63,7 @@ describe('the approvers of a rule', () => {
     const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01] }')
     const outage = world.slack.faults.add({ method: 'usergroups.users.list', kind: 'error', error: 'internal_error', times: 100 })
     await requestMove(world)
-    const card = await untilCard(world.slack, /Not checked: whether enough people can approve it \(Slack didn't return the members/)
+    const card = await untilCard(world.slack, /Not checked: whether enough people can approve it \(Slack didn't return the user group/)
 
     await world.ben.click(card, 'Approve')
     const denied = await untilShown(world.slack, people.ben, /Slack didn't return/)
@@ -80,10 +80,10 @@ describe('the approvers of a rule', () => {
 
 describe('changes are refused', () => {
   const policy = 'rules:\n  - { name: addresses, approve: [S0ONCALL01] }'
-  const connected = /^Nobody can use Lockkeeper here: this channel is shared with another organization \(Slack Connect\)\./
+  const connected = /^Nobody can use Lockkeeper here: another organization shares this channel\./
 
   test.each([
-    ['in a direct message', 'D0ADA00001', /^You can't request changes in a direct message, because nobody else could approve them\./],
+    ['in a direct message', 'D0ADA00001', /^Nobody can approve changes in a direct message\./],
     ['in a channel of Slack Connect', 'C0SHARED01', connected],
   ])('%s', async (_, channel, words) => {
     const world = await startWorldUnder(policy)

@@ -24,9 +24,9 @@ describe('a reminder of a request that waits', () => {
     await pass(3)
     const last = await world.slack.until(() => repliesTo(world, card)[1])
     await pass(1)
-    await untilReport(world.slack, card.ts, /<@U0ADA00001> .*Expired.*wasn't approved before the deadline/)
+    await untilReport(world.slack, card.ts, /<@U0ADA00001> .*Expired.*Not approved/)
 
-    expect([half.text, last.text]).toEqual([expect.stringContaining('in 4\u00a0h'), expect.stringContaining('in 30\u00a0min')])
+    expect([half.text, last.text]).toEqual([expect.stringContaining(' 4\u00a0h'), expect.stringContaining(' 30\u00a0min')])
     expect(repliesTo(world, card)).toHaveLength(3)
     expect((await world.records.audit()).map(({ act }) => act)).toEqual(['request', 'remind', 'remind', 'expire'])
   })

@@ -50,7 +50,7 @@ test('a plan that comes in stock is told once, and its watch is over', async () 
   const regions = attributes?.regions as { locations: { available: string[]; in_stock: string[] } }[]
   for (const { locations } of regions) locations.in_stock = [...locations.available]
 
-  await untilCard(world.slack, /Plan `gpu\.h100\.4` is in stock in DAL\. This watch has ended\. <@U0ADA00001>/)
+  await untilCard(world.slack, /Plan gpu\.h100\.4 is in stock in DAL\. This watch has ended\. <@U0ADA00001>/)
   await world.ada.command('/infra watches', { channel: ops })
   await untilShown(world.slack, people.ada, /You watch nothing/)
   await world.ada.command('/infra watch plan gpu.h100.4', { channel: ops })
@@ -88,7 +88,7 @@ test('what cannot be watched is refused with the reason and the next step', asyn
   const cases: [words: string, answer: RegExp][] = [
     ['ip 203.0.113.199', /No Elastic IP `203\.0\.113\.199`\..* See `\/infra ip list`/],
     ['server', /Usage: `\/infra watch server &lt;server&gt;`/],
-    ['plan gpu.h100.4 in LIS', /Site `LIS` doesn't offer this plan, so nothing is watched\. Sites that do: .*DAL/],
+    ['plan gpu.h100.4 in LIS', /Site LIS doesn't offer this plan, so nothing is watched\. Sites that do: .*DAL/],
     ['plan vm.tiny', /Plan `vm\.tiny` is in stock in .* now/],
   ]
   for (const [words, answer] of cases) {

@@ -402,7 +402,7 @@ describe('WATCH_CHANGES', () => {
     expect(text.split('\n').toSorted()).toEqual([
       ':eyes: *Changed outside Lockkeeper*',
       '•  API key ci was removed outside Lockkeeper. Author unknown.',
-      '•  API key `found` was created outside Lockkeeper. By `greta@nimbus.example`.',
+      '•  API key found was created outside Lockkeeper. By `greta@nimbus.example`.',
       '•  Elastic IP `203.0.113.10` moved from web-2 to web-1 outside Lockkeeper. Author unknown.',
     ])
     expect(others).toEqual([])
