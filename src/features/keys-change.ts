@@ -80,11 +80,13 @@ export const keyFindings = findings({
   }),
   'own-key': finding(
     { verb: Verb, variable: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']) },
-    ({ verb, variable }) =>
-      verb === 'rotate'
-        ? `Lockkeeper uses this key (${variable}), so it can't rotate it.`
-        : `Lockkeeper uses this key (${variable}), so it can't revoke it.`,
-    { next: ({ verb }) => `The people who run Lockkeeper can ${verb} it in the dashboard.` },
+    ({ verb }) => `Lockkeeper uses this key, so it can't ${verb} it.`,
+    {
+      next: ({ verb, variable }) =>
+        verb === 'rotate'
+          ? `The people who run Lockkeeper can rotate it in the dashboard and update ${variable}.`
+          : `The people who run Lockkeeper can revoke it in the dashboard, after they set another ${variable}.`,
+    },
   ),
 
   'perhaps-own-key': finding({ name }, ({ name }) => `whether ${labelOf(name)} is Lockkeeper's own key (the end of its token isn't shown)`),

@@ -198,7 +198,7 @@ function thingBlocks({ thing, requests, offers }: FoundThing, index: number, toB
 function requestLine({ request, title, link: address }: FoundThing['requests'][number]): Mrkdwn {
   const { userId } = request.origin
   const what = mrkdwn`${phraseWords(withoutOwner(title, userId))}, ${stateWithCount(request)}`
-  return mrkdwn`Open request: ${what}  ·  requested by ${mention(userId)}  ·  ${link(address, 'Open the request')}`
+  return mrkdwn`Open request: ${what}  ·  by ${mention(userId)}  ·  ${link(address, 'Open')}`
 }
 
 /** The most that is searched in a message. Slack's longest message has 40,000 characters, and its text and its blocks say the same. */

@@ -16,7 +16,7 @@ const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
 
 const problems: Record<FreezeProblem, string> = {
   missing: 'is gone',
-  older: 'is older than before',
+  older: 'is older than one read before',
   forged: "isn't one that Lockkeeper wrote",
   'unknown-key': "was signed with a key that Lockkeeper doesn't have",
 }

@@ -100,10 +100,10 @@ function emergencyCall({ request, description, rule, showActor }: ReportView): M
 function handoverCall({ request, description, handover, showActor, now }: ReportView, isReminder: boolean): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
-  const press = mrkdwn`Press *${handover.label}* above by ${dateTime(request.expiresAt)}`
+  const press = mrkdwn`press *${handover.label}* above by ${dateTime(request.expiresAt)}`
   if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title}: ${press} (${timeLeft(request.expiresAt - now)} left).`
   const approvers = approvedBy(request).map((by) => showActor(by))
-  return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}. ${press}.`
+  return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}: ${press}.`
 }
 
 function firstToCall({ approve, mention: mentioned }: PolicyRule): Group {

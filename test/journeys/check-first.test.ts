@@ -32,7 +32,7 @@ describe('what approvers should check first', () => {
     expect(dialogOf(card.blocks)).toMatchInlineSnapshot(`
       "Move \`203.0.113.10\`: web-1 → web-2
       web-2 has status off. Addresses on it answer only once it is on.
-      web-2 has the label \`do not touch before the sale\`."
+      web-2 has the label “do not touch before the sale”."
     `)
     const off = "web-2 has status off. The address doesn't answer until the server is on."
     expect([report.text, (await untilCard(world.slack, /\*Done/)).text]).toEqual([

@@ -311,7 +311,7 @@ describe('a record of the freeze that cannot be trusted', () => {
     await expect.poll(async () => (await notes(world)).length).toBe(4)
     const cases: [() => Promise<unknown>, RegExp][] = [
       [() => redis.del(keys.freeze), /No change starts: the record of freezes in Redis is gone/],
-      [() => redis.set(keys.freeze, older), /is older than before/],
+      [() => redis.set(keys.freeze, older), /is older than one read before/],
       [() => redis.set(keys.freeze, '{"isOn":false}'), /isn't one that Lockkeeper wrote/],
     ]
     for (const [skip, [spoil, words]] of cases.entries()) {

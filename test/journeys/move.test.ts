@@ -30,7 +30,7 @@ describe('a move', () => {
     const report = await untilReport(world.slack, card.ts, /Done/)
 
     expect(report.text).toContain(`<@${people.ada}>`)
-    expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to \`${target.hostname}\`.`)
+    expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to ${target.hostname}.`)
     const body = { data: { type: 'elastic_ips', attributes: { server_id: target.id } } }
     expect(patchesOf(world)).toMatchObject([{ path: `/elastic_ips/${elasticIp.id}`, body }])
     await untilCard(world.slack, /\*Done\.?\*/)

@@ -68,7 +68,7 @@ describe('the approvers of a rule', () => {
     await world.ben.click(card, 'Approve')
     const denied = await untilShown(world.slack, people.ben, /Slack didn't return/)
 
-    expect(wordsOf(denied)).toMatch(/so this couldn't be checked\. Nothing was done\. Try again in a minute\.$/)
+    expect(wordsOf(denied)).toMatch(/so nothing was done\. Try again in a minute\.$/)
     expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
 

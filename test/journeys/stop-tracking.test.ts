@@ -47,7 +47,7 @@ describe('Stop tracking', () => {
     await world.ada.click(stopped, 'Track again')
 
     const said = await untilShown(world.slack, people.ada, /^Not tracked again|Not tracked again/)
-    expect(wordsOf(said)).toMatch(/^This can't be tracked again: a newer request changes the same resource\./)
+    expect(wordsOf(said)).toMatch(/^Not tracked again: a newer request changes the same resource\./)
     expect(cardNow(world, stopped)?.text).toContain('No longer tracked')
   })
 })
