@@ -5,14 +5,19 @@ import { globSync, readFileSync } from 'node:fs'
 
 const documents = globSync('test/messages/*.md').toSorted()
 
-/** Sections of the document by their headings, each with the words that people read. */
+/** What the documents mark and nobody reads: the style of a button, the code of a denial, where a warning stands, that there is no next step, and emoji. The reasons in them are people's. */
+const marks =
+  /:[a-z_]+:|(?<=^(?:Reason|Rejected because|Requested because|(?:Reason for the emergency approval|Emergency reason)): ).*|(?:, (?:primary|danger|asks once more))+(?=\])|^[a-z-]+: |^(?:to check|small print): | → nothing to do$/g
+
+/** Sections of the document by their headings, each with the words that people read, once: a notification repeats its message. */
 function sectionsOf(text: string): Map<string, number> {
   const parts = text.split(/^## /m).slice(1)
   return new Map(
     parts.map((part) => {
-      const [heading = '', ...lines] = part.split('\n')
+      const [heading = '', ...lines] = (part.split('\n--- in words ---')[0] ?? '').split('\n')
       const shown = lines
         .filter((line) => !line.startsWith('```'))
+        .map((line) => line.replaceAll(marks, ''))
         .join(' ')
         .replaceAll(/<[^>|]*\|([^>]*)>/g, '$1')
       return [heading, shown.match(/[\p{L}\p{N}][^\s·|→]*/gu)?.length ?? 0]

@@ -78,7 +78,7 @@ export function requesterOfKey(key: { name?: string }): string | undefined {
 
 /** Where it happens: `Storefront · ASH`. */
 export function placeFact(project: ProjectRef | undefined, site: string | undefined) {
-  return { label: '', value: `${project ? projectName(project) : 'unknown project'} · ${site ?? 'unknown site'}` }
+  return { label: '', value: phrase`${project ? projectName(project) : ['unknown project']}  ·  ${site ?? ['unknown site']}` }
 }
 
 export const fullAccessFromEverywhere = 'The key gives full access from any IP.'
@@ -99,8 +99,8 @@ export function originWords({ allowedIps }: KeyAccess): string {
 
 export function accessFacts(key: KeyAccess) {
   return [
-    { label: 'Access', value: accessWords(key) },
-    { label: 'Usable from', value: originWords(key) },
+    { label: 'Access', value: [accessWords(key)] },
+    { label: 'Usable from', value: key.allowedIps?.length ? originWords(key) : [originWords(key)] },
   ]
 }
 

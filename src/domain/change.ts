@@ -3,23 +3,31 @@ import type { ChangeKind, Project } from './policy.ts'
 import type { Secret } from './signing.ts'
 import { type Phrase, phraseText, withoutOwner } from './text.ts'
 
-/** One fact on a card: the label `Project`, the value `Storefront` and the detail `proj_1`. Values come from outside and are plain text. */
+/** One fact on a card: the label `Owner` and the value `Ada`. A text is a name from outside. */
 export interface Fact {
   /** Empty where the value says what it is. */
   label: string
+  value: string | Phrase
+  isPerson?: true
+}
+
+/** `detail`: its own address. */
+export interface IdFact {
+  label: string
   value: string
   detail?: string
-  isPerson?: true
 }
 
 /** A change in words. It is complete, because people approve what it shows. */
 export interface Description {
   /** What people call the change wherever it is named: `Move 203.0.113.10: web-1 → web-2`. */
   title: Phrase
+  /** The same below the name of a server that is down: `Evacuate 2 addresses → web-2`. Default: the title. */
+  short?: Phrase
   /** What approvers decide by and the title does not say. */
   facts: Fact[]
   /** Ids and other small print, which distinguish things of one name. */
-  ids: Fact[]
+  ids: IdFact[]
   /** The status word while the change takes effect: `moving`. */
   underway: string
 }

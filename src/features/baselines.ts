@@ -4,7 +4,7 @@ import { ApiError, isFeatureMissing, type Missing, UserError } from '../domain/e
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature, textsIn } from '../kit/list.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
 
 export function baselineListing(all: Baseline[], words: string[], missing: Missing = {}): Listing {
   return filteredListing({
@@ -23,7 +23,7 @@ export function baselineListing(all: Baseline[], words: string[], missing: Missi
 }
 
 function row({ id, name, description, operatingSystem: system, sshKeys, userData, diskLayout, bios, createdAt, ...on }: Baseline): Mrkdwn {
-  const settings = bios.map(({ setting, value }) => mrkdwn`${code(setting)} ${code(value)}`)
+  const settings = bios.map(({ setting, value }) => mrkdwn`${nameWords(setting)} ${nameWords(value)}`)
   const lines = [
     mrkdwn`*${name}*  ·  ${target(on)}  ·  ${code(id)}`,
     ...(description ? [mrkdwn`${description}`] : []),
@@ -45,7 +45,7 @@ function listed(parts: Mrkdwn[], none: string): Mrkdwn {
 function target({ targetType, platforms }: Pick<Baseline, 'targetType' | 'platforms'>): Mrkdwn {
   const plans = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'an unnamed plan').join(', ')
   if (targetType === undefined || targetType === 'platforms') return plans === '' ? mrkdwn`plans unknown` : mrkdwn`on ${plans}`
-  return mrkdwn`for ${code(targetType)}${plans === '' ? '' : `: ${plans}`}`
+  return mrkdwn`for ${nameWords(targetType)}${plans === '' ? '' : `: ${plans}`}`
 }
 
 function sshKey({ id, name, fingerprint }: Baseline['sshKeys'][number]): Mrkdwn {

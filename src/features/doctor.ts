@@ -31,7 +31,7 @@ import { limitWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
 import { lastReceivedMs } from '../slack/listen.ts'
 import { externalSelect } from '../slack/pickers.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, toPlainText, userGroupMention } from '../slack/text.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, nameWords, toPlainText, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, Message } from '../slack/web-api.ts'
 
 interface Unread {
@@ -500,9 +500,9 @@ function judgeKey({ keys, own, error }: Fact<'account'>): Found | undefined {
   if (own.INFRA_API_KEY === undefined) return ok(mrkdwn`Not set. This process reads with ${ownReadKey}, and workers make the changes.`)
   const key = keys.find((each) => ownVariableOf(each, own) === 'INFRA_API_KEY')
   if (key?.readOnly === undefined) return unknown(mrkdwn`Accepted. The account API doesn't show whether it can make changes.`)
-  if (!key.readOnly) return ok(mrkdwn`${code(key.name ?? key.id)} is accepted and can make changes.`)
+  if (!key.readOnly) return ok(mrkdwn`${nameWords(key.name ?? key.id)} is accepted and can make changes.`)
   return wrong(
-    mrkdwn`${code(key.name ?? key.id)} is read-only, so Lockkeeper can't make changes.`,
+    mrkdwn`${nameWords(key.name ?? key.id)} is read-only, so Lockkeeper can't make changes.`,
     mrkdwn`Create a key with full access, set it as ${ownKey}, and restart Lockkeeper.`,
   )
 }
@@ -517,7 +517,7 @@ function judgeReadKey({ keys, own, error }: Fact<'account'>): Found | undefined 
   if (error || own.INFRA_READ_KEY === undefined) return undefined
   const problem = readKeyProblem(keys, own)
   const name = keys.find((each) => ownVariableOf(each, own) === 'INFRA_READ_KEY')?.name
-  if (!problem) return ok(mrkdwn`${name ? code(name) : ownReadKey} is accepted, for reads.`)
+  if (!problem) return ok(mrkdwn`${name ? nameWords(name) : ownReadKey} is accepted, for reads.`)
   const fix = mrkdwn`Create a read-only key with the user of ${ownKey}, set it as ${ownReadKey}, and restart Lockkeeper.`
   return wrong(readKeyProblems[problem], fix)
 }

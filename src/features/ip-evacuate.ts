@@ -36,7 +36,7 @@ import { Refusal } from '../slack/errors.ts'
 import { mostCheckboxes } from '../slack/fit.ts'
 import { oldNotes } from '../slack/listing.ts'
 import { checkboxes, preset } from '../slack/pickers.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn, phraseWords } from '../slack/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, phraseWords } from '../slack/text.ts'
 import { readPairWithCommas } from '../slack/typed-words.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
@@ -142,13 +142,14 @@ async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Pr
 async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<EvacuationInput>> {
   const [source, ...others] = await findTyped(app, sources, first, signal)
   const ids = [source, ...others].map(({ id }) => code(id))
-  if (others.length > 0) throw new Refusal(mrkdwn`${ids.length} servers are called ${code(first)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
+  if (others.length > 0)
+    throw new Refusal(mrkdwn`${ids.length} servers are called ${nameWords(first)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
   return {
     thing: servers,
     typed: second,
     found: serversMeant(await findTyped(app, servers, second, signal), source),
     inputOf: (targetId) => ({ serverId: source.id, targetId }),
-    ask: mrkdwn`Which one should the Elastic IPs of ${code(source.hostname ?? source.id)} move to?`,
+    ask: mrkdwn`Which one should the Elastic IPs of ${nameWords(source.hostname ?? source.id)} move to?`,
     byId: `evacuate ${first} <id>`,
   }
 }
@@ -328,7 +329,7 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, perMinute, old, 
   const left = all.offered.length - offered.length
   const count = Math.ceil(offered.length / mostCheckboxes)
   const groups = Array.from({ length: count }, (_, index) => offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes))
-  const none = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${code(serverName)}, and Lockkeeper saw none there in the past 24 h.`
+  const none = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${nameWords(serverName)}, and Lockkeeper saw none there in the past 24 h.`
   const stays = bgpWords(bgp, serverName)
   const takesMs = perMinute === undefined ? 0 : sendingMs(offered.length, perMinute)
   const takes = mrkdwn`Takes about ${formatDuration(takesMs)}: the account allows ${perMinute ?? 0} changes a minute.`
@@ -374,6 +375,7 @@ function describe({ from, to, toAddress, project, site, items, isBack }: Evacuat
   const moved = addressOrCount(items)
   return {
     title: isBack ? phrase`Move back ${moved}: ${from.name} → ${to.name}` : phrase`Evacuate ${from.name} → ${to.name} (${moved})`,
+    short: phrase`Evacuate ${items.length === 1 ? moved : [`${items.length} addresses`]} → ${to.name}`,
     facts: [placeFact(project, site)],
     ids: [
       ...(from.name === from.id ? [] : [{ label: 'From', value: from.id }]),

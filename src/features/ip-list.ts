@@ -5,12 +5,12 @@ import { elasticIps, slugOf } from '../kit/things.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { moveWords, whyNotMovable } from '../moves/move.ts'
 import type { Columns } from '../slack/table.ts'
-import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { code, type Mrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
 
 /** A narrow screen shows the first columns only, so the server of an address comes before its status. */
 const columns: Columns<ElasticIp> = [
   { header: 'Address', cell: ({ address }) => code(address) },
-  { header: 'Server', cell: ({ server }) => server && code(server.hostname ?? server.id), before: 'on ', absent: 'no server shown' },
+  { header: 'Server', cell: ({ server }) => server && nameWords(server.hostname ?? server.id), before: 'on ', absent: 'no server shown' },
   { header: 'Status', cell: (elasticIp) => (isBgp(elasticIp) ? `${elasticIp.status}, BGP` : elasticIp.status) },
   { header: 'Project', cell: ({ project }) => project?.name },
   { header: 'Site', cell: ({ site }) => slugOf(site) },

@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import { labelOf } from '../domain/account.ts'
 import type { WatchMessage } from '../domain/watch.ts'
 import type { Feature } from '../kit/change-feature.ts'
-import { code, mrkdwn } from '../slack/text.ts'
+import { code, mrkdwn, nameWords } from '../slack/text.ts'
 
 /** For KEY_REVIEW: every Monday, the operators get the keys that need attention. */
 export const reviewKeys = { create }
@@ -47,7 +47,7 @@ function messagesOn({ ownLastSlices, config }: App, keys: ApiKey[], now: number)
   const need = remarked.length === 1 ? '1 API key needs' : `${remarked.length} API keys need`
   const all = mrkdwn`All keys: ${code(`${config.slack.command} keys`)}`
   const items = remarked.slice(0, mostShown).map(({ key: { id, name = id }, isOwn, remarks }) => ({
-    words: mrkdwn`${code(labelOf(name))}: ${remarks.join(', ')}${isOwn ? ' (used by Lockkeeper)' : ''}`.text,
+    words: mrkdwn`${nameWords(labelOf(name))}: ${remarks.join(', ')}${isOwn ? ' (used by Lockkeeper)' : ''}`.text,
     button: isOwn ? undefined : { label: 'Request to revoke', of: 'api-key', kind: 'key.revoke', id, text: labelOf(name) },
   }))
   return [{ words: mrkdwn`:key: *Weekly review: ${need} attention.*${rest}`.text, watchers: [], items: [...items, { words: all.text }] }]

@@ -80,17 +80,16 @@ export const keyFindings = findings({
   }),
   'own-key': finding(
     { verb: Verb, variable: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']) },
-    ({ verb, variable }) =>
-      verb === 'rotate'
-        ? `Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update ${variable}.`
-        : `Lockkeeper uses this key, so it can't revoke it. Set another ${variable}, then revoke this key in the dashboard.`,
-    { next: 'The people who run Lockkeeper can do that.' },
+    ({ verb }) => `Lockkeeper uses this key, so it can't ${verb} it.`,
+    {
+      next: ({ verb, variable }) =>
+        verb === 'rotate'
+          ? `The people who run Lockkeeper can rotate it in the dashboard and update ${variable}.`
+          : `The people who run Lockkeeper can revoke it in the dashboard, after they set another ${variable}.`,
+    },
   ),
 
-  'perhaps-own-key': finding(
-    { name },
-    ({ name }) => `whether ${labelOf(name)} is Lockkeeper's own key (the account API doesn't show the end of its token)`,
-  ),
+  'perhaps-own-key': finding({ name }, ({ name }) => `whether ${labelOf(name)} is Lockkeeper's own key (the end of its token isn't shown)`),
   'key-unread': finding(
     { keyId },
     ({ keyId }) => `whether API key ${keyId} exists and isn't Lockkeeper's own (the account API didn't answer)`,
@@ -98,8 +97,8 @@ export const keyFindings = findings({
 
   'token-stops': finding({ verb: Verb }, ({ verb }) =>
     verb === 'rotate'
-      ? 'The old token stops working as soon as the requester presses Rotate key.'
-      : 'The token stops working when the key is revoked, right after the approval.',
+      ? 'The old token stops working when the requester presses Rotate key.'
+      : 'The token stops working right after the approval.',
   ),
   /**
    * The times count back from the request. `usedAgoMs`: absent if the account shows no use. `changedAgoMs`: since its last change or rotation,
@@ -109,8 +108,8 @@ export const keyFindings = findings({
     { usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() },
     ({ usedAgoMs, ageMs, changedAgoMs, creator }) => {
       const before = (ago: number) => `${formatDuration(ago)} ago`
-      const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
-      const used = usedAgoMs === undefined ? `The account shows no use of it${since}.` : `Last used ${before(usedAgoMs)}.`
+      const since = changedAgoMs === undefined ? '' : ` since its last change or rotation, ${before(changedAgoMs)}`
+      const used = usedAgoMs === undefined ? `No use shown${since}.` : `Last used ${before(usedAgoMs)}.`
       const created = ageMs === undefined ? 'Created at an unknown time' : `Created ${before(ageMs)}`
       return phrase`${[used]} ${[created]}${creator === undefined ? [] : phrase`, for ${person(creator)}`}.`
     },
@@ -128,30 +127,28 @@ export const keyFindings = findings({
   }),
   'new-retracted': finding(
     { because: RetractedBecause },
-    ({ because }) => `A new key was created. ${retractedBecause[because]}, so Lockkeeper deleted it at once. The old key works as before.`,
+    ({ because }) => `${retractedBecause[because]}, so Lockkeeper deleted the new key. The old key still works.`,
   ),
 
   'token-changed': finding('Another change rotated the key after this was requested.'),
   'key-changed': finding(
     { what: z.enum(['name', 'access', 'allowed addresses', 'end']), before: z.string(), now: z.string() },
-    ({ what, before, now }) => phrase`The key's ${[what]} was ${before} when this was requested, and is ${now} now.`,
+    ({ what, before, now }) => phrase`The key's ${[what]} is ${now} now, not ${before}.`,
   ),
 
   'key-gone': finding(
-    'The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it.',
+    'The key is no longer on the account: Lockkeeper deleted it because nobody saw its new token, or another change did.',
     { next: requestNew },
   ),
   'not-rotated': finding("The key wasn't rotated. Its old token still works."),
   'not-revoked': finding("The key wasn't revoked. It is still on the account and still works."),
-  'rotated-unseen': finding(
-    'The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key.',
-    { next: requestNew },
-  ),
+  'rotated-unseen': finding('Nobody saw the new token, so Lockkeeper deleted the key. Its old token no longer works either.', {
+    next: requestNew,
+  }),
 
   retracted: finding(
     { because: RetractedBecause },
-    ({ because }) =>
-      `The key was rotated, so its old token no longer works. ${retractedBecause[because]}, so Lockkeeper deleted the key at once.`,
+    ({ because }) => `${retractedBecause[because]}, so Lockkeeper deleted the key. Its old token no longer works either.`,
     { next: requestNew },
   ),
 })

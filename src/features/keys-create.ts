@@ -50,8 +50,7 @@ export const newKeyFindings = findings({
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
   retracted: finding(
     { resourceId, because: RetractedBecause },
-    ({ resourceId, because }) =>
-      `The key was created (${resourceId}). ${retractedBecause[because]}, so Lockkeeper deleted the key at once.`,
+    ({ resourceId, because }) => `${retractedBecause[because]}, so Lockkeeper deleted the new key (${resourceId}).`,
   ),
 })
 type NewKeyFinding = z.infer<typeof newKeyFindings.schema>

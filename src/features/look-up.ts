@@ -18,9 +18,8 @@ import { button, context, divider, message, modal, sectionWithButton, wholeSecti
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
-import { placeOf } from '../slack/pickers.ts'
 import { itemButton } from '../slack/table.ts'
-import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords, someTexts } from '../slack/text.ts'
+import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** What the account shows. */
@@ -97,20 +96,20 @@ function thingLine(thing: Thing): Mrkdwn {
     case 'elastic-ip': {
       const { id, address, status, server, project, site } = thing.elasticIp
       const where = server
-        ? mrkdwn`On ${code(server.hostname ?? server.id)} (${thing.server ? statusOf(thing.server) : "couldn't read its status"})`
+        ? mrkdwn`On ${nameWords(server.hostname ?? server.id)} (${thing.server ? statusOf(thing.server) : "couldn't read its status"})`
         : mrkdwn`On no server, or its server isn't active`
       const whyNot = whyNotMovable(thing.elasticIp)
       const more = [...(isBgp(thing.elasticIp) ? [] : [where]), ...(whyNot ? [endingWords(moveWords(whyNot))] : [])]
-      return described(address, `Elastic IP, ${status}`, more, [placeOf(project, slugOf(site)), id])
+      return described(address, `Elastic IP, ${status}`, more, [project?.name, slugOf(site), id])
     }
     case 'server': {
       const { id, hostname, label, primaryIpv4, project, site } = thing.server
-      const more = [addressesLine(thing.elasticIps), ...(label ? [mrkdwn`Label: ${code(label)}`] : [])]
-      return described(hostname ?? id, `server, ${statusOf(thing.server)}`, more, [placeOf(project, slugOf(site)), primaryIpv4, id])
+      const more = [addressesLine(thing.elasticIps), ...(label ? [mrkdwn`Label: ${nameWords(label)}`] : [])]
+      return described(hostname ?? id, `server, ${statusOf(thing.server)}`, more, [project?.name, slugOf(site), primaryIpv4, id])
     }
     case 'virtual-machine': {
       const { id, name, status, primaryIpv4, project, site } = thing.machine
-      return described(name ?? id, `virtual machine, ${status ?? 'status unknown'}`, [], [placeOf(project, site), primaryIpv4, id])
+      return described(name ?? id, `virtual machine, ${status ?? 'status unknown'}`, [], [project?.name, site, primaryIpv4, id])
     }
   }
 }
@@ -120,10 +119,9 @@ function nameOf(thing: Thing): string {
   return (thing.kind === 'server' ? thing.server.hostname : thing.machine.name) ?? thing.id
 }
 
-/** The facts are from outside, so they are code, in which nothing is markup. */
 function described(name: string, what: string, more: Mrkdwn[], facts: (string | undefined)[]): Mrkdwn {
-  const shown = facts.filter((fact) => fact !== undefined && fact !== '').map((fact) => code(fact ?? ''))
-  return joinMrkdwn([mrkdwn`*${code(name)}*  ${what}`, ...more, joinMrkdwn(shown, '  ')], '\n')
+  const shown = facts.flatMap((fact) => (fact ? [nameWords(fact)] : []))
+  return joinMrkdwn([mrkdwn`*${nameWords(name)}*  ${what}`, ...more, joinMrkdwn(shown, '  ·  ')], '\n')
 }
 
 function addressesLine(elasticIps: ElasticIp[] | undefined): Mrkdwn {
@@ -188,7 +186,7 @@ function thingBlocks({ thing, requests, offers }: FoundThing, index: number, toB
 function requestLine({ request, title, link: address }: FoundThing['requests'][number]): Mrkdwn {
   const { userId } = request.origin
   const what = mrkdwn`${phraseWords(withoutOwner(title, userId))}, ${stateWithCount(request)}`
-  return mrkdwn`Open request: ${what}  ·  requested by ${mention(userId)}  ·  ${link(address, 'Open the request')}`
+  return mrkdwn`Open request: ${what}  ·  by ${mention(userId)}  ·  ${link(address, 'Open')}`
 }
 
 /** The most that is searched in a message. Slack's longest message has 40,000 characters, and its text and its blocks say the same. */

@@ -6,7 +6,7 @@ import { thingList } from '../kit/list.ts'
 import { servers, slugOf } from '../kit/things.ts'
 import { toUserMessage } from '../slack/errors.ts'
 import type { Columns } from '../slack/table.ts'
-import { code, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
+import { code, type Mrkdwn, mrkdwn, nameWords, someTexts } from '../slack/text.ts'
 
 type ElasticIpsRead = (ReadList<ElasticIp> & { on: Map<string | undefined, ElasticIp[]> }) | { problem: string; old?: undefined }
 
@@ -14,7 +14,7 @@ const mostNamed = 20
 
 function columns(read: ElasticIpsRead): Columns<Server> {
   return [
-    { header: 'Server', cell: ({ id, hostname }) => code(hostname ?? id) },
+    { header: 'Server', cell: ({ id, hostname }) => nameWords(hostname ?? id) },
     { header: 'Status', cell: statusOf, absent: 'status unknown' },
     { header: 'Site', cell: ({ site }) => slugOf(site) },
     { header: 'Project', cell: ({ project }) => project?.name },
@@ -25,7 +25,7 @@ function columns(read: ElasticIpsRead): Columns<Server> {
       before: 'Elastic IPs: ',
     },
     { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4), line: 3, before: 'own address ' },
-    { header: 'Label', cell: ({ label }) => label && code(label), line: 3, before: 'label ' },
+    { header: 'Label', cell: ({ label }) => label && nameWords(label), line: 3, before: 'label ' },
   ]
 }
 

@@ -2,10 +2,10 @@ import type { VirtualMachine } from '../account/objects.ts'
 import { thingList } from '../kit/list.ts'
 import { virtualMachines } from '../kit/things.ts'
 import type { Columns, Details } from '../slack/table.ts'
-import { code, dateTime, mrkdwn } from '../slack/text.ts'
+import { code, dateTime, mrkdwn, nameWords } from '../slack/text.ts'
 
 const columns: Columns<VirtualMachine> = [
-  { header: 'Virtual machine', cell: ({ id, name }) => code(name ?? id) },
+  { header: 'Virtual machine', cell: ({ id, name }) => nameWords(name ?? id) },
   { header: 'Status', cell: statusOf, absent: 'status unknown' },
   { header: 'Site', cell: ({ site }) => site },
   { header: 'Project', cell: ({ project }) => project?.name },

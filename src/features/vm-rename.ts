@@ -11,7 +11,7 @@ import { type Form, pick, text } from '../kit/form.ts'
 import { findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
 import type { CommandCall } from '../slack/commands.ts'
-import { code, mrkdwn } from '../slack/text.ts'
+import { mrkdwn, nameWords } from '../slack/text.ts'
 import { readPair } from '../slack/typed-words.ts'
 
 const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
@@ -43,7 +43,7 @@ export const renameFindings = findings({
   namesakes: namesakes(virtualMachines),
 
   ...changedSince,
-  'name-changed': finding('It was called {before} when this was requested, and is called {now} now.'),
+  'name-changed': finding('It is called {now} now, not {before}.'),
   /** `name`: the old name, or the id if the account API showed no name. */
   'virtual-machine-gone': finding('{name} no longer exists on the account.', { next: '' }),
   'renamed-by-others': finding('{name} is now called {now}. Another change renamed it.'),
@@ -107,7 +107,7 @@ async function findNamed(app: App, typed: string, name: string, signal: AbortSig
     typed,
     found: await findTyped(app, virtualMachines, typed, signal),
     inputOf: (virtualMachineId) => ({ virtualMachineId, name }),
-    ask: mrkdwn`Which one should be renamed to ${code(name)}?`,
+    ask: mrkdwn`Which one should be renamed to ${nameWords(name)}?`,
     byId: `vm rename <id> ${name}`,
   }
 }

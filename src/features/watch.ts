@@ -14,7 +14,7 @@ import { context, message, wholeSection } from '../slack/blocks.ts'
 import type { Command, CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
-import { code, joinMrkdwn, mrkdwn } from '../slack/text.ts'
+import { code, joinMrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const watchThings = { create }
@@ -88,7 +88,9 @@ async function watch(
   const [item, ...others] = await suggesting(app, [thing], command, findTyped(app, thing, typed))
   if (others.length > 0) {
     const ids = [item, ...others].slice(0, 10).map(({ id }) => code(`${command} ${words} ${id}`))
-    throw new Refusal(mrkdwn`${others.length + 1} ${thing.many} are called ${code(typed)}. Name one by its id: ${joinMrkdwn(ids, ', ')}`)
+    throw new Refusal(
+      mrkdwn`${others.length + 1} ${thing.many} are called ${nameWords(typed)}. Name one by its id: ${joinMrkdwn(ids, ', ')}`,
+    )
   }
   // Only its id is known.
   if (Object.keys(item).length < 2) throw new Refusal(mrkdwn`The account API didn't answer, so nothing is watched. Try again in a minute.`)
@@ -121,7 +123,7 @@ async function watch(
 function requireSite({ regions }: Plan, site: string): void {
   const offered = [...new Set(regions.flatMap(({ availableSites, inStockSites }) => [...availableSites, ...inStockSites]))]
   if (offered.length === 0 || offered.includes(site)) return
-  throw new Refusal(mrkdwn`Site ${code(site)} doesn't offer this plan, so nothing is watched. Sites that do: ${offered.join(', ')}.`)
+  throw new Refusal(mrkdwn`Site ${nameWords(site)} doesn't offer this plan, so nothing is watched. Sites that do: ${offered.join(', ')}.`)
 }
 
 async function listed(app: App, { userId, command }: Origin): Promise<Message> {

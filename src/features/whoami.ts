@@ -9,7 +9,7 @@ import { grantWords, ruleWords, whoApproves } from '../messages/words.ts'
 import type { KindRights, Rights } from '../requests/access.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
-import { capitalised, channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { capitalised, channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, nameWords } from '../slack/text.ts'
 
 interface Answer {
   answer: string
@@ -36,7 +36,7 @@ const columns: Columns<Right> = [
   { header: 'Right to approve', cell: ({ approving }) => approving?.why, line: 3 },
   { header: 'Approvals', cell: ({ terms }) => terms, line: 3 },
   { header: 'Starts', cell: ({ starts }) => starts, ifAny: true, before: 'Starts: ', line: 3 },
-  { header: 'Kind', cell: ({ kind }) => code(kind) },
+  { header: 'Kind', cell: ({ kind }) => kind },
 ]
 
 export function rightsListing(
@@ -113,7 +113,7 @@ function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayA
 function freezeWords({ name, from, to, changes, projects }: Freeze, now: number): Mrkdwn {
   const time = from <= now ? mrkdwn`is on until ${dateTime(to)}` : mrkdwn`is from ${dateTime(from)} until ${dateTime(to)}`
   const where = projects ? mrkdwn` in ${[...projects.names, ...projects.ids].join(', ')}` : mrkdwn``
-  const kinds = changes ? mrkdwn` (${joinMrkdwn(changes.map(code), ', ')})` : mrkdwn``
+  const kinds = changes ? mrkdwn` (${joinMrkdwn(changes.map(nameWords), ', ')})` : mrkdwn``
   return mrkdwn`The freeze “${name}” ${time}: no change starts${where}${kinds}.`
 }
 

@@ -99,16 +99,22 @@ export function nameIn(route: AlertRoute, labels: Labels): string | undefined {
 const longestAlertName = 100
 
 /** Names an alert for people. Alertmanager and Grafana both put the name into the label `alertname`. */
-export function sourceOf({ labels, link }: Alert): SourceAlert {
+export function sourceOf({ labels, link, startsAt = '' }: Alert): SourceAlert {
   const name = shownText(labels.get('alertname'))
-  return { name: truncate(name === '' ? 'without a name' : name, longestAlertName, 'plain'), link }
+  // Alertmanager and Grafana are written in Go, whose time that is not set is in the year 1.
+  const since = Date.parse(startsAt)
+  return {
+    name: truncate(name === '' ? 'Unnamed' : name, longestAlertName, 'plain'),
+    link,
+    ...(since > 0 && { startsAt: since }),
+  }
 }
 
 /** Returns the reason of a request: the summary of the alert, or its name. It is never empty, because a rule may require a reason. */
-export function reasonOf(alert: Alert): string {
+export function reasonOf(alert: Alert, server: string): string {
   const { annotations } = alert
   const said = ['summary', 'description', 'message'].map((name) => shownText(annotations.get(name))).find((text) => text !== '')
-  return truncate(said ?? `Alert ${sourceOf(alert).name}`, longestReason, 'plain')
+  return truncate(said ?? `${sourceOf(alert).name} on ${server}`, longestReason, 'plain')
 }
 
 function shownText(text = ''): string {

@@ -6,7 +6,7 @@ import { ListCutError } from '../domain/errors.ts'
 import type { AlertRoute } from '../domain/policy.ts'
 import { someOf } from '../domain/text.ts'
 import { findServers } from '../kit/things.ts'
-import { code, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
+import { code, type Mrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
 import { type Labels, nameIn } from './alert-payload.ts'
 import { nameOf } from './alert-words.ts'
 
@@ -51,7 +51,7 @@ export async function findAlerted(app: App, route: AlertRoute, labels: Labels): 
   // Slugs are compared without regard to case, as everywhere.
   const wanted = typeof route.to === 'string' ? route.to : route.to.get(shown?.site?.slug?.toLowerCase() ?? '')
   if (wanted === undefined) {
-    const site = code(shown?.site?.slug ?? 'unknown')
+    const site = nameWords(shown?.site?.slug ?? 'unknown')
     return problem(mrkdwn`The policy names no target for the site ${site} of ${nameOf(server.name)}.`, server)
   }
   const targets = (await serversNamed(app, wanted)).filter((each) => each.id !== server.id && canTakeOver(shown, each))

@@ -1,7 +1,7 @@
 import type { SourceAlert } from '../domain/request.ts'
 import { someOf } from '../domain/text.ts'
 import { alertWords } from '../messages/words.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords, truncate } from '../slack/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords, truncate } from '../slack/text.ts'
 
 /** Why an alert or a delivery led to nothing. The set is small and fixed, because it is a label of metrics. */
 export const refusalReasons = ['wrong-token', 'unreadable', 'too-large', 'too-many', 'server', 'target', 'check', 'rule', 'other'] as const
@@ -49,5 +49,5 @@ export function forgedProposal(requestId: string): Mrkdwn {
 
 /** No server has a longer name. */
 export function nameOf(text: string): Mrkdwn {
-  return code(truncate(text, 253, 'plain'))
+  return nameWords(truncate(text, 253, 'plain'))
 }

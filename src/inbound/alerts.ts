@@ -127,7 +127,7 @@ async function requestEvacuation(
     change,
     input: change.inputOfAlert?.({ serverId: server.id, targetId: target.id }),
     origin: { channelId, userId: alertsRequester, command: app.config.slack.command, teamId: app.slack.identity.current()?.teamId },
-    reason: reasonOf(alert),
+    reason: reasonOf(alert, server.name),
     alert: sourceOf(alert),
     deliveryKey: deliveryKeyOf(episode),
   })

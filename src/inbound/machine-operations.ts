@@ -28,7 +28,7 @@ import { Held, requestIdFor, StartRefused, TooManyRequests } from '../requests/s
 import { createStepWaits } from '../requests/wait.ts'
 import { explain, nothingRequested, Refusal } from '../slack/errors.ts'
 import { hasToken, tokenAdvice } from '../slack/read-interactions.ts'
-import { code, isPlainAddress, type Mrkdwn, mrkdwn, toPlainText, unlinked } from '../slack/text.ts'
+import { code, isPlainAddress, type Mrkdwn, mrkdwn, nameWords, toPlainText, unlinked } from '../slack/text.ts'
 
 /** Who calls: a machine in its channel, or a person through an assistant, who has no channel yet. */
 export interface Caller {
@@ -263,7 +263,7 @@ async function proposeOnce(app: App, change: Change, origin: Origin, { members, 
   const requester = await app.access.gate(origin, change.kind, isMachine(origin) ? 'sent' : 'named')
   const meant = await change.machines?.read(members as Record<string, string>, AbortSignal.timeout(readMs)).catch((error: unknown) => {
     if (!(error instanceof UnknownName)) throw nothingRequested(error)
-    throw new Refusal(mrkdwn`No ${error.what} ${code(error.typed)}. Nothing was requested. List what there is, and use an id.`)
+    throw new Refusal(mrkdwn`No ${error.what} ${nameWords(error.typed)}. Nothing was requested. List what there is, and use an id.`)
   })
   const findSame = async () => (claimed === undefined ? await findOpen(app, origin, change, { meant, start }) : undefined)
   const same = await findSame()

@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import type { Origin, Requester } from '../domain/approval.ts'
 import { type Change, type ForMachines, OfferedThing, type ThingKind } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
-import { ChoiceButton, submittedWords } from '../messages/forms.ts'
+import { ChoiceButton, type SubmitOutcome, submittedWords } from '../messages/forms.ts'
 import { ReasonRequired } from '../requests/access.ts'
 import type { FeatureHandlers, ItemAction } from '../requests/clicks.ts'
 import type { FilledForm, Filling } from '../requests/forms.ts'
@@ -18,7 +18,7 @@ import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { wrongUsage } from '../slack/router.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { code, joinMrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
 import type { Pair } from '../slack/typed-words.ts'
 import type { Findings } from './findings.ts'
 import {
@@ -133,8 +133,10 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       if (!('input' in named) && named.found.length > 1)
         return answer.ephemeral(askWhichOne(named, { reason, start, command: origin.command, actionId: thisOne }))
       const input = 'input' in named ? named.input : named.inputOf(named.found[0].id)
-      const words = await submitTyped(app, { ...call.slashCommand, requester: call.requester }, { change, input, form: filled })
-      if (words) await call.say(words)
+      const outcome = await submitTyped(app, { ...call.slashCommand, requester: call.requester }, { change, input, form: filled })
+      // The request message in this channel says all of it.
+      if (outcome?.is === 'posted') answer.elsewhere()
+      else if (outcome) await call.say(submittedWords(outcome))
     }
 
     const withFirst = async (metadata: string, first: Promise<PlainTextOption | undefined>) =>
@@ -196,7 +198,7 @@ function forMachines<Input>(
       const { thing, typed, found, inputOf } = named
       if (found.length === 1) return inputOf(found[0].id)
       const ids = found.map(({ id }) => code(id))
-      throw new Refusal(mrkdwn`${ids.length} ${thing.many} are called ${code(typed)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
+      throw new Refusal(mrkdwn`${ids.length} ${thing.many} are called ${nameWords(typed)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
     },
   }
 }
@@ -210,15 +212,15 @@ interface Submitted<Input, Facts> extends Pick<RequestedChange<Input, Facts>, 'c
   form: FilledForm
 }
 
-/** Submits what was typed, and returns what follows in words. Undefined if the form opened, because the rule requires a reason. */
+/** Submits what was typed. Undefined if the form opened, because the rule requires a reason. */
 export async function submitTyped<Input, Facts>(
   app: App,
   typed: Typed,
   { change, input, form }: Submitted<Input, Facts>,
-): Promise<Mrkdwn | undefined> {
+): Promise<SubmitOutcome | undefined> {
   const { origin, deliveryKey, reason, start, requester } = typed
   try {
-    return submittedWords(await app.submit({ change, input, origin, requester, reason, start, deliveryKey }))
+    return await app.submit({ change, input, origin, requester, reason, start, deliveryKey })
   } catch (error) {
     if (error instanceof StartRefused) throw new Refusal(mrkdwn`Nothing was requested. ${error.words}`)
     if (!(error instanceof ReasonRequired)) throw nothingRequested(error)
@@ -245,8 +247,8 @@ async function chooseOne<Input, Facts>(app: App, { change, form }: Omit<Submitte
   if (!button || !input.success) throw new Refusal(outdatedButton)
   const { command, reason, start } = button
   const typed = { ...click, origin: { ...click.origin, command }, reason, start }
-  const words = await submitTyped(app, typed, { change, input: input.data, form })
-  if (words) await click.answer.replace(notice(words))
+  const outcome = await submitTyped(app, typed, { change, input: input.data, form })
+  if (outcome) await click.answer.replace(notice(submittedWords(outcome)))
 }
 
 /** A look-up offers a change: its filled form replaces the look-up, or the reason does why the person can't request the change here. */

@@ -90,8 +90,8 @@ export const ProjectFacts = z.object({ id: z.string(), name: z.string().optional
 
 /** What can have changed since the approval of every kind of change whose resource has an id and a project. */
 export const changedSince = {
-  'id-changed': finding('This was requested as {before}, but the account API shows it as {now}. Request it again with that id.'),
-  'project-changed': finding('It was in project {before} when this was requested, and is in {now} now.'),
+  'id-changed': finding('The account API shows {before} as {now}. Request it again with that id.'),
+  'project-changed': finding('It is in project {now} now, not in {before}.'),
 }
 
 /** If the account API did not answer the request, `before` is the typed id, and another request may hold the lock of the real one. */

@@ -8,7 +8,7 @@ import { Refusal } from '../slack/errors.ts'
 import type { Choices } from '../slack/interactions.ts'
 import { type Candidate, candidatesOf, noticeOptions, offer, preset } from '../slack/pickers.ts'
 import { withSuggestions } from '../slack/router.ts'
-import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { type Mrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** An item of which perhaps only the id is known. */
@@ -141,7 +141,7 @@ export function askWhichOne(named: Namesakes<unknown>, choice: TypedChoice & { a
   return whichOne({
     ...choice,
     byId: `${choice.command} ${byId}`,
-    question: mrkdwn`${found.length} ${thing.many} are called ${code(typed)}. ${ask}`,
+    question: mrkdwn`${found.length} ${thing.many} are called ${nameWords(typed)}. ${ask}`,
     choices: found.map((item) => ({
       words: choiceWords({ name: thing.nameOf(item) ?? item.id, id: item.id }, thing.details(item)),
       input: inputOf(item.id),
@@ -156,7 +156,7 @@ export async function findOption<Item extends { id: string }>(
   typed: string,
 ): Promise<PlainTextOption | undefined> {
   const found = await findTyped(app, thing, typed)
-  if (found.length > 1) throw new Refusal(mrkdwn`${found.length} ${thing.many} are called ${code(typed)}. Choose one below.`)
+  if (found.length > 1) throw new Refusal(mrkdwn`${found.length} ${thing.many} are called ${nameWords(typed)}. Choose one below.`)
   return optionOf(thing, found[0])
 }
 

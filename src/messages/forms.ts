@@ -30,6 +30,7 @@ import {
   type Mrkdwn,
   mention,
   mrkdwn,
+  nameWords,
   phraseWords,
   toPlainText,
   truncate,
@@ -54,7 +55,7 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
 }
 
 export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once, or at its start if it has one. No window and no freeze holds it. The channel sees your reason, and the audit records it as break-glass.`
+  const words = mrkdwn`${boldPhrase(title)}\nIn an emergency, you can approve your own request. It starts at once, or at its start time. No window or freeze holds it. The channel sees your reason.`
   return modal({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',
@@ -124,35 +125,22 @@ export interface SubmitOutcome {
   isNew?: boolean
   title: Mrkdwn
   channelId: string
-  /** Who is asked for approval, and until when. Undefined if no approval is needed. */
-  asked: { approvers: Mrkdwn; until: Mrkdwn } | undefined
-  /** When it starts, if it was requested for later. */
-  start?: Mrkdwn | undefined
-  /** The label of the requester's button, for a change whose result only the requester gets. */
-  handoverLabel: string | undefined
 }
 
-/** Only the requester reads this, so the mentions in it notify nobody. */
-export function submittedWords({ is, channelId, title, asked, start, handoverLabel }: SubmitOutcome): Mrkdwn {
-  const posted =
-    is === 'posted'
-      ? mrkdwn`Request posted in ${channelMention(channelId)}: “${title}”.`
-      : mrkdwn`Request recorded: “${title}”. Slack hasn't confirmed its message yet. It will appear in the channel.`
-  const recorded = start === undefined ? posted : mrkdwn`${posted} It starts ${start}.`
-  const handover =
-    handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
-  if (!asked) return mrkdwn`${recorded} No approval needed${handover ? mrkdwn`: ${handover}` : '. The result will be in its thread.'}`
-  return mrkdwn`${recorded} It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`After that, ${handover}` : "Nothing changes until it's approved."}`
+/** Where the requester does not see the request message. */
+export function submittedWords({ is, channelId, title }: SubmitOutcome): Mrkdwn {
+  if (is === 'posted') return mrkdwn`Posted in ${channelMention(channelId)}: “${title}”.`
+  return mrkdwn`Recorded: “${title}”. Its message will appear in ${channelMention(channelId)}.`
 }
 
 export function tooManyUndecided(most: number): Mrkdwn {
   const many = most === 1 ? '1 request' : `${most} requests`
-  return mrkdwn`Nothing was requested. You already have ${many} waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them.`
+  return mrkdwn`Nothing was requested: you have ${many} waiting for approval, the limit. Withdraw one, or wait for a decision.`
 }
 
 export function tooManyLately(most: number, retryAt: number): Mrkdwn {
   const minute = Math.ceil(retryAt / 60_000) * 60_000
-  return mrkdwn`Nothing was requested. You made ${most} requests in the last 10 minutes, which is the limit. Try again at ${dateTime(minute)}.`
+  return mrkdwn`Nothing was requested: you made ${most} requests in 10 minutes, the limit. Try again at ${dateTime(minute)}.`
 }
 
 /** `holds`: what people call what an open request locks and a new one needs. `canLeaveOut`: the new one is possible without it. */
@@ -166,16 +154,16 @@ export function othersAreOpen(
     const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
     const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
     const state = [mrkdwn`${stateWords(holder)}`, scheduleWords(holder) ?? []].flat()
-    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(code), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${joinMrkdwn(state, ', ')}).${where}`
+    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(nameWords), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${joinMrkdwn(state, ', ')}).${where}`
   })
-  const then = canLeaveOut ? ' To leave these addresses out, name only the server: the form opens.' : ''
-  const because = joinMrkdwn(each, '\nAlso, ')
-  return mrkdwn`Nothing was requested, because ${because}\nWait until it ends, or have it withdrawn or rejected.${then}`
+  const then = canLeaveOut ? ' To leave these out, name only the server.' : ''
+  const because = joinMrkdwn(each, '\nAlso: ')
+  return mrkdwn`Nothing was requested: ${because}\nWait until it ends, or have it withdrawn.${then}`
 }
 
 /** The operators have a notice with what to do about it. */
 export function heldByUnreadable(id: string): Mrkdwn {
-  return mrkdwn`Request ${code(id)} holds this, and its record can't be read. Nothing was requested. The people who run Lockkeeper were notified.`
+  return mrkdwn`Nothing was requested: request ${code(id)} holds this, and can't be read. The people who run Lockkeeper were told.`
 }
 
 export function tooLongReason(length: number): Mrkdwn {
@@ -220,5 +208,5 @@ export function whichOne({ question, choices, actionId, byId, command, reason, s
 
 export function choiceWords({ name, id }: { name: string; id: string }, details: (string | undefined)[]): Mrkdwn {
   const known = details.flatMap((part) => (part ? [mrkdwn`${part}`] : []))
-  return mrkdwn`*${code(name)}*  ·  ${code(id)}\n${joinMrkdwn(known, '  ·  ')}`
+  return mrkdwn`*${nameWords(name)}*  ·  ${code(id)}\n${joinMrkdwn(known, '  ·  ')}`
 }

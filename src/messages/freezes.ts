@@ -7,7 +7,7 @@ import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
 
-const startsInOrder = 'What is due starts now, in the order of the approvals.'
+const startsInOrder = 'What is due starts now.'
 
 const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
   'data-lost': 'because Redis lost data',
@@ -16,7 +16,7 @@ const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
 
 const problems: Record<FreezeProblem, string> = {
   missing: 'is gone',
-  older: 'is older than one that was read before',
+  older: 'is older than one read before',
   forged: "isn't one that Lockkeeper wrote",
   'unknown-key': "was signed with a key that Lockkeeper doesn't have",
 }
@@ -29,7 +29,7 @@ export function frozenWords({ by, because, until }: Pick<FreezeRecord, 'by' | 'b
 
 /** For operators, on a freeze whose record cannot be trusted. */
 export function untrustedWords(problem: FreezeProblem): Mrkdwn {
-  return mrkdwn`The record of freezes in Redis ${problems[problem]}, so no change starts.`
+  return mrkdwn`No change starts: the record of freezes in Redis ${problems[problem]}.`
 }
 
 /** `hasEnded`: on the message about its begin. */
@@ -44,8 +44,8 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButto
   const { number, isOn, by, from, ends } = record
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* It was on since ${dateTime(from)}. ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
-  const replaces = ends === undefined ? '' : ' It replaces the freeze that was on.'
-  const after = hasEnded ? ' *It has ended.*' : ' No change starts until then. Requests can still be made and approved.'
+  const replaces = ends === undefined ? '' : ' It replaces another freeze.'
+  const after = hasEnded ? ' *It has ended.*' : ' No change starts. You can still request and approve.'
   return message([
     ...wholeSection(
       isOn ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${replaces}${after}` : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
@@ -57,7 +57,7 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButto
 
 /** `value`: the number of the freeze, or `untrusted`. */
 function liftButton(value: string): Button {
-  const text = mrkdwn`What is due starts at once, in the order of the approvals.`
+  const text = mrkdwn`What is due starts now, in the order of the approvals.`
   return button({
     text: 'Unfreeze',
     actionId: unfreezeButton,
@@ -69,7 +69,7 @@ function liftButton(value: string): Button {
 export function freezesOfPolicy(freezes: Freeze[]): Mrkdwn | undefined {
   if (freezes.length === 0) return undefined
   const each = freezes.map(({ name, to }) => mrkdwn`“${name}” until ${dayAndTime(to)}`)
-  return mrkdwn`Freezes of the policy that are on: ${joinMrkdwn(each, ', ')}.`
+  return mrkdwn`Policy freezes: ${joinMrkdwn(each, ', ')}.`
 }
 
 /** On the Home tab: what is frozen, with the button for those who may lift it. Empty if nothing is. */
@@ -95,10 +95,10 @@ export function frozenBlocks(
 export function policyFreezeWords({ name, to }: Freeze, isOver: boolean): Mrkdwn {
   return isOver
     ? mrkdwn`:sunny: The policy's freeze “${name}” is over. ${startsInOrder}`
-    : mrkdwn`:snowflake: The policy's freeze “${name}” is on until ${dayAndTime(to)}. The changes that it covers don't start.`
+    : mrkdwn`:snowflake: The policy's freeze “${name}” is on until ${dayAndTime(to)}. Changes it covers don't start.`
 }
 
 export function notFrozen(ofPolicy: Freeze[]): Mrkdwn {
   const policy = freezesOfPolicy(ofPolicy)
-  return mrkdwn`Nothing is frozen that could be lifted here. Nothing was changed.${policy ? mrkdwn` ${policy} The people who run Lockkeeper can change them.` : ''}`
+  return mrkdwn`No freeze to lift. Nothing was changed.${policy ? mrkdwn` ${policy} The people who run Lockkeeper can change them.` : ''}`
 }

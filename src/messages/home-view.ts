@@ -7,7 +7,7 @@ import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, 
 import { stateWithCount } from './items.ts'
 import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
-import { type CardView, cardActions, cardBody, deadlineWords, prefixOf, statusLine } from './request-message.ts'
+import { type CardView, cardActions, cardBody, cardRest, deadlineWords, prefixOf, statusLine } from './request-message.ts'
 import { watchBlocks } from './watches.ts'
 import { cardButtons, moreOnHome, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
 
@@ -107,14 +107,16 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest = mr
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
 function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<string>): KnownBlock[] {
   const { id, revision, state } = card.request
-  const title = wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open the request')], '  ·  '))
+  const title = wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open')], '  ·  '))
   if (!decided.has(id)) {
-    return [...title, ...cardBody(card), ...actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`), divider()]
+    const buttons = actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`)
+    return [...title, ...cardBody(card), ...buttons, ...cardRest(card), divider()]
   }
   return [
     ...title,
     ...cardBody(card, isOpen(state) ? statusLine(card) : ownWords(capitalised(stateLine(card, 'mine').text))),
-    ...context([mrkdwn`Stays here until you press *Refresh* or open this tab again.`]),
+    ...context([mrkdwn`Stays here until *Refresh*.`]),
+    ...cardRest(card),
     divider(),
   ]
 }
@@ -122,8 +124,8 @@ function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<str
 function shortEntry({ card, link: address }: HomeEntry, part: string, content: HomeContent): KnownBlock[] {
   const { request } = card
   const how = ownWords(capitalised(stateLine(card, part).text))
-  const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
-  const line = joinMrkdwn([...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
+  const who = part === 'mine' ? [] : [mrkdwn`by ${mention(request.origin.userId)}`]
+  const line = joinMrkdwn([...who, mrkdwn`<#${request.origin.channelId}>`, link(address, 'Open')], '  ·  ')
   return [
     ...wholeSection(joinMrkdwn([how, titleOf(card), line], '\n')),
     ...actions(shortActions(card, content), `home-${part}-${request.id}-${request.revision}`),
@@ -153,14 +155,14 @@ function stateLine(card: CardView, part: string): Mrkdwn {
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
 function shortActions(card: CardView, { approvableAlone, viewerId }: HomeContent): Button[] {
   const { id, origin } = card.request
-  const { handOver, withdraw, startNow, reject, approve } = cardButtons
+  const { handOver, withdraw, startNow, reject, approve, details } = cardButtons
   const unusable = origin.userId === viewerId ? [reject, ...(approvableAlone.has(id) ? [] : [approve])] : [withdraw]
-  return without(card, [handOver, startNow, ...unusable])
+  return without(card, [handOver, startNow, details, ...unusable])
 }
 
 function without(card: CardView, buttons: string[]): Button[] {
   // The next request can have moved to where the pointer is.
-  return cardActions(card, { confirmsApproval: true }).filter(({ action_id: id }) => ![cardButtons.details, ...buttons].includes(id ?? ''))
+  return cardActions(card, { confirmsApproval: true }).filter(({ action_id: id }) => !buttons.includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): Mrkdwn {

@@ -81,8 +81,8 @@ export function stateWithCount({ state, items = [] }: WithItems, underway?: stri
 export function unsentWords(items: Pick<ItemView, 'state'>[]): string | undefined {
   const unsent = items.filter(({ state }) => state === 'waiting').length
   if (unsent === 0) return undefined
-  const others = items.some(isItemUnderway) ? ' The others may still finish.' : ''
-  return `${unsent} of ${items.length} ${unsent === 1 ? "wasn't" : "weren't"} sent.${others}`
+  const others = items.some(isItemUnderway) ? ' The others may finish.' : ''
+  return `${unsent} of ${items.length} not sent.${others}`
 }
 
 export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
@@ -95,7 +95,7 @@ export function itemBlocks(items: ItemView[], request: Pick<Request, 'state' | '
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
   const isUnsure = request.state === 'untracked' || (request.unansweredSince !== undefined && isOpen(request.state))
   const lines = items.map((item) => {
-    if (request.items === undefined) return mrkdwn`•  ${code(item.name)}${item.id === item.name ? '' : `  ${item.id}`}`
+    if (request.items === undefined) return mrkdwn`•  ${code(item.name)}`
     return stateLine(isUnsure && isItemUnderway(item) ? 'unsure' : item.state, item, tellsWhy)
   })
   return wholeSection(joinMrkdwn(lines, '\n'))

@@ -8,7 +8,7 @@ import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdw
 import { untrustedWords } from './freezes.ts'
 
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
-  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
+  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}): ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows.`
 }
 
 export function outdated({ id, state }: Request, error: string): Mrkdwn {
@@ -20,7 +20,7 @@ export function unannounced({ id, origin }: Request, error: string, command: str
 }
 
 export function lostRecord(id: string, command: string): Mrkdwn {
-  return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
+  return mrkdwn`:rotating_light: Redis lost request ${id}, so it isn't tracked. Check its resource on the account: ${code(`${command} audit ${id}`)}`
 }
 
 export function unreadableRecord(id: string, key: string): Mrkdwn {
@@ -48,14 +48,14 @@ const listProblems: Record<ListProblem, string> = {
 }
 
 export function assignmentsRefused(problem: ListProblem): Mrkdwn {
-  return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost its data or went back to an older state, or who can write to it.`
+  return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost data, or who can write to it.`
 }
 
 export function distrustedFreeze(problem: FreezeProblem): Mrkdwn {
   const cause =
     problem === 'unknown-key'
       ? mrkdwn`Set ${code('STATE_KEY')} to the new and the old key, separated by a comma, or use the unfreeze command.`
-      : mrkdwn`Find out whether Redis lost its data or went back to an older state, or who can write to it. After that, use the unfreeze command.`
+      : mrkdwn`Find out whether Redis lost data, or who can write to it. Then use the unfreeze command.`
   return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${cause}`
 }
 
@@ -80,21 +80,19 @@ export function distrustedWatches(problem: WatchingProblem, key: string): Mrkdwn
 }
 
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
-  const what = areRemoved
-    ? 'They were removed because of their age, and the audit has an entry that says this.'
-    : 'They are kept until correct entries after them are as old.'
-  return mrkdwn`:rotating_light: Entries of the audit that are older than 400 days were damaged. ${fault} ${what} Run ${code('npm run audit:verify')}, and find out who can write to Redis.`
+  const what = areRemoved ? 'They are removed, as the audit says.' : 'They are kept for now.'
+  return mrkdwn`:rotating_light: Audit entries older than 400 days were damaged. ${fault} ${what} Run ${code('npm run audit:verify')}, and find out who can write to Redis.`
 }
 
 export function unsafeRedis(faults: string[]): Mrkdwn {
-  return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')} Another notice follows when it is safe again.`
+  return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')}`
 }
 
 export function refusingRedis(faults: string[]): Mrkdwn {
-  return mrkdwn`:rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* ${faults.join(' ')} Another notice follows when it stores again.`
+  return mrkdwn`:rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* ${faults.join(' ')}`
 }
 
-export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.* It takes writes, and its settings are correct.`
+export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.*`
 
 export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {
   switch (problem.code) {

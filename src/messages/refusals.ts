@@ -10,7 +10,7 @@ import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phras
 import { notInChannel, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './words.ts'
 
 const effects = {
-  'not-sent': 'Nothing was sent or changed.',
+  'not-sent': 'Nothing was changed.',
   'not-changed': 'Nothing was changed.',
   'not-made': 'Nothing was created.',
 } as const
@@ -19,50 +19,50 @@ type Effect = keyof typeof effects
 const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
 
 /** The next step where somebody may have changed Redis: requesting the same again would hide it. */
-const tellOperators = 'Tell the people who run Lockkeeper before you request it again.'
+const tellOperators = 'Tell the people who run Lockkeeper first.'
 
 /** What can end a request of any kind, or remain unchecked before it, and needs no data. */
 const constant = {
-  'approved-too-long-ago': { why: 'Approved, but not started within 30 minutes of its time. Nothing was changed.' },
-  'requester-lost-right': { why: 'Its requester may not request it anymore. Nothing was sent or changed.' },
-  'approvals-lost': { why: 'Too few of its approvers may still approve it. Nothing was sent or changed.' },
-  'rights-unknown': { why: "Slack didn't confirm for 30 minutes who may still approve it. Nothing was sent or changed." },
+  'approved-too-long-ago': { why: 'Approved, but not started within 30 minutes. Nothing was changed.' },
+  'requester-lost-right': { why: 'Its requester may not request it anymore. Nothing was changed.' },
+  'approvals-lost': { why: 'Too few of its approvers may still approve. Nothing was changed.' },
+  'rights-unknown': { why: "Slack didn't confirm the approvers for 30 minutes. Nothing was changed." },
   'record-changed': {
-    why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
+    why: "Its record in Redis doesn't match what was approved. Nothing was sent.",
     next: tellOperators,
   },
-  'record-unverified': { why: "Its record in Redis doesn't match what was requested. Someone may have changed Redis." },
-  'unknown-key': { why: "The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed." },
+  'record-unverified': { why: "Its record in Redis doesn't match what was requested." },
+  'unknown-key': { why: "It was signed with a key that Lockkeeper doesn't have. Nothing was changed." },
   'approvals-not-genuine': {
-    why: "Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis.",
+    why: "Its approvals in Redis aren't genuine. Nothing was sent.",
     next: tellOperators,
   },
   'already-sent': {
-    why: 'The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.',
+    why: 'The audit shows that it was already sent. Nothing was sent again.',
     next: tellOperators,
   },
   'already-ended': {
-    why: 'The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.',
+    why: 'The audit shows that it already ended. Nothing was sent.',
     next: tellOperators,
   },
-  'approval-needed-now': { why: 'The policy now requires approval for it. Nothing was sent or changed.' },
+  'approval-needed-now': { why: 'The policy now requires approval. Nothing was changed.' },
   'rule-gone': {
-    why: 'No policy rule covers it anymore. Nothing was sent or changed.',
+    why: 'No policy rule covers it anymore. Nothing was changed.',
     next: 'The people who run Lockkeeper can add a rule.',
   },
   'end-not-allowed': {
-    why: 'The policy no longer allows when this key ends. Nothing was sent or changed.',
+    why: 'The policy no longer allows this end. Nothing was changed.',
     next: 'Request it with another end.',
   },
   'data-lost': { why: 'Redis lost its data.' },
   'set-back': { why: 'Redis went back to an older state.' },
-  suspended: { why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.' },
-  'not-used': { why: "Approved, but the requester didn't press the button before the deadline." },
+  suspended: { why: 'Lockkeeper was suspended before it sent this. Nothing was changed.' },
+  'not-used': { why: "Approved, but the requester didn't press the button." },
   'alert-resolved': { why: 'The alert resolved. Nothing was done.' },
   'machine-gone': { why: 'The policy no longer lets this machine request it.' },
-  'approvers-unknown': { why: "whether enough people can approve it (Slack didn't return the members of the user group)" },
+  'approvers-unknown': { why: "whether enough people can approve it (Slack didn't return the user group)" },
   'channel-unreadable': {
-    why: 'whether this channel is shared with another organization (the Slack scope channels:read or groups:read is missing)',
+    why: 'whether another organization shares this channel (scope channels:read or groups:read missing)',
   },
 } satisfies Record<string, Words>
 
@@ -98,7 +98,7 @@ const explainCommon = explainer(CommonFinding, commonWords)
 
 /** For approvers, after the policy has changed. */
 export function endNotAllowed(rule: string): Mrkdwn {
-  return mrkdwn`The rule “${rule}” no longer allows when this key ends. Nothing was approved. Reject it, so that it is requested with another end.`
+  return mrkdwn`The rule “${rule}” no longer allows this end, so nothing was approved. Reject it, so that it is requested with another end.`
 }
 
 /** Puts a finding into the words of its change, or into the common ones. Shows an unknown code as it is. */
@@ -133,21 +133,19 @@ function commonWords(finding: CommonFinding): Words {
     case 'api-unreachable':
       return { why: `Couldn't reach the account API. ${effects[finding.effect === 'not-made' ? 'not-made' : 'not-sent']}` }
     case 'account-unread': {
-      const why = "Couldn't read the account within 30 minutes of its time. Nothing was sent or changed."
+      const why = "Couldn't read the account for 30 minutes. Nothing was changed."
       return { why: finding.refusal ? `${why} ${apiErrorSentence(new ApiError(finding.refusal))}` : why }
     }
     case 'limit-used-up':
       return {
-        why: "The account's limit of calls a minute left no room for it within 30 minutes of its time. Nothing was sent or changed.",
+        why: "The account's limit was used up for 30 minutes. Nothing was changed.",
       }
     case 'gave-way':
-      return wordsFrom(
-        phrase`Another change of the same thing started before it: request ${[shortId(finding.request)]} by ${person(finding.by)}.`,
-      )
+      return wordsFrom(phrase`Request ${[shortId(finding.request)]} by ${person(finding.by)} started first.`)
     case 'scheduled-before': {
       const { requestId: id, by, until } = finding
-      const when = until === undefined ? ['held for the same thing'] : phrase`scheduled for the same thing (${moment(until)})`
-      return wordsFrom(phrase`Request ${[shortId({ id })]} by ${person(by)} is ${when}. It is canceled when this starts.`)
+      const when = until === undefined ? ['held'] : phrase`scheduled (${moment(until)})`
+      return wordsFrom(phrase`Request ${[shortId({ id })]} by ${person(by)} is ${when} for the same thing. This cancels it.`)
     }
     case 'not-posted':
       return { why: `Couldn't post the request message: ${finding.error}.` }
@@ -172,7 +170,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'expired':
       return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':
-      return mrkdwn`Canceled: ${gaveWay(request) ? 'another change of the same thing started before it' : 'the account changed since the request'}. Nothing was done.`
+      return mrkdwn`Canceled: ${gaveWay(request) ? 'another change started first' : 'the account changed since the request'}. Nothing was done.`
     case 'waiting':
       return mrkdwn`This request still needs approval. ${changedNothing}`
     case 'approved':
@@ -197,13 +195,13 @@ function moreNeeded(missing: number): string {
 }
 
 export function unknownRequest(command: string): Mrkdwn {
-  const where = command === '' ? mrkdwn`The audit` : mrkdwn`${code(`${command} audit`)}`
-  return mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${where} may still show it. To make the change, run the command again.`
+  const where = command === '' ? mrkdwn`the audit` : mrkdwn`${code(`${command} audit`)}`
+  return mrkdwn`This request is older than 30 days, or Redis lost it, so nothing was done. Run the command again, or see ${where}.`
 }
 
-export const changedRecord: Mrkdwn = mrkdwn`The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.`
+export const changedRecord: Mrkdwn = mrkdwn`The record of this request was changed, so nothing was done. Run the command again.`
 
-export const takenOver: Mrkdwn = mrkdwn`This can't be tracked again: a newer request changes the same resource. No change made.`
+export const takenOver: Mrkdwn = mrkdwn`Not tracked again: a newer request changes the same resource.`
 
 /** Returns the words for a kind of change that follow *allows*: `moving an Elastic IP`. */
 export type LabelOf = (kind: string) => string
@@ -212,7 +210,7 @@ const actionWords: Record<DeniedAction, string> = {
   read: 'use Lockkeeper',
   request: 'request changes',
   decide: 'approve or reject requests',
-  freeze: 'freeze changes or lift a freeze',
+  freeze: 'freeze changes',
 }
 
 const outsiders = {
@@ -222,84 +220,83 @@ const outsiders = {
   'other-workspace': 'People from other workspaces',
 }
 
-const tryAgain = 'Nothing was done. Try again in a minute.'
+const tryAgain = 'so nothing was done. Try again in a minute.'
 
 export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrkdwn {
   switch (denial.code) {
     case 'person-unknown':
-      return mrkdwn`Slack didn't confirm who you are, so you can't ${actionWords[denial.action]} right now. ${tryAgain}`
+      return mrkdwn`Slack didn't confirm who you are, ${tryAgain}`
     case 'guest':
     case 'bot':
     case 'deactivated':
     case 'other-workspace':
-      return mrkdwn`${outsiders[denial.code]} can't ${actionWords[denial.action]}. Ask a full member of this workspace.`
+      return mrkdwn`${outsiders[denial.code]} can't ${actionWords[denial.action]}. Ask a full member.`
     case 'shared-channel':
-      return mrkdwn`Nobody can ${actionWords[denial.action]} here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared.`
+      return mrkdwn`Nobody can ${actionWords[denial.action]} here: another organization shares this channel. Use another channel.`
     case 'channel-unknown':
-      return mrkdwn`Slack didn't confirm whether this channel is shared with another organization. Until then, nobody can ${actionWords[denial.action]} here. ${tryAgain}`
+      return mrkdwn`Slack didn't confirm whether another organization shares this channel, ${tryAgain}`
     case 'direct-message':
-      return mrkdwn`You can't request changes in a direct message, because nobody else could approve them. Use a channel.`
+      return mrkdwn`Nobody can approve changes in a direct message. Use a channel.`
     case 'not-in-channel':
       return notInChannel
     case 'foreign-channel':
       return mrkdwn`Slack doesn't list you as a member of this channel. Use another one.`
     case 'no-rule':
-      return mrkdwn`No policy rule allows ${labelOf(denial.kind)} in this channel. ${whereElse(denial.channels)}`
+      return mrkdwn`No policy rule allows ${labelOf(denial.kind)} here. ${whereElse(denial.channels)}`
     case 'project-unknown':
-      return mrkdwn`Couldn't read the project from the account API, and the ${ruleWords(denial.rule)} depends on it. Nothing was requested. Try again in a minute.`
+      return mrkdwn`Nothing was requested: couldn't read the project for the ${ruleWords(denial.rule)}. Try again in a minute.`
     case 'not-named-by-rule':
-      return mrkdwn`The ${ruleWords(denial.rule)} doesn't let ${machineWords(denial.machine)} request this. Nothing was requested. The people who run Lockkeeper can add it to the rule.`
+      return mrkdwn`Nothing was requested: the ${ruleWords(denial.rule)} doesn't name ${machineWords(denial.machine)}. The people who run Lockkeeper can add it.`
     case 'alerts-need-approval':
-      return mrkdwn`The ${ruleWords(denial.rule)} needs no approval, and what ${denial.machine === undefined ? 'alerts request' : 'machines request'} always needs one. Nothing was requested.`
+      return mrkdwn`Nothing was requested: the ${ruleWords(denial.rule)} needs no approval, and ${denial.machine === undefined ? 'alerts' : 'machines'} always need one.`
     case 'keys-need-people':
       return mrkdwn`Machines can't request changes of API keys. Nothing was requested.`
     case 'not-a-requester':
       if (whoIsIn(denial.requesters).text === '') return mrkdwn`Only machines can request this here. Ask the people who run Lockkeeper.`
-      return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
+      return mrkdwn`You can't request this here. Ask ${whoIsIn(denial.requesters)}, or the people who run Lockkeeper.`
     case 'not-an-approver':
-      return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
+      return mrkdwn`You aren't an approver of this. These are: ${whoApproves(denial.approvers)}.`
     case 'not-a-freezer':
       if (whoIsIn(denial.freezers).text === '')
-        return mrkdwn`The policy lets nobody freeze changes or lift a freeze. The people who run Lockkeeper can name somebody in a rule for ${code('freeze')}.`
-      return mrkdwn`You can't freeze changes or lift a freeze. These people can: ${whoIsIn(denial.freezers)}.`
+        return mrkdwn`The policy lets nobody freeze changes. The people who run Lockkeeper can name somebody in a rule for ${code('freeze')}.`
+      return mrkdwn`You can't freeze changes. These people can: ${whoIsIn(denial.freezers)}.`
     case 'not-involved':
-      return mrkdwn`Only ${whoIsInvolved(denial)} can stop the tracking or start it again.`
+      return mrkdwn`Only ${whoIsInvolved(denial)} can stop or restart tracking.`
     case 'only-involved-may-withdraw':
       return mrkdwn`Only ${whoIsInvolved(denial)} can withdraw it.`
     case 'too-few-approvers':
-      return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed}${denial.requester === undefined ? ' besides you' : ''}. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
+      return mrkdwn`Nothing was requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.requester === undefined ? ' besides you' : ''}. The people who run Lockkeeper can add some.`
     case 'group-unknown':
-      return mrkdwn`Slack didn't return the members of the user group, so this couldn't be checked. ${tryAgain}`
+      return mrkdwn`Slack didn't return the members of the user group, ${tryAgain}`
     case 'own-request':
-      return mrkdwn`You requested this, so another approver must do that. To cancel it, press *Withdraw*.`
+      return mrkdwn`You requested this, so another approver must decide. To cancel it, press *Withdraw*.`
     case 'rule-gone':
-      return mrkdwn`No policy rule covers this request anymore, so nobody can approve it. The requester can withdraw it and request it again.`
+      return mrkdwn`No policy rule covers this anymore. Have it withdrawn and requested again.`
     case 'only-requester-may-issue':
-      return mrkdwn`Only ${mention(denial.requester)}, who requested this token, can create it.`
+      return mrkdwn`Only ${mention(denial.requester)}, the requester, can create this token.`
     case 'only-requester-may-withdraw':
-      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can withdraw it. An approver can reject it.`
+      return mrkdwn`Only ${mention(denial.requester)}, the requester, can withdraw this. Approvers can reject it.`
     case 'only-requester-may-break-glass':
       if (isMachine({ userId: denial.requester }))
         return mrkdwn`${denial.requester === alertsRequester ? 'An alert' : mention(denial.requester)} requested this, so nobody can approve it alone.`
-      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can approve it alone.`
+      return mrkdwn`Only ${mention(denial.requester)}, the requester, can approve this alone.`
     case 'stale-card':
-      return mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
+      return mrkdwn`This button isn't on the request message, so nothing was done. Use that message.`
     case 'foreign-button':
-      return mrkdwn`This button was made for another request, or it was changed. Nothing was done. Use the request message.`
+      return mrkdwn`This button is of another request, or was changed, so nothing was done. Use the request message.`
     case 'unknown-request':
       return unknownRequest(command)
     case 'changed-record':
       return changedRecord
     case 'unknown-key':
-      return mrkdwn`This request was signed with a key that Lockkeeper doesn't have (${code('STATE_KEY')}). Nothing was changed. Request it again, or ask the people who run Lockkeeper to restore the key.`
+      return mrkdwn`This was signed with a key that Lockkeeper doesn't have (${code('STATE_KEY')}), so nothing was changed. Request it again.`
     case 'other-version':
-      return mrkdwn`Another version of Lockkeeper made this request. Nothing was changed. Try again in a few minutes.`
+      return mrkdwn`Another version of Lockkeeper made this, so nothing was changed. Try again in a few minutes.`
   }
 }
 
 function whoIsInvolved({ requester, approvers }: { requester: string; approvers: ApproveTerms }): Mrkdwn {
-  const who = isMachine({ userId: requester }) ? 'which' : 'who'
-  const requested = requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(requester)}, ${who} requested this, and `
+  const requested = requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(requester)} and `
   return mrkdwn`${requested}its approvers (${whoIsIn(approversOf(approvers))})`
 }
 

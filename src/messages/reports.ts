@@ -15,6 +15,7 @@ import {
   mention,
   mostCharacters,
   mrkdwn,
+  nameWords,
   phraseWords,
   quotedTitle,
 } from '../slack/text.ts'
@@ -31,7 +32,7 @@ export interface ReportView extends CardView {
   now: number
 }
 
-const checkTheAccount = 'Check the account before you request it again.'
+const checkTheAccount = 'Check the account first.'
 
 function endSentence(view: ReportView): Mrkdwn {
   const { request, description, showActor } = view
@@ -56,20 +57,19 @@ function doneSentence({ request, done }: ReportView, mark: string, notes: Mrkdwn
 
 function adviceAfter({ request, ending }: ReportView): string {
   const { state, items, withdrawnBy, acceptedAt, untrackedMs } = request
-  if (state === 'superseded') return 'Lockkeeper leaves it as it is.'
-  if (state === 'rejected' || ending.next !== undefined) return ''
+  if (state === 'superseded' || state === 'rejected' || ending.next !== undefined) return ''
   if (state === 'failed' && items) return ''
   // Nobody withdrew the request of an alert that resolved.
   if (state === 'withdrawn' && withdrawnBy === undefined) return ''
   // A change that was never accepted or seen has left nothing behind on the account.
   const isUntouched = acceptedAt === undefined && untrackedMs === undefined
-  return state === 'failed' && !isUntouched ? checkTheAccount : 'Still wanted? Press *Request again* above.'
+  return state === 'failed' && !isUntouched ? checkTheAccount : 'To retry: *Request again* above.'
 }
 
 function adviceAfterItems(items: ItemView[]): Mrkdwn {
   if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
-  const retry = restOf(items).length > 0 ? '*Retry the rest*, or ' : ''
-  return mrkdwn`Above, you can press ${retry}*Move back* to undo what was moved.`
+  const retry = restOf(items).length > 0 ? '*Retry the rest* or ' : ''
+  return mrkdwn`Above: ${retry}*Move back*.`
 }
 
 // Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
@@ -80,11 +80,11 @@ function approversCall({ request, description, rule, now }: ReportView, isEscala
   const { approvals, origin, expiresAt, escalated } = request
   const needed = approvalsNeeded(rule.approve)
   const missing = request.missing ?? needed - approvals.length
-  const soFar = approvals.length > 0 ? mrkdwn` (${needed - missing} of ${needed} so far)` : mrkdwn``
+  const soFar = approvals.length > 0 ? mrkdwn` (${needed - missing} of ${needed})` : mrkdwn``
   const entries = isEscalation ? escalationsOf(rule.approve).slice(0, escalated) : []
   const among = union([firstToCall(rule), ...entries.map(({ to }) => to)])
   const called = peopleToCall(among, [origin.userId, ...approvals.map(({ by }) => by)])
-  const words = mrkdwn`${quotedTitle(description.title)} still needs approval${soFar}. Expires in ${timeLeft(expiresAt - now)}. Press *Approve* or *Reject* above.`
+  const words = mrkdwn`${quotedTitle(description.title)} needs approval${soFar}, ${timeLeft(expiresAt - now)} left.`
   return mrkdwn`:hourglass_flowing_sand: ${called ? mrkdwn`${called} ${words}` : words}`
 }
 
@@ -93,18 +93,17 @@ function emergencyCall({ request, description, rule, showActor }: ReportView): M
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
   const called = rule && peopleToCall(firstToCall(rule), [origin.userId])
-  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId)}, the requester, approved their own request alone${pastWords(decision.passed)}: ${quotedTitle(description.title)}. Check it now.`
+  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId)} approved their own request${pastWords(decision.passed)}: ${quotedTitle(description.title)}. Check it now.`
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
 function handoverCall({ request, description, handover, showActor, now }: ReportView, isReminder: boolean): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
-  const press = mrkdwn`Press *${handover.label}* above by ${dateTime(request.expiresAt)}`
-  if (isReminder)
-    return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title} is approved. ${press} (${timeLeft(request.expiresAt - now)} left).`
+  const press = mrkdwn`press *${handover.label}* above by ${dateTime(request.expiresAt)}`
+  if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title}: ${press} (${timeLeft(request.expiresAt - now)} left).`
   const approvers = approvedBy(request).map((by) => showActor(by))
-  return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}. ${press}.`
+  return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}: ${press}.`
 }
 
 function firstToCall({ approve, mention: mentioned }: PolicyRule): Group {
@@ -188,7 +187,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
     case 'resolved':
       return resolvedSentence(view)
     case 'outdated':
-      return mrkdwn`:warning: *The request message is out of date:* Slack refused its update, so its buttons may be wrong. ${quotedTitle(description.title)} is now *${stateWithCount(request, description.underway)}*. ${code(`${request.origin.command} audit ${shortId(request)}`)} shows its steps.`
+      return mrkdwn`:warning: *The request message is out of date:* Slack refused its update. ${quotedTitle(description.title)} is *${stateWithCount(request, description.underway)}*. Steps: ${code(`${request.origin.command} audit ${shortId(request)}`)}`
     case 'stopped':
       return stoppedSentence(view)
     case 'ended':
@@ -214,9 +213,9 @@ export function actorsIn(request: Request, name: ReportName): string[] {
 
 function resolvedSentence({ request, description, reverseLabel }: ReportView): Mrkdwn {
   const what = mrkdwn`:information_source: The alert resolved. ${quotedTitle(description.title)}`
-  if (isOpen(request.state)) return mrkdwn`${what} was approved before, so it goes on.`
-  const undo = reverseLabel === undefined ? '' : mrkdwn` Lockkeeper doesn't undo it by itself. To undo it, press *${reverseLabel}* above.`
-  return mrkdwn`${what} had already ended: ${stateWithCount(request)}.${undo}`
+  if (isOpen(request.state)) return mrkdwn`${what} is approved and goes on.`
+  const undo = reverseLabel === undefined ? '' : mrkdwn` To undo it: *${reverseLabel}* above.`
+  return mrkdwn`${what}: ${stateWithCount(request)}.${undo}`
 }
 
 function stoppedSentence(view: ReportView): Mrkdwn | undefined {
@@ -235,19 +234,19 @@ function lateSentence({ request, description, items, lateAfter, now }: ReportVie
   const took = timeTaken(request, now)
   if (unansweredSince !== undefined) {
     const before = items.length === 0 ? mrkdwn`It may be done.` : mrkdwn`${movedCount(items)} before that, and more may have moved since.`
-    return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't answered since ${dateTime(unansweredSince)}. ${before} Still checking. The result will appear here. If it's urgent, check the provider's dashboard.`
+    return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't answered since ${dateTime(unansweredSince)}. ${before} Still checking. If it's urgent, check the provider's dashboard.`
   }
   if (state === 'starting')
-    return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
+    return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking.`
   // What was seen of an item is kept with it.
   const seen = items.length > 0 ? mrkdwn`${movedCount(items)}. Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
-  return mrkdwn`:warning: *Late:* ${title} is still ${description.underway} after ${took} (expected within ${lateAfter}${items.length > 0 ? ' each' : ''}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
+  return mrkdwn`:warning: *Late:* ${title} is still ${description.underway} after ${took} (expected within ${lateAfter}${items.length > 0 ? ' each' : ''}). ${seen} If it's urgent, contact the provider's support.`
 }
 
 function lastSeenWords({ lastSeen }: Request): Mrkdwn {
-  if (!lastSeen) return mrkdwn`The last check of the account didn't show its status.`
+  if (!lastSeen) return mrkdwn`The account doesn't show its status.`
   const { status, server } = lastSeen
-  return mrkdwn`The account shows status ${code(status)}${server === undefined ? '' : mrkdwn`, on ${server === null ? 'no server' : code(server)}`}.`
+  return mrkdwn`The account shows status ${nameWords(status)}${server === undefined ? '' : mrkdwn`, on ${server === null ? 'no server' : nameWords(server)}`}.`
 }
 
 export function asRepeat(original: Answerable): Answerable {

@@ -2,9 +2,9 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import type { Description, Fact, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { gaveWay, holdOf, isHeld, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
+import { holdOf, isHeld, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
-import { actions, type ButtonParts, button, context, fields, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
+import { actions, type ButtonParts, button, context, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { fit, longestHeader } from '../slack/fit.ts'
 import {
   boldPhrase,
@@ -21,6 +21,7 @@ import {
   mention,
   mostCharacters,
   mrkdwn,
+  nameWords,
   outsideLink,
   ownWords,
   phraseWords,
@@ -108,11 +109,16 @@ function confirmation(title: string, text: Mrkdwn, confirm: string, deny = 'Canc
 /** The change first, because the dialog hides the message. Undefined if there is nothing to confirm, unless it is shown `always`. */
 function approveConfirmation(view: CardView, always: boolean) {
   const lines = checkLines(view).map(unlinked)
-  if (lines.length === 0 && !view.rule?.confirm && !always) return undefined
+  const count = view.items.length
+  if (lines.length === 0 && !view.rule?.confirm && !always && count <= mostAbove) return undefined
   const change = phraseWords(view.description.title)
   const all = joinMrkdwn([change, ...lines], '\n')
   const short = mrkdwn`${change}\n${lines.length} to check: press Cancel and read the message.`
-  return confirmation('Approve this change?', lines.length > 0 && all.text.length > mostInDialog ? short : all, 'Approve')
+  return confirmation(
+    count > mostAbove ? `Approve ${count} moves?` : 'Approve this change?',
+    lines.length > 0 && all.text.length > mostInDialog ? short : all,
+    'Approve',
+  )
 }
 
 export function cardActions(view: CardView, { confirmsApproval = false } = {}): Button[] {
@@ -121,6 +127,7 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
     button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
   const title = phraseWords(description.title)
   const reverse = reverseLabel ? [make('reverse', reverseLabel)] : []
+  const details = make('details', 'Details')
 
   if (!isKnown) return []
   switch (request.state) {
@@ -131,40 +138,45 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
             make('reject', 'Reject', { style: 'danger' }),
             // Approvers reject what an alert requested, so that they say why.
             ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw')]),
+            details,
           ]
-        : []
+        : [details]
     case 'approved': {
       const hold = holdOf(request)
-      const lost = mrkdwn`${title}\nIt's approved, and nothing was sent to the account API yet. A new request needs a new approval.`
+      const lost = mrkdwn`${title}\nNothing was sent yet. A new request needs a new approval.`
       return [
         ...(handover ? [make('handOver', handover.label, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
         ...(hold?.for === 'start' ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view, hold) })] : []),
         make('withdraw', 'Withdraw', { confirm: confirmation('Withdraw this request?', lost, 'Withdraw') }),
+        details,
       ]
     }
     case 'tracking': {
-      const unsent = unsentWords(items) === undefined ? '' : " What wasn't sent yet won't be sent."
-      const text = mrkdwn`${title}\nWhat was sent can't be canceled and may still finish.${unsent} No result will be posted.`
-      return [make('stopTracking', 'Stop tracking', { confirm: confirmation('Stop tracking?', text, 'Stop tracking', 'Keep tracking') })]
+      const unsent = unsentWords(items) === undefined ? '' : ' The rest is not sent.'
+      const text = mrkdwn`${title}\nWhat was sent may still finish.${unsent} No result will be posted.`
+      return [
+        make('stopTracking', 'Stop tracking', { confirm: confirmation('Stop tracking?', text, 'Stop tracking', 'Keep tracking') }),
+        details,
+      ]
     }
     case 'untracked':
       return [
         // Looking for a secret deletes it, and somebody may use it by now.
         ...(handover ? [] : [make('trackAgain', 'Track again', { confirm: trackAgainConfirmation(view) })]),
-        make('details', 'Details'),
+        details,
       ]
     case 'done':
-      return [...reverse, make('details', 'Details')]
+      return [...reverse, details]
     case 'failed':
       // If no item was moved, the same change can be requested again.
       if (request.items && items.some(({ state }) => state === 'done'))
-        return [...(restOf(items).length > 0 ? [make('retry', retryLabel)] : []), ...reverse, make('details', 'Details')]
+        return [...(restOf(items).length > 0 ? [make('retry', retryLabel)] : []), ...reverse, details]
       break
     case 'starting':
     case 'unknown':
-      return []
+      return [details]
   }
-  return [...(ending.next === undefined ? [make('again', 'Request again')] : []), make('details', 'Details')]
+  return [...(ending.next === undefined ? [make('again', 'Request again')] : []), details]
 }
 
 function startNowConfirmation({ description }: CardView, hold: Waits) {
@@ -174,7 +186,7 @@ function startNowConfirmation({ description }: CardView, hold: Waits) {
 
 function handoverConfirmation({ description, handover }: CardView) {
   if (handover?.warning === undefined) return undefined
-  const text = mrkdwn`${handover.warning} The new one is shown once, only to you.`
+  const text = mrkdwn`${handover.warning} Only you see the new one, once.`
   return confirmation(`${phraseText(description.title)}?`, text, handover.label)
 }
 
@@ -182,7 +194,7 @@ function handoverConfirmation({ description, handover }: CardView) {
 function trackAgainConfirmation({ items }: CardView) {
   const unsent = unsentWords(items)
   if (unsent === undefined) return undefined
-  const text = mrkdwn`${unsent} Tracking again sends the rest to the account API now.`
+  const text = mrkdwn`${unsent} This sends the rest now.`
   return confirmation('Send the rest?', text, 'Track again')
 }
 
@@ -201,16 +213,16 @@ export function statusLine(view: CardView): Mrkdwn {
   const requester = mention(request.origin.userId)
   switch (request.state) {
     case 'waiting': {
-      if (!isKnown) return mrkdwn`${requester} needs approval, but this message has no buttons. Nobody can approve it here.`
+      if (!isKnown) return mrkdwn`${requester} needs approval, but another version of Lockkeeper made this. Nobody can approve it here.`
       if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. Starting.`
       const cc = rule?.mention ? whoIsIn(rule.mention) : mrkdwn``
-      const then = handover ? mrkdwn` Approval changes nothing yet: ${requester} then presses *${handover.label}*.` : ''
+      const then = handover ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
       return mrkdwn`${neededApproval(view)}${held && (held.for !== 'start' || held.name) ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
     }
     case 'approved': {
       const hold = holdOf(request)
       return handover
-        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} The token is shown once, and nobody else sees it.`
+        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} Only you see the token, once.`
         : mrkdwn`:white_check_mark: *Approved.* ${hold ? heldWords(hold) : waitWords(request.waits)}`
     }
     case 'starting':
@@ -219,7 +231,7 @@ export function statusLine(view: CardView): Mrkdwn {
       if (request.state === 'starting') return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
       const usually = request.usualMs === undefined || request.usualMs < 1_000 ? '' : ` Usually takes ${formatDuration(request.usualMs)}.`
       const expected = sendingMs > 0 ? ` The rest takes about ${formatDuration(sendingMs)}.` : usually
-      const late = request.lateAt === undefined ? expected : ' Slower than usual. Still tracking.'
+      const late = request.lateAt === undefined ? expected : ' Slower than usual.'
       const unsent = heldItemsWords(request)
       const count = items.length === 0 ? mrkdwn`` : mrkdwn`\n${progress(items)}`
       return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${unsent ?? late}${count}`
@@ -245,12 +257,10 @@ function unseenStatus(items: ItemView[], since: number): Mrkdwn {
 
 function waitWords(waits: Waits | undefined): string {
   if (waits === undefined) return 'Starting.'
-  if (waits.for === 'account')
-    return "Waiting for the account API, which isn't answering. Nothing has changed yet. It starts when the account API answers. To stop it, the requester or an approver can press *Withdraw*."
-  if (waits.for === 'worker')
-    return 'Not started yet: no worker of Lockkeeper is running. The people who run Lockkeeper were told. It starts when one runs.'
-  const limit = `the account's limit of ${waits.perMinute ?? ''} ${waits.for === 'writes' ? 'changes' : 'reads'} a minute`
-  return `Waits for ${limit}, about ${formatDuration(Math.max(1_000, waits.ms ?? 0))}.`
+  if (waits.for === 'account') return "Waiting for the account API, which isn't answering. Nothing has changed."
+  if (waits.for === 'worker') return 'Waiting: no worker of Lockkeeper is running. The people who run Lockkeeper were told.'
+  const limit = `${waits.perMinute ?? ''} ${waits.for === 'writes' ? 'changes' : 'reads'} a minute`
+  return `Starts in about ${formatDuration(Math.max(1_000, waits.ms ?? 0))}: the account allows ${limit}.`
 }
 
 /** Until when it can be approved. A window or a freeze may hold it longer. */
@@ -265,44 +275,86 @@ function neededApproval(view: CardView): Mrkdwn {
   const approvers = whoIsAsked(request, rule)
   return approvers
     ? mrkdwn`${requester} needs approval from ${approvers} by ${deadlineWords(view)}.`
-    : mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore.`
+    : mrkdwn`${requester} needs approval, but no policy rule covers this anymore. Nobody can approve it.`
 }
 
 /** Links the message, the alert or the job that it was requested from. Not on the Home tab, which is outside of the channel. */
-function sourceBlocks({ fromMessage, request: { alert, link: given, origin } }: CardView): KnownBlock[] {
+function sourceBlocks({ fromMessage, request: { alert, link: given } }: CardView): KnownBlock[] {
   const outside = outsideLink(given, 'open it')
   const words = [
     ...(fromMessage ? [mrkdwn`Requested from ${link(fromMessage, 'a message')}`] : []),
-    ...(alert ? [mrkdwn`${alertWords(alert)}. The policy chose the target.`] : []),
-    ...(outside ? [mrkdwn`Link from ${mention(origin.userId)}, not checked: ${outside}`] : []),
+    ...(alert ? [mrkdwn`${alertWords(alert)}. Target from the policy.`] : []),
+    ...(outside ? [mrkdwn`Unchecked link: ${outside}`] : []),
   ]
   return words.length > 0 ? context(words) : []
 }
 
-/** While it waits, what an alert requested begins with the alert, which is the news. */
-function titleBlocks({ request: { alert, state }, description, environment }: CardView): KnownBlock[] {
-  const news = alert && state === 'waiting' ? `🚨 ${truncate(cleanText(alert.name, { oneLine: true }), 60, 'plain')}: ` : ''
-  const title = `${prefixOf(environment)}${news}${phraseText(description.title)}`
-  return [header(title), ...(title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
+/** While it waits, what an alert requested begins with the alert's own words, as it is the news. They are untrusted, and plain text. */
+function titleBlocks(view: CardView): KnownBlock[] {
+  const { description, environment } = view
+  const change = phraseText(isNews(view) ? (description.short ?? description.title) : description.title)
+  const title = `${prefixOf(environment)}${isNews(view) ? `🚨 ${newsOf(view.request)}. ${change}?` : change}`
+  return [header(title), ...(isNews(view) || title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
 }
 
+function isNews({ request: { alert, state } }: CardView): boolean {
+  return alert !== undefined && state === 'waiting'
+}
+
+const mostOfNews = 70
+
+/** A title shows no links. */
+function isInNews({ reason = '' }: Request): boolean {
+  return reason.length <= mostOfNews && !reason.includes('://')
+}
+
+/** `web-1 is down (NodeDown, 2 min)`, or `NodeDown on web-1 (2 min)` of an alert without words of its own. */
+function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name: '' }, reason = name, createdAt }: Request): string {
+  const short = (text: string, max: number) => truncate(cleanText(text, { oneLine: true }), max, 'plain')
+  const ms = createdAt - startsAt
+  const since = ms < 0 ? [] : [formatDuration(ms < 60_000 ? ms : Math.floor(ms / 60_000) * 60_000)]
+  const facts = [...(reason.startsWith(name) ? [] : [short(name, 30)]), ...since].join(', ')
+  return `${short(reason, mostOfNews).replace(/[.!?]+$/, '')}${facts === '' ? '' : ` (${facts})`}`
+}
+
+/** The most items above the buttons, so that a phone shows the buttons without scrolling. Those of more stand below. */
+const mostAbove = 5
+
+/** What people need before they press a button. */
 export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): KnownBlock[] {
-  return [...wholeSection(status), ...approvalLines(view), ...contentBlocks(view), ...context([smallPrint(view)]), ...checkBlocks(view)]
+  const { items, request } = view
+  const more = items.length - mostAbove
+  return [
+    ...wholeSection(status),
+    ...approvalLines(view),
+    ...contentBlocks(view),
+    ...itemBlocks(items.slice(0, mostAbove), request),
+    ...(more > 0 ? context([mrkdwn`${more} more below`]) : []),
+    ...checkBlocks(view),
+  ]
+}
+
+/** What stands below the buttons: the rest of many items, and small print. */
+export function cardRest(view: CardView): KnownBlock[] {
+  const { items, request } = view
+  const people = request.state === 'waiting' ? [] : [who(request)]
+  const small = joinMrkdwn([...people, code(shortId(request)), ...view.notes], '  ·  ')
+  return [...itemBlocks(items.slice(mostAbove), request), ...context([small])]
 }
 
 function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description } = view
   return [
     ...relatedWords(view).flatMap((words) => wholeSection(mrkdwn`${words}.`)),
-    ...reasonBlocks('Reason', request.reason, view.rule?.reason),
+    ...(isNews(view) ? wholeSection(phraseWords(description.title)) : []),
+    ...(isNews(view) && isInNews(request) ? [] : reasonBlocks('Reason', request.reason, view.rule?.reason)),
     ...reasonBlocks(emergencyLabel, emergencyReason(request), view.rule?.reason),
     ...factBlocks(description.facts),
-    ...itemBlocks(view.items, request),
     ...(view.leaves ? wholeSection(phraseWords(view.leaves)) : []),
   ]
 }
 
-const emergencyLabel = 'Reason for the emergency approval'
+const emergencyLabel = 'Emergency reason'
 
 function emergencyReason({ decision }: Pick<Request, 'decision'>): string | undefined {
   return decision?.breakGlass ? decision.reason : undefined
@@ -310,12 +362,6 @@ function emergencyReason({ decision }: Pick<Request, 'decision'>): string | unde
 
 export function prefixOf(environment: string | undefined): string {
   return environment ? `[${environment}] ` : ''
-}
-
-function smallPrint(view: CardView): Mrkdwn {
-  const { request } = view
-  const people = request.state === 'waiting' ? [] : [who(request)]
-  return idsAnd(view, [...people, mrkdwn`Request ${code(shortId(request))}`])
 }
 
 function idsAnd({ description, notes }: CardView, more: Mrkdwn[]): Mrkdwn {
@@ -327,26 +373,28 @@ function idsAnd({ description, notes }: CardView, more: Mrkdwn[]): Mrkdwn {
 
 /** Short facts in one line: `Storefront · ASH`. */
 function factBlocks(facts: Fact[]): KnownBlock[] {
-  const isShort = ({ value, detail }: Fact) => detail === undefined && value.length <= 60
-  const line = facts.filter(isShort).map(({ label, value, isPerson }) => {
-    const words = isPerson ? mention(value) : code(value)
-    return label === '' ? words : mrkdwn`${label} ${words}`
-  })
-  const short = line.length === 0 ? [] : wholeSection(joinMrkdwn(line, '  ·  '))
-  return [...short, ...fields(facts.filter((fact) => !isShort(fact)).map(factField))]
+  const isShort = ({ value }: Fact) => (typeof value === 'string' ? value : phraseText(value)).length <= 60
+  const short = joinMrkdwn(
+    facts.filter(isShort).map((fact) => factWords(fact, ' ')),
+    '  ·  ',
+  )
+  return [short, ...facts.filter((fact) => !isShort(fact)).map((fact) => factWords(fact, '\n'))].flatMap((words) =>
+    words.text === '' ? [] : wholeSection(words),
+  )
 }
 
-function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {
-  return mrkdwn`*${label}*\n${isPerson ? mention(value) : code(value)}${detail ? mrkdwn`\n${detail}` : ''}`
+function factWords({ label, value, isPerson }: Fact, between: string): Mrkdwn {
+  const words = typeof value !== 'string' ? phraseWords(value) : isPerson ? mention(value) : nameWords(value)
+  return label === '' ? words : mrkdwn`${label}${ownWords(between)}${words}`
 }
 
 function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt, withdrawnBy, needsApproval, origin } = request
   const requester = mention(origin.userId)
   if (decision?.breakGlass && state !== 'withdrawn')
-    return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone${pastWords(decision.passed)}`
+    return mrkdwn`:rotating_light: *Emergency approval* by ${requester}${pastWords(decision.passed)}`
   const isOwn = state === 'withdrawn' && withdrawnBy === origin.userId
-  const parts = [mrkdwn`Requested${isOwn ? ' and withdrawn' : ''} by ${requester}`]
+  const parts = [mrkdwn`${isOwn ? 'Requested and withdrawn by ' : ''}${requester}`]
   if (state === 'rejected') parts.push(mrkdwn`rejected by ${decision?.by ? mention(decision.by) : 'the rules'}`)
   else if (decidedAt !== undefined && !needsApproval) parts.push(mrkdwn`no approval needed`)
   else if (decidedAt !== undefined)
@@ -360,27 +408,20 @@ export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
 }
 
 function finishedBlocks(view: CardView): KnownBlock[] {
-  const { request, items } = view
-  const notDone = items.filter(({ state }) => state !== 'done')
-  return [
-    ...wholeSection(whatHappened(view)),
-    ...(request.items ? itemBlocks(notDone, request) : []),
-    ...rejectionBlocks(view),
-    ...context([whoAndWhen(view)]),
-    ...finishedReasons(view),
-  ]
+  return [...wholeSection(whatHappened(view)), ...rejectionBlocks(view), ...context([whoAndWhen(view)]), ...finishedReasons(view)]
 }
 
-/** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
+/** `@Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  b7e23ec2  ·  Undoes request 80fbcd61` */
 function whoAndWhen({ request, ...related }: CardView): Mrkdwn {
-  const { state, endedAt, createdAt, stoppedBy } = request
+  const { state, endedAt, createdAt, stoppedBy, decision } = request
   const ended = dateTime(endedAt ?? createdAt)
-  const took = state === 'done' || state === 'failed' ? timeTakenWords(request) : undefined
+  // What an emergency approval passed takes the place.
+  const took = (state === 'done' || state === 'failed') && !decision?.passed ? timeTakenWords(request) : undefined
   const parts = [
     who(request),
     state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended,
     ...(took === undefined ? [] : [mrkdwn`${took}`]),
-    mrkdwn`Request ${code(shortId(request))}`,
+    code(shortId(request)),
     ...relatedWords(related),
   ]
   return joinMrkdwn(parts, '  ·  ')
@@ -418,14 +459,13 @@ function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrk
     return notes.text === '' ? mrkdwn`${movedCount(items)}.` : mrkdwn`${movedCount(items)}. ${notes}`
   switch (request.state) {
     case 'voided':
-      return gaveWay(request) ? mrkdwn`Nothing was done. ${why}` : mrkdwn`The account changed since the request. Nothing was done. ${why}`
+      return mrkdwn`Nothing was done. ${why}`
     case 'untracked': {
-      if (isDistrusted(request)) return mrkdwn`${why} It may still finish. Check the account.`
-      const unsent = unsentWords(items)
-      return unsent ? mrkdwn`${unsent} *Track again* sends the rest.` : mrkdwn`The account API had accepted it. It may still finish.`
+      if (isDistrusted(request)) return mrkdwn`${why} It may still finish.`
+      return mrkdwn`${unsentWords(items) ?? 'It may still finish.'}`
     }
     case 'expired':
-      return mrkdwn`${why.text === '' ? mrkdwn`It wasn't approved before the deadline.` : why} Nothing was done.`
+      return mrkdwn`${why.text === '' ? mrkdwn`Not approved.` : why} Nothing was done.`
     case 'withdrawn':
       return why.text === '' ? mrkdwn`Nothing was done.` : why
     case 'rejected':
@@ -457,9 +497,10 @@ function detailsBlocks(view: CardView): KnownBlock[] {
     ...(isFinished(view) ? wholeSection(whatHappened(view)) : [...titleBlocks(view), ...wholeSection(statusLine(view))]),
     ...rejectionBlocks(view),
     ...contentBlocks(view),
+    ...itemBlocks(view.items, request),
     ...checkBlocks(view),
     ...wholeSection(joinMrkdwn(timeline(view), '\n')),
-    ...context([idsAnd(view, [mrkdwn`By ${joinMrkdwn(rules, ' and ')}`, mrkdwn`Request ${code(request.id)}`])]),
+    ...context([idsAnd(view, [joinMrkdwn(rules, ' and '), code(request.id)])]),
     ...sourceBlocks(view),
   ]
 }
@@ -514,10 +555,12 @@ export function approvalCard(view: CardView): Message {
 }
 
 function cardBlocks(view: CardView): KnownBlock[] {
-  const { request } = view
+  const { request, items } = view
   // Slack keeps what was entered in a block whose id stays, so each revision has another id.
   const buttons = actions(cardActions(view), `card-${request.id}-${request.revision}`)
-  return [...(isFinished(view) ? finishedBlocks(view) : [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]), ...buttons]
+  if (!isFinished(view)) return [...titleBlocks(view), ...cardBody(view), ...buttons, ...cardRest(view), ...sourceBlocks(view)]
+  const notDone = request.items ? items.filter(({ state }) => state !== 'done') : []
+  return [...finishedBlocks(view), ...buttons, ...itemBlocks(notDone, request)]
 }
 
 /** Whether 50 blocks can show it in every later state. Those add three blocks, and 5,000 characters: the outcome, and a reason (escaped). */

@@ -3,7 +3,7 @@ import { isMachine } from '../domain/approval.ts'
 import { type Change, Finding } from '../domain/change.ts'
 import { type Request, requestStates, restOf } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { formatDuration, type Phrase, person, phrase, someNames, withoutOwner } from '../domain/text.ts'
+import { formatDuration, type Phrase, person, phrase, phraseText, someNames, withoutOwner } from '../domain/text.ts'
 import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from '../slack/text.ts'
 import { explain, explainAll, phraseOf } from './refusals.ts'
 
@@ -91,9 +91,11 @@ export function lastChangeOf(
 /** The most resources that one change names. */
 const mostNamed = 3
 
-/** `203.0.113.10 was last changed 3 hours ago, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
+/** `Last change 3 hours ago, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
 function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phrase {
-  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatDuration(agoMs)]} ago, by ${person(by)}: ${withoutOwner(title, by)}.`
+  const [name = ''] = names
+  const which = names.length === 1 && phraseText(title).includes(name) ? [] : phrase` of ${someNames(names, mostNamed)}`
+  return phrase`Last change${which} ${[formatDuration(agoMs)]} ago, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])

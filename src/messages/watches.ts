@@ -3,7 +3,7 @@ import { labelOf } from '../domain/account.ts'
 import { type Difference, serverFact, type Watch, type WatchedList, type WatchMessage } from '../domain/watch.ts'
 import { button, message, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import { itemButton } from '../slack/table.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../slack/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const endWatchButton = 'end-watch'
@@ -17,7 +17,7 @@ const kinds: Record<WatchedList, { one: string; command: string }> = {
 
 /** `Elastic IP 203.0.113.10`, `Plan vm.small in ASH` */
 export function watchedWords({ list, name, site }: Pick<Watch, 'list' | 'name' | 'site'>): Mrkdwn {
-  return mrkdwn`${kinds[list].one} ${code(list === 'apiKeys' ? labelOf(name) : name)}${site === undefined ? '' : ` in ${site}`}`
+  return mrkdwn`${kinds[list].one} ${nameWords(list === 'apiKeys' ? labelOf(name) : name)}${site === undefined ? '' : ` in ${site}`}`
 }
 
 export function differenceWords(difference: Difference): Mrkdwn {
@@ -41,8 +41,8 @@ function happenedWords({ list, name, what, facts }: Pick<Difference, 'list' | 'n
   if (what === 'created') return mrkdwn`${thing} was created outside Lockkeeper.`
   const [only, ...others] = facts
   if (only?.fact === serverFact && others.length === 0 && only.is !== '')
-    return mrkdwn`${thing} moved from ${code(only.from)} to ${code(only.to)} outside Lockkeeper.`
-  const each = facts.map(({ fact, from, to }) => mrkdwn`${fact} ${code(from)} → ${code(to)}`)
+    return mrkdwn`${thing} moved from ${nameWords(only.from)} to ${nameWords(only.to)} outside Lockkeeper.`
+  const each = facts.map(({ fact, from, to }) => mrkdwn`${fact} ${nameWords(from)} → ${nameWords(to)}`)
   return mrkdwn`${thing} changed outside Lockkeeper: ${joinMrkdwn(each, ', ')}.`
 }
 

@@ -14,6 +14,7 @@ import {
   type Mrkdwn,
   mention,
   mrkdwn,
+  nameWords,
   outsideLink,
   ownWords,
   userGroupMention,
@@ -86,11 +87,11 @@ export function shortId(request: Pick<Request, 'id'>): string {
   return request.id.slice(0, 8)
 }
 
-export const notInChannel = mrkdwn`I'm not in this channel. Run ${code('/invite @Lockkeeper')} in it, then try again.`
+export const notInChannel = mrkdwn`I'm not in this channel. Run ${code('/invite @Lockkeeper')}, then try again.`
 
 export function refusedCard(error: string): Mrkdwn {
   if (error === 'not_in_channel' || error === 'channel_not_found') return notInChannel
-  return mrkdwn`Slack refused the request message (${error}). Nothing was requested. Use another channel, or tell the people who run Lockkeeper.`
+  return mrkdwn`Slack refused the request message (${error}), so nothing was requested. Use another channel, or tell the people who run Lockkeeper.`
 }
 
 export function refusedKey({ status, operation, key }: ApiError): Mrkdwn {
@@ -104,7 +105,7 @@ export function refusedKey({ status, operation, key }: ApiError): Mrkdwn {
 /** Names an alert, and links it: `Alert NodeDown, open it (prometheus:9090)`. */
 export function alertWords({ name, link }: SourceAlert): Mrkdwn {
   const linked = outsideLink(link, 'open it')
-  return linked ? mrkdwn`Alert ${code(name)}, ${linked}` : mrkdwn`Alert ${code(name)}`
+  return linked ? mrkdwn`Alert ${nameWords(name)}, ${linked}` : mrkdwn`Alert ${nameWords(name)}`
 }
 
 function mentionOf(id: string): Mrkdwn {
@@ -238,7 +239,7 @@ export function heldBriefly(waits: Waits): Mrkdwn {
     case 'freeze':
       return mrkdwn`held by ${holderOf(waits)}${at ? mrkdwn`, until ${at}` : ' until somebody lifts it'}`
     case 'change':
-      return mrkdwn`waits until ${holderOf(waits)} ends, which is about the same thing`
+      return mrkdwn`waits for ${holderOf(waits)}, about the same thing`
     default:
       return mrkdwn`starts ${at ?? ''}${waits.name === undefined ? '' : ', if the freeze is lifted by then'}`
   }

@@ -21,7 +21,7 @@ export const evacuationFindings = findings({
     { server, bgp: z.array(z.string()) },
     ({ server, bgp }) => {
       const left = bgpWords(bgp, server)
-      return phrase`The account shows no Elastic IPs on ${server}, so there is nothing to evacuate.${left ? phrase` ${left}` : []}`
+      return phrase`The account shows no Elastic IPs on ${server}.${left ? phrase` ${left}` : []}`
     },
     { next: '' },
   ),
@@ -29,42 +29,40 @@ export const evacuationFindings = findings({
   'too-many-addresses': finding(
     { server, count: z.number() },
     ({ server, count }) =>
-      phrase`${server} has ${count} addresses, and one request moves up to ${mostEvacuated}. Leave the target out to choose some of them in the form.`,
+      phrase`${server} has ${count} addresses, and one request moves up to ${mostEvacuated}. To choose some, leave the target out.`,
   ),
   /** `moves`: how many of the addresses can be moved. */
   'addresses-cannot-move': finding(
     { target: server, moves: z.number(), causes },
     ({ target, moves, causes }) => {
-      const others = moves > 0 ? ' To move the others, leave out the target and choose them in the form.' : ''
-      return phrase`${causes.length} of ${moves + causes.length} addresses can't be moved to ${target}, so nothing was requested. ${whys(causes)}${[others]}`
+      const others = moves > 0 ? ' To move the others, leave the target out.' : ''
+      return phrase`Nothing was requested: ${causes.length} of ${moves + causes.length} addresses can't move to ${target}. ${whys(causes)}${[others]}`
     },
     { field: 'elasticIpIds' },
   ),
 
-  'left-out': finding(
-    { causes },
-    ({ causes }) => phrase`${[causes.length === 1 ? '1 address is' : `${causes.length} addresses are`]} left out. ${whys(causes)}`,
-    { isNote: ({ causes }) => causes.every(isHarmless) },
-  ),
+  'left-out': finding({ causes }, ({ causes }) => phrase`${causes.length} left out: ${whys(causes)}`, {
+    isNote: ({ causes }) => causes.every(isHarmless),
+  }),
   'last-seen': finding(
     { server, count: z.number(), oldestMs: z.number() },
     ({ server, count, oldestMs }) =>
-      phrase`The account shows no server for ${count} of the addresses. Lockkeeper saw them on ${server}, the earliest ${[formatDuration(oldestMs)]} ago, and checks each again before its move.`,
+      phrase`The account shows no server for ${[count === 1 ? '1 address' : `${count} addresses`]}, last seen on ${server} up to ${[formatDuration(oldestMs)]} ago.`,
   ),
 
-  'not-chosen': finding("{address} isn't part of this request."),
+  'not-chosen': finding("{address} wasn't chosen."),
   'seen-long-ago': finding(
     { address: z.string(), server, agoMs: z.number() },
     ({ address, server, agoMs }) =>
-      phrase`The account shows no server for ${address}. Lockkeeper saw it on ${server} ${[formatDuration(agoMs)]} ago.`,
+      phrase`The account shows no server for ${address}, last seen on ${server} ${[formatDuration(agoMs)]} ago.`,
   ),
   /** `address`: its id, if nothing more is known of it. */
   gone: finding("{address} isn't on the account."),
   'not-on-server': finding('{address} is on {now} now.'),
   'project-of-others': finding('{address} is in project {project}. An evacuation moves addresses of one project only.'),
   /** Neither the account nor Lockkeeper's own list of seen addresses has it on the server. */
-  'not-seen-there': finding("The account shows no server for {address}, and Lockkeeper didn't see it on {server} in the past 24 h."),
-  'came-later': finding("{address} was assigned to {server} after the request, so it wasn't moved."),
+  'not-seen-there': finding("Lockkeeper didn't see {address} on {server} in the past 24 h."),
+  'came-later': finding("{address} came to {server} after the request, so it wasn't moved."),
 
   ...changedSince,
   'nothing-left': finding({ causes }, ({ causes }) => whys(causes), {

@@ -2,7 +2,7 @@ import type { AccountApi } from '../account/client.ts'
 import type { ElasticIp, Server } from '../account/objects.ts'
 import { asFarAsRead, findInList, type ReadList, readOrRefuse } from '../account/resource.ts'
 import { type Named, type ProjectRef, placeFact, sameProject, sameSite } from '../domain/account.ts'
-import type { Change, Description, Fact, Preflight, PreflightOptions } from '../domain/change.ts'
+import type { Change, Description, IdFact, Preflight, PreflightOptions } from '../domain/change.ts'
 import { ApiError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
 import { readBriefly } from '../kit/thing.ts'
@@ -158,7 +158,7 @@ export function describeMove(facts: MoveFacts): Description {
   const address = addressOf(facts)
   return {
     title: from ? phrase`Move ${address}: ${from.name} → ${to.name}` : phrase`Move ${address} → ${to.name}`,
-    facts: [...(from ? [] : [{ label: 'From', value: showsNoServer ? 'no server shown' : 'unknown' }]), placeFact(project, site)],
+    facts: [...(from ? [] : [{ label: 'From', value: [showsNoServer ? 'no server shown' : 'unknown'] }]), placeFact(project, site)],
     ids: [
       ...(facts.address ? [{ label: 'Elastic IP', value: facts.elasticIpId }] : []),
       ...(from ? idOf('From', from) : []),
@@ -168,7 +168,7 @@ export function describeMove(facts: MoveFacts): Description {
   }
 }
 
-function idOf(label: string, { id, name }: { id: string; name: string }, address?: string): Fact[] {
+function idOf(label: string, { id, name }: { id: string; name: string }, address?: string): IdFact[] {
   const [value, detail] = [name === id ? undefined : id, address].filter((shown) => shown !== undefined)
   return value === undefined ? [] : [{ label, value, detail }]
 }

@@ -24,50 +24,45 @@ export const moveFindings = findings({
     next: 'Close or open its BGP sessions in the dashboard.',
     ...ofElasticIp,
   }),
-  'already-moving': finding('{address} is already moving. Wait until that move has ended, then request again.', ofElasticIp),
-  'not-active': finding(
-    { address, status },
-    ({ address, status }) => phrase`${address} has status ${status}. Only active Elastic IPs can be moved.`,
-    { next: ({ status }) => (status === 'error' ? supportNeeded : undefined), ...ofElasticIp },
-  ),
+  'already-moving': finding('{address} is already moving. Request again when it has moved.', ofElasticIp),
+  'not-active': finding({ address, status }, ({ address, status }) => phrase`${address} has status ${status}, not active.`, {
+    next: ({ status }) => (status === 'error' ? supportNeeded : undefined),
+    ...ofElasticIp,
+  }),
   'already-there': finding('{address} is already on {server}.', { next: '' }),
-  'other-project': finding(
-    '{server} is in project {serverProject}, and {address} is in {project}. An Elastic IP can only be moved within its project.',
-    { next: chooseAnother },
-  ),
-  'other-site': finding('{server} is in site {serverSite}, and {address} is in {site}. An Elastic IP can only be moved within its site.', {
+  'other-project': finding("{server} is in project {serverProject}, and {address} is in {project}: it can't leave its project.", {
+    next: chooseAnother,
+  }),
+  'other-site': finding("{server} is in site {serverSite}, and {address} is in {site}: it can't leave its site.", {
     next: chooseAnother,
   }),
 
   'elastic-ip-unread': finding("whether Elastic IP {elasticIpId} exists and is active (the account API didn't answer)"),
   'server-unread': finding("whether server {serverId} exists (the account API didn't answer)"),
   'status-not-shown': finding("whether {address} is active (the account API doesn't show its status)"),
-  'server-not-shown': finding("The account shows no server for {address}. It is unassigned, or its server isn't active."),
+  'server-not-shown': finding("{address} is unassigned, or its server isn't active."),
   // The account shows none, or two with one slug and different ids.
-  'project-not-compared': finding("whether {server} is in the same project (the account API doesn't show it clearly)"),
-  'site-not-compared': finding("whether {server} is in the same site (the account API doesn't show it clearly)"),
+  'project-not-compared': finding('whether {server} is in the same project (not shown clearly)'),
+  'site-not-compared': finding('whether {server} is in the same site (not shown clearly)'),
   'names-not-compared': finding("whether another server is called {server} (couldn't read all servers)"),
 
   'server-not-on': finding('{server} has status {status}. Addresses on it answer only once it is on.'),
   'server-locked': finding('{server} is locked on the account.'),
   /** `at`: in ms since 1970. */
-  'server-deletion-scheduled': finding(
-    { server, at: z.number() },
-    ({ server, at }) => phrase`${server} is scheduled for deletion at ${moment(at)}.`,
-  ),
+  'server-deletion-scheduled': finding({ server, at: z.number() }, ({ server, at }) => phrase`${server} will be deleted ${moment(at)}.`),
   'server-label': finding('{server} has the label {label}.'),
   /** `count`: how many other servers have the name. `others`: the ids of up to three of them. */
   'same-name': finding(
     { server, serverId: z.string(), others: z.array(z.string()), count: z.number() },
-    ({ server, serverId, ...found }) => phrase`${namesakesAre(found, servers)} also called ${server}. This move goes to ${serverId}.`,
+    ({ server, serverId, ...found }) => phrase`${namesakesAre(found, servers)} also called ${server}. Target: ${serverId}.`,
   ),
   'hidden-characters': finding('The name of server {serverId} contains characters that cannot be seen. Compare its id.'),
 
   ...changedSince,
-  'server-changed': finding('{address} was on {before} when this was requested, and is on {now} now.'),
+  'server-changed': finding('{address} is on {now} now, not on {before}.'),
   /** The account showed no server at the request, and shows one now. */
-  'server-shown': finding('The account showed no server for {address} when this was requested. It is on {now} now.'),
-  'address-changed': finding("The Elastic IP's address was {before} when this was requested, and is {now} now."),
+  'server-shown': finding('{address} is on {now} now, and was on no server.'),
+  'address-changed': finding('The address is {now} now, not {before}.'),
 
   /** After a move that is done. */
   'assigned-to-server-not-on': finding("{server} has status {status}. The address doesn't answer until the server is on."),
@@ -75,11 +70,11 @@ export const moveFindings = findings({
   'elastic-ip-gone': finding('{address} no longer exists on the account.', { next: '' }),
   'status-error': finding('The account API shows {address} with status error.', { next: supportNeeded }),
   'being-released': finding('{address} is being released from the account.', { next: '' }),
-  'back-on-old-server': finding('The account API accepted the move, but {address} is active on {server} again.'),
-  'still-on-old-server': finding("{address} is still active on {server}. The move didn't start and nothing was changed."),
+  'back-on-old-server': finding('The move was accepted, but {address} is on {server} again.'),
+  'still-on-old-server': finding('{address} is still on {server}. Nothing was changed.'),
   'moved-by-others': finding(
     { address, server, isMoving: z.boolean() },
-    ({ address, server, isMoving }) => phrase`${address} ${[isMoving ? 'is moving to' : 'is on']} ${server}. Another change moved it.`,
+    ({ address, server, isMoving }) => phrase`Another change ${[isMoving ? 'moves' : 'moved']} ${address} to ${server}.`,
   ),
 })
 export const { words: moveWords, refuse: refuseMove } = moveFindings

@@ -26,11 +26,11 @@ import {
 } from '../messages/forms.ts'
 import { type CommonFinding, explain } from '../messages/refusals.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
-import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
+import { namesOfApprovers, refusedCard } from '../messages/words.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { Refusal } from '../slack/errors.ts'
-import { dateTime, dayAndTime, type Mrkdwn, mrkdwn, phraseWords } from '../slack/text.ts'
+import { type Mrkdwn, mrkdwn, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
 import { findEarlier, historyBefore, type RequestedChange, scheduledBefore } from './history.ts'
 import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from './store.ts'
@@ -55,16 +55,12 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
     throw new Refusal(refusedCard(shown.error))
   }
   await app.queues.wake(request, dueInMs)
-  const approvers = request.needsApproval ? whoIsAsked(request, rule) : undefined
   return {
     is: shown.is === 'sent' ? 'posted' : 'card-delayed',
     requestId: request.id,
     isNew,
     title: phraseWords(withoutOwner(app.catalog.titleOf(request), request.origin.userId)),
     channelId: request.origin.channelId,
-    asked: approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) },
-    start: request.start === undefined ? undefined : dayAndTime(request.start),
-    handoverLabel: requested.change.handover?.label,
   }
 }
 

@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Secret } from '../domain/signing.ts'
 import { context, message, modal, wholeSection } from './blocks.ts'
-import { type Answerable, type ClickAnswer, inEachLayout, sendWithTable, withoutTable } from './interactions.ts'
+import { type Answer, type Answerable, inEachLayout, sendWithTable, withoutTable } from './interactions.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
 import { classifyRefusal, type Done, type Message } from './web-api.ts'
 
@@ -17,7 +17,7 @@ interface AnswerPlace {
   isShared?: boolean
 }
 
-export interface TrackedAnswer extends ClickAnswer {
+export interface TrackedAnswer extends Answer {
   /** Whether the person has an answer, here or elsewhere. */
   given: () => boolean
   interim: (message: Message) => Promise<void>

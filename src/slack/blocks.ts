@@ -49,27 +49,6 @@ export function sectionWithButton(text: Mrkdwn, accessory: Button): KnownBlock {
   return { type: 'section', text: verbatim(text), accessory }
 }
 
-/** The longest word of half the width of a phone. Slack breaks longer ones, such as email addresses, inside. */
-const longestInColumn = 24
-
-function fitsColumn({ text }: Mrkdwn): boolean {
-  if (text.length > 2_000) return false
-  const shown = text.replaceAll(/<[^>]*>|`/g, ' ')
-  return shown.split(/\s+/).every((word) => word.length <= longestInColumn)
-}
-
-/** Shows short facts in two columns. A fact that is too long for a column gets its own section. */
-export function fields(texts: Mrkdwn[]): KnownBlock[] {
-  const blocks: KnownBlock[] = []
-  for (const text of texts) {
-    const last = blocks.at(-1)
-    if (!fitsColumn(text)) blocks.push(...wholeSection(text))
-    else if (last?.type === 'section' && last.fields) last.fields.push(verbatim(text))
-    else blocks.push({ type: 'section', fields: [verbatim(text)] })
-  }
-  return blocks.flatMap(divided)
-}
-
 export function context(texts: Mrkdwn[]): KnownBlock[] {
   return divided({ type: 'context', elements: texts.map(verbatim) })
 }
@@ -178,7 +157,7 @@ function wordsIn(block: KnownBlock): string {
     case 'header':
       return escapeMrkdwn(block.text.text).text
     case 'section':
-      return block.text ? withoutBars(block.text.text) : (block.fields ?? []).map(({ text }) => text.replace('*\n', ':* ')).join('\n')
+      return block.text ? withoutBars(block.text.text) : ''
     case 'context':
       return block.elements.map((element) => ('text' in element ? element.text : '')).join('  ·  ')
     case 'rich_text': {

@@ -133,7 +133,7 @@ function answerWords(error: ApiError): Words {
 
 function lastingRefusal(error: ApiError): Words | undefined {
   const next = "Ask the provider's support to enable it."
-  const missing = () => ({ why: `This needs a feature that isn't enabled for the team.${said(error)}`, next })
+  const missing = () => ({ why: `This needs a feature that isn't enabled for the team${said(error)}.`, next })
   return documentedRefusal(error) ?? (isFeatureMissing(error) ? missing() : undefined)
 }
 
@@ -158,23 +158,23 @@ function statusWords(error: ApiError): Words {
       }
     case 403:
       return {
-        why: `Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses.${said(error)}`,
+        why: `Lockkeeper's API key isn't allowed to do this (403)${said(error)}.`,
         next: 'Tell the people who run Lockkeeper.',
       }
     case 404:
-      return { why: `The account API couldn't find this (404).${said(error)}` }
+      return { why: `The account API couldn't find this (404)${said(error)}.` }
     case 409:
       return {
-        why: `The account API is busy with another change of this resource (409).${said(error)}`,
-        next: 'Try again when that change has ended.',
+        why: `Another change of this resource is under way (409)${said(error)}.`,
+        next: 'Try again when it has ended.',
       }
     case 429:
       return { why: 'The account API is limiting requests (429).', next: 'Try again in a minute.' }
     default:
-      return { why: `The account API refused this (${[status, ...codes].join(', ')}).${said(error)}` }
+      return { why: `The account API refused this (${[status, ...codes].join(', ')})${said(error)}.` }
   }
 }
 
 function said(error: ApiError): string {
-  return error.detail ? ` It says: “${error.detail.replace(/[.\s]+$/, '')}”.` : ''
+  return error.detail ? `: “${error.detail.replace(/[.\s]+$/, '')}”` : ''
 }

@@ -14,7 +14,7 @@ export const longestInput = 3_000
 const longest: Record<string, Record<string, number>> = {
   modal: { title: 24, submit: 24, close: 24 },
   header: { text: longestHeader },
-  section: { text: 3_000, fields: 2_000 },
+  section: { text: 3_000 },
   context: { elements: 3_000 },
   input: { label: 2_000, hint: 2_000 },
   button: { text: 75 },
@@ -97,8 +97,7 @@ function firstWithin(blocks: KnownBlock[], characters: number): KnownBlock[] {
 export function divided(block: KnownBlock): KnownBlock[] {
   switch (block.type) {
     case 'section': {
-      const { text, fields, accessory } = block
-      if (fields) return chunks(fields, 10).map((some) => ({ ...block, fields: some }))
+      const { text, accessory } = block
       if (!text || accessory || text.text.length <= 3_000) return [block]
       return splitMrkdwn(text.text, 3_000).map((part) => ({ ...block, text: { ...text, text: part } }))
     }

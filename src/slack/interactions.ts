@@ -41,10 +41,7 @@ export interface Answer {
   replace(message: Answerable): Promise<void>
   /** Names what the click is about. Every new message from now on begins with it, because it appears far from the message that was clicked. */
   about(subject: Mrkdwn): void
-}
-
-export interface ClickAnswer extends Answer {
-  /** Says that the message with the button shows the result. No interim answer is posted from now on. */
+  /** Says that a message in the channel shows the result. No interim answer is posted from now on. */
   elsewhere(): void
 }
 
@@ -82,7 +79,7 @@ export interface ShortcutMessage {
 }
 
 export interface Click extends Delivery {
-  answer: ClickAnswer
+  answer: Answer
   actionId: string
   responseUrl: string | undefined
   value: string

@@ -14,7 +14,7 @@ import { formButtons, formOf } from './forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './interactions.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from './listing.ts'
 import { readJson } from './payloads.ts'
-import { alternatives, capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
+import { alternatives, capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, truncate } from './text.ts'
 import { withoutMention } from './typed-words.ts'
 import type { Message } from './web-api.ts'
 
@@ -269,8 +269,8 @@ const suggestWithinMs = 2_000
 
 function unknownName({ what, typed }: UnknownName, names: (string | undefined)[], list: string): Mrkdwn {
   const known = names.filter((name) => name !== undefined)
-  const near = suggestNames(known, typed).map(code)
-  const shown = code(truncate(typed, 80, 'plain'))
+  const near = suggestNames(known, typed).map(nameWords)
+  const shown = nameWords(truncate(typed, 80, 'plain'))
   return mrkdwn`No ${what} ${shown}.${near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : ''} See ${code(list)}.`
 }
 

@@ -125,6 +125,16 @@ export function code(text: string): Mrkdwn {
   return flat === '' ? new MrkdwnText('(empty)') : mrkdwn`\`${flat}\``
 }
 
+/** Words without any character that could be markup, an emoji, an address or an id, or be read from right to left. */
+const plainName = /^(?![\d.-]+$)[\p{Script=Latin}\d]+(?:(?: |[.-]+)[\p{Script=Latin}\d]+)*$/u
+
+/** Shows a name from outside as text. Several words are quoted, so that they pass for no part of a sentence. Anything but words is code. */
+export function nameWords(text: string): Mrkdwn {
+  const flat = cleanText(text, { oneLine: true })
+  if (!plainName.test(flat)) return code(text)
+  return mrkdwn`${flat.includes(' ') ? `“${flat}”` : flat}`
+}
+
 /** Puts text on one line and in quotation marks, so that it cannot pass for a sentence of Lockkeeper's. Markup in it keeps its effect. */
 export function quotation(text: string): Mrkdwn {
   return mrkdwn`“${cleanText(text, { oneLine: true }).replaceAll(/[“”]/g, '"')}”`
@@ -212,8 +222,8 @@ function reference(mark: string, id: string): Mrkdwn {
   return /^[A-Z0-9]{2,30}$/.test(id) ? new MrkdwnText(`<${mark}${id}>`) : code(id)
 }
 
-/** What Lockkeeper's sentences only describe. Code is matched first and left unchanged: it contains text that people wrote. */
-const described = /`[^`]*`|\bthe people who run Lockkeeper\b|\bthe (?:doctor|unfreeze) command\b/gi
+/** What Lockkeeper's sentences only describe. Code and quotations are matched first and left unchanged: people wrote what is in them. */
+const described = /`[^`]*`|“[^“”]*”|\bthe people who run Lockkeeper\b|\bthe (?:doctor|unfreeze) command\b/gi
 
 /** Texts that would be longer than Slack's strictest limit stay as they are. */
 const longestText = 2_000
@@ -221,7 +231,7 @@ const longestText = 2_000
 /** Names the operators' channel and writes out commands where messages are sent: pure functions do not know the configuration. */
 export function createNaming({ opsChannel, command }: { opsChannel: string | undefined; command: string }) {
   function nameOf(found: string): string {
-    if (found.startsWith('`')) return found
+    if (/^[`“]/.test(found)) return found
     if (found.toLowerCase().endsWith('command')) return code(`${command} ${found.split(' ')[1]}`).text
     return opsChannel === undefined ? found : `${found} (${channelMention(opsChannel)})`
   }
@@ -270,13 +280,13 @@ export function outsideLink(address: string | undefined, text: string): Mrkdwn |
 /** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */
 export type ShowPerson = (userId: string) => Mrkdwn
 
-/** Shows a phrase in a message: names as code, so that nothing in them is markup, and people as mentions. */
+/** Shows a phrase in a message, with people as mentions. */
 export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention): Mrkdwn {
   const parts = phrase.map((part) => {
     if (typeof part === 'string') return mrkdwn`${part}`
     if ('time' in part) return dateTime(part.time)
     if ('owner' in part) return mrkdwn`, for ${showPerson(part.owner)}`
-    return 'person' in part ? showPerson(part.person) : code(part.name)
+    return 'person' in part ? showPerson(part.person) : nameWords(part.name)
   })
   return joinMrkdwn(parts, '')
 }

@@ -64,7 +64,7 @@ describe('what Grafana really sent', () => {
     [
       'about a rule without data',
       'no-data',
-      "Grafana got no result for the rule `Node down`, so it doesn't know whether a server is down.",
+      "Grafana got no result for the rule “Node down”, so it doesn't know whether a server is down.",
     ],
     [
       'about a rule that cannot be evaluated',
@@ -91,7 +91,7 @@ describe('what Grafana really sent', () => {
     for (const { take } of [bySeverity, byName]) expect(await take([down('web-1', labels)])).toBe('accepted')
 
     expect(bySeverity.submitted).toEqual([])
-    expect(bySeverity.posts.map(({ text }) => text)).toEqual([expect.stringContaining('Grafana got no result for the rule `NodeDown`')])
+    expect(bySeverity.posts.map(({ text }) => text)).toEqual([expect.stringContaining('Grafana got no result for the rule NodeDown')])
     expect(byName.submitted).toMatchObject([{ input: { serverId: 'sv_web-1' } }])
   })
 
@@ -120,14 +120,14 @@ test('people read the name, the link and the summary of an alert, whoever sent i
   const shown = ['alertmanager/firing.json', 'grafana/firing.json', 'grafana/test-button.json'].map((file) => {
     const [alert] = read(file).alerts
     if (!alert) throw new Error(`${file} has no alert`)
-    return `${alertWords(sourceOf(alert)).text}: ${reasonOf(alert)}`
+    return `${alertWords(sourceOf(alert)).text}: ${reasonOf(alert, 'web-1')}`
   })
 
   expect(shown).toMatchInlineSnapshot(`
     [
-      "Alert \`NodeDown\`, <http://prometheus.nimbus.example:9090/graph?g0.expr=up%7Bjob%3D%22node%22%7D+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.nimbus.example:9090\`): web-1 has been down for 2 minutes",
-      "Alert \`NodeDown\`, <https://grafana.nimbus.example/alerting/grafana/dfe3kq1x0n4zkc/view?orgId=1|open it> (\`grafana.nimbus.example\`): web-1 has been down for 2 minutes",
-      "Alert \`TestAlert\`: Notification test",
+      "Alert NodeDown, <http://prometheus.nimbus.example:9090/graph?g0.expr=up%7Bjob%3D%22node%22%7D+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.nimbus.example:9090\`): web-1 has been down for 2 minutes",
+      "Alert NodeDown, <https://grafana.nimbus.example/alerting/grafana/dfe3kq1x0n4zkc/view?orgId=1|open it> (\`grafana.nimbus.example\`): web-1 has been down for 2 minutes",
+      "Alert TestAlert: Notification test",
     ]
   `)
 })

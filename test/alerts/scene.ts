@@ -91,8 +91,6 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
       requestId,
       title: mrkdwn`Evacuate`,
       channelId: request.origin.channelId,
-      asked: undefined,
-      handoverLabel: undefined,
     }
   }
 

@@ -13,10 +13,10 @@ test('several alerts are one list, which names those that it has no room for', (
 
   expect([...lines.slice(0, 3), lines.length, lines.at(-1)].join('\n')).toMatchInlineSnapshot(`
     ":warning: *Nothing was requested for 36 alerts.* By hand: \`/infra evacuate\`.
-    •  \`web-0\`: The account shows no server. Alert \`NodeDown\`
-    •  The account shows no server. Alert \`NodeDown\`
+    •  web-0: The account shows no server. Alert NodeDown
+    •  The account shows no server. Alert NodeDown
     12
-    And 26 more: \`web-10\`, \`web-11\`, \`web-12\`, \`web-13\`, \`web-14\`, \`web-15\`, \`web-16\`, \`web-17\`, \`web-18\`, \`web-19\` and 16 more."
+    And 26 more: web-10, web-11, web-12, web-13, web-14, web-15, web-16, web-17, web-18, web-19 and 16 more."
   `)
 })
 

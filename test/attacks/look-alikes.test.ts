@@ -18,7 +18,7 @@ describe('a server that is called like another one', () => {
 
     const found = namesakeWarnings(target, [target, ...others])
 
-    const words = '4 other servers (sv_90, sv_91, sv_92 …) are also called web-2. This move goes to sv_2.'
+    const words = '4 other servers (sv_90, sv_91, sv_92 …) are also called web-2. Target: sv_2.'
     expect(found.map((finding) => moveWords(finding).why)).toEqual([words])
     expect(namesakeWarnings(target, [target, server('sv_3', 'web-3')])).toEqual([])
   })

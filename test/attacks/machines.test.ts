@@ -385,8 +385,7 @@ describe('a machine has only the rights that the policy names:', () => {
     expect(await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).toMatchObject({
       status: 403,
       json: {
-        detail:
-          "The rule “people” doesn't let ci (machine) request this. Nothing was requested. The people who run Lockkeeper can add it to the rule.",
+        detail: "Nothing was requested: the rule “people” doesn't name ci (machine). The people who run Lockkeeper can add it.",
       },
     })
     expect((await world.call('GET /v1/servers')).json.items).toEqual([])

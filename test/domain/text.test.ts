@@ -91,10 +91,10 @@ describe('what was probably meant', () => {
 describe('a phrase', () => {
   const move = phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'*web* 2'} for ${person('U0ADA00001')} (${4} h)`
 
-  test('shows names as code and people as mentions in a message, and names in quotation marks in plain text if they have spaces', () => {
-    expect(phraseWords(move).text).toBe('Move `203.0.113.10`: `web-1` → `*web* 2` for <@U0ADA00001> (4 h)')
+  test('shows names as text, addresses as code and people as mentions in a message, and names in quotation marks in plain text if they have spaces', () => {
+    expect(phraseWords(move).text).toBe('Move `203.0.113.10`: web-1 → `*web* 2` for <@U0ADA00001> (4 h)')
     expect(phraseText(move)).toBe('Move 203.0.113.10: web-1 → “*web* 2” for U0ADA00001 (4 h)')
-    expect(phraseWords(phrase`Last: ${phrase`Rename ${'a'}`}.`).text).toBe('Last: Rename `a`.')
+    expect(phraseWords(phrase`Last: ${phrase`Rename ${'a'}`}.`).text).toBe('Last: Rename a.')
   })
 
   test('has no name that passes for a part of the sentence', () => {

@@ -29,7 +29,7 @@ test.each([
   ],
   [422, 'SITE_MISMATCH', "Nothing was changed. The server isn't in the same site as the Elastic IP. Choose another server."],
   // It was deleted after the preflight check.
-  [404, 'not_found', "The account API couldn't find this (404). It says: “no”. Nothing was changed."],
+  [404, 'not_found', "The account API couldn't find this (404): “no”. Nothing was changed."],
 ])('a write that is refused with %i %s is explained, ends as failed, and is not sent again', async (status, code, words) => {
   const { slack, report } = await moveInto({ kind: 'status', status, body: { errors: [{ code, detail: 'no' }] } }, /Failed/)
 

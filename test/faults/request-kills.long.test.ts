@@ -296,7 +296,7 @@ describe('a bot that is killed right before and right after each step of a reque
     const card = await scene.requestMove(0)
 
     await killAtEach(scene, escalated, 60_000)
-    await scene.untilReport(card, /still needs approval/)
+    await scene.untilReport(card, /needs approval/)
     await approveWhileKilled(scene, card)
     const evidence = await scene.gather(1)
 

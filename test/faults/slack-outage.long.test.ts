@@ -82,7 +82,7 @@ describe('a channel that is closed between the request and its end', () => {
       expect(await scene.evidence.comeToRest(1, 40_000)).toBe(true)
 
       const direct = scene.slack.directMessages(people.ada)
-      const expected = [/Done\..*`198\.18\.0\.1` is assigned to `web-2`/s, ...besides]
+      const expected = [/Done\..*`198\.18\.0\.1` is assigned to web-2/s, ...besides]
       expect(direct.map(({ text }) => text)).toEqual(expected.map((words) => expect.stringMatching(words)))
       expect(direct[0]?.text).toContain(`couldn't post in the thread in <#${ops}> (${error})`)
       expect(scene.writes()).toHaveLength(1)

@@ -75,10 +75,10 @@ function shown(blocks: KnownBlock[]): string {
   return [...ticks, readableBlocks(blocks.filter(({ type }) => type !== 'input'))].filter((line) => line !== '').join('\n')
 }
 
-const nothing = ':warning: Nothing to move. The account shows no Elastic IPs on `web-1`, and Lockkeeper saw none there in the past 24 h.'
+const nothing = ':warning: Nothing to move. The account shows no Elastic IPs on web-1, and Lockkeeper saw none there in the past 24 h.'
 const dead = (...indexes: number[]) => indexes.map((index) => ip(index, noServer))
 const bgp = [ip(7, { id: 'ueip_7', ...noServer }), ip(8, { mode: 'bgp' })]
-const notMoved = '`203.0.113.7`, `203.0.113.8` not moved: BGP, may be announced by `web-1`. Close their sessions by hand.'
+const notMoved = '`203.0.113.7`, `203.0.113.8` not moved: BGP, may be announced by web-1. Close their sessions by hand.'
 
 describe('the form of an evacuation', () => {
   test.each<[string, ElasticIp[], Chosen, string[]]>([
@@ -104,7 +104,7 @@ describe('the form of an evacuation', () => {
       'why some cannot be moved',
       [ip(1), ip(2, { status: 'error' })],
       {},
-      ['[x] 203.0.113.1', '*Left out:*', '•  203.0.113.2 has status error. Only active Elastic IPs can be moved.'],
+      ['[x] 203.0.113.1', '*Left out:*', '•  203.0.113.2 has status error, not active.'],
     ],
     ['the BGP addresses that stay', [ip(1), ...bgp], { seen: [seenOnWeb1(8, minutes)] }, ['[x] 203.0.113.1', notMoved]],
     ['that there are none but BGP addresses', bgp, {}, [nothing, notMoved]],
@@ -163,7 +163,7 @@ describe('a form of an evacuation that was sent', () => {
     const again = answer.again(anotherIsOpen.words).blocks as KnownBlock[]
 
     expect(shown(again)).toContain('[ ] 203.0.113.1\n[x] 203.0.113.2')
-    expect(shown(again)).toContain('203.0.113.3 has status error.')
+    expect(shown(again)).toContain('203.0.113.3 has status error, not active.')
   })
 })
 

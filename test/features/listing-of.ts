@@ -7,7 +7,7 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00
 /** Runs a command as Ben, and gives what it lists. */
 export async function listingOf(command: Command | undefined, args: string[] = []): Promise<Listing> {
   const listings: Listing[] = []
-  const answer = { ephemeral: async () => {}, replace: async () => {}, about: () => {} }
+  const answer = { ephemeral: async () => {}, replace: async () => {}, about: () => {}, elsewhere: () => {} }
   await command?.run({
     slashCommand: { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: '' },
     args,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ElasticIp, Server } from '../../src/account/objects.ts'
+import { placeFact } from '../../src/domain/account.ts'
 import { phrase, phraseText } from '../../src/domain/text.ts'
 import { moveForm, readCommand } from '../../src/features/ip-move.ts'
 import { offerChoices } from '../../src/kit/form.ts'
@@ -18,7 +19,7 @@ describe('the description of a move', () => {
 
     expect(describeMove(facts)).toEqual({
       title: phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'web-2'}`,
-      facts: [{ label: '', value: 'Storefront · ASH' }],
+      facts: [placeFact({ id: 'proj_1', name: 'Storefront' }, 'ASH')],
       ids: [
         { label: 'Elastic IP', value: 'eip_KeQbB4BoO6x10' },
         { label: 'From', value: 'sv_vKm8ZaLzG5R2n' },
@@ -31,11 +32,11 @@ describe('the description of a move', () => {
   test('says if no server is shown, and uses ids if the account API did not answer', () => {
     const assigned = undefined
     const unassigned = checkMove(input, { elasticIp: elasticIpFor({ server: undefined }), target: serverFor(), assigned }).facts
-    expect(describeMove(unassigned).facts).toContainEqual({ label: 'From', value: 'no server shown' })
+    expect(describeMove(unassigned).facts).toContainEqual({ label: 'From', value: ['no server shown'] })
     expect(phraseText(describeMove(unassigned).title)).toBe('Move 203.0.113.10 → web-2')
     const unread = checkMove(input, { elasticIp: undefined, target: undefined, assigned }).facts
     expect(phraseText(describeMove(unread).title)).toBe(`Move ${knownIds.elasticIp} → ${knownIds.web2}`)
-    expect(describeMove(unread).facts).toContainEqual({ label: 'From', value: 'unknown' })
+    expect(describeMove(unread).facts).toContainEqual({ label: 'From', value: ['unknown'] })
   })
 })
 

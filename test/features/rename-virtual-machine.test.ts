@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { VirtualMachine } from '../../src/account/objects.ts'
+import { placeFact } from '../../src/domain/account.ts'
 import type { Finding, Moment } from '../../src/domain/change.ts'
 import { ApiUnreachableError, UserError } from '../../src/domain/errors.ts'
 import { phraseText } from '../../src/domain/text.ts'
@@ -45,10 +46,7 @@ describe('the preflight check of a rename', () => {
     const { title, ...shown } = describeRename(facts)
     expect({ title: phraseText(title), ...shown }).toEqual({
       title: 'Rename web-1 → web-eu-1',
-      facts: [
-        { label: '', value: 'Storefront · ASH' },
-        { label: 'Address', value: '192.0.2.110' },
-      ],
+      facts: [placeFact({ id: 'proj_1', name: 'Storefront' }, 'ASH'), { label: 'Address', value: '192.0.2.110' }],
       ids: [{ label: 'Virtual machine', value: 'vm_1zHfNurvp25kg' }],
       underway: 'being renamed',
     })
@@ -88,8 +86,8 @@ test('what has changed since the approval of a rename is another name or project
   const since = (now: Partial<RenameFacts>) => differences(approved, { ...approved, ...now }).map(inWords)
 
   expect(since({ oldName: 'web-2', project: { id: 'proj_2RBis9AK23gEc', name: 'Billing' } })).toEqual([
-    'It was called web-1 when this was requested, and is called web-2 now.',
-    'It was in project Storefront when this was requested, and is in Billing now.',
+    'It is called web-2 now, not web-1.',
+    'It is in project Billing now, not in Storefront.',
   ])
   expect(since({ address: '192.0.2.7', project: { id: 'proj_1oNqx62cx6bn0', name: 'Shop' } })).toEqual([])
   expect(differences({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' }, approved)).toEqual([])

@@ -157,7 +157,7 @@ const otherSteps: Noted[] = [
   { ...ofMove, act: 'withdraw', by: ada, via: 'requester' },
   { ...ofMove, act: 'expire-approved', causes: [{ code: 'not-used' }] },
   { ...ofMove, act: 'discard', causes: [{ code: 'not-posted', error: 'not_in_channel' }] },
-  { ...ofMove, act: 'void', causes: [said('It was on web-1 when this was requested, and is on web-3 now.')] },
+  { ...ofMove, act: 'void', causes: [said('It is on web-3 now, not on web-1.')] },
   { ...ofMove, act: 'answer', answer: { operation: 'elasticIps.move', problem: 'not finished within 20000 ms' } },
   { ...ofMove, act: 'fail', answer: { operation: 'elasticIps.move', status: 422, codes: ['SITE_MISMATCH'] } },
   { ...ofMove, act: 'distrust', causes: [said('It was signed with an unknown key.')], count: 143 },

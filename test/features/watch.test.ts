@@ -34,7 +34,7 @@ test('a person has at most twenty watches, also if several commands arrive at th
 test('nothing is watched where Lockkeeper cannot post, and while the record of watches cannot be read', async () => {
   const { watch, watches, startProcess, redis, keys } = startWatching()
   expect(await watch(['203.0.113.1'], { channelId: 'C0GENERAL1' })).toContain(
-    "I'm not in this channel. Run `/invite @Lockkeeper` in it, then try again.",
+    "I'm not in this channel. Run `/invite @Lockkeeper`, then try again.",
   )
   expect(await watches()).toEqual([])
 

@@ -14,12 +14,14 @@ describe('a firing alert', () => {
     expect(await world.send([alert()])).toBe(200)
     const card = await untilProposed(world)
 
-    expect(card.text).toMatch(/Alertmanager needs approval from <!subteam\^S0ONCALL01>[\s\S]*Reason: `web-1:9100 is down`/)
-    expect(card.text).toContain('Alert `NodeDown`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it>')
-    expect(card.text).toContain('The policy chose the target.')
+    expect(card.text).toMatch(
+      /^🚨 web-1:9100 is down \(NodeDown.*\)\. Evacuate .* → .*\?\nAlertmanager needs approval from <!subteam\^S0ONCALL01>/,
+    )
+    expect(card.text).toContain('Alert NodeDown, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it>')
+    expect(card.text).toContain('Target from the policy.')
     await world.ben.click(card, 'Approve')
     expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(/^<@U0BEN00001> :large_green_circle: \*Done\.\*/)
-    expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('Requested by Alertmanager, approved by <@U0BEN00001>')
+    expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('Alertmanager, approved by <@U0BEN00001>')
     // The alert still fires, and nothing more follows.
     expect(await world.send([alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })])).toBe(200)
     expect(botMessages(world)).toHaveLength(1)
@@ -62,9 +64,9 @@ describe('a firing alert', () => {
     const list = botMessages(world).find(({ text }) => text.includes('3 alerts'))
     expect(list?.text.split('\n')).toEqual([
       ':warning: *Nothing was requested for 3 alerts.* By hand: `/infra evacuate`.',
-      expect.stringContaining('`bastion-1`: 2 servers are called `bastion-1`: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
-      expect.stringContaining('`rack-1`: The account shows no server `rack-1`.'),
-      expect.stringContaining('`legacy-cart-1`: The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate.'),
+      expect.stringContaining('bastion-1: 2 servers are called bastion-1: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
+      expect.stringContaining('rack-1: The account shows no server rack-1.'),
+      expect.stringContaining('legacy-cart-1: The account shows no Elastic IPs on legacy-cart-1.'),
     ])
     // A repeat while they fire is listed no second time.
     expect(await world.send(names.map((instance) => alert({ instance })))).toBe(200)
@@ -77,7 +79,7 @@ describe('a firing alert', () => {
 
     await expect.poll(() => botMessages(world).length).toBe(1)
     const why = 'The rule “failover” requires a reason with a match of `INC-\\d+`.'
-    expect(botMessages(world)[0]?.text).toContain(`\`web-1\`: ${why}`)
+    expect(botMessages(world)[0]?.text).toContain(`web-1: ${why}`)
     expect(await world.records.all()).toEqual([])
     const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
     expect(metrics).toContain('lockkeeper_alerts_refused_total{reason="rule"} 1\n')
@@ -123,7 +125,7 @@ describe('a resolved alert', () => {
     expect(await world.send([resolved(alert())])).toBe(200)
 
     const card = await untilCard(world.slack, /\*Withdrawn\*/)
-    expect(card.text).toContain('The alert resolved. Nothing was done.\nRequested by Alertmanager')
+    expect(card.text).toContain('The alert resolved. Nothing was done.\nAlertmanager')
     expect(world.slack.thread(ops, card.ts)).toHaveLength(1)
     await world.ben.click(proposed, 'Approve')
     const late = await untilShown(world.slack, people.ben, /already withdrew/)
@@ -142,7 +144,7 @@ describe('a resolved alert', () => {
     expect(await world.send([resolved(alert())])).toBe(200)
 
     const report = await untilReport(world.slack, card.ts, /resolved/)
-    expect(report.text).toMatch(/^<@U0BEN00001> .*was approved before, so it goes on\.$/)
+    expect(report.text).toMatch(/^<@U0BEN00001> .*is approved and goes on\.$/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(await world.send([resolved(alert())])).toBe(200)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)

@@ -25,7 +25,7 @@ test('a whole move is one row, beside the events of the account, with its steps 
   const world = await startWorld()
   const { elasticIp, target, card } = await requestMove(world)
   await world.ada.click(card, 'Approve')
-  await untilShown(world.slack, people.ada, /another approver must do that/)
+  await untilShown(world.slack, people.ada, /another approver must decide/)
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
   const { id } = world.accountApi.world.third(elasticIp.id)

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { ops, people, startWorld, untilShown } from './world.ts'
 
 test.each([
-  ['203.0.113.10', /203\.0\.113\.10`\* {2}Elastic IP, active\nOn `web-1`/, 'Move…', 'Move an Elastic IP'],
-  ['WEB-1', /web-1`\* {2}server, on\nElastic IPs: `203\.0\.113\.10`/, 'Evacuate…', 'Evacuate a server'],
+  ['203.0.113.10', /203\.0\.113\.10`\* {2}Elastic IP, active\nOn web-1/, 'Move…', 'Move an Elastic IP'],
+  ['WEB-1', /web-1\* {2}server, on\nElastic IPs: `203\.0\.113\.10`/, 'Evacuate…', 'Evacuate a server'],
 ])('an address, an id or a name alone is looked up, with its change: %s', async (typed, words, label, title) => {
   const { ada, slack } = await startWorld()
   await ada.command(`/infra ${typed}`, { channel: ops })

@@ -30,11 +30,11 @@ describe('what approvers should check first', () => {
 
     expect(canceled.outcome).toBe('not-sent')
     expect(dialogOf(card.blocks)).toMatchInlineSnapshot(`
-      "Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
-      \`web-2\` has status \`off\`. Addresses on it answer only once it is on.
-      \`web-2\` has the label \`do not touch before the sale\`."
+      "Move \`203.0.113.10\`: web-1 → web-2
+      web-2 has status off. Addresses on it answer only once it is on.
+      web-2 has the label “do not touch before the sale”."
     `)
-    const off = "`web-2` has status `off`. The address doesn't answer until the server is on."
+    const off = "web-2 has status off. The address doesn't answer until the server is on."
     expect([report.text, (await untilCard(world.slack, /\*Done/)).text]).toEqual([
       expect.stringContaining(off),
       expect.stringContaining(off),
@@ -52,15 +52,13 @@ describe('what approvers should check first', () => {
     await world.ben.command(`/infra ip move ${elasticIp.id} ${elasticIp.serverId}`, { channel: ops })
     const back = await untilCard(world.slack, /needs approval from/)
 
-    expect(back.text).toMatch(
-      /\*Check first\*\n• {2}`203\.0\.113\.10` was last changed .* ago, by <.*\|@ada>: Move `203\.0\.113\.10`: `web-1` → `web-2`\./,
-    )
+    expect(back.text).toMatch(/\*Check first\*\n• {2}Last change .* ago, by <.*\|@ada>: Move `203\.0\.113\.10`: web-1 → web-2\./)
   })
 
   test('is asked for by a rule, whatever there is to check', async () => {
     const world = await startWorldUnder(usual.replace('}', ', confirm: true }'))
     const { card } = await requestMove(world)
 
-    expect(dialogOf(card.blocks)).toContain('Move `203.0.113.10`: `web-1` → `web-2`')
+    expect(dialogOf(card.blocks)).toContain('Move `203.0.113.10`: web-1 → web-2')
   })
 })

@@ -120,7 +120,7 @@ describe('a mistake', () => {
     [
       'a read-only key',
       {},
-      /\*API key:\* `lockkeeper` is read-only, so Lockkeeper can't make changes\./,
+      /\*API key:\* lockkeeper is read-only, so Lockkeeper can't make changes\./,
       ({ accountApi: { world, key } }) => Object.assign(world.data.apiKeys.find(({ token }) => token === key) ?? {}, { readOnly: true }),
     ],
   ])('is shown: %s', async (_, { policy, ...options }, words, change) => {

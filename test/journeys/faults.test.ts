@@ -34,7 +34,7 @@ describe('a request that does not succeed', () => {
 
     world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
 
-    await untilReport(world.slack, card.ts, /Superseded.*Lockkeeper leaves it as it is/)
+    await untilReport(world.slack, card.ts, /Superseded/)
     expect(patchesOf(world)).toHaveLength(1)
   })
 
@@ -45,7 +45,7 @@ describe('a request that does not succeed', () => {
 
     await world.ben.click(card, 'Approve')
 
-    await untilReport(world.slack, card.ts, /\*Canceled:.* was on .* when this was requested, and is on .* now/)
+    await untilReport(world.slack, card.ts, /\*Canceled:.* is on .* now, not on .*/)
     expect(patchesOf(world)).toEqual([])
   })
 
@@ -54,7 +54,7 @@ describe('a request that does not succeed', () => {
     const world = await startWorld({ env: { MOVE_TIMEOUT: '400ms' }, account })
     const { elasticIp, card } = await approveMove(world)
 
-    await untilReport(world.slack, card.ts, /Late:.*The account shows status `moving`, on `web-1`\./)
+    await untilReport(world.slack, card.ts, /Late:.*The account shows status moving, on web-1\./)
     world.accountApi.world.endMove(elasticIp.id)
     await untilReport(world.slack, card.ts, /Done/)
 

@@ -4,7 +4,7 @@ import { general, ops, people, startWorld, untilCard, type World } from './world
 
 const shared = 'C0SHARED01'
 const secret = 'C0SECRET01'
-const absent = "I'm not in this channel. Run `/invite @Lockkeeper` in it, then try again."
+const absent = "I'm not in this channel. Run `/invite @Lockkeeper`, then try again."
 const move = { 'Elastic IP': '203.0.113.10 on web-1', Server: 'web-2 (Storefront, ASH)' }
 
 /** Adds a private channel. */
@@ -110,7 +110,7 @@ describe('a form from where there is no channel', () => {
     await world.ada.globalShortcut('move-elastic-ip')
 
     for (const [channel, words] of [
-      [shared, /shared with another organization/],
+      [shared, /another organization shares this channel/],
       [general, /No policy rule/],
       ['D0ADA00001', /Choose a channel/],
       ['everywhere', /Choose a channel/],

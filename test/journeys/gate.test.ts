@@ -39,14 +39,14 @@ const unwelcome: Unwelcome[] = [
     mark: 'SHAR',
     person: {},
     channelId: shared,
-    words: /^Nobody can .* here: this channel is shared with another org/,
+    words: /^Nobody can .* here: another organization shares this channel/,
   },
   {
     who: 'a member where Slack does not confirm the channel',
     mark: 'SILE',
     person: {},
     channelId: silent,
-    words: /^Slack didn't confirm whether this channel is shared/,
+    words: /^Slack didn't confirm whether another organization shares this channel/,
   },
 ]
 

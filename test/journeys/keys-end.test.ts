@@ -170,7 +170,7 @@ describe('a rotation that keeps the old key for a while', () => {
     world.slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 1 })
     world.slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel', times: 1 })
     await world.ada.click(approved, 'Rotate key')
-    await untilReport(world.slack, asked.ts, /Failed.*The old key works as before/)
+    await untilReport(world.slack, asked.ts, /Failed.*The old key still works/)
     expect(keysCalled(world, 'ci-deploy')).toMatchObject([{ id: old?.id, token: old?.token, name: old?.name }])
     await tend(world)
     await expect.poll(() => recordsOf(world)).toEqual([])
@@ -202,9 +202,9 @@ test('a rule is judged at the request, at the approval and at the creation', asy
   world.slack.connectBot(next.slackUrl)
   try {
     await world.ben.click(usual, 'Approve')
-    await untilShown(world.slack, people.ben, /The rule “keys” no longer allows when this key ends/)
+    await untilShown(world.slack, people.ben, /The rule “keys” no longer allows this end/)
     await world.ada.click(approved, 'Create key')
-    await untilShown(world.slack, people.ada, /The policy no longer allows when this key ends/)
+    await untilShown(world.slack, people.ada, /The policy no longer allows this end/)
     expect([...keysCalled(world, 'ci-deploy'), ...keysCalled(world, 'approved')]).toEqual([])
   } finally {
     await next.stop()

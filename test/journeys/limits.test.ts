@@ -35,10 +35,10 @@ describe('another tool has used up the writes of the minute', () => {
     world.accountApi.limiter.useByAnotherTool('write')
 
     await world.ben.click(card, 'Approve')
-    const waiting = await untilCard(world.slack, /Waits for/)
+    const waiting = await untilCard(world.slack, /Starts in about/)
     await untilReport(world.slack, card.ts, /\*Done\.\*/)
 
-    expect(waiting.text).toMatch(/\*Approved\.\* Waits for the account's limit of 20 changes a minute, about \d+\u00a0s\./)
+    expect(waiting.text).toMatch(/\*Approved\.\* Starts in about \d+\u00a0s: the account allows 20 changes a minute\./)
     expect(waiting.text).not.toMatch(/Not started|Couldn't/)
     expect(accepted(world)).toHaveLength(1)
     expect(world.accountApi.limiter.refused('write')).toBe(1)
@@ -103,7 +103,7 @@ describe('the own budget', () => {
     await untilReport(world.slack, card.ts, /\*Done\.\*/)
 
     const updates = world.slack.journal.filter(({ method }) => method === 'chat.update')
-    expect(JSON.stringify(updates)).not.toContain('Waits for')
+    expect(JSON.stringify(updates)).not.toContain('Starts in about')
     expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
   })
 })

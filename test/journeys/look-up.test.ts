@@ -56,16 +56,16 @@ describe('Look up in Lockkeeper', () => {
         .replaceAll(/https:\S+\|/g, 'https://…|'),
     ).toMatchInlineSnapshot(`
       "*\`203.0.113.10\`*  Elastic IP, active
-      On \`web-1\` (on)
-      \`Storefront, ASH\`  \`eip_…\` [Move…]
-      (Open request: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`, waiting for approval  ·  requested by <@U0ADA00001>  ·  <https://…|Open the request>)
+      On web-1 (on)
+      Storefront  ·  ASH  ·  \`eip_…\` [Move…]
+      (Open request: Move \`203.0.113.10\`: web-1 → web-2, waiting for approval  ·  requested by <@U0ADA00001>  ·  <https://…|Open the request>)
 
-      *\`kafka-3\`*  server, off
+      *kafka-3*  server, off
       No Elastic IPs
-      \`Data platform, ASH\`  \`192.0.2.23\`  \`sv_…\` [Evacuate…]
+      “Data platform”  ·  ASH  ·  \`192.0.2.23\`  ·  \`sv_…\` [Evacuate…]
 
-      *\`preview-1\`*  virtual machine, Running
-      \`Storefront, ASH\`  \`192.0.2.110\`  \`vm_…\`"
+      *preview-1*  virtual machine, Running
+      Storefront  ·  ASH  ·  \`192.0.2.110\`  ·  \`vm_…\`"
     `)
     expect(world.slack.messages(ops)).toHaveLength(before + 1)
     expect(world.ben.openViews()).toEqual([])
@@ -81,7 +81,7 @@ describe('Look up in Lockkeeper', () => {
     const { shown } = await lookUp(world, `${ids} 203.0.113.10 web-1`)
 
     expect(world.accountApi.journal.length - before).toBeLessThanOrEqual(3)
-    expect(wordsOf(shown)).toMatch(/\*`203\.0\.113\.10`\*[\s\S]*\*`web-1`\*/)
+    expect(wordsOf(shown)).toMatch(/\*`203\.0\.113\.10`\*[\s\S]*\*web-1\*/)
   })
 })
 

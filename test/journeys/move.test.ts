@@ -30,7 +30,7 @@ describe('a move', () => {
     const report = await untilReport(world.slack, card.ts, /Done/)
 
     expect(report.text).toContain(`<@${people.ada}>`)
-    expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to \`${target.hostname}\`.`)
+    expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to ${target.hostname}.`)
     const body = { data: { type: 'elastic_ips', attributes: { server_id: target.id } } }
     expect(patchesOf(world)).toMatchObject([{ path: `/elastic_ips/${elasticIp.id}`, body }])
     await untilCard(world.slack, /\*Done\.?\*/)
@@ -65,12 +65,7 @@ describe('a move', () => {
       'ada',
       /Requested and withdrawn by <@U0ADA00001>, approved by <@U0BEN00001>/,
     ],
-    [
-      'an evacuation, by its approver',
-      'evacuate web-1 web-2',
-      'ben',
-      /Requested by <@U0ADA00001>, approved by <@U0BEN00001>, withdrawn by/,
-    ],
+    ['an evacuation, by its approver', 'evacuate web-1 web-2', 'ben', /<@U0ADA00001>, approved by <@U0BEN00001>, withdrawn by/],
   ] as const)('can be taken back while the account API does not answer, and nothing is sent: %s', async (_, command, who, words) => {
     const world = await startWorld()
     await world.ada.command(`/infra ${command}`, { channel: ops })
@@ -78,11 +73,11 @@ describe('a move', () => {
     world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
     await world.ben.click(card, 'Approve')
 
-    await world[who].click(await untilCard(world.slack, /Nothing has changed yet/), 'Withdraw')
+    await world[who].click(await untilCard(world.slack, /Nothing has changed/), 'Withdraw')
 
     expect((await untilCard(world.slack, /Withdrawn/)).text).toMatch(words)
     // Others than the requester call the requester.
-    if (who === 'ben') await untilReport(world.slack, card.ts, /^<@U0ADA00001> .*\*Withdrawn\* by .*Nothing was done\. Still wanted\?/)
+    if (who === 'ben') await untilReport(world.slack, card.ts, /^<@U0ADA00001> .*\*Withdrawn\* by .*Nothing was done\. To retry/)
     const { store, all, audit } = openRecords(world)
     const [request] = await all()
     if (!request) throw new Error('there is no request')
@@ -104,7 +99,7 @@ describe('a move', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    if (isLost) await untilShown(world.slack, people.ada, /Request recorded.*No approval needed\./s)
+    if (isLost) await untilShown(world.slack, people.ada, /Recorded: /)
     const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patchesOf(world)).toHaveLength(1)
@@ -114,9 +109,9 @@ describe('a move', () => {
 describe('a request that cannot be made', () => {
   const current = shareWorld()
   test.each<[string, (world: World) => string, RegExp]>([
-    ['a server that does not exist', () => '203.0.113.10 web-999', /No server `web-999`/],
-    ['a server in another site', ({ accountApi: { world } }) => pair(world.inAnotherSite()), /within its site/],
-    ['a server in another project', ({ accountApi: { world } }) => pair(world.inAnotherProject()), /within its project/],
+    ['a server that does not exist', () => '203.0.113.10 web-999', /No server web-999/],
+    ['a server in another site', ({ accountApi: { world } }) => pair(world.inAnotherSite()), /can't leave its site/],
+    ['a server in another project', ({ accountApi: { world } }) => pair(world.inAnotherProject()), /can't leave its project/],
     ['words too many', () => '203.0.113.10 web-2 now please', /Nothing was requested\. Not understood: `now please`\. Usage: /],
   ])('%s', async (_, words, sentence) => {
     const world = current()
@@ -135,12 +130,12 @@ describe('a request that cannot be made', () => {
     const world = await startWorld()
 
     await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: general })
-    await untilShown(world.slack, people.ada, /^I'm not in this channel\. Run `\/invite @Lockkeeper` in it, then try again\.$/)
+    await untilShown(world.slack, people.ada, /^I'm not in this channel\. Run `\/invite @Lockkeeper`, then try again\.$/)
 
     // Nothing of it is left: the same move can be requested in a channel with the bot.
     await requestMove(world)
     await world.ben.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    await untilShown(world.slack, people.ben, /^Nothing was requested, because <@U0ADA00001> has an open request for `203\.0\.113\.10`/)
+    await untilShown(world.slack, people.ben, /^Nothing was requested: <@U0ADA00001> has an open request for `203\.0\.113\.10`/)
     expect(world.slack.messages(ops)).toHaveLength(1)
   })
 })

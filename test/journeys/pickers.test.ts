@@ -64,7 +64,7 @@ describe('the servers for an Elastic IP', () => {
     const submitted = await world.ada.submit()
 
     await expect.poll(() => fault.fired).toBe(1)
-    expect(submitted.errors?.serverId).toMatch(/can only be moved within its site/)
+    expect(submitted.errors?.serverId).toMatch(/can't leave its site/)
   })
 })
 

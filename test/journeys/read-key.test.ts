@@ -31,7 +31,7 @@ test('a read-only key is accepted by the doctor, and neither rotated nor revoked
 
   await world.ben.command('/infra doctor', { channel: ops })
   const { text } = await untilShown(world.slack, people.ben, /checks? (passed|failed)|No check failed/i)
-  expect(text).toContain(':white_check_mark: *Read-only key:* `grafana read` is accepted, for reads.')
+  expect(text).toContain(':white_check_mark: *Read-only key:* “grafana read” is accepted, for reads.')
   for (const verb of ['rotate', 'revoke']) {
     await world.ada.command(`/infra keys ${verb} grafana read`, { channel: ops })
     await untilShown(world.slack, people.ada, new RegExp(`Lockkeeper uses this key, so it can't ${verb} it\\..* INFRA_READ_KEY`))

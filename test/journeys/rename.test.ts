@@ -28,7 +28,7 @@ describe('a rename', () => {
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
 
-    expect(report.text).toBe('<@U0ADA00001> :large_green_circle: *Done.* `preview-1` is now called `preview-eu-1`.')
+    expect(report.text).toBe('<@U0ADA00001> :large_green_circle: *Done.* preview-1 is now called preview-eu-1.')
     const body = { data: { type: 'virtual_machines', id, attributes: { name: 'preview-eu-1' } } }
     expect(patches(world)).toMatchObject([{ method: 'PATCH', path: `/virtual_machines/${id}`, body }])
 
@@ -60,7 +60,7 @@ describe('a rename', () => {
     const [first, second] = [machine(world, 'preview-1'), machine(world, 'airflow-1')]
     world.accountApi.world.changeVirtualMachine(second.id, { name: 'preview-1' })
     await world.ada.command('/infra vm rename preview-1 "preview-eu-1"', { channel: ops })
-    const choice = await untilShown(world.slack, people.ada, /^2 virtual machines are called `preview-1`\. Which one should be renamed/)
+    const choice = await untilShown(world.slack, people.ada, /^2 virtual machines are called preview-1\. Which one should be renamed/)
     const blockId = String(choice.blocks?.find((block) => JSON.stringify(block).includes(second.id))?.block_id)
     for (const value of ['{"id":7}', '{"version":2,"input":{"name":7},"command":"/infra"}']) {
       await world.ada.click(choice, 'rename-virtual-machine:this-one', { blockId, action: { value } })
@@ -71,8 +71,8 @@ describe('a rename', () => {
 
     await world.ada.click(choice, 'rename-virtual-machine:this-one', { blockId })
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain(`Another virtual machine (\`${first.id}\`) is also called \`preview-1\`.`)
-    expect((await untilShown(world.slack, people.ada, /Request posted/)).ts).toBe(choice.ts)
+    expect(card.text).toContain(`Another virtual machine (\`${first.id}\`) is also called preview-1.`)
+    expect((await untilShown(world.slack, people.ada, /Posted in/)).ts).toBe(choice.ts)
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toMatchObject([{ path: `/virtual_machines/${second.id}` }])

@@ -38,7 +38,7 @@ describe('a change that is scheduled', () => {
     await world.chiara.command(command, { channel: ops })
     const next = await untilCard(world.slack, /needs approval from/)
     expect(next.text).toMatch(
-      /Check first\*\n• {2}Request \w{8} by <.*\|@ada> is scheduled for the same thing \(<!date.*\)\. It is canceled when this starts\./,
+      /Check first\*\n• {2}Request \w{8} by <.*\|@ada> is scheduled \(<!date.*\) for the same thing\. This cancels it\./,
     )
 
     await world.chiara.command(`${command} in 3h`, { channel: ops })

@@ -55,7 +55,7 @@ describe('a move that was requested for later', () => {
     const { world, card, pass } = await startScheduled({ approve: false, expires: '30m' })
 
     await pass(minutes(60))
-    await untilReport(world.slack, card.ts, /still needs approval/)
+    await untilReport(world.slack, card.ts, /needs approval/)
     await pass(minutes(61))
 
     await untilReport(world.slack, card.ts, /Expired/)
@@ -67,7 +67,7 @@ describe('a move that was requested for later', () => {
     await pass(minutes(151))
 
     const report = await untilReport(world.slack, card.ts, /Missed/)
-    expect(report.text).toContain('Approved, but not started within 30 minutes of its time.')
+    expect(report.text).toContain('Approved, but not started within 30 minutes.')
     expect(now().text).toMatch(/\*Missed\*/)
     expect(patchesOf(world)).toEqual([])
   })
@@ -108,7 +108,7 @@ describe('a move that was requested for later', () => {
 
     await pass(minutes(120))
 
-    await untilReport(world.slack, card.ts, /Not started.*Too few of its approvers may still approve it/)
+    await untilReport(world.slack, card.ts, /Not started.*Too few of its approvers may still approve/)
     expect(patchesOf(world)).toEqual([])
   })
 
@@ -121,7 +121,7 @@ describe('a move that was requested for later', () => {
     expect(now().text).toMatch(/Approved/)
     await world.ben.click(next, 'Approve')
 
-    const report = await untilReport(world.slack, card.ts, /Another change of the same thing started before it/)
+    const report = await untilReport(world.slack, card.ts, /started first/)
     expect(report.text).toMatch(/Canceled/)
     await untilReport(world.slack, next.ts, /Done/)
     expect(patchesOf(world)).toHaveLength(1)

@@ -18,7 +18,7 @@ describe('Stop tracking', () => {
     const { world, elasticIp, moving } = await startedMove()
 
     await world.finn.click(moving, 'Stop tracking')
-    await untilShown(world.slack, finn, /can stop the tracking or start it again/)
+    await untilShown(world.slack, finn, /can stop or restart tracking/)
     const changedTheirMind = await world.chiara.click(moving, 'Stop tracking', { confirm: 'deny' })
     await world.chiara.click(moving, 'Stop tracking')
     await untilReport(world.slack, moving.ts, /No longer tracked:.*\|@chiara> stopped tracking after .*\. It may still finish\./)
@@ -46,8 +46,8 @@ describe('Stop tracking', () => {
 
     await world.ada.click(stopped, 'Track again')
 
-    const said = await untilShown(world.slack, people.ada, /can't be tracked again/)
-    expect(wordsOf(said)).toMatch(/^This can't be tracked again: a newer request changes the same resource\./)
+    const said = await untilShown(world.slack, people.ada, /^Not tracked again|Not tracked again/)
+    expect(wordsOf(said)).toMatch(/^Not tracked again: a newer request changes the same resource\./)
     expect(cardNow(world, stopped)?.text).toContain('No longer tracked')
   })
 })

@@ -4,7 +4,7 @@ import { writeKeyName } from '../../src/domain/account.ts'
 import { signEnd } from '../../src/domain/key-ends.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
-import { ops, people, shareWorld, startWorld, untilShown, type World } from './world.ts'
+import { ops, people, requestMove, shareWorld, startWorld, untilShown, type World } from './world.ts'
 
 const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
 const examplesOf = (fits: (need: string) => boolean) =>
@@ -58,7 +58,7 @@ describe('an example of the help works in the sandbox', () => {
 
   describe('while a request waits', () => {
     const current = shareWorld()
-    beforeAll(() => answerTo(current(), 'ip move 203.0.113.10 web-2'))
+    beforeAll(() => requestMove(current()))
 
     test.each(examplesOf((need) => need === 'read'))('%s', async (example) => {
       const shown = await answerTo(current(), example)

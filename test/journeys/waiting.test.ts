@@ -19,7 +19,7 @@ test('without a worker an approved change says so, the operators are told once, 
   slack.invite(general)
 
   const { card } = await approveMove(world)
-  await untilCard(slack, /Not started yet: no worker/)
+  await untilCard(slack, /Waiting: no worker/)
   const isNotice = ({ text }: { text: string }) => /No worker of Lockkeeper is running.*`no-worker`/.test(text)
   await slack.until(() => slack.messages(general).some(isNotice))
   const worker = await world.startBot({ ROLE: 'worker' })

@@ -31,7 +31,7 @@ test('a channel is told once of an address that somebody else moves, and not of 
   world.accountApi.world.moveByAnotherPerson(elasticIp.id, target.id)
   const found = await untilCard(world.slack, /outside Lockkeeper/)
   expect(found.text).toMatch(
-    new RegExp(`:eyes: Elastic IP \`${elasticIp.address}\` moved from \`.+\` to \`${target.hostname}\` outside Lockkeeper\\.`),
+    new RegExp(`:eyes: Elastic IP \`${elasticIp.address}\` moved from .+ to ${target.hostname} outside Lockkeeper\\.`),
   )
   expect(found.text).toMatch(/By `greta\.holm@nimbus\.example`\. <@U0ADA00001>$/)
   await untilCard(world.slack, new RegExp(`\\*Changed outside Lockkeeper\\*\n•  Elastic IP \`${elasticIp.address}\` moved`), general)
@@ -50,7 +50,7 @@ test('a plan that comes in stock is told once, and its watch is over', async () 
   const regions = attributes?.regions as { locations: { available: string[]; in_stock: string[] } }[]
   for (const { locations } of regions) locations.in_stock = [...locations.available]
 
-  await untilCard(world.slack, /Plan `gpu\.h100\.4` is in stock in DAL\. This watch has ended\. <@U0ADA00001>/)
+  await untilCard(world.slack, /Plan gpu\.h100\.4 is in stock in DAL\. This watch has ended\. <@U0ADA00001>/)
   await world.ada.command('/infra watches', { channel: ops })
   await untilShown(world.slack, people.ada, /You watch nothing/)
   await world.ada.command('/infra watch plan gpu.h100.4', { channel: ops })
@@ -62,12 +62,12 @@ test('watches are listed and ended by those who have them, also on Home', async 
   const { ada, ben, slack } = world
   await watch(world, 'server web-1')
   await ada.command('/infra watch server web-1', { channel: ops })
-  await untilShown(slack, people.ada, /You watch Server `web-1` here already/)
+  await untilShown(slack, people.ada, /You watch Server web-1 here already/)
   await watch(world, 'ip 203.0.113.10')
 
   await ada.command('/infra watches', { channel: ops })
   const list = await untilShown(slack, people.ada, /\*You watch 2 of at most 20\*/)
-  expect(list.text).toContain('Server `web-1`: posts in <#C0OPS00001> until <!date')
+  expect(list.text).toContain('Server web-1: posts in <#C0OPS00001> until <!date')
   await ada.click(list, 'End')
   await slack.until(() => slack.ephemerals(people.ada).find(({ text }) => text.includes('You watch 1 of at most 20')))
 
@@ -88,8 +88,8 @@ test('what cannot be watched is refused with the reason and the next step', asyn
   const cases: [words: string, answer: RegExp][] = [
     ['ip 203.0.113.199', /No Elastic IP `203\.0\.113\.199`\..* See `\/infra ip list`/],
     ['server', /Usage: `\/infra watch server &lt;server&gt;`/],
-    ['plan gpu.h100.4 in LIS', /Site `LIS` doesn't offer this plan, so nothing is watched\. Sites that do: .*DAL/],
-    ['plan vm.tiny', /Plan `vm\.tiny` is in stock in .* now/],
+    ['plan gpu.h100.4 in LIS', /Site LIS doesn't offer this plan, so nothing is watched\. Sites that do: .*DAL/],
+    ['plan vm.tiny', /Plan vm\.tiny is in stock in .* now/],
   ]
   for (const [words, answer] of cases) {
     await ada.command(`/infra watch ${words}`, { channel: ops })

@@ -55,13 +55,13 @@ describe('what a person typed', () => {
     const app = appWith([machine, db])
     const search = suggesting(app, [virtualMachines], '/infra', findTyped(app, virtualMachines, 'web-12'))
 
-    await expect(search).rejects.toThrow('No virtual machine `web-12`. Did you mean `web-1`? See `/infra vms`.')
+    await expect(search).rejects.toThrow('No virtual machine web-12. Did you mean web-1? See `/infra vms`.')
   })
 
   test('fills a picker, unless several things have the name', async () => {
     expect(await findOption(appWith([machine]), virtualMachines, 'web-1')).toMatchObject({ value: machine.id })
     const several = findOption(appWith([machine, twin]), virtualMachines, 'web-1')
-    await expect(several).rejects.toThrow('2 virtual machines are called `web-1`. Choose one below.')
+    await expect(several).rejects.toThrow('2 virtual machines are called web-1. Choose one below.')
   })
 })
 
@@ -79,11 +79,11 @@ describe('things of one name', () => {
     const { blocks } = askWhichOne({ ...asked, found: [machine, twin] }, choice)
 
     expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
-      "2 virtual machines are called \`web-1\`. Which one?
-      *\`web-1\`*  ·  \`vm_1zHfNurvp25kg\`
+      "2 virtual machines are called web-1. Which one?
+      *web-1*  ·  \`vm_1zHfNurvp25kg\`
       Storefront, ASH  ·  192.0.2.110  ·  Running
       [This one]
-      *\`web-1\`*  ·  \`vm_2sMUCJzOnrmNC\`
+      *web-1*  ·  \`vm_2sMUCJzOnrmNC\`
       Billing, FRA  ·  192.0.2.110  ·  Running
       [This one]"
     `)

@@ -112,13 +112,13 @@ const refusals: Record<string, Refused> = {
     'ip.move': ['203.0.113.100', 'runner-1'],
     'ip.evacuate': ['gitlab-1', 'runner-1'],
     'vm.rename': ['grafana-1', 'grafana-2'],
-    says: /^Not enough approvers/,
+    says: / needs 1 approver\./,
   },
   'what another request holds': {
     'ip.move': ['203.0.113.11', 'web-2'],
     'ip.evacuate': ['edge-ash-1', 'web-1'],
     'vm.rename': ['preview-2', 'preview-4'],
-    says: /^Nothing was requested, because @ben has an open request for .* in #ops: “.*” \(waiting for approval\)\. Open it\.\nWait/,
+    says: /^Nothing was requested: @ben has an open request for .* in #ops: “.*” \(waiting for approval\)\. Open it\.\nWait/,
   },
   'a start that is past': { ...usual, start: 'at 2020-01-01 06:00', says: /^Nothing was requested\. .* is past\./ },
   'a start too far ahead': { ...usual, start: 'in 900h', says: /^Nothing was requested\. .* is more than 14 days ahead\./ },
@@ -153,8 +153,7 @@ const inApi: [RegExp, (...found: string[]) => string][] = [
 const forMachine: [RegExp, (...found: string[]) => string][] = [
   [
     /^You can't request this here\..*$/,
-    () =>
-      "The rule “data” doesn't let ci (machine) request this. Nothing was requested. The people who run Lockkeeper can add it to the rule.",
+    () => "Nothing was requested: the rule “data” doesn't name ci (machine). The people who run Lockkeeper can add it.",
   ],
   [/ besides you(?=\.)/, () => ''],
 ]

@@ -3,13 +3,13 @@ import type { ItemState } from '../../src/domain/request.ts'
 import { phrase } from '../../src/domain/text.ts'
 import { type ItemView, progress } from '../../src/messages/items.ts'
 import { report } from '../../src/messages/reports.ts'
-import { approvalCard, type CardView, cardActions, requestDetails, statusLine } from '../../src/messages/request-message.ts'
+import { approvalCard, type CardView, cardActions, isFinished, requestDetails, statusLine } from '../../src/messages/request-message.ts'
 import { hasTable, withoutTable } from '../../src/slack/interactions.ts'
 import { mention, toPlainText } from '../../src/slack/text.ts'
 import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 import { expectDocument } from './documents.ts'
-import { readableBlocks } from './readable.ts'
+import { readableBlocks, wordsAbove } from './readable.ts'
 
 const evacuation = { ...description, title: phrase`Evacuate ${'web-1'} → ${'web-2'} (${['3 Elastic IPs']})` }
 
@@ -68,6 +68,7 @@ test('requests of several, as their messages and reports show them', async () =>
   const begun = [item(1, { state: 'tracking' }), item(2), item(3)]
   const cards: [string, CardView][] = [
     ['Requested', cardViewFor({ description: evacuation, items: [item(1), item(2)] })],
+    ['Requested, of many', cardViewFor({ description: evacuation, items: many(7, {}) })],
     ['Under way', viewOf([item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt }), item(3)], 'tracking')],
     ['Partly done', viewOf(mixed, 'failed')],
     ['Partly done, somebody else moved the rest', viewOf([item(1, { state: 'done' }), item(2, { state: 'superseded' })], 'failed')],
@@ -75,6 +76,8 @@ test('requests of several, as their messages and reports show them', async () =>
     ['No longer tracked, none was sent', viewOf([item(1), item(2)], 'untracked')],
     ['No longer tracked, all were sent', viewOf([item(1, { state: 'tracking' }), item(2, { state: 'done' })], 'untracked')],
   ]
+  for (const [situation, view] of cards)
+    expect(wordsAbove(approvalCard(view).blocks), situation).toBeLessThanOrEqual(isFinished(view) ? 25 : 60)
   const reports: [string, ...Parameters<typeof reportOn>][] = [
     ['Partly done', mixed, 'failed', 'ended'],
     [

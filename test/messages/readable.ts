@@ -1,4 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
+import { steady } from './documents.ts'
 
 /** Prints a message as people see it, one or more lines per block, and below it the text for notifications and screen readers. */
 export function readable({ text, blocks }: { text: string; blocks: KnownBlock[] }): string {
@@ -7,6 +8,14 @@ export function readable({ text, blocks }: { text: string; blocks: KnownBlock[] 
 
 export function readableBlocks(blocks: KnownBlock[]): string {
   return blocks.map(readableBlock).join('\n')
+}
+
+/** Counts the words of a request message above its buttons, without the reasons that people wrote. */
+export function wordsAbove(blocks: KnownBlock[]): number {
+  const end = blocks.findIndex(({ type }) => type === 'actions')
+  const above = blocks.slice(0, end < 0 ? blocks.length : end).filter(({ type }) => type !== 'rich_text')
+  const shown = steady(readableBlocks(above)).replaceAll(/<[^>|]*\|([^>]*)>/g, '$1')
+  return shown.match(/[\p{L}\p{N}][^\s·|→]*/gu)?.length ?? 0
 }
 
 function readableBlock(block: KnownBlock): string {

@@ -3,30 +3,44 @@ import { alertsRequester, machineRequester } from '../../src/domain/approval.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
+import { phrase } from '../../src/domain/text.ts'
 import { approvalCard, type CardView, cardActions, fitsOnCard, isFinished, requestDetails } from '../../src/messages/request-message.ts'
-import { code, mrkdwn, profileLink } from '../../src/slack/text.ts'
+import { mrkdwn, profileLink } from '../../src/slack/text.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
 import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 import { expectDocument } from './documents.ts'
-import { readableBlocks } from './readable.ts'
+import { readableBlocks, wordsAbove } from './readable.ts'
 
 const at = (minute: number) => requestedAt + minute * minutes
 const approvedBy = (by: string, minute: number) => ({ by, rule: 'APPROVERS', via: by, at: at(minute) })
 const byBen = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' }
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']), allOf: [], approvals: 3 } })
-const isOff = mrkdwn`${code('web-2')} has status ${code('off')}.`
-const isLocked = mrkdwn`${code('web-2')} is locked on the account.`
+const isOff = mrkdwn`web-2 has status off.`
+const isLocked = mrkdwn`web-2 is locked on the account.`
 
 const ofTicket = ruleFor({ reason: [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0?a=1&b=2' }] })
 
 const view = (request: Partial<Request>, more: Partial<CardView> = {}) => cardViewFor({ request: requestFor(request), ...more })
 
+function evacuation(request: Partial<Request>, count: number, more: Partial<CardView> = {}) {
+  const items = Array.from({ length: count }, (_, index) => ({
+    ...{ id: `eip_${index}`, name: `203.0.113.${index}`, state: 'waiting' as const, ending: { why: '' } },
+    ...{ sentAt: undefined, lateAt: undefined, endedAt: undefined },
+  }))
+  const title = phrase`Evacuate ${'web-1'} → ${'web-2'} (${count} Elastic IPs)`
+  return view(request, { description: { ...description, title, short: phrase`Evacuate ${count} addresses → ${'web-2'}` }, items, ...more })
+}
+
 const approved = { decision: byBen, approvals: [{ ...byBen, at: at(12) }], decidedAt: at(12) }
 const sent = { ...approved, sentAt: at(12), acceptedAt: at(12) }
 const reason = 'see https://tickets.nimbus.example/OPS-1'
 const ended = (more: Partial<Request>, card: Partial<CardView> = {}) => view({ endedAt: at(13), reason, ...more }, card)
-const alert = { reason: 'web-1 is down', alert: { name: 'NodeDown' }, origin: { ...requestFor().origin, userId: alertsRequester } }
+const alert = {
+  reason: 'web-1 is down',
+  alert: { name: 'NodeDown', startsAt: at(-2) - 20_000 },
+  origin: { ...requestFor().origin, userId: alertsRequester },
+}
 const machine = { reason: 'Deploy 42', link: 'https://ci.example.com/jobs/42', origin: { ...alert.origin, userId: machineRequester('ci') } }
 
 const tonight = at(8 * 60)
@@ -68,7 +82,13 @@ test('the request message in every situation', async () => {
       view({ approverNames: '@ben or @<!channel>' }, { rule: ruleFor({ mention: toGroup(['S0PAGED001']) }) }),
     ],
     ['No rule covers it any more', view({}, { rule: undefined })],
-    ['An alert requested it', view(alert)],
+    ['An alert requested it', evacuation(alert, 2)],
+    ['An alert requested it, for many addresses', evacuation(alert, 14, { checks: [isOff, isLocked] })],
+    ['An alert without words requested it', evacuation({ ...alert, reason: 'NodeDown on web-1', alert: { name: 'NodeDown' } }, 2)],
+    [
+      'An alert with a link in its words requested it',
+      evacuation({ ...alert, reason: 'web-1 is down, see https://wiki.example.com/web-1.' }, 2),
+    ],
     ['A machine requested it', view(machine)],
     ['A machine requested it, and it is done', ended({ ...sent, ...machine, state: 'done' })],
     ['It waits, for a key', view({}, handover)],
@@ -116,7 +136,7 @@ test('the request message in every situation', async () => {
     ['Somebody stopped the tracking', ended({ ...sent, state: 'untracked', stoppedBy: 'U0CHI00001' })],
     [
       'The account changed before it was sent',
-      ended({ ...approved, state: 'voided' }, { ending: { why: 'The address was on web-1, and is on web-3 now.' } }),
+      ended({ ...approved, state: 'voided' }, { ending: { why: 'The address is on web-3 now, not on web-1.' } }),
     ],
     [
       'Another change of the same thing started before it',
@@ -161,7 +181,8 @@ test('the request message in every situation', async () => {
   for (const [situation, each] of situations) {
     expect(problemsWithBlocks(approvalCard(each).blocks), situation).toEqual([])
     expect(problemsWithBlocks(requestDetails(each).blocks), situation).toEqual([])
-    expect(JSON.stringify(approvalCard(each)).includes('request-details'), situation).toBe(isFinished(each) && each.isKnown)
+    expect(JSON.stringify(approvalCard(each)).includes('request-details'), situation).toBe(each.isKnown)
+    expect(wordsAbove(approvalCard(each).blocks), situation).toBeLessThanOrEqual(isFinished(each) ? 25 : 60)
   }
 })
 
@@ -262,7 +283,7 @@ test('the buttons carry the request and its hash, in a block with another id at 
   const blockOf = (revision: number) => approvalCard(view({ revision })).blocks.find(({ type }) => type === 'actions')?.block_id
 
   expect(cardActions(view({})).map(({ action_id, value }) => [action_id, value])).toEqual(
-    ['approve', 'reject', 'withdraw'].map((name) => [`request-${name}`, `1.${id}.${hash.slice(0, 16)}`]),
+    ['approve', 'reject', 'withdraw', 'details'].map((name) => [`request-${name}`, `1.${id}.${hash.slice(0, 16)}`]),
   )
   expect([blockOf(1), blockOf(2)]).toEqual([`card-${id}-1`, `card-${id}-2`])
 })
@@ -275,15 +296,15 @@ describe('the length of a request message', () => {
 
   test('is limited to what one message can show', () => {
     const fits = (count: number, length: number) => fitsOnCard(view({}, { description: factsOf(count, length) }))
-    expect([fits(0, 1), fits(150, 10), fits(250, 10), fits(2, 2_500)]).toEqual([true, true, false, false])
+    expect([fits(0, 1), fits(180, 10), fits(250, 10), fits(2, 2_500)]).toEqual([true, true, false, false])
   })
 
   test('has room for every later state: a request that fits is shown whole in all of them', () => {
     const longLink = { rule: 'production', pattern: '&{100}', link: 'https://tickets.example.com/browse/$0?more=&&&&&&&&&&&&&&&&&&&&&' }
-    const longest = view({ reason: 'y'.repeat(100) }, { description: factsOf(140, 10), rule: { ...threeOf, reason: [longLink] } })
+    const longest = view({ reason: 'y'.repeat(100) }, { description: factsOf(160, 10), rule: { ...threeOf, reason: [longLink] } })
     expect(fitsOnCard(longest)).toBe(true)
     const first = JSON.stringify(approvalCard(longest).blocks)
-    expect(longest.description.facts.filter(({ label }) => !new RegExp(`${label}\\D`).test(first))).toEqual([])
+    expect(first.split('x'.repeat(10))).toHaveLength(160 + 1)
     const approvals = Array.from({ length: 10 }, (_, index) => approvedBy(`U0BEN0000${index}`, index))
     const ending = { why: `${'w'.repeat(900)} ${'&'.repeat(200)}`, next: 'Ask.' }
 

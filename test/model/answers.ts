@@ -16,7 +16,7 @@ const words: [RegExp, Answer][] = [
   [/^This expired before it was approved\. Nothing was done/, 'too late:expired'],
   [/^Guests can't use Lockkeeper\./, 'denied:guest'],
   [/^People from other workspaces can't use Lockkeeper\./, 'denied:stranger'],
-  [/^You requested this, so another approver must do that\./, 'denied:self'],
+  [/^You requested this, so another approver must decide\./, 'denied:self'],
   [/^You aren't an approver of this request\. .* can approve or reject it\.$/, 'denied:approver'],
   [
     /^Only <@\w+>, who requested this, and its approvers \(.*\) can (withdraw it|stop the tracking or start it again)\.$/,

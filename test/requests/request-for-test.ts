@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { placeFact } from '../../src/domain/account.ts'
 import type { PolicyRule } from '../../src/domain/policy.ts'
 import { payloadHash, Request } from '../../src/domain/request.ts'
 import { phrase } from '../../src/domain/text.ts'
@@ -78,10 +79,7 @@ export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
 /** The description of the move on its card. */
 export const description = {
   title: phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'web-2'}`,
-  facts: [
-    { label: 'Project', value: 'Storefront' },
-    { label: 'Site', value: 'ASH' },
-  ],
+  facts: [placeFact({ id: 'proj_1', name: 'Storefront' }, 'ASH')],
   ids: [
     { label: 'Elastic IP', value: 'eip_1GijF7NsZe3bN' },
     { label: 'From', value: 'sv_1WFgWmkF9Mzju' },

@@ -133,7 +133,7 @@ describe('every state', () => {
 
   /** The buttons of an ended request that make another request, or show more of it. */
   const buttonsForMore = (state: RequestState): CardButton[] => {
-    if (isOpen(state)) return []
+    if (isOpen(state)) return ['details']
     if (state === 'untracked') return ['details']
     return [state === 'done' ? 'reverse' : 'again', 'details']
   }

@@ -40,7 +40,7 @@ describe('an Elastic IP that is watched', () => {
     await account.later()
     await account.later()
     expect(told(account)).toEqual([
-      ':eyes: Elastic IP `203.0.113.10` moved from `web-1` to `web-2` outside Lockkeeper. Author unknown. <@U0ADA00001>',
+      ':eyes: Elastic IP `203.0.113.10` moved from web-1 to web-2 outside Lockkeeper. Author unknown. <@U0ADA00001>',
     ])
     expect(account.calls).toEqual([`post to ${here}`])
 
@@ -51,7 +51,7 @@ describe('an Elastic IP that is watched', () => {
     ]
     await account.later()
     expect(told(account)).toEqual([
-      ':eyes: Elastic IP `203.0.113.10` changed outside Lockkeeper: status `active` → `error`. By `greta@nimbus.example`. <@U0ADA00001>',
+      ':eyes: Elastic IP `203.0.113.10` changed outside Lockkeeper: status active → error. By `greta@nimbus.example`. <@U0ADA00001>',
     ])
   })
 
@@ -73,7 +73,7 @@ describe('an Elastic IP that is watched', () => {
     // The old event is from long before this change.
     account.lists.elasticIps = [address({ server: web3 })]
     await account.later()
-    expect(told(account)).toEqual([expect.stringMatching(/from `web-2` to `web-3` outside Lockkeeper\. Author unknown\./)])
+    expect(told(account)).toEqual([expect.stringMatching(/from web-2 to web-3 outside Lockkeeper\. Author unknown\./)])
   })
 
   test('is told at the end of a move, and not while it moves or shows no server on the way', async () => {
@@ -85,7 +85,7 @@ describe('an Elastic IP that is watched', () => {
     expect(told(account)).toEqual([])
     account.lists.elasticIps = [address({ server: web2 })]
     await account.later()
-    expect(told(account)).toEqual([expect.stringContaining('moved from `web-1` to `web-2`')])
+    expect(told(account)).toEqual([expect.stringContaining('moved from web-1 to web-2')])
   })
 
   test('is told when its server no longer shows, and when it shows again', async () => {
@@ -95,8 +95,8 @@ describe('an Elastic IP that is watched', () => {
     account.lists.elasticIps = [address()]
     await account.later()
     expect(told(account)).toEqual([
-      expect.stringContaining('changed outside Lockkeeper: server `web-1` → `none shown`.'),
-      expect.stringContaining('moved from `none shown` to `web-1` outside Lockkeeper.'),
+      expect.stringContaining('changed outside Lockkeeper: server web-1 → “none shown”.'),
+      expect.stringContaining('moved from “none shown” to web-1 outside Lockkeeper.'),
     ])
   })
 
@@ -200,7 +200,7 @@ describe("Lockkeeper's own changes", () => {
     await moved(account, 'starting')
     account.lists.elasticIps = [address({ server: web3 })]
     await account.later()
-    expect(told(account)).toEqual([expect.stringContaining('from `web-1` to `web-3`')])
+    expect(told(account)).toEqual([expect.stringContaining('from web-1 to web-3')])
 
     const other = await watchedAddress()
     await moved(other, 'done')
@@ -210,7 +210,7 @@ describe("Lockkeeper's own changes", () => {
     await other.later()
     other.lists.elasticIps = [address({ server: web2 })]
     await other.later()
-    expect(told(other)).toEqual([expect.stringContaining('from `web-2` to `web-1`'), expect.stringContaining('from `web-1` to `web-2`')])
+    expect(told(other)).toEqual([expect.stringContaining('from web-2 to web-1'), expect.stringContaining('from web-1 to web-2')])
   })
 })
 
@@ -226,10 +226,10 @@ describe('a plan', () => {
     account.lists.plans = [plan(['ASH'])]
     await account.later()
     await account.later()
-    expect(told(account)).toEqual([':white_check_mark: Plan `vm.tiny` is in stock in ASH. This watch has ended. <@U0ADA00001>'])
+    expect(told(account)).toEqual([':white_check_mark: Plan vm.tiny is in stock in ASH. This watch has ended. <@U0ADA00001>'])
     account.lists.plans = [plan(['ASH', 'FRA'])]
     await account.later()
-    expect(told(account)).toEqual([':white_check_mark: Plan `vm.tiny` is in stock in FRA. This watch has ended. <@U0ADA00001>'])
+    expect(told(account)).toEqual([':white_check_mark: Plan vm.tiny is in stock in FRA. This watch has ended. <@U0ADA00001>'])
     expect(await account.watches()).toEqual([])
   })
 
@@ -241,7 +241,7 @@ describe('a plan', () => {
     account.lists.plans = []
     await account.later()
     await account.later()
-    expect(told(account)).toEqual([':eyes: Plan `vm.tiny` is no longer offered. This watch has ended. <@U0ADA00001>'])
+    expect(told(account)).toEqual([':eyes: Plan vm.tiny is no longer offered. This watch has ended. <@U0ADA00001>'])
   })
 })
 
@@ -256,7 +256,7 @@ describe('a server', () => {
     await account.later()
     await account.later()
     expect(told(account)).toEqual([
-      ':eyes: Server `web-9` changed outside Lockkeeper: hostname `web-1` → `web-9`, status `on` → `off`, locked `no` → `yes`, deletion `none` → `2026-12-01T00:00:00.000Z`. Author unknown. <@U0ADA00001>',
+      ':eyes: Server web-9 changed outside Lockkeeper: hostname web-1 → web-9, status on → off, locked no → yes, deletion none → `2026-12-01T00:00:00.000Z`. Author unknown. <@U0ADA00001>',
     ])
   })
 })
@@ -298,7 +298,7 @@ describe('a watch', () => {
     expect(told(account)).toEqual([])
     account.denials = Object.assign(account.denials, { U0ADA00001: undefined })
     await account.sweep()
-    expect(told(account)).toEqual([expect.stringContaining('moved from `web-1` to `web-2`')])
+    expect(told(account)).toEqual([expect.stringContaining('moved from web-1 to web-2')])
   })
 
   test('is told once if two processes see the same difference at the same moment, and if people watch meanwhile', async () => {
@@ -316,7 +316,7 @@ describe('a watch', () => {
     await Promise.all([account.sweep(), other.sweep()])
     await account.sweep()
     const all = [...told(account), ...told(other)]
-    expect(all.filter((text) => text.includes('moved from `web-1` to `web-2`'))).toHaveLength(1)
+    expect(all.filter((text) => text.includes('moved from web-1 to web-2'))).toHaveLength(1)
     expect((await account.watches()).map(({ key }) => key).toSorted()).toEqual(['another', 'watch of eip_1'])
   })
 })
@@ -387,7 +387,7 @@ describe('WATCH_CHANGES', () => {
     account.lists.elasticIps = [address({ server: web2 })]
     await account.later(minute, 2)
     expect(told(account)).toEqual([
-      ':eyes: *Changed outside Lockkeeper*\n•  Elastic IP `203.0.113.10` moved from `web-1` to `web-2` outside Lockkeeper. Author unknown.',
+      ':eyes: *Changed outside Lockkeeper*\n•  Elastic IP `203.0.113.10` moved from web-1 to web-2 outside Lockkeeper. Author unknown.',
     ])
     expect(account.calls).toEqual([`post to ${ops}`])
 
@@ -401,9 +401,9 @@ describe('WATCH_CHANGES', () => {
     const [text = '', ...others] = told(account)
     expect(text.split('\n').toSorted()).toEqual([
       ':eyes: *Changed outside Lockkeeper*',
-      '•  API key `ci` was removed outside Lockkeeper. Author unknown.',
-      '•  API key `found` was created outside Lockkeeper. By `greta@nimbus.example`.',
-      '•  Elastic IP `203.0.113.10` moved from `web-2` to `web-1` outside Lockkeeper. Author unknown.',
+      '•  API key ci was removed outside Lockkeeper. Author unknown.',
+      '•  API key found was created outside Lockkeeper. By `greta@nimbus.example`.',
+      '•  Elastic IP `203.0.113.10` moved from web-2 to web-1 outside Lockkeeper. Author unknown.',
     ])
     expect(others).toEqual([])
   })
@@ -414,7 +414,7 @@ describe('WATCH_CHANGES', () => {
     await account.later(3 * hour, 2)
     await account.later(minute, 2)
     expect(told(account)).toEqual([
-      expect.stringMatching(/API key `ci` was removed outside Lockkeeper\. Author unknown\. Lockkeeper didn't check between <!date\^/),
+      expect.stringMatching(/API key ci was removed outside Lockkeeper\. Author unknown\. Lockkeeper didn't check between <!date\^/),
     ])
   })
 
@@ -438,7 +438,7 @@ describe('WATCH_CHANGES', () => {
     account.lists.apiKeys = []
     await account.later(0, 2)
     await account.later(0, 2)
-    expect(told(account)).toEqual([expect.stringMatching(/API key `ci` was removed outside Lockkeeper[^\n]*$/)])
+    expect(told(account)).toEqual([expect.stringMatching(/API key ci was removed outside Lockkeeper[^\n]*$/)])
   })
 
   test('begins anew on an empty Redis, and tells of nothing that was there before', async () => {

@@ -6,7 +6,6 @@ import {
   button,
   context,
   divider,
-  fields,
   header,
   input,
   message,
@@ -39,7 +38,6 @@ const anyButton = fc
 const anyBlocks: fc.Arbitrary<KnownBlock[]> = fc.oneof(
   hostileText.map((text) => [header(text)]),
   hostileWords.map(wholeSection),
-  fc.array(hostileWords, { maxLength: 25 }).map(fields),
   fc.array(hostileWords, { maxLength: 25 }).map(context),
   fc.constant<KnownBlock[]>([divider()]),
   fc.array(anyButton, { maxLength: 30 }).map((buttons) => actions(buttons.map((one, index) => ({ ...one, action_id: `press-${index}` })))),
@@ -90,9 +88,9 @@ describe('a message', () => {
     const words = hostileWords.filter(({ text }) => text.length < 4_000)
     fc.assert(
       fc.property(fc.array(words, { maxLength: 2 }), (facts) => {
-        const shown = mrkdwnIn(message([...facts.flatMap(wholeSection), ...fields(facts)].slice(0, 20)).blocks).map(({ text }) => text)
+        const shown = mrkdwnIn(message(facts.flatMap(wholeSection)).blocks).map(({ text }) => text)
 
-        const all = [...facts, ...facts].map(({ text }) => text.trim() || '–').join('')
+        const all = facts.map(({ text }) => text.trim() || '–').join('')
         if (all.length < 10_000) expect(shown.join('').replace(/\s/g, '')).toBe(all.replace(/\s/g, ''))
       }),
     )
@@ -120,35 +118,23 @@ describe('a message', () => {
   it('counts the texts that people read towards that limit, and not the values of buttons', () => {
     const value = 'v'.repeat(2_000)
     const buttons = Array.from({ length: 20 }, (_, index) => button({ text: 'Turn', actionId: `turn-${index}`, value }))
-    const facts = Array.from({ length: 10 }, () => mrkdwn`${'fact '.repeat(240)}`)
-
     expect(message(actions(buttons)).blocks).toEqual(actions(buttons))
-    expect(message([header('Facts'), ...fields(facts)]).blocks).toEqual([
-      header('Facts'),
-      ...left("1 more part doesn't fit here and isn't shown."),
-    ])
   })
 
   it('says in its text what its blocks say, what is to be read early right after the first block, and nothing twice', () => {
     const early = wholeSection(mrkdwn`*Check first*`)
-    const facts = fields([mrkdwn`*Server*\n${'<web-1>'}`])
+    const facts = wholeSection(mrkdwn`Server ${'<web-1>'}`)
     const said = message(
       [header('Move a & b'), ...facts, ...reasonBlocks('Reason', '*now* https://a.example/b', []), ...early, divider()],
       early,
     )
 
-    expect(said.text).toBe('Move a &amp; b\n*Check first*\n*Server:* &lt;web-1&gt;\nReason: `*now* https://a.example/b`')
+    expect(said.text).toBe('Move a &amp; b\n*Check first*\nServer &lt;web-1&gt;\nReason: `*now* https://a.example/b`')
   })
 
   it('shows a dash in place of empty text, which Slack refuses', () => {
     const text = { type: 'mrkdwn', text: '–', verbatim: true }
     expect(message(wholeSection(mrkdwn``))).toEqual({ text: '–', blocks: [{ type: 'section', text }] })
-  })
-
-  it('shows a fact with a long word over the whole width, because Slack breaks it inside of a column', () => {
-    const [narrow, wide] = [mrkdwn`*Site*\n${'ASH'}`, mrkdwn`*Owner*\n${'grace.hopper@nimbus.example'}`]
-
-    expect(fields([narrow, narrow, wide])).toEqual([...fields([narrow, narrow]), ...wholeSection(wide)])
   })
 })
 

@@ -9,6 +9,7 @@ import {
   joinMrkdwn,
   mention,
   mrkdwn,
+  nameWords,
   ownWords,
   splitMrkdwn,
   toPlainText,
@@ -63,6 +64,38 @@ describe('text from outside', () => {
         const { text } = code(typed)
 
         expect(text).toMatch(/^(`[^`<>\n]+`|\(empty\))$/)
+      }),
+    )
+  })
+
+  it.each([
+    ['web-1', 'web-1'],
+    ['web-1.fra.example.com', 'web-1.fra.example.com'],
+    ['Zoë', 'Zoë'],
+    ['Web Shop', '“Web Shop”'],
+    ['the people who run Lockkeeper', '“the people who run Lockkeeper”'],
+    ['203.0.113.10', '`203.0.113.10`'],
+    ['2001:db8::1', '`2001:db8::1`'],
+    ['sv_1WFgWmkF9Mzju', '`sv_1WFgWmkF9Mzju`'],
+    ['*web* _1_ ~2~', '`*web* _1_ ~2~`'],
+    ['a`b', '`a’b`'],
+    [':white_check_mark:', '`:white_check_mark:`'],
+    ['Done. Approved', '`Done. Approved`'],
+    ['web-1 → web-2', '`web-1 → web-2`'],
+    ['https://evil.example', '`https://evil.example`'],
+    ['@here', '`@here`'],
+    ['<!channel>', '`&lt;!channel&gt;`'],
+    ['wеb-1', '`wеb-1`'],
+    ['שרת', '`שרת`'],
+    ['', '(empty)'],
+  ])('is text as a name if it is only words, and code otherwise: %s', (name, shown) => {
+    expect(nameWords(name).text).toBe(shown)
+  })
+
+  it('is no markup as a name', () => {
+    fc.assert(
+      fc.property(fc.oneof(hostileText, fc.string({ unit: 'grapheme' })), (name) => {
+        expect(nameWords(name).text).toMatch(/^(`[^`<>\n]+`|\(empty\)|“?[\p{Script=Latin}\d .-]+”?)$/u)
       }),
     )
   })

@@ -4,7 +4,7 @@ import type { App } from '../../app.ts'
 import type { AuditEntry } from '../../audit/chain.ts'
 import { withinOr } from '../../domain/within.ts'
 import { toUserMessage } from '../../slack/errors.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import { dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords } from '../../slack/text.ts'
 import type { Story } from './stories.ts'
 import { resourceNameOf } from './words.ts'
 
@@ -30,7 +30,7 @@ export async function accountEvents(app: App, stories: Story[], typed: Typed): P
   const times = stories.flatMap(({ entries }) => entries.map(({ at }) => at))
   const since = times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) - dayMs : Date.now() - 30 * dayMs
   const read = await Promise.all([...names].map(([id, name]) => readEvents(app, { id, name, since })))
-  const searched = read.flatMap(({ events, name }) => (events ? [code(name)] : []))
+  const searched = read.flatMap(({ events, name }) => (events ? [nameWords(name)] : []))
   const note = mrkdwn`Also searched the account's own events for ${joinMrkdwn(searched, ', ')} since ${dateTime(since)}.`
   return {
     events: read.flatMap(({ events = [] }) => events),
@@ -51,7 +51,7 @@ async function readEvents(
   } catch (error) {
     const why = toUserMessage(error)
     if (why === undefined) throw error
-    return { name, problem: mrkdwn`:warning: Couldn't read the account's own events for ${code(name)}. ${why}` }
+    return { name, problem: mrkdwn`:warning: Couldn't read the account's own events for ${nameWords(name)}. ${why}` }
   }
 }
 

@@ -18,6 +18,7 @@ import {
   type Mrkdwn,
   mention,
   mrkdwn,
+  nameWords,
   ownWords,
   quotation,
   toPlainText,
@@ -83,7 +84,7 @@ export function eventRow({ action, target, author, createdAt }: AccountEvent): A
   const name = target?.name ?? target?.id
   return {
     at: createdAt === undefined ? undefined : Date.parse(createdAt),
-    what: mrkdwn`Event of the account: ${action === undefined ? 'unknown action' : code(action)}${name === undefined ? '' : mrkdwn` of ${code(name)}`}`,
+    what: mrkdwn`Event of the account: ${action === undefined ? 'unknown action' : nameWords(action)}${name === undefined ? '' : mrkdwn` of ${nameWords(name)}`}`,
     by: mrkdwn`${author?.email ?? author?.name ?? author?.id ?? 'someone unknown'}`,
     mark: ':white_small_square:',
   }

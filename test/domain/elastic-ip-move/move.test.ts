@@ -33,7 +33,7 @@ function refusal(reads: Partial<MoveReads>): string {
 const [one, two] = [{ ...ashburn.onServers }, { ...ashburn.onServers, id: 'loc_n0tTh3S4m31d' }]
 const inFrankfurt = serverFor({ site: frankfurt.onServers })
 const isBgp = "203.0.113.10 is a BGP address: several servers can announce it, so it isn't moved."
-const otherSite = 'web-2 is in site FRA, and 203.0.113.10 is in ASH. An Elastic IP can only be moved within its site.'
+const otherSite = "web-2 is in site FRA, and 203.0.113.10 is in ASH: it can't leave its site."
 
 describe('the preflight check of a move', () => {
   test('passes although ids differ between kinds of objects', () => {
@@ -53,11 +53,15 @@ describe('the preflight check of a move', () => {
 
   test.each<[string, Partial<MoveReads>, string]>([
     ['moving', { elasticIp: elasticIpFor({ status: 'moving', server: { id: ids.web3, hostname: 'web-3' } }) }, 'is already moving.'],
-    ['not active', { elasticIp: elasticIpFor({ status: 'configuring' }) }, 'has status configuring. Only active Elastic IPs can be moved.'],
+    ['not active', { elasticIp: elasticIpFor({ status: 'configuring' }) }, 'has status configuring, not active.'],
     ['BGP by its id', { elasticIp: elasticIpFor({ id: 'ueip_v9BVDaGvdRm1W' }) }, isBgp],
     ['BGP by its mode', { elasticIp: elasticIpFor({ mode: 'BGP', status: 'error' }) }, isBgp],
     ['there', { elasticIp: elasticIpFor({ server: { id: ids.web2, hostname: 'web-2' } }) }, '203.0.113.10 is already on web-2.'],
-    ['in another project', { target: serverFor({ project: billing }) }, 'web-2 is in project Billing, and 203.0.113.10 is in Storefront.'],
+    [
+      'in another project',
+      { target: serverFor({ project: billing }) },
+      "web-2 is in project Billing, and 203.0.113.10 is in Storefront: it can't leave its project.",
+    ],
     ['in another site by its server', { target: inFrankfurt, assigned: assignedServerFor() }, otherSite],
     ['in another site by itself', { target: inFrankfurt, elasticIp: elasticIpFor({ server: undefined }) }, otherSite],
     [
@@ -67,12 +71,12 @@ describe('the preflight check of a move', () => {
         target: serverFor({ site: { ...one, slug: undefined } }),
         assigned: assignedServerFor({ site: two }),
       },
-      'web-2 is in site “Ashburn 74 (loc_87vRENkgNdPyk)”, and 203.0.113.10 is in “Ashburn 74 (loc_n0tTh3S4m31d)”.',
+      "web-2 is in site “Ashburn 74 (loc_87vRENkgNdPyk)”, and 203.0.113.10 is in “Ashburn 74 (loc_n0tTh3S4m31d)”: it can't leave its site.",
     ],
     [
       'in another project of the same name',
       { target: serverFor({ project: { id: billing.id, name: 'Storefront' } }) },
-      'web-2 is in project “Storefront (proj_R82A9jVb5Lq0d)”, and 203.0.113.10 is in “Storefront (proj_6059EqYkOQj8p)”.',
+      "web-2 is in project “Storefront (proj_R82A9jVb5Lq0d)”, and 203.0.113.10 is in “Storefront (proj_6059EqYkOQj8p)”: it can't leave its project.",
     ],
   ])('refuses an address that is %s', (_, reads, words) => {
     expect(refusal(reads)).toContain(words)

@@ -63,29 +63,29 @@ describe('the check of an evacuation', () => {
 
   const isOff = { status: 'error' }
   const elsewhere = { server: { id: 'sv_9', hostname: 'web-9' } }
-  const toChoose = 'To move the others, leave out the target and choose them in the form.'
+  const toChoose = 'To move the others, leave the target out.'
   test.each<[string, Partial<EvacuationReads>, string, typeof input & { elasticIpIds?: string[] }]>([
     [
       'one that is not active',
       { all: [ip(1), ip(2, isOff)] },
-      `1 of 2 addresses can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. ${toChoose}`,
+      `Nothing was requested: 1 of 2 addresses can't move to web-2. 203.0.113.2 has status error, not active. ${toChoose}`,
       input,
     ],
     [
       'several, with each reason once, and then all addresses for which it holds',
       { all: [ip(1), ip(2, isOff), ip(3, isOff), ip(4, isOff), ip(5, { status: 'moving' })] },
-      'Only active Elastic IPs can be moved. The same for 203.0.113.3, 203.0.113.4. 203.0.113.5 is already moving.',
+      'has status error, not active. The same for 203.0.113.3, 203.0.113.4. 203.0.113.5 is already moving.',
       input,
     ],
-    ['one in another site', { target: server('sv_2', 'web-2', { site: frankfurt }) }, 'within its site', input],
-    ['one in another project', { all: [ip(1), ip(2, { project: data })] }, 'within its project', input],
+    ['one in another site', { target: server('sv_2', 'web-2', { site: frankfurt }) }, "it can't leave its site", input],
+    ['one in another project', { all: [ip(1), ip(2, { project: data })] }, "it can't leave its project", input],
     [
       'one in another project, also if the target shows none',
       { target: server('sv_2', 'web-2', { project: undefined }), all: [ip(1), ip(2, { project: data })] },
       '203.0.113.2 is in project Data. An evacuation moves addresses of one project only.',
       input,
     ],
-    ['a server without addresses', { all: [] }, 'The account shows no Elastic IPs on web-1, so there is nothing to evacuate.', input],
+    ['a server without addresses', { all: [] }, 'The account shows no Elastic IPs on web-1.', input],
     [
       'more than one message shows',
       { all: Array.from({ length: 51 }, (_, index) => ip(index)) },
@@ -101,13 +101,13 @@ describe('the check of an evacuation', () => {
     [
       'one that was seen long ago',
       { all: [], seen: [seenOnWeb1(1, 2 * hour)], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
-      'saw it on web-1 2\u00a0h ago',
+      'last seen on web-1 2\u00a0h ago',
       input,
     ],
     [
       'a chosen one that was not seen there',
       { all: [], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
-      "Lockkeeper didn't see it on web-1 in the past 24 h",
+      "Lockkeeper didn't see 203.0.113.1 on web-1 in the past 24 h",
       some(1),
     ],
     ['a chosen one on another server', { all: [ip(1)], single: new Map([['eip_2', ip(2, elsewhere)]]) }, 'is on web-9 now.', some(1, 2)],
@@ -219,7 +219,7 @@ describe('BGP addresses', () => {
     expect(asRead?.elasticIpIds).toEqual(['eip_1'])
     const unlisted = { all: [bgp(2)], single: new Map([['ueip_2', bgp(2)]]), seen: [{ ...seenOnWeb1(2, 1), elasticIpId: 'ueip_2' }] }
     expect(refusal(() => check(unlisted))).toBe(
-      'The account shows no Elastic IPs on web-1, so there is nothing to evacuate. 203.0.113.2 not moved: BGP, may be announced by web-1. Close their sessions by hand.',
+      'The account shows no Elastic IPs on web-1. 203.0.113.2 not moved: BGP, may be announced by web-1. Close their sessions by hand.',
     )
   })
 

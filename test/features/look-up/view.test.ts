@@ -20,7 +20,7 @@ function lookedUp(more: Partial<ElasticIp>): string {
 }
 
 test.each<[Partial<ElasticIp>, string]>([
-  [{ status: 'releasing' }, '`203.0.113.10` has status `releasing`. Only active Elastic IPs can be moved.'],
+  [{ status: 'releasing' }, '`203.0.113.10` has status releasing, not active.'],
   [{ status: 'moving' }, '`203.0.113.10` is already moving.'],
   ...[{ id: 'ueip_v9BVDaGvdRm1W' }, { mode: 'BGP' }].map((more): [Partial<ElasticIp>, string] => [
     more,

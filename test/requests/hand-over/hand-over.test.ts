@@ -178,7 +178,7 @@ test('a key whose creation took too long is deleted, and the requester learns wh
   expect(live).toEqual([])
   expect(ephemerals).toMatchInlineSnapshot(`
     [
-      "The key was created (tok_1deLnN7QD0r6I). It took too long to show its token, so Lockkeeper deleted the key at once. Request it again.",
+      "It took too long to show its token, so Lockkeeper deleted the new key (tok_1deLnN7QD0r6I). Request it again.",
     ]
   `)
 })
@@ -215,7 +215,7 @@ test('a key that the account API refuses because of its limit can be created wit
 test('a click after the deadline, before a worker has expired the request, expires it', async () => {
   const { press, taken, shown, ephemerals } = approvedKey({ steps: { issue: ['expired'] } })
   await expect(press()).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[Refusal: This expired. Approved, but the requester didn't press the button before the deadline. Nothing was done.]`,
+    `[Refusal: This expired. Approved, but the requester didn't press the button. Nothing was done.]`,
   )
   expect(taken.map(({ name, to }) => ({ name, to }))).toEqual([
     { name: 'issue', to: 'starting' },

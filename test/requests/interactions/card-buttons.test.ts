@@ -72,7 +72,7 @@ function startButtons() {
 }
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {
-  const otherVersion = 'Another version of Lockkeeper made this request. Nothing was changed. Try again in a few minutes.'
+  const otherVersion = 'Another version of Lockkeeper made this, so nothing was changed. Try again in a few minutes.'
 
   test.each([
     ['kind', { kind: 'dns.update' as const }],
@@ -107,7 +107,7 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
     const request = await record()
     await setField(request, 'kind', '"dns.update"')
 
-    await expect(approve(request)).rejects.toThrow('no longer matches what was requested')
+    await expect(approve(request)).rejects.toThrow('was changed, so nothing was done')
 
     // Nothing of a record is shown that somebody may have changed.
     expect(subjects).toEqual([`*Unverified request ${request.id.slice(0, 8)}*`])

@@ -219,7 +219,7 @@ describe('a write that is refused permanently', () => {
     expect([written, postponed]).toEqual([[], []])
     expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
     expect(reported.join(' ')).toBe(
-      "Nothing was sent or changed. Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+      "Nothing was changed. Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
     )
   })
 })
@@ -252,7 +252,7 @@ describe('an account that cannot be read before the write', () => {
   })
 
   test('ends the request after that time, with a rejected key as the reason', async () => {
-    const unread = "Couldn't read the account within 30 minutes of its time. Nothing was sent or changed."
+    const unread = "Couldn't read the account for 30 minutes. Nothing was changed."
     const withKey = approvedMove(0, { now: 999_000 + 1_800_000, unread: rejected })
     await withKey.execute(approvedRequest())
     expect(withKey.steps).toEqual([{ name: 'drop', to: 'not-started' }])
@@ -296,8 +296,6 @@ describe('the limit of the account', () => {
     const { execute, steps, reported } = approvedMove(0, { turnMs: 40_000, now: 999_000 + 1_800_000 })
     await execute(approvedRequest())
     expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
-    expect(reported).toEqual([
-      "The account's limit of calls a minute left no room for it within 30 minutes of its time. Nothing was sent or changed.",
-    ])
+    expect(reported).toEqual(["The account's limit was used up for 30 minutes. Nothing was changed."])
   })
 })

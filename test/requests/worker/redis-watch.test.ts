@@ -39,8 +39,8 @@ function startProcess(
 }
 
 const begins = (...faults: RedisFault[]) =>
-  `:rotating_light: *Redis could lose requests and approvals.* ${faults.map(({ words }) => words).join(' ')} Another notice follows when it is safe again.`
-const ends = ':white_check_mark: *Redis keeps requests safe again.* It takes writes, and its settings are correct.'
+  `:rotating_light: *Redis could lose requests and approvals.* ${faults.map(({ words }) => words).join(' ')}`
+const ends = ':white_check_mark: *Redis keeps requests safe again.*'
 
 describe('the operators', () => {
   test('are notified when the eviction policy of a real Redis changes, and when it is mended', async () => {
@@ -119,7 +119,7 @@ describe('the operators', () => {
 
 describe('a Redis that refuses writes', () => {
   const begins =
-    ':rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* Redis refuses writes, because its memory is full (OOM). Raise maxmemory, or remove data that other programs store there. Another notice follows when it stores again.'
+    ':rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* Redis refuses writes, because its memory is full (OOM). Raise maxmemory, or remove data that other programs store there.'
 
   async function startFullRedis() {
     const server = await startRedis({ appendonly: true })

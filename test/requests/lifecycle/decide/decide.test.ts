@@ -182,8 +182,8 @@ describe('an emergency approval', () => {
     const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
     const request = await record()
 
-    await expect(decide.mayDecide(request, ada, 'break-glass')).rejects.toThrow('another approver must do that')
-    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('another approver must do that')
+    await expect(decide.mayDecide(request, ada, 'break-glass')).rejects.toThrow('another approver must decide')
+    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('another approver must decide')
 
     expect((await now(request)).state).toBe('waiting')
     expect(wakeUps).toEqual([])
