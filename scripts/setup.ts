@@ -416,7 +416,7 @@ async function start(setup: Setup): Promise<void> {
       `${setup.address}/slack/events doesn't reach Lockkeeper yet (${unreached}).\nLet your proxy forward it to port ${setup.values.PORT ?? '3000'}.`,
     )
   if (setup.address !== undefined) say('step', "Under Event Subscriptions, press Retry if Slack says that your URL didn't respond.")
-  say('success', 'Lockkeeper runs in this terminal until you press Ctrl-C. Next time: npm start')
+  say('success', 'Lockkeeper runs here until you press Ctrl-C. Next time: npm start')
   terminal.outro(tryIt)
   for (const stream of [bot.stdout, bot.stderr]) stream.removeAllListeners('data').pipe(process.stdout, { end: false })
   process.exitCode = await ended
