@@ -207,6 +207,7 @@ describe('npm run setup, in a terminal', () => {
     await terminal.answer('Start Lockkeeper now?', enter)
     await terminal.says(`${address}/slack/events doesn't reach Lockkeeper yet (ECONNREFUSED).`)
     await terminal.says('press Retry')
+    expect(terminal.output()).not.toContain('not ready yet')
     await terminal.says('Type /infra doctor in #ops')
     expect(written()).toMatchObject({ SLACK_SIGNING_SECRET: slack.signingSecret })
     expect(written().SLACK_APP_TOKEN).toBeUndefined()
