@@ -1,13 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
+import type { Key } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import * as terminal from '@clack/prompts'
 import { parse, stringify } from 'yaml'
 import packageFile from '../package.json' with { type: 'json' }
-import { ConfigError } from '../src/config/config.ts'
+import { variableNames } from '../src/config/config.ts'
+import { isUserGroup } from '../src/domain/policy.ts'
 import {
   type Answers,
   answerOf,
@@ -57,11 +59,18 @@ const whereToFind: Partial<Record<Name, string>> = {
   OPS_CHANNEL: 'the id or link of a channel that Lockkeeper is in',
 }
 
-const secrets = new Set<Name>(['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'REDIS_URL'])
+const asked = Object.keys(whereToFind)
 
-async function run(): Promise<void> {
+const secrets = new Set<Name>(['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'REDIS_URL', 'STATE_KEY'])
+
+/** From the first question on, until .env is written. */
+let isAsking = false
+
+async function run([option, ...others]: string[]): Promise<void> {
+  if ((option ?? '--check') !== '--check' || others.length > 0) throw new Stopped('Usage: npm run setup, or npm run setup -- --check')
   const folder = process.cwd()
-  const answers = readAnswers(folder, process.env)
+  isAsking = option === undefined
+  const answers = readAnswersIn(folder)
   const hasTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY)
   const setup: Setup = {
     ...answers,
@@ -69,11 +78,17 @@ async function run(): Promise<void> {
     hasTerminal,
     earlierChannel: isGiven(answers, 'OPS_CHANNEL') ? undefined : answers.values.OPS_CHANNEL,
   }
-  if (process.argv.includes('--check')) return checkOnly(setup)
+  if (!isAsking) return checkOnly(setup)
 
   terminal.intro('Set up Lockkeeper')
   if (!hasTerminal) requireVariables(setup)
-  if (hasTerminal && existsSync(answers.envFile)) terminal.log.info('Enter keeps the answers that are already there.')
+  const { POLICY_FILE: policyFile = '', ...values } = setup.values
+  const problem = checks.othersProblem(existsSync(resolve(folder, policyFile)) ? setup.values : values, asked)
+  if (problem !== undefined) throw new Stopped(problem)
+  // A key that is set later would invalidate the requests that the one derived from the account's key has signed.
+  const mayHaveSigned = ['INFRA_API_KEY', 'INFRA_API_KEY_FILE', 'STATE_KEY', 'STATE_KEY_FILE'].some((name) => setup.kept.has(name))
+  if (!mayHaveSigned && !isGiven(setup, 'STATE_KEY')) setAnswer(setup, 'STATE_KEY', randomBytes(32).toString('hex'))
+  if (hasTerminal && existsSync(answers.envFile)) say('info', 'Enter keeps the answers that are already there.')
   await askForSlack(setup)
   await askForAccount(setup)
   await askForRedis(setup)
@@ -81,6 +96,19 @@ async function run(): Promise<void> {
   await askForChannel(setup)
   write(setup, policy)
   await start(setup)
+}
+
+/** Also proves that .env can be replaced. */
+function readAnswersIn(folder: string) {
+  try {
+    const answers = readAnswers(folder, process.env)
+    if (!isAsking) return answers
+    writeWhole(`${answers.envFile}.new`, '', 0o600)
+    rmSync(`${answers.envFile}.new`)
+    return answers
+  } catch (error) {
+    throw new Stopped(`.env in ${folder} must be a file that you can read and replace (${Object(error).code ?? error}).`)
+  }
 }
 
 // --- Slack ---
@@ -92,7 +120,7 @@ async function askForSlack(setup: Setup): Promise<void> {
   const isRight = hasApp && (hadSocketMode === socketMode || isGiven(setup, 'SLACK_BOT_TOKEN'))
   if (setup.hasTerminal && !isRight) await showSlackApp(setup, { socketMode, hasApp })
   await ask(setup, 'SLACK_BOT_TOKEN', 'Bot User OAuth Token, under OAuth & Permissions (xoxb-…)', checks.botTokenProblem)
-  terminal.log.success(await checks.describeBot(withSecrets(setup)))
+  say('success', await checks.describeBot(withSecrets(setup)))
   if (socketMode) {
     return ask(setup, 'SLACK_APP_TOKEN', 'App-level token, under Basic Information (xapp-…)', checks.appTokenProblem)
   }
@@ -144,7 +172,7 @@ async function showSlackApp(setup: Setup, { socketMode, hasApp }: { socketMode: 
   ]
   // Without a frame, so that it can be opened or copied as one piece. It fills a screen, so the steps are below it.
   process.stdout.write(`\n${'link' in made ? made.link : made.manifest}\n`)
-  terminal.log.step(`${hasApp ? 'Change' : 'Create'} the Slack app:\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`)
+  say('step', `${hasApp ? 'Change' : 'Create'} the Slack app:\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`)
 }
 
 function addressProblem(text = ''): string | undefined {
@@ -154,9 +182,14 @@ function addressProblem(text = ''): string | undefined {
 // --- The account ---
 
 async function askForAccount(setup: Setup): Promise<void> {
-  await ask(setup, 'INFRA_API_URL', 'Address of the account API', checks.accountProblem, { example: 'https://api.latitude.sh' })
-  await ask(setup, 'INFRA_API_KEY', 'Key of the account, with full access', checks.accountKeyProblem)
-  terminal.log.success(await checks.describeKey(withSecrets(setup)))
+  for (;;) {
+    await ask(setup, 'INFRA_API_URL', 'Address of the account API', checks.accountProblem, { example: 'https://api.latitude.sh' })
+    await ask(setup, 'INFRA_API_KEY', 'Key of the account, with full access', checks.accountKeyProblem)
+    const problem = await checks.accountProblem(withSecrets(setup))
+    if (problem === undefined) break
+    say('error', problem)
+  }
+  say('success', await checks.describeKey(withSecrets(setup)))
 }
 
 // --- Redis ---
@@ -192,7 +225,7 @@ async function askForRedis(setup: Setup): Promise<void> {
     if (url === undefined) continue
     const problem = await checks.redisProblem({ ...withSecrets(setup), REDIS_URL: url })
     if (problem === undefined) return setAnswer(setup, 'REDIS_URL', url)
-    terminal.log.error(problem)
+    say('error', problem)
   }
 }
 
@@ -227,7 +260,7 @@ async function startRedis(setup: Setup, [program = '', ...words]: string[]): Pro
   const { services, volumes, secrets } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'))
   const redis = { ...services.redis, ports: [`127.0.0.1:${redisPort}:6379`] }
   const input = stringify({ services: { redis }, volumes, secrets: { redis_password: secrets.redis_password } })
-  terminal.log.step('Starting the Redis of docker-compose.yml')
+  say('step', 'Starting the Redis of docker-compose.yml')
   const command = [...words, '--project-directory', setup.folder, '--file', '-', 'up', '--detach', 'redis']
   const { status } = spawnSync(program, command, {
     cwd: setup.folder,
@@ -236,7 +269,7 @@ async function startRedis(setup: Setup, [program = '', ...words]: string[]): Pro
     stdio: ['pipe', 'inherit', 'inherit'],
   })
   if (status !== 0) {
-    terminal.log.error('Docker Compose did not start Redis. Its reason is above.')
+    say('error', 'Docker Compose did not start Redis. Its reason is above.')
     return undefined
   }
   const url = `redis://:${readFileSync(passwordFile, 'utf8').trim()}@127.0.0.1:${redisPort}`
@@ -253,26 +286,40 @@ async function askWhoApproves(setup: Setup): Promise<string | undefined> {
   const policyFile = named ?? 'policy.yml'
   const isThere = existsSync(resolve(setup.folder, policyFile))
   const confirmed = async (message: string) => setup.hasTerminal && (await answered(terminal.confirm({ message, initialValue: false })))
-  if (isThere && (named !== undefined || (await confirmed(`Does the ${policyFile} in this folder say who may approve?`)))) {
+  while (isThere && (named !== undefined || (await confirmed(`Does the ${policyFile} in this folder say who may approve?`)))) {
+    const problem = checks.othersProblem({ ...setup.values, POLICY_FILE: policyFile }, asked)
+    if (problem !== undefined && named === undefined) {
+      say('error', `${problem}\nCorrect the file, and answer again.`)
+      continue
+    }
     setAnswer(setup, 'POLICY_FILE', policyFile)
     setAnswer(setup, 'APPROVERS', undefined)
-    terminal.log.success(`${policyFile} says who may request and approve.`)
+    say('success', `${policyFile} says who may request and approve.`)
     return undefined
   }
-  if (!setup.hasTerminal || isGiven(setup, 'APPROVERS')) await ask(setup, 'APPROVERS', 'Who may approve?', checks.approversProblem)
-  else await chooseApprovers(setup)
+  await chooseApprovers(setup)
   const isWanted = named !== undefined || (!isThere && (await confirmed('Write a policy.yml, for rules by kind, project and channel?')))
   if (!isWanted) return undefined
-  const approvers = setup.values.APPROVERS ?? ''
+  const approvers = idsIn(setup.values.APPROVERS)
   setAnswer(setup, 'POLICY_FILE', policyFile)
   setAnswer(setup, 'APPROVERS', undefined)
-  return firstPolicy(approvers.split(','))
+  return firstPolicy(approvers)
 }
 
+const idsIn = (list = '') => list.split(',').flatMap((id) => id.trim() || [])
+
 async function chooseApprovers(setup: Setup): Promise<void> {
-  const found = await checks.readApprovers(withSecrets(setup)).catch(() => [])
-  if (found.length === 0) return ask(setup, 'APPROVERS', `Who may approve: ${whereToFind.APPROVERS}`, checks.approversProblem)
-  const earlier = (setup.values.APPROVERS ?? '').split(',').flatMap((id) => id.trim() || [])
+  const found = setup.hasTerminal ? await checks.readApprovers(withSecrets(setup)).catch(() => []) : []
+  if (found.length === 0) await ask(setup, 'APPROVERS', `Who may approve: ${whereToFind.APPROVERS}`, checks.approversProblem)
+  else if (!(await takeGiven(setup, 'APPROVERS', checks.approversProblem))) await pickApprovers(setup, found)
+  const [only = '', ...others] = idsIn(setup.values.APPROVERS)
+  const name = found.find(({ id }) => id === only)?.name ?? only
+  if (others.length === 0 && !isUserGroup(only)) say('warn', `Nobody can approve ${name}'s requests.`)
+}
+
+async function pickApprovers(setup: Setup, found: Awaited<ReturnType<typeof checks.readApprovers>>): Promise<void> {
+  // What a variable names is wrong, if it comes to this.
+  const earlier = isGiven(setup, 'APPROVERS') ? [] : idsIn(setup.values.APPROVERS)
   // A large workspace has more people than are read.
   const others = earlier.filter((id) => !found.some((each) => each.id === id)).map((id) => ({ id, name: id, hint: 'as in .env' }))
   const listed = [...found, ...others]
@@ -283,16 +330,15 @@ async function chooseApprovers(setup: Setup): Promise<void> {
       initialValues: earlier,
       maxItems: 8,
       required: true,
-      validate: (ids) => checks.approversProblem({ ...withSecrets(setup), APPROVERS: [ids ?? []].flat().join(',') }),
+      validate: (ids) => stoppable(checks.approversProblem({ ...withSecrets(setup), APPROVERS: [ids ?? []].flat().join(',') })),
     }),
   )
   setAnswer(setup, 'APPROVERS', chosen.join(','))
-  terminal.log.success(`Approvers: ${listed.flatMap(({ id, name }) => (chosen.includes(id) ? name : [])).join(', ')}`)
+  say('success', `Approvers: ${listed.flatMap(({ id, name }) => (chosen.includes(id) ? name : [])).join(', ')}`)
 }
 
 function firstPolicy(approvers: string[]): string {
-  const ids = approvers.map((id) => id.trim()).join(', ')
-  return `# Who may request and approve which change. docs/policy.md explains every key and has recipes.\nrules:\n  - name: all changes\n    request: everyone\n    approve: [${ids}]\n`
+  return `# Who may request and approve which change. docs/policy.md explains every key and has recipes.\nrules:\n  - name: all changes\n    request: everyone\n    approve: [${approvers.join(', ')}]\n`
 }
 
 /** `https://nimbus.slack.com/archives/C0OPS00001/p1…` and `https://app.slack.com/client/T…/C0OPS00001`, or the id itself. */
@@ -304,7 +350,10 @@ async function askForChannel(setup: Setup): Promise<void> {
   const given = setup.values.OPS_CHANNEL
   if (given !== undefined) setAnswer(setup, 'OPS_CHANNEL', channelIn(given))
   if (setup.hasTerminal && setup.earlierChannel === undefined)
-    terminal.log.step('In Slack, run /invite @Lockkeeper in the channel for operators.\nIt gets the notices that need a person.')
+    say(
+      'step',
+      'In Slack, run /invite @Lockkeeper in the channel for operators.\nIt gets the notices that need a person. To find its id, right-click its name, and choose View channel details.',
+    )
   const prove = (values: Record<string, string>) =>
     checks.opsChannelProblem(values, { proven: values.OPS_CHANNEL !== setup.earlierChannel })
   await ask(setup, 'OPS_CHANNEL', 'Link or id of that channel', prove, { read: channelIn })
@@ -314,39 +363,39 @@ async function askForChannel(setup: Setup): Promise<void> {
 
 function write(setup: Setup, policy: string | undefined): void {
   const { folder, envFile, values } = setup
-  const isFirst = !existsSync(envFile)
-  // A key that is set later would invalidate the requests that the one derived from the account's key has signed.
-  const mayHaveSigned = ['INFRA_API_KEY', 'INFRA_API_KEY_FILE', 'STATE_KEY', 'STATE_KEY_FILE'].some((name) => setup.kept.has(name))
-  if (!mayHaveSigned && !isGiven(setup, 'STATE_KEY')) values.STATE_KEY = randomBytes(32).toString('hex')
-  const text = envText(readFileSync(isFirst ? join(root, '.env.example') : envFile, 'utf8'), values)
+  const text = envText(readFileSync(existsSync(envFile) ? envFile : join(root, '.env.example'), 'utf8'), values)
   const { POLICY_FILE: policyFile = '', ...others } = values
   // The policy has only checked answers, and is written just before .env, which names it.
   checks.configOf(policy === undefined ? values : { ...others, APPROVERS: 'U00' })
   if (policy !== undefined) writeWhole(resolve(folder, policyFile), policy, 0o644)
   writeWhole(envFile, text, 0o600)
-  terminal.log.success(`Wrote .env, which only you can read${policy === undefined ? '' : `, and ${policyFile}`}.`)
+  isAsking = false
+  say('success', `Wrote .env, which only you can read${policy === undefined ? '' : `, and ${policyFile}`}.`)
+  const { env } = process
+  const differing = variableNames.filter((name) => env[name] !== undefined && env[name].trim() !== (values[name] ?? ''))
+  if (differing.length > 0) say('warn', `Unset ${differing.join(', ')} in this shell: the shell overrides .env.`)
 }
 
 async function start(setup: Setup): Promise<void> {
   const channel = await checks.channelName(withSecrets(setup))
   const isRunning = await checks.isRunning(withSecrets(setup))
-  const tryIt = `Type \`${setup.values.SLACK_COMMAND ?? '/infra'} doctor\` in ${channel}`
+  const tryIt = `Type ${setup.values.SLACK_COMMAND ?? '/infra'} doctor in ${channel}`
   if (isRunning) {
     terminal.outro('Lockkeeper is running. Restart it, so that it uses these settings.')
     return
   }
   // Ctrl-C is a no here: the settings are written.
   if (!setup.hasTerminal || (await terminal.confirm({ message: 'Start Lockkeeper now?' })) !== true) {
-    terminal.outro(`Start Lockkeeper with \`npm start\`. ${tryIt}`)
+    terminal.outro(`Start Lockkeeper with npm start. ${tryIt}`)
     return
   }
-  // As `npm start` does, but with what was written alone: no variable of this shell.
+  // As `npm start` does, but with what was written alone: no variable of this shell. At a higher level, the log doesn't say that it is ready.
   const [, command = ''] = packageFile.scripts.start.split('exec node ')
   const flags = command.split(' ').filter((word) => word.startsWith('--'))
-  const options = { cwd: setup.folder, env: otherVariables(process.env) }
+  const options = { cwd: setup.folder, env: { ...otherVariables(process.env), LOG_LEVEL: 'info' } }
   const bot = spawn(process.execPath, [...flags, join(root, 'src/main.ts')], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   // Ctrl-C reaches both. The bot ends its work, and this process waits for it.
-  process.on('SIGINT', () => {})
+  process.off('SIGINT', stop).on('SIGINT', () => {})
   process.on('SIGTERM', () => bot.kill('SIGTERM'))
   const ended = new Promise<number>((done) => bot.once('close', (code) => done(code ?? 0)))
   let said = ''
@@ -359,14 +408,15 @@ async function start(setup: Setup): Promise<void> {
   })
   const state = await Promise.race([ready, ended, wait(patienceMs, 'late' as const, { ref: false })])
   if (typeof state === 'number') throw new Stopped(`Lockkeeper did not start:\n${saidPlainly(said)}`)
-  if (state === 'late') terminal.log.warn(`Lockkeeper is not ready yet. It has said:\n${saidPlainly(said)}`)
+  if (state === 'late') say('warn', `Lockkeeper is not ready yet. It has said:\n${saidPlainly(said)}`)
   const unreached = setup.address === undefined ? undefined : await checks.unreachedBecause(setup.address)
   if (unreached !== undefined)
-    terminal.log.warn(
+    say(
+      'warn',
       `${setup.address}/slack/events doesn't reach Lockkeeper yet (${unreached}).\nLet your proxy forward it to port ${setup.values.PORT ?? '3000'}.`,
     )
-  if (setup.address !== undefined) terminal.log.step("Under Event Subscriptions, press Retry if Slack says that your URL didn't respond.")
-  terminal.log.success('Lockkeeper runs in this terminal until you press Ctrl-C. Next time: npm start')
+  if (setup.address !== undefined) say('step', "Under Event Subscriptions, press Retry if Slack says that your URL didn't respond.")
+  say('success', 'Lockkeeper runs here until you press Ctrl-C. Next time: npm start')
   terminal.outro(tryIt)
   for (const stream of [bot.stdout, bot.stderr]) stream.removeAllListeners('data').pipe(process.stdout, { end: false })
   process.exitCode = await ended
@@ -383,16 +433,20 @@ const patienceMs = 30_000
 
 async function checkOnly(setup: Setup): Promise<void> {
   const found = await checks.checkAll(setup.values)
-  for (const { what, is, text } of found) {
-    const show = { ok: terminal.log.success, unknown: terminal.log.warn, wrong: terminal.log.error }[is]
-    show(`${what}: ${text}`, { spacing: 0 })
-  }
+  for (const { what, is, text } of found) say(({ ok: 'success', unknown: 'warn', wrong: 'error' } as const)[is], `${what}: ${text}`, 0)
   const failed = found.filter(({ is }) => is === 'wrong').length
   if (failed > 0) throw new Stopped(`${failed} of ${found.length} checks failed. Run npm run setup to change the answers.`)
   terminal.outro('No check failed')
 }
 
 // --- Questions ---
+
+/** Breaks lines between words. The library does so only in questions. */
+const wrapped = (text: string) => (process.stdout.isTTY ? text.replace(/(?=.{77})(.{1,76}) /g, '$1\n') : text)
+
+function say(is: 'success' | 'info' | 'step' | 'warn' | 'error', text: string, spacing = 1): void {
+  terminal.log[is](wrapped(text), { spacing })
+}
 
 interface AskOptions {
   /** Default: Enter keeps what is there. */
@@ -405,7 +459,25 @@ interface AskOptions {
 
 type Check = (values: Record<string, string>) => Promise<string | undefined>
 
-/** Asks until the answer has the right form and passes its check. A variable of the environment is checked without a question. */
+const problemWith = async (setup: Setup, name: Name, value: string, check: Check) =>
+  formProblem(name, value) ?? (await check({ ...withSecrets(setup), [name]: value }))
+
+/** A variable of the environment is checked without a question. False: it has to be asked for. */
+async function takeGiven(setup: Setup, name: Name, check: Check): Promise<boolean> {
+  const known = answerOf(setup, name)
+  if (known === undefined || (setup.hasTerminal && !isGiven(setup, name))) return false
+  const problem = await problemWith(setup, name, known, check)
+  if (problem === undefined) {
+    say('success', `${name} is right.`)
+    return true
+  }
+  const named = problem.startsWith(name) ? problem : `${name}: ${problem}`
+  if (!setup.hasTerminal) throw new Stopped(named)
+  say('error', named)
+  return false
+}
+
+/** Asks until the answer has the right form and passes its check. */
 async function ask(
   setup: Setup,
   name: Name,
@@ -413,17 +485,13 @@ async function ask(
   check: Check = async () => undefined,
   { keep = true, example, read = (text) => text }: AskOptions = {},
 ) {
-  const problemWith = async (value: string) => formProblem(name, value) ?? (await check({ ...withSecrets(setup), [name]: value }))
-  const known = answerOf(setup, name)
-  if (known !== undefined && (isGiven(setup, name) || !setup.hasTerminal)) {
-    const problem = await problemWith(known)
-    if (problem === undefined) return terminal.log.success(`${name} is right.`)
-    if (!setup.hasTerminal) throw new Stopped(`${name}: ${problem}`)
-    terminal.log.error(`${name}: ${problem}`)
-  }
-  const kept = keep && !isGiven(setup, name) ? known : undefined
-  const typedOrKept = (text: string | undefined) => read(text?.trim() ?? '') || kept || example || ''
-  const validate = (text: string | undefined) => (typedOrKept(text) === '' ? 'Type an answer.' : problemWith(typedOrKept(text)))
+  if (await takeGiven(setup, name, check)) return
+  const kept = keep && !isGiven(setup, name) ? answerOf(setup, name) : undefined
+  // People copy whole lines of other files.
+  const pasted = (text: string) => text.replace(new RegExp(`^(?:export\\s+)?${name}\\s*=`), '').replace(/^\s*(['"`]?)(.*)\1\s*$/, '$2')
+  const typedOrKept = (text = '') => read(pasted(text.trim())) || kept || example || ''
+  const validate = (text: string | undefined) =>
+    typedOrKept(text) === '' ? 'Type an answer.' : stoppable(problemWith(setup, name, typedOrKept(text), check))
   const typed = secrets.has(name)
     ? await answered(
         terminal.password({
@@ -438,8 +506,15 @@ async function ask(
 
 async function answered<T>(prompt: Promise<T | typeof terminal.CANCEL_SYMBOL>): Promise<T> {
   const answer = await prompt
-  if (terminal.isCancel(answer)) throw new Stopped('Stopped. No settings were written.', 130)
+  if (terminal.isCancel(answer)) return stop()
   return answer
+}
+
+/** During a check, the library ignores Ctrl-C and Ctrl-D and fails after it. */
+async function stoppable<T>(check: Promise<T>): Promise<T> {
+  const onKey = (_: unknown, { ctrl, name }: Key) => (ctrl && (name === 'c' || name === 'd') ? stop() : undefined)
+  process.stdin.on('keypress', onKey)
+  return check.finally(() => process.stdin.off('keypress', onKey))
 }
 
 /** The answers, with the secrets that are in files. */
@@ -465,10 +540,30 @@ function requireVariables(setup: Setup): void {
   throw new Stopped(`There is no terminal to ask in. Set these variables, or run npm run setup in a terminal:\n${lines.join('\n')}`)
 }
 
-try {
-  await run()
-} catch (error) {
-  const lines = error instanceof ConfigError ? error.lines : [error instanceof Error ? error.message : String(error)]
-  for (const line of lines) process.stderr.write(`${line}\n`)
-  process.exitCode = error instanceof Stopped ? error.exitCode : 1
+// --- Stopping ---
+
+const showCursor = '\x1b[?25h'
+
+function stop(): never {
+  return end(new Stopped('Stopped.', 130))
 }
+
+function end(error: unknown): never {
+  const text = error instanceof Error ? error.message : String(error)
+  if (process.stdout.isTTY) process.stdout.write(showCursor)
+  process.stderr.write(`${wrapped(text)}\n${isAsking ? 'No settings were written.\n' : ''}`)
+  process.exit(error instanceof Stopped ? error.exitCode : 1)
+}
+
+process.on('uncaughtException', end)
+process.once('SIGINT', stop)
+// At a question, Ctrl-Z reaches this process alone, and npm would wait for it.
+process.on('SIGTSTP', () => {
+  process.stdout.write(showCursor)
+  process.kill(0, 'SIGSTOP')
+})
+// Node pauses the input then.
+process.on('SIGCONT', () => setImmediate(() => isAsking && process.stdin.resume()))
+// Ctrl-D closes the terminal, so nothing is left to wait for.
+process.once('beforeExit', stop)
+run(process.argv.slice(2)).then(() => process.off('beforeExit', stop), end)

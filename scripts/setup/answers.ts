@@ -68,13 +68,13 @@ export function formProblem(name: Name, value: string | undefined): string | und
 export function envText(base: string, values: Record<string, string>): string {
   const left = new Map(Object.entries(values))
   const lines = base.split('\n').flatMap((line) => {
-    const [, mark, name = '', old = ''] = /^(#?)([A-Za-z_]\w*)=(.*)/.exec(line) ?? []
+    const [, mark, name = '', old = ''] = /^(#|\s*(?:export\s+)?)([A-Za-z_]\w*)\s*=(.*)/.exec(line) ?? []
     const value = left.get(name)
     if (value !== undefined) {
       left.delete(name)
       return [lineOf(name, value)]
     }
-    if (mark !== '' || old.trim() === '') return [line]
+    if (mark === '#' || old.trim() === '') return [line]
     // A second line of the same name would count instead of the first.
     return name in values ? [] : [`#${name}=`]
   })

@@ -3,7 +3,7 @@ import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../src/account/client.ts'
 import { ownVariableOf } from '../../src/account/objects.ts'
 import type { App } from '../../src/app.ts'
-import { type Config, readConfig } from '../../src/config/config.ts'
+import { type Config, ConfigError, readConfig } from '../../src/config/config.ts'
 import { Variables } from '../../src/config/variables.ts'
 import { isUserGroup } from '../../src/domain/policy.ts'
 import { examine, type FactName } from '../../src/features/doctor.ts'
@@ -24,6 +24,18 @@ const kinds = { kinds: changeKinds, bundles, neverExempt }
 
 /** Throws ConfigError with a line for each error. */
 export const configOf = (values: Values): Config => readConfig({ ...otherVariables(process.env), ...values }, kinds)
+
+/** What is wrong with the variables that no question is about, or with the policy file. */
+export function othersProblem(values: Values, asked: string[]): Problem {
+  const others = Object.entries(values).filter(([name]) => !asked.includes(name.replace(/_FILE$/, '')))
+  try {
+    configOf({ ...unanswered, OPS_CHANNEL: 'C00', ...Object.fromEntries(others) })
+    return undefined
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+}
 
 /** Stands for what was not answered yet. No check that is made before reads it. */
 const unanswered: Values = {
@@ -47,6 +59,7 @@ const forChecks: Name[] = [
   'INFRA_API_KEY',
   'REDIS_URL',
   'REDIS_PREFIX',
+  'STATE_KEY',
   'ALLOW_VOLATILE_REDIS',
   'APPROVERS',
   'OPS_CHANNEL',
@@ -74,9 +87,30 @@ async function withAnswers<T>(values: Values, use: (app: App) => Promise<T>): Pr
   return withBot(config, use)
 }
 
-function firstProblem({ results }: Pick<Awaited<ReturnType<typeof examine>>, 'results'>, level: string[] = ['wrong']): Problem {
+type Results = Awaited<ReturnType<typeof examine>>['results']
+
+/** Without the name of a group or person, its id would be there twice. */
+const plainly = ({ words, fix }: Results[number]): string =>
+  [words, fix]
+    .flatMap((part) => (part ? toPlainText(part) : []))
+    .join(' ')
+    .replace(/(\S+) \(\1\)/g, '$1')
+
+const fixHere: Record<string, string> = {
+  Slack: 'Copy the Bot User OAuth Token of your app.',
+  'API key': 'Create a key with full access, and type it here.',
+}
+
+/** Leaves out sentences for a bot that runs: nothing is restarted at a question. */
+function atQuestion(text: string, what = ''): string {
+  const sentences = text.split(/(?<=\.) /)
+  const here = sentences.filter((sentence) => !/\brestart\b|in progress|track anything|^Or set /.test(sentence))
+  return [...here, (here.length < sentences.length && fixHere[what]) || []].flat().join(' ')
+}
+
+function firstProblem({ results }: { results: Results }, level: string[] = ['wrong']): Problem {
   const found = results.find(({ is }) => level.includes(is))
-  return found && [found.words, found.fix].flatMap((part) => (part ? toPlainText(part) : [])).join(' ')
+  return found && atQuestion(plainly(found), found.what)
 }
 
 const check = (values: Values, names: FactName[]): Promise<Problem> =>
@@ -109,14 +143,17 @@ export async function appTokenProblem(values: Values): Promise<Problem> {
   }
 }
 
-/** Only the doctor's own sentence about the address. A wrong key also gets an answer from there. */
-export const accountProblem = (values: Values): Promise<Problem> =>
-  withAnswers({ ...values, INFRA_API_KEY: '' }, async (app) => {
+const accountCheck = (values: Values, line: 'Account API' | 'API key'): Promise<Problem> =>
+  withAnswers(values, async (app) => {
     const { results } = await examine(app, ['account'])
-    return firstProblem({ results: results.filter(({ what }) => what === 'Account API') })
+    return firstProblem({ results: results.filter(({ what }) => what === line) })
   })
 
-export const accountKeyProblem = (values: Values): Promise<Problem> => check(values, ['account'])
+/** Sends the key only to what answers like the account API without it. Some answer a wrong path only to the right key. */
+export const accountProblem = async (values: Values): Promise<Problem> =>
+  (await accountCheck({ ...values, INFRA_API_KEY: '' }, 'Account API')) ?? accountCheck(values, 'Account API')
+
+export const accountKeyProblem = (values: Values): Promise<Problem> => accountCheck(values, 'API key')
 
 /** Whose the key is, and whether it can write: `"lockkeeper" of lockkeeper@nimbus.example, with full access`. */
 export const describeKey = (values: Values): Promise<string> =>
@@ -135,9 +172,13 @@ async function reachRedis(app: App): Promise<Problem> {
   try {
     await app.connections.reach()
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return atQuestion(error instanceof Error ? error.message : String(error))
   }
-  return firstProblem(await examine(app, ['redis']))
+  const problem = firstProblem(await examine(app, ['redis']))
+  if (problem !== undefined) return problem
+  const freeze = await app.redis.get(app.keys.freeze)
+  if (freeze === null || app.freezes.genuine(freeze)) return undefined
+  return 'Another STATE_KEY signed what is in this Redis, so no change would start. Write that STATE_KEY into .env, or another REDIS_PREFIX to begin anew, and run the set-up again.'
 }
 
 const notApproving = {
@@ -221,11 +262,7 @@ export async function checkAll(values: Values) {
   return withBot(config, async (app) => {
     const redis = await reachRedis(app)
     const { results } = await examine(app, allNames)
-    const others = results.map(({ what, is, words, fix }) => ({
-      what,
-      is,
-      text: [words, fix].flatMap((part) => (part ? toPlainText(part) : [])).join(' '),
-    }))
+    const others = results.map((result) => ({ what: result.what, is: result.is, text: plainly(result) }))
     return [
       ...others.filter(({ what }) => what !== 'Redis' || redis === undefined),
       ...(redis === undefined ? [] : [{ what: 'Redis', is: 'wrong' as const, text: redis }]),

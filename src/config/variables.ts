@@ -92,7 +92,7 @@ const perMinute = (what: string, fewest: number) => wholeNumber(`how many ${what
 /** `linesAcross` checks how they fit together. `variablesFor` accepts only the existing kinds of change. */
 export const Variables = z.object({
   SLACK_BOT_TOKEN: secret(/^xoxb-[\x21-\x7e]+$/, "the bot's token, which begins with xoxb-"),
-  SLACK_SIGNING_SECRET: secret(/^\S{8,}$/, "the signing secret of the app's Basic Information, in one word").optional(),
+  SLACK_SIGNING_SECRET: secret(/^(?!xapp-|xox)\S{8,}$/, "the signing secret of the app's Basic Information, in one word").optional(),
   SLACK_APP_TOKEN: secret(/^xapp-[\x21-\x7e]+$/, 'an app-level token, which begins with xapp-').optional(),
   SLACK_COMMAND: matching(
     /^\/[\p{Ll}\p{Lo}\p{N}_-]{1,31}$/u,

@@ -461,8 +461,8 @@ async function readAccount({ app: { account, ownLastSlices: own } }: Asked) {
     // Ends shortly before `readFact` does, so that the reason is known.
     return { keys: await account.apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) }), own }
   } catch (error) {
-    const isKnown = error instanceof ApiError || error instanceof ApiUnreachableError || error instanceof AccountLimitError
-    if (isKnown) return { keys: [], own, error }
+    const isAnswer = error instanceof ApiError || error instanceof ApiContractError || error instanceof AccountLimitError
+    if (isAnswer || error instanceof ApiUnreachableError) return { keys: [], own, error }
     throw error
   }
 }
@@ -477,13 +477,15 @@ function judgeAccount({ error }: Fact<'account'>): Found {
     // A problem that is no code is a sentence, which `words` say already.
     return wrong(mrkdwn`Not reachable: ${words}${/^[A-Z_]+$/.test(error.problem) ? ` (${error.problem})` : ''}.`, fix)
   }
+  const checkAddress = mrkdwn`Check that ${url} is the base address in the account API's documentation.`
+  if (error instanceof ApiContractError) return wrong(mrkdwn`${url} doesn't answer like the account API.`, checkAddress)
   // A missing right to list keys is already in the line about the key.
   if (!error || isKeyRefused(error) || isFeatureMissing(error)) return ok(mrkdwn`Reachable.`)
   return wrong(
     mrkdwn`Returned an error (${error.status}) for the list of API keys.`,
     error.status >= 500 || error.status === 429
       ? mrkdwn`Wait a minute and run this command again. If the error stays, check the status page of the account API.`
-      : mrkdwn`Check that ${url} is the base address in the account API's documentation.`,
+      : checkAddress,
   )
 }
 

@@ -84,8 +84,8 @@ export const keyFindings = findings({
     {
       next: ({ verb, variable }) =>
         verb === 'rotate'
-          ? `The people who run Lockkeeper can rotate it in the dashboard and update ${variable}.`
-          : `The people who run Lockkeeper can revoke it in the dashboard, after they set another ${variable}.`,
+          ? `Lockkeeper's operators can rotate it in the dashboard and update ${variable}.`
+          : `Lockkeeper's operators can revoke it in the dashboard, after they set another ${variable}.`,
     },
   ),
 

@@ -112,8 +112,7 @@ async function watch(
   })
   if (found === 'again') return say(mrkdwn`You watch ${what} here already. ${code(`${command} watches`)} shows it.`)
   if (found) throw new Refusal(mrkdwn`You have ${mostWatches} watches, the maximum. End one: ${code(`${command} watches`)}`)
-  if (!written)
-    throw new Refusal(mrkdwn`Lockkeeper can't read the list of watches, so nothing was changed. Tell the people who run Lockkeeper.`)
+  if (!written) throw new Refusal(mrkdwn`Lockkeeper can't read the list of watches, so nothing was changed. Tell Lockkeeper's operators.`)
   const how =
     list === 'plans' ? 'You get one message here when it is in stock' : 'This channel gets a message when it changes outside Lockkeeper'
   await say(mrkdwn`:eyes: Watching ${what} for 30 days. ${how}. ${code(`${command} watches`)} shows and ends it.`)
@@ -129,7 +128,7 @@ function requireSite({ regions }: Plan, site: string): void {
 async function listed(app: App, { userId, command }: Origin): Promise<Message> {
   const { watching, problem } = await app.watching.read()
   const mine = watching.watches.filter((each) => each.origin.userId === userId)
-  if (problem === 'unreadable') throw new Refusal(mrkdwn`Lockkeeper can't read the list of watches. Tell the people who run Lockkeeper.`)
+  if (problem === 'unreadable') throw new Refusal(mrkdwn`Lockkeeper can't read the list of watches. Tell Lockkeeper's operators.`)
   if (mine.length === 0) return message(wholeSection(mrkdwn`You watch nothing. To begin: ${code(`${command} help watch`)}`))
   const title = mrkdwn`*You watch ${mine.length} of at most ${mostWatches}*`
   const interval = mrkdwn`Each list is read about every ${formatDuration(intervalMsOf(app, watching))}. A watch ends after 30 days.`

@@ -25,7 +25,7 @@ const ms = z.number()
 export const endFindings = {
   'no-state-key': finding('Keys that end need STATE_KEY, which is not set.', {
     field,
-    next: 'The people who run Lockkeeper can set it. Until then, request a key that never ends.',
+    next: "Lockkeeper's operators can set it. Until then, request a key that never ends.",
   }),
   'end-past': finding({ endsAt: ms }, ({ endsAt }) => phrase`The end, ${moment(endsAt)}, is past. Choose a later one.`, { field }),
   'end-required': finding({ rule: z.string() }, ({ rule }) => phrase`The rule “${[rule]}” requires an end.`, { field }),

@@ -55,7 +55,7 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
 }
 
 export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`${boldPhrase(title)}\nIn an emergency, you can approve your own request. It starts at once, or at its start time. No window or freeze holds it. The channel sees your reason.`
+  const words = mrkdwn`${boldPhrase(title)}\nIt starts at once, or at its start time. No window or freeze holds it. The channel sees your reason.`
   return modal({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',
@@ -163,7 +163,7 @@ export function othersAreOpen(
 
 /** The operators have a notice with what to do about it. */
 export function heldByUnreadable(id: string): Mrkdwn {
-  return mrkdwn`Nothing was requested: request ${code(id)} holds this, and can't be read. The people who run Lockkeeper were told.`
+  return mrkdwn`Nothing was requested: request ${code(id)} holds this, and can't be read. Lockkeeper's operators were told.`
 }
 
 export function tooLongReason(length: number): Mrkdwn {

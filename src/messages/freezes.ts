@@ -45,7 +45,7 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButto
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* It was on since ${dateTime(from)}. ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
-  const after = hasEnded ? ' *It has ended.*' : ' No change starts. You can still request and approve.'
+  const after = hasEnded ? ' *It has ended.*' : ' No change starts.'
   return message([
     ...wholeSection(
       isOn ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${replaces}${after}` : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
@@ -100,5 +100,5 @@ export function policyFreezeWords({ name, to }: Freeze, isOver: boolean): Mrkdwn
 
 export function notFrozen(ofPolicy: Freeze[]): Mrkdwn {
   const policy = freezesOfPolicy(ofPolicy)
-  return mrkdwn`No freeze to lift. Nothing was changed.${policy ? mrkdwn` ${policy} The people who run Lockkeeper can change them.` : ''}`
+  return mrkdwn`No freeze to lift. Nothing was changed.${policy ? mrkdwn` ${policy} Lockkeeper's operators can change them.` : ''}`
 }

@@ -68,7 +68,7 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
   const title = `Needs your approval (${unread.waiting > 0 ? 'at least ' : ''}${waiting})`
   add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
-  if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
+  if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not all were checked.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   // Some blocks are kept for the keys and the watches.
   const most = 98 - (keys.length > 0 ? 6 : 0) - (watches.length > 0 ? 4 : 0)

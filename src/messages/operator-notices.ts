@@ -55,7 +55,7 @@ export function distrustedFreeze(problem: FreezeProblem): Mrkdwn {
   const cause =
     problem === 'unknown-key'
       ? mrkdwn`Set ${code('STATE_KEY')} to the new and the old key, separated by a comma, or use the unfreeze command.`
-      : mrkdwn`Find out whether Redis lost data, or who can write to it. Then use the unfreeze command.`
+      : mrkdwn`Find out who can write to Redis, then use the unfreeze command.`
   return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${cause}`
 }
 

@@ -19,7 +19,7 @@ type Effect = keyof typeof effects
 const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
 
 /** The next step where somebody may have changed Redis: requesting the same again would hide it. */
-const tellOperators = 'Tell the people who run Lockkeeper first.'
+const tellOperators = "Tell Lockkeeper's operators first."
 
 /** What can end a request of any kind, or remain unchecked before it, and needs no data. */
 const constant = {
@@ -48,7 +48,7 @@ const constant = {
   'approval-needed-now': { why: 'The policy now requires approval. Nothing was changed.' },
   'rule-gone': {
     why: 'No policy rule covers it anymore. Nothing was changed.',
-    next: 'The people who run Lockkeeper can add a rule.',
+    next: "Lockkeeper's operators can add a rule.",
   },
   'end-not-allowed': {
     why: 'The policy no longer allows this end. Nothing was changed.',
@@ -246,26 +246,26 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'project-unknown':
       return mrkdwn`Nothing was requested: couldn't read the project for the ${ruleWords(denial.rule)}. Try again in a minute.`
     case 'not-named-by-rule':
-      return mrkdwn`Nothing was requested: the ${ruleWords(denial.rule)} doesn't name ${machineWords(denial.machine)}. The people who run Lockkeeper can add it.`
+      return mrkdwn`Nothing was requested: the ${ruleWords(denial.rule)} doesn't name ${machineWords(denial.machine)}. Lockkeeper's operators can add it.`
     case 'alerts-need-approval':
       return mrkdwn`Nothing was requested: the ${ruleWords(denial.rule)} needs no approval, and ${denial.machine === undefined ? 'alerts' : 'machines'} always need one.`
     case 'keys-need-people':
       return mrkdwn`Machines can't request changes of API keys. Nothing was requested.`
     case 'not-a-requester':
-      if (whoIsIn(denial.requesters).text === '') return mrkdwn`Only machines can request this here. Ask the people who run Lockkeeper.`
-      return mrkdwn`You can't request this here. Ask ${whoIsIn(denial.requesters)}, or the people who run Lockkeeper.`
+      if (whoIsIn(denial.requesters).text === '') return mrkdwn`Only machines can request this here. Ask Lockkeeper's operators.`
+      return mrkdwn`Only ${whoIsIn(denial.requesters)} can request this here.`
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this. These are: ${whoApproves(denial.approvers)}.`
     case 'not-a-freezer':
       if (whoIsIn(denial.freezers).text === '')
-        return mrkdwn`The policy lets nobody freeze changes. The people who run Lockkeeper can name somebody in a rule for ${code('freeze')}.`
-      return mrkdwn`You can't freeze changes. These people can: ${whoIsIn(denial.freezers)}.`
+        return mrkdwn`The policy lets nobody freeze changes. Lockkeeper's operators can name somebody in a rule for ${code('freeze')}.`
+      return mrkdwn`Only ${whoIsIn(denial.freezers)} can freeze changes.`
     case 'not-involved':
       return mrkdwn`Only ${whoIsInvolved(denial)} can stop or restart tracking.`
     case 'only-involved-may-withdraw':
       return mrkdwn`Only ${whoIsInvolved(denial)} can withdraw it.`
     case 'too-few-approvers':
-      return mrkdwn`Nothing was requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.requester === undefined ? ' besides you' : ''}. The people who run Lockkeeper can add some.`
+      return mrkdwn`Nothing was requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.requester === undefined ? ' besides you' : ''}. Lockkeeper's operators can add some.`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, ${tryAgain}`
     case 'own-request':
@@ -305,7 +305,7 @@ function machineWords(machine: string | undefined): Mrkdwn {
 }
 
 function whereElse(channels: string[]): Mrkdwn {
-  if (channels.length === 0) return mrkdwn`The people who run Lockkeeper can add one.`
+  if (channels.length === 0) return mrkdwn`Lockkeeper's operators can add one.`
   return mrkdwn`Request it in ${alternatives(channels.map(channelMention))}.`
 }
 

@@ -63,7 +63,7 @@ function adviceAfter({ request, ending }: ReportView): string {
   if (state === 'withdrawn' && withdrawnBy === undefined) return ''
   // A change that was never accepted or seen has left nothing behind on the account.
   const isUntouched = acceptedAt === undefined && untrackedMs === undefined
-  return state === 'failed' && !isUntouched ? checkTheAccount : 'To retry: *Request again* above.'
+  return state === 'failed' && !isUntouched ? checkTheAccount : 'Above: *Request again*.'
 }
 
 function adviceAfterItems(items: ItemView[]): Mrkdwn {

@@ -258,7 +258,7 @@ function unseenStatus(items: ItemView[], since: number): Mrkdwn {
 function waitWords(waits: Waits | undefined): string {
   if (waits === undefined) return 'Starting.'
   if (waits.for === 'account') return "Waiting for the account API, which isn't answering. Nothing has changed."
-  if (waits.for === 'worker') return 'Waiting: no worker of Lockkeeper is running. The people who run Lockkeeper were told.'
+  if (waits.for === 'worker') return "Waiting: no worker of Lockkeeper is running. Lockkeeper's operators were told."
   const limit = `${waits.perMinute ?? ''} ${waits.for === 'writes' ? 'changes' : 'reads'} a minute`
   return `Starts in about ${formatDuration(Math.max(1_000, waits.ms ?? 0))}: the account allows ${limit}.`
 }
@@ -283,7 +283,7 @@ function sourceBlocks({ fromMessage, request: { alert, link: given } }: CardView
   const outside = outsideLink(given, 'open it')
   const words = [
     ...(fromMessage ? [mrkdwn`Requested from ${link(fromMessage, 'a message')}`] : []),
-    ...(alert ? [mrkdwn`${alertWords(alert)}. Target from the policy.`] : []),
+    ...(alert ? [mrkdwn`${alertWords(alert)}`] : []),
     ...(outside ? [mrkdwn`Unchecked link: ${outside}`] : []),
   ]
   return words.length > 0 ? context(words) : []

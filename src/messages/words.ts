@@ -91,7 +91,7 @@ export const notInChannel = mrkdwn`I'm not in this channel. Run ${code('/invite 
 
 export function refusedCard(error: string): Mrkdwn {
   if (error === 'not_in_channel' || error === 'channel_not_found') return notInChannel
-  return mrkdwn`Slack refused the request message (${error}), so nothing was requested. Use another channel, or tell the people who run Lockkeeper.`
+  return mrkdwn`Slack refused the request message (${error}), so nothing was requested. Use another channel, or tell Lockkeeper's operators.`
 }
 
 export function refusedKey({ status, operation, key }: ApiError): Mrkdwn {

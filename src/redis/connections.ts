@@ -130,6 +130,9 @@ export function createRedisCheck({ redis, probe, allowVolatile, prefix, problem,
   let running: ReturnType<typeof read> | undefined
 
   async function read() {
+    const { db } = redis.options
+    // If the database doesn't exist, ioredis works in database 0.
+    if (db) await guardStore(() => redis.select(db))
     return { faults: findRedisFaults(await guardStore(() => readInfos(redis))), refusal: await probe() }
   }
 
@@ -167,6 +170,8 @@ export function startProblem(error: unknown, { problem, prefix }: { problem?: st
     const { why, fix } = missingRightIn(message, prefix)
     return new StartError(`${why} ${fix} Then restart.`)
   }
+  if (/DB index/.test(message))
+    return new StartError("REDIS_URL ends with the number of a database that Redis doesn't have. Remove the number.")
   const refusal = writeRefusalOf(code)
   return refusal ? new WritesRefused(refusal) : problemError(code ?? problem)
 }

@@ -166,8 +166,8 @@ function responseUrlIn(body: unknown): string | undefined {
 function problemWith(what: 'form' | 'command' | 'click', { why }: LoggedPayload): Mrkdwn {
   if (why === 'no-listener') return mrkdwn`Lockkeeper doesn't handle this. Nothing was changed. Use its command instead.`
   return why === 'listener-failed'
-    ? mrkdwn`Something went wrong with this ${what}. Tell the people who run Lockkeeper. The log has the details.`
-    : mrkdwn`Couldn't read this ${what}. Nothing was changed. Try again. If it lasts, tell the people who run Lockkeeper.`
+    ? mrkdwn`Something went wrong with this ${what}. Tell Lockkeeper's operators. The log has the details.`
+    : mrkdwn`Couldn't read this ${what}. Nothing was changed. Try again. If it lasts, tell Lockkeeper's operators.`
 }
 
 /**

@@ -53,7 +53,7 @@ export function explain(app: Pick<App, 'errors'>, thrown: unknown, at: string): 
   const error = thrown instanceof NothingRequested ? thrown.cause : thrown
   const reference = words === undefined ? randomUUID().slice(0, 8) : undefined
   app.errors.shownToPerson(error, { at, reference })
-  return words ?? mrkdwn`Something went wrong. Tell the people who run Lockkeeper, with the reference ${code(reference ?? '')}.`
+  return words ?? mrkdwn`Something went wrong. Tell Lockkeeper's operators, with the reference ${code(reference ?? '')}.`
 }
 
 export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined {
@@ -82,8 +82,8 @@ function redisWords(error: StoreUnavailableError): string {
   const refusal = writeRefusalOf(error.code)
   const what = isMissingRight(error) ? "Lockkeeper's user" : refusal && `writes, because ${refusal.why}`
   return what
-    ? `Lockkeeper's database (Redis) refuses ${what}. ${effect} Tell the people who run Lockkeeper.`
-    : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."
+    ? `Lockkeeper's database (Redis) refuses ${what}. ${effect} Tell Lockkeeper's operators.`
+    : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell Lockkeeper's operators."
 }
 
 function accountWords(error: unknown): Words | undefined {
@@ -100,7 +100,7 @@ function accountWords(error: unknown): Words | undefined {
   if (error instanceof ListCutError)
     return { why: "The account's list is too long to read to its end.", next: 'Use an id instead of a name or an address.' }
   if (error instanceof ApiContractError)
-    return { why: 'The account API returned an unexpected answer.', next: 'Tell the people who run Lockkeeper. The log has the details.' }
+    return { why: 'The account API returned an unexpected answer.', next: "Tell Lockkeeper's operators. The log has the details." }
   return error instanceof ApiError ? answerWords(error) : undefined
 }
 
@@ -154,12 +154,12 @@ function statusWords(error: ApiError): Words {
     case 401:
       return {
         why: "The account API rejects Lockkeeper's API key (401).",
-        next: `The people who run Lockkeeper must set a valid ${key}.`,
+        next: `Lockkeeper's operators must set a valid ${key}.`,
       }
     case 403:
       return {
         why: `Lockkeeper's API key isn't allowed to do this (403)${said(error)}.`,
-        next: 'Tell the people who run Lockkeeper.',
+        next: "Tell Lockkeeper's operators.",
       }
     case 404:
       return { why: `The account API couldn't find this (404)${said(error)}.` }

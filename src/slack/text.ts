@@ -223,7 +223,7 @@ function reference(mark: string, id: string): Mrkdwn {
 }
 
 /** What Lockkeeper's sentences only describe. Code and quotations are matched first and left unchanged: people wrote what is in them. */
-const described = /`[^`]*`|“[^“”]*”|\bthe people who run Lockkeeper\b|\bthe (?:doctor|unfreeze) command\b/gi
+const described = /`[^`]*`|“[^“”]*”|\bLockkeeper's operators\b|\bthe (?:doctor|unfreeze) command\b/gi
 
 /** Texts that would be longer than Slack's strictest limit stay as they are. */
 const longestText = 2_000

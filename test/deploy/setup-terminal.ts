@@ -8,7 +8,7 @@ import { endChild, endsWithUs, temporaryFolder } from '../sandbox/watchdog.ts'
 
 const program = join(import.meta.dirname, '../../scripts/setup.ts')
 
-export const keys = { enter: '\r', ctrlC: '\x03', tab: '\t', up: '\x1b[A', down: '\x1b[B' }
+export const keys = { enter: '\r', ctrlC: '\x03', tab: '\t', up: '\x1b[A', down: '\x1b[B', ctrlD: '\x04', ctrlZ: '\x1a' }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
@@ -16,15 +16,19 @@ interface SetupOptions {
   folder: string
   env?: Record<string, string>
   args?: string[]
+  /** Runs it as a job of an interactive shell, below a process that waits for it, as npm does. */
+  inShell?: boolean
 }
 
 const environment = ({ folder, env }: SetupOptions) => ({ ...systemEnvironment(), HOME: folder, TERM: 'xterm-256color', ...env })
 
 /** Runs the set-up in a pseudo-terminal of 80 columns, which `script` of util-linux and of macOS opens. */
-export function openTerminal({ args = [], ...options }: SetupOptions) {
-  const command = `stty cols 80 rows 40; exec ${[process.execPath, program, ...args].map(quoted).join(' ')}`
+export function openTerminal({ args = [], inShell = false, ...options }: SetupOptions) {
+  const setup = [process.execPath, program, ...args].map(quoted).join(' ')
+  const command = `stty cols 80 rows 40; exec ${inShell ? 'bash --norc -i' : setup}`
   const ofScript = process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', command] : ['-qefc', command, '/dev/null']
   const child = endsWithUs(spawn('script', ofScript, { cwd: options.folder, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] }))
+  if (inShell) child.stdin.write(`sh -c ${quoted(`${setup}; exit $?`)}\r`)
   let raw = ''
   let seen = 0
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (raw += chunk))

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { basename, delimiter, join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest'
@@ -9,7 +11,7 @@ import { findRedisServer } from '../sandbox/redis/start-redis.ts'
 import { type Slack, startSlack } from '../sandbox/slack/start-slack.ts'
 import { keys, newFolder, openTerminal, runSetup } from './setup-terminal.ts'
 
-const { enter, tab, up, ctrlC } = keys
+const { enter, tab, up, ctrlC, ctrlD, ctrlZ } = keys
 
 let slack: Slack
 let accountApi: AccountApi
@@ -44,8 +46,8 @@ const answers = () => ({
 
 const written = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
 
-function open(env: Record<string, string> = {}) {
-  const terminal = openTerminal({ folder, env: { ...stage(), ...env } })
+function open(env: Record<string, string> = {}, options: { inShell?: boolean } = {}) {
+  const terminal = openTerminal({ folder, env: { ...stage(), ...env }, ...options })
   onTestFinished(terminal.close)
   return terminal
 }
@@ -78,6 +80,34 @@ test('the set-up writes nothing if it is interrupted, at whatever question', asy
   }
 })
 
+test('the set-up ends at Ctrl-C during a check and at Ctrl-D, and Ctrl-Z leads to the shell and back', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  onTestFinished(() => void silent.close())
+  await once(silent, 'listening')
+  const { INFRA_API_URL: _, ...others } = answers()
+
+  const checking = open(others)
+  await checking.answer('Address of the account API', `http://127.0.0.1:${(silent.address() as AddressInfo).port}${enter}`)
+  await checking.answer('Validating', ctrlC)
+  const closed = open(others)
+  await closed.answer('Address of the account API', ctrlD)
+  for (const terminal of [checking, closed]) {
+    await terminal.says('Stopped. No settings were written.')
+    expect(await terminal.ended()).toBe(130)
+    expect(terminal.raw().lastIndexOf('\x1b[?25h')).toBeGreaterThan(terminal.raw().lastIndexOf('\x1b[?25l'))
+  }
+
+  const shell = open(others, { inShell: true })
+  await shell.answer('Address of the account API', ctrlZ)
+  await shell.says('Stopped')
+  shell.type(`echo back $((1 + 1)); fg${enter}`)
+  await shell.says('back 2')
+  await shell.later(`http://127.0.0.1:9${enter}`)
+  await shell.answer('connection refused', ctrlC)
+  await shell.says('No settings were written.')
+  expect(readdirSync(folder)).toEqual([])
+})
+
 test('the set-up leads to a bot over HTTP, with the manifest for its address', async () => {
   const terminal = open({
     INFRA_API_URL: accountApi.url,
@@ -91,8 +121,11 @@ test('the set-up leads to a bot over HTTP, with the manifest for its address', a
   terminal.type(`\x15https://bot.example.org/${enter}`)
   await terminal.says('https://bot.example.org/slack/events')
   await terminal.answer('Bot User OAuth Token', `${slack.botToken}${enter}`)
-  await terminal.answer('Signing Secret', `two words${enter}`)
-  await terminal.says('must be the signing secret')
+  await terminal.says('Signing Secret')
+  for (const wrong of ['two words', slack.botToken]) {
+    terminal.type(`${wrong}${enter}`)
+    await terminal.says('must be the signing secret')
+  }
   terminal.type(`${slack.signingSecret}${enter}`)
   await terminal.answer('Write a policy.yml', enter)
   await terminal.answer('Link or id of that channel', `C0OPS00001${enter}`)
@@ -144,6 +177,7 @@ test('the set-up asks only for what no variable answers, and for those that are 
   const terminal = open({ ...answers(), INFRA_API_KEY: 'of-another-account', POLICY_FILE: 'policy.yml' })
   await terminal.says('INFRA_API_KEY: Rejected (401)')
   await terminal.answer('Key of the account', `${accountApi.key}${enter}`)
+  await terminal.says('Unset INFRA_API_KEY, APPROVERS in this shell: the shell overrides .env.')
   await terminal.answer('Start Lockkeeper now?', ctrlC)
   expect(await terminal.ended()).toBe(0)
 
@@ -155,9 +189,10 @@ test('the set-up asks only for what no variable answers, and for those that are 
 
 test.each([
   ['SLACK_BOT_TOKEN', 'xoxb-of-another', 'Rejected the bot token (invalid_auth)'],
-  ['INFRA_API_URL', 'account.example.com', 'INFRA_API_URL must be the base address'],
+  ['INFRA_API_URL', 'account.example.com', '\nINFRA_API_URL must be the base address'],
+  ['INFRA_API_KEY', 'of-another-account', 'INFRA_API_KEY: Rejected (401). Create a key with full access, and type it here.\n'],
   ['APPROVERS', 'U0DOV00001', "U0DOV00001 is a guest, so it can't approve"],
-  ['OPS_PORT', '70000', 'OPS_PORT must be a port'],
+  ['APPROVERS', 'S0NOPE0001', "APPROVERS: S0NOPE0001 can't be read"],
 ])('the set-up says what is wrong with %s, and writes nothing', async (name, value, says) => {
   const { code, output } = await runSetup({ folder, env: { ...stage(), ...answers(), [name]: value } })
 
@@ -194,12 +229,15 @@ test('the set-up uses a policy.yml that is there, replaces none, and says what i
   const policy = join(folder, 'policy.yml')
   writeFileSync(policy, 'rules: []\n')
   const wrong = await runSetup({ folder, env: { ...stage(), ...others, POLICY_FILE: 'policy.yml' } })
+  expect(wrong.output).not.toContain('is right')
   expect(wrong).toMatchObject({ code: 1, output: expect.stringContaining('POLICY_FILE policy.yml, line 1') })
   expect(readdirSync(folder)).toEqual(['policy.yml'])
 
   const text = 'rules:\n  - {name: all, request: everyone, approve: [S0ONCALL01]}\n'
-  writeFileSync(policy, text)
   const terminal = open(others)
+  await terminal.answer('Does the policy.yml in this folder say who may approve?', 'y')
+  await terminal.says('POLICY_FILE policy.yml, line 1')
+  writeFileSync(policy, text)
   await terminal.answer('Does the policy.yml in this folder say who may approve?', 'y')
   await terminal.answer('Start Lockkeeper now?', 'n')
   expect(await terminal.ended()).toBe(0)

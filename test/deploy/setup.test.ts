@@ -1,4 +1,7 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -16,14 +19,27 @@ const { enter, tab, up, down, ctrlC } = keys
 let slack: Slack
 let accountApi: AccountApi
 let folder = ''
+/** A web site that answers 200 to everything, with HTML or as Slack does. */
+const page = { url: '', keys: [] as unknown[] }
 
 beforeAll(async () => {
   slack = await startSlack()
   accountApi = await startAccountApi()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  page.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 
 afterAll(async () => {
+  server.close()
   await Promise.all([slack.close(), accountApi.close()])
+})
+
+const server = createServer((request, response) => {
+  page.keys.push(request.headers.authorization)
+  const isSlack = request.url?.startsWith('/slack/')
+  response.setHeader('content-type', isSlack ? 'application/json' : 'text/html')
+  response.end(isSlack ? '{"ok":false,"error":"unknown_method"}' : '<h1>Welcome</h1>')
 })
 
 beforeEach(async () => {
@@ -84,10 +100,15 @@ describe('npm run setup, in a terminal', () => {
     await tries(['http://account.example.com', 'must be the base address'])
     terminal.type('\x15')
     await tries(['http://127.0.0.1:9', 'Not reachable: connection refused'])
-    terminal.type(`\x15${accountApi.url}${enter}`)
+    terminal.type(`\x15${accountApi.url}/v2${enter}`)
     await terminal.says('Key of the account')
-    await tries(['of-another-account', 'Rejected (401)'], [readOnly, "is read-only, so Lockkeeper can't make changes"])
-    terminal.type(`${accountApi.key}${enter}`)
+    await tries(['of-another-account', 'Rejected (401). Create a key'])
+    terminal.type(`export INFRA_API_KEY="${accountApi.key}"${enter}`)
+    await terminal.says('Returned an error (404)')
+    await terminal.answer('Address of the account API', `\x15${accountApi.url}${enter}`)
+    await terminal.says('Key of the account')
+    await tries([readOnly, "is read-only, so Lockkeeper can't make changes. Create a key"])
+    terminal.type(enter)
     await terminal.says('The key "lockkeeper" of lockkeeper@nimbus.example can make changes.')
     await terminal.answer('Which Redis stores the requests?', `${up}${enter}`)
     await terminal.says('Address of Redis')
@@ -116,7 +137,7 @@ describe('npm run setup, in a terminal', () => {
     await terminal.says('Wrote .env')
     expect(posts()).toBe(before + 1)
     await terminal.answer('Start Lockkeeper now?', enter)
-    await terminal.says('Type `/infra doctor` in #ops')
+    await terminal.says('Type /infra doctor in #ops')
 
     await slack.as('U0ADA00001').command('/infra doctor', { channel: 'ops' })
     await slack.until(() => slack.ephemerals('U0ADA00001').some(({ text }) => text.includes('No check failed')))
@@ -137,6 +158,13 @@ describe('npm run setup, in a terminal', () => {
       written().STATE_KEY,
     ]
     expect(secrets.filter((secret) => terminal.raw().includes(secret ?? ''))).toEqual([])
+
+    // The bot has signed what is in Redis with a key that only its .env had.
+    rmSync(join(folder, '.env'))
+    const lost = { env: { ...stage(), ...answers() }, folder }
+    expect(await runSetup(lost)).toMatchObject({ code: 1, output: expect.stringContaining('Another STATE_KEY signed') })
+    expect(await runSetup({ ...lost, args: ['--check'] })).toMatchObject({ code: 1, output: expect.stringContaining('Another STATE_KEY') })
+    expect(readdirSync(folder)).toEqual([])
   }, 120_000)
 
   test('keeps what is there, and posts nothing a second time', async () => {
@@ -148,7 +176,7 @@ describe('npm run setup, in a terminal', () => {
     const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key of the account', 'Which Redis']
     for (const question of [...questions, 'Who may approve?', 'Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
     await terminal.answer('Start Lockkeeper now?', 'n')
-    await terminal.says('Start Lockkeeper with `npm start`.')
+    await terminal.says('Start Lockkeeper with npm start.')
 
     expect(await terminal.ended()).toBe(0)
     expect(readFileSync(join(folder, '.env'), 'utf8')).toBe(text)
@@ -159,7 +187,7 @@ describe('npm run setup, in a terminal', () => {
   test('changes the app that is there for another transport, and says if the address does not reach Lockkeeper', async () => {
     expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
 
-    const terminal = open({ env: { PORT: String(await freePort()) } })
+    const terminal = open({ env: { PORT: String(await freePort()), LOG_LEVEL: 'warn', APPROVERS: 'ada' } })
     const address = `https://127.0.0.1:${await freePort()}`
     await terminal.answer('How does Slack', `${down}${enter}`)
     await terminal.answer('Public address of Lockkeeper', `${address}${enter}`)
@@ -167,18 +195,20 @@ describe('npm run setup, in a terminal', () => {
     await terminal.says('Change the Slack app: 1. Open api.slack.com/apps, your app, App Manifest.')
     await terminal.answer('Bot User', enter)
     await terminal.answer('Signing Secret', `${slack.signingSecret}${enter}`)
-    const questions = [
-      'Address of the account',
-      'Key of the account',
-      'Which Redis',
-      'Who may approve?',
-      'Write a policy.yml',
-      'Link or id',
-    ]
-    for (const question of [...questions, 'Start Lockkeeper now?']) await terminal.answer(question, enter)
+    const questions = ['Address of the account', 'Key of the account', 'Which Redis']
+    for (const question of questions) await terminal.answer(question, enter)
+    await terminal.says('APPROVERS must be the people who may approve')
+    await terminal.answer('Who may approve?', 'ada')
+    await terminal.later(tab)
+    await terminal.later(enter)
+    await terminal.says("Nobody can approve Ada Okafor's requests.")
+    for (const question of ['Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
+    await terminal.says('Unset APPROVERS in this shell')
+    await terminal.answer('Start Lockkeeper now?', enter)
     await terminal.says(`${address}/slack/events doesn't reach Lockkeeper yet (ECONNREFUSED).`)
     await terminal.says('press Retry')
-    await terminal.says('Type `/infra doctor` in #ops')
+    expect(terminal.output()).not.toContain('not ready yet')
+    await terminal.says('Type /infra doctor in #ops')
     expect(written()).toMatchObject({ SLACK_SIGNING_SECRET: slack.signingSecret })
     expect(written().SLACK_APP_TOKEN).toBeUndefined()
 
@@ -204,10 +234,47 @@ describe('npm run setup, without a terminal', () => {
     writeWhole(join(folder, 'key'), `${key}\n`, 0o600)
     const { code, output } = await runSetup({ folder, env: { ...stage(), ...others, INFRA_API_KEY_FILE: 'key' } })
 
-    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Type `/infra doctor` in #ops') })
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Type /infra doctor in #ops') })
     expect(written()).toMatchObject({ ...others, INFRA_API_KEY_FILE: 'key', INFRA_API_KEY: '' })
     expect([slack.botToken, slack.appToken, key].filter((secret) => output.includes(secret))).toEqual([])
   })
+})
+
+test.each([
+  ['a page that answers everything', 'INFRA_API_URL', () => page.url, "INFRA_API_URL doesn't answer like the account API."],
+  ["Slack's API", 'INFRA_API_URL', () => `${page.url}/slack`, "INFRA_API_URL doesn't answer like the account API."],
+  ['a wrong path', 'INFRA_API_URL', () => `${accountApi.url}/v2/projects`, 'Returned an error (404)'],
+  ['a database that is not there', 'REDIS_URL', () => `${inject('redisUrl')}/99`, "a database that Redis doesn't have"],
+])('%s is refused, by --check as well', async (_, name, value, says) => {
+  const env = { ...stage(), ...answers(), [name]: value() }
+  const made = await runSetup({ folder, env })
+  expect(page.keys).not.toContain(accountApi.key)
+  const checked = await runSetup({ folder, env, args: ['--check'] })
+  page.keys.length = 0
+
+  expect(made).toMatchObject({ code: 1, output: expect.stringContaining(says) })
+  expect(made.output).toContain('No settings were written.')
+  expect(checked).toMatchObject({ code: 1, output: expect.stringContaining(says) })
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('what can be known at the beginning is said at the beginning', async () => {
+  const { REDIS_PREFIX, ...others } = { ...stage(), ...answers() }
+  const begins = async (env: Record<string, string>, says: string) => {
+    const { code, output } = await runSetup({ folder, env: { ...others, ...env } })
+    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(says) })
+    expect(output).toContain('No settings were written.')
+    expect(output).not.toContain('is right')
+  }
+  await begins({ REDIS_PREFIX, ENVIRONMENT: '!' }, 'ENVIRONMENT must be a short name')
+  await begins({ REDIS_PREFIX, ALERTS_PORT: '9000' }, 'ALERTS_TOKEN is missing')
+  mkdirSync(join(folder, '.env'))
+  await begins({ REDIS_PREFIX }, 'must be a file that you can read and replace (EISDIR)')
+  for (const args of [['--help'], ['--chekc'], ['--check', 'all']])
+    expect(await runSetup({ folder, env: { ...others, REDIS_PREFIX }, args })).toEqual({
+      code: 1,
+      output: 'Usage: npm run setup, or npm run setup -- --check\n',
+    })
 })
 
 test('--check makes every check, changes nothing, and its exit code is the result', async () => {
@@ -255,7 +322,7 @@ describe("the link to Slack's Create an app", () => {
 
 describe('.env', () => {
   test('keeps its comments and lines, and holds every value as it is', () => {
-    const base = '# A comment\nA=old\n#B=\nC=1\nC=2\nGONE=x\nEMPTY=\nown_name=1\n'
+    const base = '# A comment\nA=old\n#B=\nexport C=1\nC=2\n GONE = x\nEMPTY=\nown_name=1\n'
     const text = envText(base, { A: 'new', B: 'a b#c', C: '3', D: `it's "so"`, own_name: '1' })
 
     const held = ['# A comment', 'A=new', "B='a b#c'", 'C=3', '#GONE=', 'EMPTY=', 'own_name=1', '', 'D=`it\'s "so"`', '']

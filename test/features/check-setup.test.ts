@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import type { ApiKey } from '../../src/account/objects.ts'
 import {
   AccountLimitError,
+  ApiContractError,
   ApiError,
   ApiUnreachableError,
   missingRightIn,
@@ -26,7 +27,7 @@ const readKey = (more: Partial<ApiKey>) => key({ id: 'ak_2', name: 'reads', toke
 const own = { INFRA_API_KEY: 'aaaaa' }
 const ownBoth = { ...own, INFRA_READ_KEY: 'bbbbb' }
 const keys = (all: ApiKey[], slices: typeof own | typeof ownBoth = own) => ({ account: { keys: all, own: slices } })
-const failing = (error: ApiError | ApiUnreachableError | AccountLimitError) => ({ account: { keys: [], own, error } })
+const failing = (error: ApiError | ApiContractError | ApiUnreachableError | AccountLimitError) => ({ account: { keys: [], own, error } })
 const status = (code: number, more: { codes?: string[]; key?: 'INFRA_READ_KEY' } = {}) =>
   failing(new ApiError({ operation: 'apiKeys.list', status: code, codes: [], ...more }))
 const away = (problem: string) => failing(new ApiUnreachableError({ operation: 'apiKeys.list', requestSent: 'no', problem }))
@@ -148,6 +149,7 @@ const situations: Record<string, Partial<SetupFacts>> = {
     ),
   ),
   'The account API knows no such address': status(404),
+  'The address is not of the account API': failing(new ApiContractError({ operation: 'apiKeys.list', status: 200, problem: 'not JSON' })),
   'The account API has an outage': status(503),
   "The account's limit is used up": failing(
     new AccountLimitError({ operation: 'x', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false }),

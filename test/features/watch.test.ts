@@ -41,7 +41,7 @@ test('nothing is watched where Lockkeeper cannot post, and while the record of w
   await watch(['203.0.113.1'])
   const before = await redis.hgetall(keys.watching)
   expect(await watch(['203.0.113.2'], { app: startProcess({ keyring: strangeKeyring }).app })).toMatch(
-    /Lockkeeper can't read the list of watches, so nothing was changed\. Tell the people who run Lockkeeper\./,
+    /Lockkeeper can't read the list of watches, so nothing was changed\. Tell Lockkeeper's operators\./,
   )
   expect(await redis.hgetall(keys.watching)).toEqual(before)
 })

@@ -18,7 +18,6 @@ describe('a firing alert', () => {
       /^🚨 web-1:9100 is down \(NodeDown.*\)\. Evacuate .* → .*\?\nAlertmanager needs approval from <!subteam\^S0ONCALL01>/,
     )
     expect(card.text).toContain('Alert NodeDown, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it>')
-    expect(card.text).toContain('Target from the policy.')
     await world.ben.click(card, 'Approve')
     expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(/^<@U0BEN00001> :large_green_circle: \*Done\.\*/)
     expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('Alertmanager, approved by <@U0BEN00001>')

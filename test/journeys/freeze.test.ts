@@ -135,7 +135,7 @@ describe('a freeze', () => {
 
   test('is set and lifted only by those whom the policy lets, which the audit shows', async () => {
     const world = await start()
-    const words = /You can't freeze changes\. These people can: <!subteam\^S0ONCALL01>\./
+    const words = /Only <!subteam\^S0ONCALL01> can freeze changes\./
     await world.ada.command('/infra freeze because of the sale', { channel: ops })
     await untilShown(world.slack, people.ada, words)
     const begun = await freeze(world)

@@ -26,7 +26,7 @@ test('while Redis is away every command and click is answered, and the move goes
   await untilShown(world.slack, people.chiara, /database \(Redis\) isn't responding|is already (on|moving)/)
   const refused = await untilShown(world.slack, people.ben, /database \(Redis\) isn't responding/)
   expect(refused.text).toMatchInlineSnapshot(
-    `"Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."`,
+    `"Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell Lockkeeper's operators."`,
   )
 
   await redis.restart()
@@ -61,7 +61,7 @@ test('while the memory of Redis is full, people, /status, the doctor and the ope
   await request()
 
   expect((await untilShown(world.slack, people.ada, /Redis/)).text).toMatchInlineSnapshot(
-    `"Lockkeeper's database (Redis) refuses writes, because its memory is full. Your last step wasn't stored and won't be carried out. Tell the people who run Lockkeeper (<#C0GENERAL1>)."`,
+    `"Lockkeeper's database (Redis) refuses writes, because its memory is full. Your last step wasn't stored and won't be carried out. Tell Lockkeeper's operators (<#C0GENERAL1>)."`,
   )
   const { checks } = JSON.parse(await page('/status'))
   expect(checks.redis).toMatchObject({ ok: false, problem: 'Redis refuses writes, because its memory is full (OOM).' })

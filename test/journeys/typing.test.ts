@@ -104,8 +104,8 @@ test('the form of a rotation offers the keys except the bot’s own', async () =
   expect(options.map(({ text }) => text.text)).toEqual(['grafana read', 'laptop of ada', 'terraform'])
 })
 
-test('the people who run Lockkeeper are named with their channel in answers, and in a form that is refused', async () => {
-  const named = `eople who run Lockkeeper (<#${ops}>)`
+test("Lockkeeper's operators are named with their channel in answers, and in a form that is refused", async () => {
+  const named = `ockkeeper's operators (<#${ops}>)`
   const world = await startWorld({ env: { OPS_CHANNEL: ops, OPERATORS: people.chiara } })
 
   await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })

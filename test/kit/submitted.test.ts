@@ -150,12 +150,12 @@ describe('a request that is refused', () => {
     [
       'a rejected key',
       new ApiError({ operation, status: 401, codes: [] }),
-      "The account API rejects Lockkeeper's API key (401). Nothing was requested. The people who run Lockkeeper must set a valid INFRA_API_KEY.",
+      "The account API rejects Lockkeeper's API key (401). Nothing was requested. Lockkeeper's operators must set a valid INFRA_API_KEY.",
     ],
     [
       'an unexpected answer',
       new ApiContractError({ operation, status: 200, problem: 'id: expected string' }),
-      'The account API returned an unexpected answer. Nothing was requested. Tell the people who run Lockkeeper. The log has the details.',
+      "The account API returned an unexpected answer. Nothing was requested. Tell Lockkeeper's operators. The log has the details.",
     ],
   ])('by %s says that nothing was requested, once, and why. A form stays open beside it', async (_, error, words, inForm = words) => {
     const refused = await start({ error })

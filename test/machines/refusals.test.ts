@@ -153,7 +153,7 @@ const inApi: [RegExp, (...found: string[]) => string][] = [
 const forMachine: [RegExp, (...found: string[]) => string][] = [
   [
     /^You can't request this here\..*$/,
-    () => "Nothing was requested: the rule “data” doesn't name ci (machine). The people who run Lockkeeper can add it.",
+    () => "Nothing was requested: the rule “data” doesn't name ci (machine). Lockkeeper's operators can add it.",
   ],
   [/ besides you(?=\.)/, () => ''],
 ]

@@ -3,10 +3,11 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import type { Config } from '../../src/config/config.ts'
 import { AwayError, StartError, StoreUnavailableError, type WriteRefusal, writeRefusalOf } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands } from '../../src/redis/connect.ts'
-import { createRedisCheck, findRedisFaults, probeWrites, startProblem } from '../../src/redis/connections.ts'
+import { createRedisCheck, createRedisConnections, findRedisFaults, probeWrites, startProblem } from '../../src/redis/connections.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 
@@ -49,7 +50,7 @@ function arrange({
     return answers.promise
   }
   const check = createRedisCheck({
-    redis: { info } as unknown as Redis,
+    redis: { info, options: {} } as unknown as Redis,
     probe,
     allowVolatile,
     prefix: 'lockkeeper-eu',
@@ -118,6 +119,16 @@ describe('a Redis that rejects the user', () => {
       'StartError: The user in REDIS_URL has no right to use the keys {lockkeeper-eu}:*, or what a script needs (NOPERM). Give it all rights in deploy/redis/users.acl. Then restart.',
     )
   })
+})
+
+test('throws StartError for a database that Redis does not have', async () => {
+  const config = { redis: { url: new Secret(`${inject('redisUrl')}/99`), prefix: 'check', allowVolatile: false } } as Config
+  const connections = createRedisConnections(config, { log: { warn: () => {} }, lines: { write: () => {}, end: () => {} } as never })
+  onTestFinished(connections.close)
+
+  expect(String(await connections.reach().catch((error: unknown) => error))).toBe(
+    "StartError: REDIS_URL ends with the number of a database that Redis doesn't have. Remove the number.",
+  )
 })
 
 test('a Redis that could lose requests causes a StartError, or a warning if ALLOW_VOLATILE_REDIS is set', async () => {

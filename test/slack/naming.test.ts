@@ -6,14 +6,14 @@ const { inWords, inAll } = createNaming({ opsChannel: 'C0OPS00001', command: '/n
 const bare = createNaming({ opsChannel: undefined, command: '/nimbus' })
 
 test.each([
-  ['Tell the people who run Lockkeeper.', 'Tell the people who run Lockkeeper (<#C0OPS00001>).'],
-  ['The people who run Lockkeeper can add a rule.', 'The people who run Lockkeeper (<#C0OPS00001>) can add a rule.'],
+  ["Tell Lockkeeper's operators.", "Tell Lockkeeper's operators (<#C0OPS00001>)."],
+  ["Lockkeeper's operators can add a rule.", "Lockkeeper's operators (<#C0OPS00001>) can add a rule."],
   ['If it lasts, run the doctor command.', 'If it lasts, run `/nimbus doctor`.'],
   ['Nobody is named.', 'Nobody is named.'],
   // Not in what a person wrote, and not where the text would become longer than Slack accepts.
-  [`Rejected: ${code('ask the people who run Lockkeeper')}.`, 'Rejected: `ask the people who run Lockkeeper`.'],
+  [`Rejected: ${code("ask Lockkeeper's operators")}.`, "Rejected: `ask Lockkeeper's operators`."],
   [`Rejected: ${code('run the doctor command')}.`, 'Rejected: `run the doctor command`.'],
-  [`${'x'.repeat(1_970)} the people who run Lockkeeper`, `${'x'.repeat(1_970)} the people who run Lockkeeper`],
+  [`${'x'.repeat(1_970)} Lockkeeper's operators`, `${'x'.repeat(1_970)} Lockkeeper's operators`],
 ])('the operators are named with their channel, and the doctor with its command: %s', (text, named) => {
   expect(inWords(ownWords(text)).text).toBe(named)
   expect(inAll(notice(ownWords(text)))).toEqual(notice(ownWords(named)))
@@ -21,8 +21,8 @@ test.each([
 })
 
 test('plain text, where Slack shows no mention, names nobody, and neither does a bot without a channel for operators', () => {
-  const view = { blocks: [{ type: 'plain_text', text: 'Tell the people who run Lockkeeper.' }] }
-  const message = notice(mrkdwn`Tell the people who run Lockkeeper.`)
+  const view = { blocks: [{ type: 'plain_text', text: "Tell Lockkeeper's operators." }] }
+  const message = notice(mrkdwn`Tell Lockkeeper's operators.`)
 
   expect(inAll(view)).toEqual(view)
   expect(bare.inAll(message)).toEqual(message)

@@ -171,7 +171,7 @@ function searchNotes({ searched, unreadable, since, isCut, isWhole }: Awaited<Re
   if (searched === 0) return []
   const entries = `${isWhole ? 'all' : 'the newest'} ${searched.toLocaleString('en-US')}`
   const back = since === undefined ? '' : mrkdwn`, back to ${dateTime(since)}`
-  const broken = mrkdwn` *${unreadable} of them can't be read.* The people who run Lockkeeper can check them with ${code('npm run audit:verify')}.`
+  const broken = mrkdwn` *${unreadable} of them can't be read.* Lockkeeper's operators can check them with ${code('npm run audit:verify')}.`
   const older = isCut ? ' Older requests may match: add words to see them.' : ''
   return [mrkdwn`Entries searched: ${entries}${back}.${older}${unreadable > 0 ? broken : ''}`]
 }

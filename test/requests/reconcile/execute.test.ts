@@ -257,7 +257,7 @@ describe('an account that cannot be read before the write', () => {
     await withKey.execute(approvedRequest())
     expect(withKey.steps).toEqual([{ name: 'drop', to: 'not-started' }])
     expect(withKey.reported).toEqual([
-      `${unread} The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.`,
+      `${unread} The account API rejects Lockkeeper's API key (401). Lockkeeper's operators must set a valid INFRA_API_KEY.`,
     ])
 
     const busy = approvedMove(0, { now: 999_000 + 1_800_000, unread: limited })
