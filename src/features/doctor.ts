@@ -383,14 +383,14 @@ async function readUnreadable(app: App): Promise<Fact<'groups'>> {
   return (await Promise.all(read)).flatMap(({ why, ...each }) => (why ? [{ ...each, reading: { is: 'unreadable', why } }] : []))
 }
 
-/** What is wrong with the ids of Slack in the configuration. `madeUp`: those that Slack does not have, so that the start fails. */
-export async function checkIds(app: App): Promise<{ madeUp: string[]; warnings: string[] }> {
+/** What is wrong with the ids of Slack in the configuration. `wrong`: those that Slack does not have. */
+async function checkIds(app: App): Promise<{ wrong: string[]; warnings: string[] }> {
   const [found, { results }] = await Promise.all([readFact(() => readUnreadable(app)), examine(app, ['channels'])])
   const unreadable = isUnread(found) ? [] : found
   const unchecked = isUnread(found) ? [unknown(mrkdwn`Couldn't check the people of the policy: ${found.why}.`)] : []
   const textOf = ({ words, fix }: Found) => toPlainText(joinMrkdwn([words, ...(fix ? [fix] : [])], ' '))
   const others = [...unchecked, ...judgeGroups(unreadable.filter((each) => !isMadeUp(each))), ...results.filter(({ is }) => is !== 'ok')]
-  return { madeUp: judgeGroups(unreadable.filter(isMadeUp)).map(textOf), warnings: others.map(textOf) }
+  return { wrong: judgeGroups(unreadable.filter(isMadeUp)).map(textOf), warnings: others.map(textOf) }
 }
 
 /** Whether alerts lead to requests. No line if alerts are not set up. Another check finds whether Lockkeeper is in their channels. */
@@ -652,6 +652,7 @@ export const checkSetup = { create }
 function create(app: App, setup: Setup): Feature {
   const says = (words: Mrkdwn) => async (click: Click) => void (await click.answer.ephemeral(notice(words)))
   return {
+    checkStart: () => checkIds(app),
     commands: [
       {
         words: 'doctor',

@@ -84,7 +84,7 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   tell(app, lifted)
   await wakeHeld(app)
   const still = freezesOfPolicy(ofPolicy)
-  return mrkdwn`:sunny: *Unfrozen.* What is due starts now, in the order of the approvals.${still ? mrkdwn` ${still}` : ''}`
+  return mrkdwn`:sunny: *Unfrozen.* What is due starts now.${still ? mrkdwn` ${still}` : ''}`
 }
 
 async function press(app: App, setup: Setup, { value, origin, answer, onHome }: Click): Promise<void> {

@@ -40,6 +40,8 @@ export interface Feature extends FeatureHandlers {
   changes?: Change[]
   /** What one worker at a time repeats, while the policy permits a kind of change of this feature. */
   repeated?: Work[]
+  /** What the start asks Slack about the configuration. `wrong` ends it. */
+  checkStart?: () => Promise<{ wrong: string[]; warnings: string[] }>
 }
 
 export interface FeatureDefinition {

@@ -6,7 +6,6 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
-import { checkIds } from '../features/doctor.ts'
 import { createFeatures, type Feature } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
@@ -71,7 +70,7 @@ export function createBot(config: Config, outlets: Outlets) {
       name: 'Slack',
       async reach() {
         const identity = await people.slack.identity.reach()
-        await requireKnownIds(people)
+        await requireKnownIds(features, people.log)
         // Nothing waits for it: it only warns.
         void people.opsChannel?.check()
         return identity
@@ -123,10 +122,12 @@ export function createBot(config: Config, outlets: Outlets) {
 export type Bot = ReturnType<typeof createBot>
 
 /** A configuration with people whom Slack does not have ends in requests that nobody can approve. A Slack that is away is only a warning. */
-async function requireKnownIds(app: App): Promise<void> {
-  const { madeUp, warnings } = await checkIds(app)
-  if (madeUp.length > 0) throw new ConfigError(madeUp)
-  for (const warning of warnings) app.log.warn({ code: 'configuration-warning' }, warning)
+async function requireKnownIds(features: Feature[], log: App['log']): Promise<void> {
+  for (const { checkStart } of features) {
+    const { wrong, warnings } = (await checkStart?.()) ?? { wrong: [], warnings: [] }
+    if (wrong.length > 0) throw new ConfigError(wrong)
+    for (const warning of warnings) log.warn({ code: 'configuration-warning' }, warning)
+  }
 }
 
 /** *Create key* changes the account in the process that gets the click. */

@@ -261,11 +261,7 @@ describe('a machine has limits:', () => {
       await world.records.redis.del(world.records.keys.machineCalls('machine:ci'))
     }
     const { status, headers, json } = await rename(20)
-    expect([status, json.code, json.detail]).toEqual([
-      429,
-      'too-many',
-      expect.stringContaining('You made 20 requests in the last 10 minutes'),
-    ])
+    expect([status, json.code, json.detail]).toEqual([429, 'too-many', expect.stringContaining('you made 20 requests in 10 minutes')])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(400)
     // The key of a refused request stays free.
     await world.records.redis.del(world.records.keys.requested('machine:ci'))
@@ -371,7 +367,7 @@ describe('a fault', () => {
     world.slack.faults.add({ method: 'chat.postMessage', kind: 'error', error: 'restricted_action' })
 
     const { status, json } = await send()
-    expect([status, json.detail]).toEqual([422, expect.stringMatching(/Nothing was requested/)])
+    expect([status, json.detail]).toEqual([422, expect.stringMatching(/nothing was requested/)])
     expect(await world.records.all()).toEqual([])
     expect(await send()).toMatchObject({ status: 201 })
     await untilCard(world.slack, /ci \(machine\) needs approval/)

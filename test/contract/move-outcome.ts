@@ -35,7 +35,7 @@ async function outcomeOf(work: () => Promise<Preflight<MoveFacts>>): Promise<Out
   }
 }
 
-const phrases = { status: /active/, server: /no server/, project: /project/, site: /site/ }
+const phrases = { status: /active/, server: /unassigned/, project: /project/, site: /site/ }
 
 /** Expects a refusal exactly if a reason is visible, with its values. Otherwise expects that exactly the unknown members are listed. */
 export function expectVisible(objects: MoveObjects, outcome: Outcome): void {

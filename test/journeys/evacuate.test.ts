@@ -58,7 +58,7 @@ describe('an evacuation', () => {
     await ada.command('/infra moves', { channel: ops })
     expect((await untilShown(slack, people.ada, /in progress/)).text).toMatch(/moving, 0 of 3 moved/)
     await ada.openHome()
-    expect(await homeOf(people.ada)).toMatch(/moving, \d of \d+ moved, since </)
+    expect(await homeOf(people.ada)).toMatch(/Moving, \d of \d+ moved, since </)
     await untilReport(slack, card.ts, /Done/)
     await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight')).toBe(0)
     expect(await figure(world, 'lockkeeper_move_duration_seconds_count', '\\{state="done"\\}')).toBe(3)

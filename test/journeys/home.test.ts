@@ -99,7 +99,7 @@ describe('the Home tab', () => {
       await world.ada.click(card, 'Withdraw')
       await untilCard(world.slack, new RegExp(`Withdrawn.*${elasticIp.address}`))
     }
-    const shown = () => wordsOf(world, people.ada).match(/Open the request/g)?.length
+    const shown = () => wordsOf(world, people.ada).match(/\|Open>/g)?.length
     const home = await openHome(world, people.ada, /Your requests \(6\).*Show more/)
     expect(shown()).toBe(5)
 

@@ -61,7 +61,7 @@ describe('a change that is scheduled', () => {
     for (const home of [own, approvers, others]) {
       expect(home).toContain('Scheduled (1)')
       expect(home).not.toMatch(/In progress|Your requests/)
-      expect(home).toMatch(/starts <!date\^\d+\^{time} {date_long_pretty}/)
+      expect(home).toMatch(/Starts <!date\^\d+\^{time} {date_long_pretty}/)
     }
     const canWithdraw = [own, approvers, others].map((home) => home.includes('"Withdraw"'))
     expect(canWithdraw).toEqual([true, false, false])

@@ -38,7 +38,7 @@ test('a channel is told once of an address that somebody else moves, and not of 
 
   const third = world.accountApi.world.third(moved.id)
   world.accountApi.world.moveBehindOurBack(moved.id, third.id)
-  const later = await untilCard(world.slack, new RegExp(`${moved.address}.* to \`${third.hostname}\` outside Lockkeeper\\. Author unknown`))
+  const later = await untilCard(world.slack, new RegExp(`${moved.address}.* to ${third.hostname} outside Lockkeeper\\. Author unknown`))
   expect(later.text).toContain('<@U0ADA00001>')
   expect(told(world, ops, /outside Lockkeeper/)).toHaveLength(2)
 })

@@ -27,7 +27,7 @@ async function request(world: MachineWorld, body: object, approve = true) {
   return { state, text, thread }
 }
 
-const notCovered = /No policy rule covers it anymore\. Nothing was sent or changed\./
+const notCovered = /No policy rule covers it anymore\. Nothing was changed\./
 
 test.each<[what: string, more: object, until: RegExp, state: string, why: RegExp]>([
   ['undecided', {}, /needs approval/, 'expired', /The policy no longer lets this machine request it\. Nothing was done\./],
@@ -74,5 +74,5 @@ test('of an evacuation, what was not sent is not sent, and its message says so',
 
   await expect
     .poll(made.text, { timeout: 15_000 })
-    .toMatch(/Partly done.* 1 of 2 moved\.\n.*`203\.0\.113\.13` {2}not started\. No policy rule/)
+    .toMatch(/Partly done.* 1 of 2 moved\.\n.*`203\.0\.113\.13` {2}not started\. No policy rule/s)
 })

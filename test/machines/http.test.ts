@@ -15,7 +15,7 @@ test('a machine requests, a person approves, and the machine learns how it ends'
   expect(message).toMatch(/^ci \(machine\) needs approval from @oncall by /)
   const card = await untilCard(world.slack, /ci \(machine\) needs approval from <!subteam\^S0ONCALL01>/)
   expect(card.text).toContain('Reason: `Deploy 42 <!channel>`'.replace('<!channel>', '&lt;!channel&gt;'))
-  expect(card.text).toContain('Link from ci (machine), not checked: <https://ci.example.com/jobs/42|open it> (`ci.example.com`)')
+  expect(card.text).toContain('Unchecked link: <https://ci.example.com/jobs/42|open it> (`ci.example.com`)')
   expect(JSON.stringify(card.blocks)).not.toMatch(/Withdraw|<@machine|@ci\b/)
 
   const waiting = world.call(`GET ${links.self}?wait=60`)

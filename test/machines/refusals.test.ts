@@ -70,19 +70,19 @@ const refusals: Record<string, Refused> = {
     'ip.move': ['203.0.113.80', 'bastion-1'],
     'ip.evacuate': undefined,
     'vm.rename': undefined,
-    says: /can only be moved within its project/,
+    says: /it can't leave its project/,
   },
   'another site': {
     'ip.move': ['203.0.113.10', 'edge-fra-1'],
     'ip.evacuate': ['web-1', 'edge-fra-1'],
     'vm.rename': undefined,
-    says: /only be moved within its site/,
+    says: /it can't leave its site/,
   },
   'another project': {
     'ip.move': ['203.0.113.10', 'kafka-1'],
     'ip.evacuate': ['web-1', 'kafka-1'],
     'vm.rename': undefined,
-    says: /only be moved within its project/,
+    says: /it can't leave its project/,
   },
   'what is so already': {
     'ip.move': ['203.0.113.10', 'web-1'],
@@ -244,10 +244,11 @@ describe('what Slack refuses is refused in the same words over HTTP, over MCP an
 
   test('if the person has as many requests as one may', async () => {
     const world = await open(policy, { OPEN_REQUESTS_PER_PERSON: '1' })
-    await world.type('vm rename preview-2 preview-3')
+    await world.ada.command('/infra vm rename preview-2 preview-3', { channel: ops })
+    await untilCard(world.slack, /preview-3[^]*needs approval/)
     for (const [kind, { command, tool }] of Object.entries(kinds) as [Kind, (typeof kinds)[Kind]][]) {
       const said = await world.type([command, ...usual[kind]].join(' '))
-      expect(said).toMatch(/You already have 1 request waiting for approval/)
+      expect(said).toMatch(/you have 1 request waiting for approval, the limit/)
       expect((await world.tool(tool, { ...argumentsOf(kind, usual[kind]), channel: ops })).text).toBe(said)
     }
   })

@@ -61,7 +61,7 @@ describe("Slack's assistant", () => {
       (await world.tool('propose_move', { ...world.move, channel }, { userId })).text
 
     expect(await ask(undefined)).toMatch(/^Name the channel/)
-    expect(await ask('C0RANDOM01')).toMatch(/^No policy rule allows moving an Elastic IP in this channel\. Request it in/)
+    expect(await ask('C0RANDOM01')).toMatch(/^No policy rule allows moving an Elastic IP here\. Request it in/)
     expect(await ask(general, people.chiara)).toMatch(/^Slack doesn't list you as a member of this channel/)
     Object.assign(leaver ?? {}, { deleted: true })
     expect(await ask(ops, people.ben)).toMatch(/^Deactivated accounts can't/)

@@ -101,7 +101,7 @@ test('two hours later the window is open, so that a move which waited for it is 
   expect(accountApi.journal.writes()).toHaveLength(writes + 1)
   expect(textOf(undecided.card)).toContain('needs approval')
 
-  await slack.until(() => slack.thread(ops, undecided.card.ts).some(({ text }) => /still needs approval/.test(text)))
+  await slack.until(() => slack.thread(ops, undecided.card.ts).some(({ text }) => /” needs approval/.test(text)))
 
   await use({ id: 'hours-later' })
   await slack.until(() => /expired/i.test(textOf(undecided.card)))
