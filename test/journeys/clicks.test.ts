@@ -239,8 +239,8 @@ test('every button is answered once, for every person and every state of the req
     [
       "*Your new API key ci-deploy* It is in this message, only visible to you.",
       "Guests can't use Lockkeeper. Ask a full member.",
-      "This request is older than 30 days, or Redis lost it, so nothing was done. Run the command again, or see \`/infra audit\`.",
       "People from other workspaces can't use Lockkeeper. Ask a full member.",
+      "This request is older than 30 days, or Redis lost it, so nothing was done. Run the command again, or see \`/infra audit\`.",
       "shows the details of the request",
     ]
   `)

@@ -58,7 +58,7 @@ describe('Look up in Lockkeeper', () => {
       "*\`203.0.113.10\`*  Elastic IP, active
       On web-1 (on)
       Storefront  ·  ASH  ·  \`eip_…\` [Move…]
-      (Open request: Move \`203.0.113.10\`: web-1 → web-2, waiting for approval  ·  requested by <@U0ADA00001>  ·  <https://…|Open the request>)
+      (Open request: Move \`203.0.113.10\`: web-1 → web-2, waiting for approval  ·  by <@U0ADA00001>  ·  <https://…|Open>)
 
       *kafka-3*  server, off
       No Elastic IPs
