@@ -77,7 +77,8 @@ describe('a move', () => {
 
     expect((await untilCard(world.slack, /Withdrawn/)).text).toMatch(words)
     // Others than the requester call the requester.
-    if (who === 'ben') await untilReport(world.slack, card.ts, /^<@U0ADA00001> .*\*Withdrawn\* by .*Nothing was done\. To retry/)
+    if (who === 'ben')
+      await untilReport(world.slack, card.ts, /^<@U0ADA00001> .*\*Withdrawn\* by .*Nothing was done\. Above: \*Request again\*/)
     const { store, all, audit } = openRecords(world)
     const [request] = await all()
     if (!request) throw new Error('there is no request')

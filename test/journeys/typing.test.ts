@@ -4,6 +4,7 @@ import { writeKeyName } from '../../src/domain/account.ts'
 import { signEnd } from '../../src/domain/key-ends.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
+import { startWorldUnder } from './policy-world.ts'
 import { ops, people, requestMove, shareWorld, startWorld, untilShown, type World } from './world.ts'
 
 const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
@@ -106,10 +107,12 @@ test('the form of a rotation offers the keys except the bot’s own', async () =
 
 test("Lockkeeper's operators are named with their channel in answers, and in a form that is refused", async () => {
   const named = `ockkeeper's operators (<#${ops}>)`
-  const world = await startWorld({ env: { OPS_CHANNEL: ops, OPERATORS: people.chiara } })
+  const world = await startWorldUnder('rules: [{ name: staging, kinds: [vm.rename], request: everyone, approve: [S0ONCALL01] }]', {
+    env: { OPS_CHANNEL: ops },
+  })
 
   await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-  expect((await untilShown(world.slack, people.ada, /can't request this here/)).text).toContain(named)
+  expect((await untilShown(world.slack, people.ada, /No policy rule allows/)).text).toContain(named)
   await world.ada.command('/infra ip move', { channel: ops })
   await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
 })

@@ -106,7 +106,7 @@ const refusals: Record<string, Refused> = {
     'ip.move': ['203.0.113.80', 'kafka-2'],
     'ip.evacuate': ['kafka-1', 'kafka-2'],
     'vm.rename': ['airflow-1', 'airflow-2'],
-    says: /^You can't request this here/,
+    says: /^Only @chiara can request this here/,
   },
   'no approver left': {
     'ip.move': ['203.0.113.100', 'runner-1'],
@@ -152,7 +152,7 @@ const inApi: [RegExp, (...found: string[]) => string][] = [
 /** And a machine is no person, who could ask another one, or be counted among the approvers. */
 const forMachine: [RegExp, (...found: string[]) => string][] = [
   [
-    /^You can't request this here\..*$/,
+    /^Only .* can request this here\.$/,
     () => "Nothing was requested: the rule “data” doesn't name ci (machine). Lockkeeper's operators can add it.",
   ],
   [/ besides you(?=\.)/, () => ''],

@@ -54,7 +54,7 @@ export function requestChange(kind: ModelRequest['kind'], number: number, reques
 
       function isFitting(requester: Name, said: string): boolean {
         if (requester === guest) return said.startsWith("Guests can't")
-        if (!allowed.includes(requester)) return said.startsWith("You can't request this here")
+        if (!allowed.includes(requester)) return said.endsWith('can request this here.')
         // A worker may be posting the card already.
         const isYes = /^Request (posted|recorded)\b/.test(said)
         return requester === by ? isYes : said !== '' && !isYes && !saysRedisIsAway(said)
