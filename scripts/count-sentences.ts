@@ -9,6 +9,11 @@ const documents = globSync('test/messages/*.md').toSorted()
 const marks =
   /:[a-z_]+:|(?<=^(?:Reason|Rejected because|Requested because|(?:Reason for the emergency approval|Emergency reason)): ).*|(?:, (?:primary|danger|asks once more))+(?=\])|^[a-z-]+: |^(?:to check|small print): | → nothing to do$/g
 
+/** What has a digit is an address, an id or a time: data, and not a word. */
+function wordsIn(text: string): number {
+  return (text.match(/\p{L}[^\s·|→]*/gu) ?? []).filter((word) => !/\d/.test(word)).length
+}
+
 /** Sections of the document by their headings, each with the words that people read, once: a notification repeats its message. */
 function sectionsOf(text: string): Map<string, number> {
   const parts = text.split(/^## /m).slice(1)
@@ -20,7 +25,7 @@ function sectionsOf(text: string): Map<string, number> {
         .map((line) => line.replaceAll(marks, ''))
         .join(' ')
         .replaceAll(/<[^>|]*\|([^>]*)>/g, '$1')
-      return [heading, shown.match(/[\p{L}\p{N}][^\s·|→]*/gu)?.length ?? 0]
+      return [heading, wordsIn(shown)]
     }),
   )
 }

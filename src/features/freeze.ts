@@ -66,7 +66,7 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
   const until = read ? read.at : undefined
   const record = await app.freezes.set({ isOn: true, until, by: userId, reason, channelId })
   tell(app, record)
-  const end = until === undefined ? 'somebody lifts it' : timeWords(until, zone)
+  const end = until === undefined ? 'lifted' : timeWords(until, zone)
   const replaces = record.ends === undefined ? '' : ' This replaces the freeze that was on.'
   const unposted =
     (await app.directory.hasBot(channelId)) === false ? " Lockkeeper isn't in this channel, so it can't tell the others here." : ''

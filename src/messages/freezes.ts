@@ -21,10 +21,10 @@ const problems: Record<FreezeProblem, string> = {
   'unknown-key': "was signed with a key that Lockkeeper doesn't have",
 }
 
-/** `by @ada until 6:00 PM today`, `by @ada until somebody lifts it` */
+/** `by @ada until 6:00 PM today`, `by @ada until lifted` */
 export function frozenWords({ by, because, until }: Pick<FreezeRecord, 'by' | 'because' | 'until'>): Mrkdwn {
   const who = by === undefined ? mrkdwn`by Lockkeeper${because ? ` ${causes[because]},` : ''}` : mrkdwn`by ${mention(by)}`
-  return mrkdwn`${who} until ${until === undefined ? 'somebody lifts it' : dayAndTime(until)}`
+  return mrkdwn`${who} until ${until === undefined ? 'lifted' : dayAndTime(until)}`
 }
 
 /** For operators, on a freeze whose record cannot be trusted. */
@@ -42,7 +42,7 @@ interface Shown {
 /** A message of a freeze that was set or lifted, or is over by its time. */
 export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton }: Shown): Message {
   const { number, isOn, by, from, ends } = record
-  if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* It was on since ${dateTime(from)}. ${startsInOrder}`))
+  if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
   const after = hasEnded ? ' *It has ended.*' : ' No change starts.'
@@ -95,7 +95,7 @@ export function frozenBlocks(
 export function policyFreezeWords({ name, to }: Freeze, isOver: boolean): Mrkdwn {
   return isOver
     ? mrkdwn`:sunny: The policy's freeze “${name}” is over. ${startsInOrder}`
-    : mrkdwn`:snowflake: The policy's freeze “${name}” is on until ${dayAndTime(to)}. Changes it covers don't start.`
+    : mrkdwn`:snowflake: The policy's freeze “${name}” is on until ${dayAndTime(to)}.`
 }
 
 export function notFrozen(ofPolicy: Freeze[]): Mrkdwn {

@@ -145,7 +145,7 @@ function stateLine(card: CardView, part: string): Mrkdwn {
   if (request.state === 'approved') {
     if (!handover) return mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
     const who = part === 'mine' ? 'press' : 'the requester can press'
-    return mrkdwn`${state}: ${who} *${handover.label}* on the request by ${dateTime(request.expiresAt)}`
+    return mrkdwn`${state}: ${who} *${handover.label}* by ${dateTime(request.expiresAt)}`
   }
   if (request.state === 'starting' || request.state === 'tracking')
     return mrkdwn`${state}${request.items ? ',' : ''} since ${dateTime(request.sentAt ?? request.createdAt)}`

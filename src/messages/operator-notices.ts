@@ -80,7 +80,7 @@ export function distrustedWatches(problem: WatchingProblem, key: string): Mrkdwn
 }
 
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
-  const what = areRemoved ? 'They are removed, as the audit says.' : 'They are kept for now.'
+  const what = areRemoved ? 'They are removed.' : 'They are kept for now.'
   return mrkdwn`:rotating_light: Audit entries older than 400 days were damaged. ${fault} ${what} Run ${code('npm run audit:verify')}, and find out who can write to Redis.`
 }
 

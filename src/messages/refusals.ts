@@ -257,8 +257,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this. These are: ${whoApproves(denial.approvers)}.`
     case 'not-a-freezer':
-      if (whoIsIn(denial.freezers).text === '')
-        return mrkdwn`The policy lets nobody freeze changes. Lockkeeper's operators can name somebody in a rule for ${code('freeze')}.`
+      if (whoIsIn(denial.freezers).text === '') return mrkdwn`No rule lets people freeze changes. Lockkeeper's operators can add one.`
       return mrkdwn`Only ${whoIsIn(denial.freezers)} can freeze changes.`
     case 'not-involved':
       return mrkdwn`Only ${whoIsInvolved(denial)} can stop or restart tracking.`

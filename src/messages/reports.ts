@@ -187,7 +187,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
     case 'resolved':
       return resolvedSentence(view)
     case 'outdated':
-      return mrkdwn`:warning: *The request message is out of date:* Slack refused its update. ${quotedTitle(description.title)} is *${stateWithCount(request, description.underway)}*. Steps: ${code(`${request.origin.command} audit ${shortId(request)}`)}`
+      return mrkdwn`:warning: *The request message is out of date.* ${quotedTitle(description.title)} is *${stateWithCount(request, description.underway)}*. Steps: ${code(`${request.origin.command} audit ${shortId(request)}`)}`
     case 'stopped':
       return stoppedSentence(view)
     case 'ended':

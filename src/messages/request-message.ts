@@ -143,7 +143,7 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
         : [details]
     case 'approved': {
       const hold = holdOf(request)
-      const lost = mrkdwn`${title}\nNothing was sent yet. A new request needs a new approval.`
+      const lost = mrkdwn`${title}\nNothing was sent yet.`
       return [
         ...(handover ? [make('handOver', handover.label, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
         ...(hold?.for === 'start' ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view, hold) })] : []),
@@ -258,7 +258,7 @@ function unseenStatus(items: ItemView[], since: number): Mrkdwn {
 function waitWords(waits: Waits | undefined): string {
   if (waits === undefined) return 'Starting.'
   if (waits.for === 'account') return "Waiting for the account API, which isn't answering. Nothing has changed."
-  if (waits.for === 'worker') return "Waiting: no worker of Lockkeeper is running. Lockkeeper's operators were told."
+  if (waits.for === 'worker') return "Waiting: no worker is running. Lockkeeper's operators were told."
   const limit = `${waits.perMinute ?? ''} ${waits.for === 'writes' ? 'changes' : 'reads'} a minute`
   return `Starts in about ${formatDuration(Math.max(1_000, waits.ms ?? 0))}: the account allows ${limit}.`
 }
@@ -275,7 +275,7 @@ function neededApproval(view: CardView): Mrkdwn {
   const approvers = whoIsAsked(request, rule)
   return approvers
     ? mrkdwn`${requester} needs approval from ${approvers} by ${deadlineWords(view)}.`
-    : mrkdwn`${requester} needs approval, but no policy rule covers this anymore. Nobody can approve it.`
+    : mrkdwn`${requester} needs approval, but no policy rule covers this anymore.`
 }
 
 /** Links the message, the alert or the job that it was requested from. Not on the Home tab, which is outside of the channel. */
@@ -515,10 +515,10 @@ function timeline(view: CardView): Mrkdwn[] {
     ...(request.approvals.some((approval) => approval.by === decision?.by) ? [] : [{ time: decidedAt, what: decisionWords(request) }]),
     { time: start, what: 'Scheduled start' },
     { time: startNow?.at, what: by('Started now', startNow?.by) },
-    { time: sentAt, what: 'Sent to the account API' },
+    { time: sentAt, what: 'Sent' },
     // A request with items is tracked before that.
     { time: request.items ? undefined : request.acceptedAt, what: 'Accepted' },
-    { time: lateAt, what: 'Reported as late' },
+    { time: lateAt, what: 'Late' },
     { time: unansweredSince, what: 'The account API stopped answering' },
     ...(state === 'rejected' ? [] : [{ time: endedAt, what: endWords(view) }]),
   ]

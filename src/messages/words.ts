@@ -237,7 +237,7 @@ export function heldBriefly(waits: Waits): Mrkdwn {
     case 'window':
       return mrkdwn`starts when ${holderOf(waits)} opens${at ? mrkdwn`, ${at}` : ''}`
     case 'freeze':
-      return mrkdwn`held by ${holderOf(waits)}${at ? mrkdwn`, until ${at}` : ' until somebody lifts it'}`
+      return mrkdwn`held by ${holderOf(waits)}${at ? mrkdwn`, until ${at}` : ' until lifted'}`
     case 'change':
       return mrkdwn`waits for ${holderOf(waits)}, about the same thing`
     default:

@@ -42,8 +42,8 @@ export const moveFindings = findings({
   'status-not-shown': finding("whether {address} is active (the account API doesn't show its status)"),
   'server-not-shown': finding("{address} is unassigned, or its server isn't active."),
   // The account shows none, or two with one slug and different ids.
-  'project-not-compared': finding('whether {server} is in the same project (not shown clearly)'),
-  'site-not-compared': finding('whether {server} is in the same site (not shown clearly)'),
+  'project-not-compared': finding('whether {server} is in the same project (not shown)'),
+  'site-not-compared': finding('whether {server} is in the same site (not shown)'),
   'names-not-compared': finding("whether another server is called {server} (couldn't read all servers)"),
 
   'server-not-on': finding('{server} has status {status}. Addresses on it answer only once it is on.'),

@@ -12,13 +12,13 @@ test('Details shows the life of a request while it waits, and once it is done', 
   await world.chiara.click(card, 'Withdraw', details)
   const waiting = await untilShown(world.slack, people.chiara, new RegExp(`\n•  ${time} Requested by <@${people.ada}>\n`))
   expect(waiting.text).toContain('needs approval from')
-  expect(waiting.text).not.toContain('Sent to the account API')
+  expect(waiting.text).not.toMatch(/ {2}Sent/)
 
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
   await world.ben.click(await untilCard(world.slack, /\*Done/), 'Details')
-  const done = await untilShown(world.slack, people.ben, /Sent to the account API/)
+  const done = await untilShown(world.slack, people.ben, / {2}Sent/)
   const later = '(?:at once|[^,\\n]+ later)'
-  const steps = [`Approved by <@${people.ben}>`, 'Sent to the account API', 'Accepted', 'Done']
+  const steps = [`Approved by <@${people.ben}>`, 'Sent', 'Accepted', 'Done']
   expect(done.text).toMatch(new RegExp(steps.map((what) => `•  ${time} ${what}, ${later}`).join('\n')))
 })

@@ -46,18 +46,18 @@ describe('a freeze', () => {
   test('holds what is approved until it is lifted. Then it starts in the order of the approvals', async () => {
     const world = await start()
     const begun = await freeze(world)
-    expect(begun.text).toMatch(/until somebody lifts it\. No change starts\./)
+    expect(begun.text).toMatch(/until lifted\. No change starts\./)
     expect(begun.text).toContain('the network is being rebuilt')
-    await untilSaid(world, general, /\*Frozen\* by <@U0BEN00001> until somebody lifts it\./)
+    await untilSaid(world, general, /\*Frozen\* by <@U0BEN00001> until lifted\./)
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(1)
 
     const moves: Awaited<ReturnType<typeof requestMove>>[] = []
     for (const skip of [0, 1, 2]) moves.push(await requestMove(world, { skip }))
-    for (const { card } of moves) expect(card.text).toContain('Held by a freeze until somebody lifts it.')
+    for (const { card } of moves) expect(card.text).toContain('Held by a freeze until lifted.')
     const inOrder = [2, 0, 1].flatMap((index) => moves[index] ?? [])
     for (const { card, elasticIp } of inOrder) {
       await world.ben.click(card, 'Approve')
-      await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Approved\\.\\* Held by a freeze until somebody lifts it`))
+      await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Approved\\.\\* Held by a freeze until lifted`))
     }
     expect(patchesOf(world)).toEqual([])
 
@@ -87,7 +87,7 @@ describe('a freeze', () => {
     await untilCard(world.slack, /Approved\.\* Held by a freeze, until <!date/)
 
     await untilReport(world.slack, card.ts, /Done/)
-    for (const channel of [ops, general]) await untilSaid(world, channel, /\*The freeze is over\.\* It was on since <!date/)
+    for (const channel of [ops, general]) await untilSaid(world, channel, /\*The freeze is over\.\* What is due/)
     await wait(3_000)
 
     for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is over|Frozen\*|Unfrozen/)).toHaveLength(2)
@@ -175,7 +175,7 @@ describe('while everything is frozen', () => {
     await world.ben.click(card, 'Approve')
     await expect.poll(() => patchesOf(world).length).toBe(5)
     await freeze(world)
-    await untilCard(world.slack, /2 not sent yet: held by a freeze until somebody lifts it\.\n\*5 of 7 moved\*/)
+    await untilCard(world.slack, /2 not sent yet: held by a freeze until lifted\.\n\*5 of 7 moved\*/)
     await wait(2_000)
     expect(patchesOf(world)).toHaveLength(5)
 
@@ -244,7 +244,7 @@ describe('while everything is frozen', () => {
     const world = await start()
     await freeze(world)
     await world.ada.command('/infra vm rename preview-1 preview-2', { channel: ops })
-    await untilCard(world.slack, /preview-1.*Held by a freeze until somebody lifts it/s)
+    await untilCard(world.slack, /preview-1.*Held by a freeze until lifted/s)
     expect(patchesOf(world)).toEqual([])
 
     await unfreeze(world)
@@ -299,7 +299,7 @@ describe('an emergency approval', () => {
 })
 
 describe('a record of the freeze that cannot be trusted', () => {
-  test('holds everything until somebody lifts it, and the operators are told', async () => {
+  test('holds everything until lifted, and the operators are told', async () => {
     const world = await start()
     const { redis, keys } = world.records
     await freeze(world)
@@ -318,7 +318,7 @@ describe('a record of the freeze that cannot be trusted', () => {
       await spoil()
       const { card, elasticIp } = await requestMove(world, { skip })
       await world.ben.click(card, 'Approve')
-      await untilCard(world.slack, new RegExp(`${elasticIp.address}.*Approved\\.\\* Held by a freeze until somebody lifts it`, 's'))
+      await untilCard(world.slack, new RegExp(`${elasticIp.address}.*Approved\\.\\* Held by a freeze until lifted`, 's'))
       await untilSaid(world, general, words)
       expect(patchesOf(world)).toHaveLength(skip)
       await unfreeze(world)
@@ -340,7 +340,7 @@ describe('a record of the freeze that cannot be trusted', () => {
   })
 })
 
-test('where Redis lost its data, Lockkeeper freezes everything by itself, until somebody lifts it', async () => {
+test('where Redis lost its data, Lockkeeper freezes everything by itself, until lifted', async () => {
   const world = await start()
   const { redis, keys } = world.records
   await requestMove(world)
@@ -350,7 +350,7 @@ test('where Redis lost its data, Lockkeeper freezes everything by itself, until 
 
   const { card } = await requestMove(world, { skip: 1 })
   await world.ben.click(card, 'Approve')
-  await untilCard(world.slack, /Approved\.\* Held by a freeze until somebody lifts it/)
+  await untilCard(world.slack, /Approved\.\* Held by a freeze until lifted/)
   await restart(world)
   await wait(3_000)
   expect(patchesOf(world)).toEqual([])

@@ -91,7 +91,7 @@ describe('a move that was requested for later', () => {
     await world.ben.command('/infra freeze because the network is being rebuilt', { channel: ops })
     await untilShown(world.slack, people.ben, /Frozen until/)
     await world.ben.click(now(), 'Start now')
-    await untilShown(world.slack, people.ben, /Nothing was changed\. It can't start now: held by a freeze until somebody lifts it\./)
+    await untilShown(world.slack, people.ben, /Nothing was changed\. It can't start now: held by a freeze until lifted\./)
 
     await world.ben.command('/infra unfreeze', { channel: ops })
     await untilShown(world.slack, people.ben, /Unfrozen/)

@@ -261,7 +261,7 @@ describe('a machine reads what holds its change, as people do on the message, be
     .replaceAll('approve:', 'window: far, approve:')
 
   test.each([
-    ['a freeze', policy, true, /Held by a freeze until somebody lifts it/],
+    ['a freeze', policy, true, /Held by a freeze until lifted/],
     ['a window', windowed, false, /(Starts|until) .*the window “far” opens/],
   ])('%s', async (_, yaml, isFrozen, words) => {
     const world = await open(yaml)

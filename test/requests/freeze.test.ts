@@ -153,7 +153,7 @@ const tampered: [string, (world: History) => Promise<unknown>, string][] = [
 ]
 
 describe.each(tampered)('a record that was %s', (_, tamper, problem) => {
-  test('holds everything in the process that set it, in one that read it before, and after a restart, until somebody lifts it', async () => {
+  test('holds everything in the process that set it, in one that read it before, and after a restart, until lifted', async () => {
     const world = await withHistory()
     const { first, startProcess, letPass, redis, keys } = world
     const reader = startProcess()

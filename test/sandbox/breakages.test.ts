@@ -203,7 +203,7 @@ test('Ben freezes all changes, and what was approved meanwhile is done once he l
   expect((await use({ id: 'freeze', on: true })).said).toBe('Ben has frozen all changes. See #ops.')
   // Ada has used up her share of the reads.
   const { card, cardNow } = await requestMove(2, chiara)
-  expect(card.text).toContain('Held by a freeze until somebody lifts it.')
+  expect(card.text).toContain('Held by a freeze until lifted.')
   await slack.as(ben).click(card, 'Approve')
   await slack.until(() => /Approved\.\* Held by a freeze/.test(cardNow()?.text ?? ''))
   expect(accountApi.journal.writes()).toHaveLength(writes)
