@@ -54,7 +54,7 @@ describe('somebody with write access to Redis cannot send a change', () => {
     const move = await attack.requestMove()
     await attack.write(move.request, fields(move.request))
 
-    await attack.expectRefused(move, code, /no longer matches what was approved|approvals in Redis aren't genuine/)
+    await attack.expectRefused(move, code, /doesn't match what was approved|approvals in Redis aren't genuine/)
     expect(attack.accountApi.journal.writes()).toEqual([])
   })
 
@@ -92,7 +92,7 @@ describe('somebody with write access to Redis cannot send a change', () => {
     await change(attack)
     await attack.write(move.request, { state: 'approved' })
 
-    await attack.expectRefused(move, 'already-sent', /it was sent before/)
+    await attack.expectRefused(move, 'already-sent', /it was already sent/)
     expect(attack.accountApi.journal.writes()).toHaveLength(1)
   })
 
@@ -114,7 +114,7 @@ describe('somebody with write access to Redis cannot send a change', () => {
     await attack.write(move.request, { state: 'approved' })
 
     const report = await untilReport(attack.slack, move.card.ts, /Not started/)
-    expect(report.text).toMatch(/it was sent before/)
+    expect(report.text).toMatch(/it was already sent/)
     await expect(attack.records.audit()).rejects.toThrow(/Entry 3 was rewritten/)
     expect(attack.accountApi.journal.writes()).toHaveLength(1)
   })
@@ -143,7 +143,7 @@ describe('somebody with write access to Redis cannot send a change', () => {
     await attack.write(move.request, { state: 'waiting' })
     await attack.ben.click(move.card, 'Approve')
     await attack.records.redis.zadd(attack.records.keys.due, 0, move.request.id)
-    await attack.expectRefused(move, 'already-ended', /it had already ended/)
+    await attack.expectRefused(move, 'already-ended', /it already ended/)
     expect(attack.accountApi.journal.writes()).toEqual([])
   })
 })

@@ -132,7 +132,7 @@ describe('the Home tab', () => {
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
     await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
     const approved = await untilCard(world.slack, /\*Approved\.\*/)
-    const home = await openHome(world, people.ada, /Approved: press \*Create key\* on the request by/)
+    const home = await openHome(world, people.ada, /Approved: press \*Create key\* by/)
     expect(wordsOf(world, people.ada)).not.toContain('"text":"Create key"')
 
     const elements = ((approved.blocks ?? []) as unknown as Block[]).flatMap(({ elements: some = [] }) => some)
