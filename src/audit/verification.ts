@@ -204,7 +204,6 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   let removedThrough = 0
   let keptSince: number | undefined
   let uncertain = 0
-  let lost = 0
   const losses: Loss[] = []
   const changedBefore: number[] = []
   /** Of the last entries. When a loss is noted, at most a few notes are on their way into the chain. */
@@ -252,9 +251,7 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     return missing.filter((number) => {
       const before = entries.get(sorted.findLast((each) => each < number) ?? 0) ?? 0
       const after = entries.get(sorted.find((each) => each > number) ?? 0) ?? 0
-      const isLost = losses.some(({ seq, kept }) => before < seq && after > kept.seq - mayBeMixed)
-      if (isLost) lost += 1
-      return !isLost
+      return !losses.some(({ seq, kept }) => before < seq && after > kept.seq - mayBeMixed)
     })
   }
 
@@ -285,7 +282,7 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
   }
 
-  return { onEntry, breaks, faultsAtBeginning, losses, unseen: () => ({ uncertain, lost }) }
+  return { onEntry, breaks, faultsAtBeginning, losses, uncertain: () => uncertain }
 }
 
 const answerMs = 5_000
@@ -300,14 +297,13 @@ function wholeSentence({ first, last, count }: Walk, losses: Loss[], matched: nu
   const grouped = (number: number) => number.toLocaleString('en-US')
   const older = first.seq > 1 ? ` (${grouped(first.seq - 1)} older ones were removed because of their age)` : ''
   const span = `from ${utc(first.at)} to ${utc(last.entry.at)} (UTC), last hash ${last.hash.slice(0, 16)}…`
-  const { uncertain = 0, lost = 0 } = trusted?.unseen() ?? {}
+  const uncertain = trusted?.uncertain() ?? 0
   const whole = losses.length > 0 ? 'The chain is whole before and after Redis lost data' : 'The chain is whole'
   return [
     `${whole}: ${grouped(count)} ${count === 1 ? 'entry' : 'entries'}${older}, ${span}.`,
-    ...(matched > 0 ? [`The log matches (${grouped(matched)} entries).`] : []),
+    ...(matched > 0 ? [`The log matches in ${grouped(matched)} ${matched === 1 ? 'entry' : 'entries'}.`] : []),
     trusted ? 'All signatures are genuine.' : notChecked,
     ...(uncertain > 0 ? [`Redis did not confirm ${notes(uncertain)}, which may be missing.`] : []),
-    ...(lost > 0 ? [`With the lost data, ${notes(lost)} went missing.`] : []),
   ].join(' ')
 }
 

@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import type { Freeze } from '../domain/policy.ts'
 import { type FreezeNow, type FreezeProblem, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
 import { actions, button, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
-import { dateTime, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
@@ -41,7 +41,7 @@ interface Shown {
 
 /** A message of a freeze that was set or lifted, or is over by its time. */
 export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton }: Shown): Message {
-  const { number, isOn, by, from, ends } = record
+  const { number, isOn, by, ends } = record
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'

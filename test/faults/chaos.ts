@@ -74,7 +74,7 @@ export async function runChaos(options: ChaosOptions) {
   const isFaulty = () => Date.now() - startedAt < faultsMs * (faults.isUnused() ? 4 : 1)
   const cardTexts = () => slack.texts(ops).filter(({ isBot }) => isBot)
   const cardsThatSay = (fits: RegExp) => cardTexts().flatMap(({ text, ts }) => (fits.test(text) ? [ts] : []))
-  const ids = accountApi.world.elasticIps().map(({ id }) => id)
+  const addresses = accountApi.world.elasticIps().map(({ address }) => address)
   let redisKills = 0
   let resting = false
   const requesting: Promise<void>[] = []
@@ -89,8 +89,8 @@ export async function runChaos(options: ChaosOptions) {
 
   async function requestAll(): Promise<void> {
     for (let index = 0; index < requests; index += 1) {
-      const id = ids[index] ?? ''
-      requesting.push(requestOne(`ip move ${id} ${places.to}`, id, index))
+      const address = addresses[index] ?? ''
+      requesting.push(requestOne(`ip move ${address} ${places.to}`, address, index))
       if (index % movesPerKey === 0) requesting.push(requestOne(`keys create chaos-${index}`, `chaos-${index}`, index))
       const rack = Math.floor((index * evacuations) / requests)
       if (rack !== Math.floor(((index - 1) * evacuations) / requests))
@@ -128,7 +128,7 @@ export async function runChaos(options: ChaosOptions) {
         .click({ channel: ops, ts }, button)
         .catch(() => undefined)
     while (!resting) {
-      named = new Set(cardTexts().flatMap(({ text }) => text.match(/\beip_\w+|\b(?:chaos|rack)-\d+/g) ?? []))
+      named = new Set(cardTexts().flatMap(({ text }) => text.match(/\b\d+(?:\.\d+){3}|\b(?:chaos|rack)-\d+/g) ?? []))
       for (const ts of cardsThatSay(/needs approval from/)) {
         if (isTooEarly(ts, 1_500)) continue
         const others = pressed.size

@@ -107,7 +107,7 @@ test('the form of a rotation offers the keys except the bot’s own', async () =
 
 test("Lockkeeper's operators are named with their channel in answers, and in a form that is refused", async () => {
   const named = `ockkeeper's operators (<#${ops}>)`
-  const world = await startWorldUnder('rules: [{ name: staging, kinds: [vm.rename], request: everyone, approve: [S0ONCALL01] }]', {
+  const world = await startWorldUnder('rules: [{ name: staging, changes: [vm.rename], request: everyone, approve: [S0ONCALL01] }]', {
     env: { OPS_CHANNEL: ops },
   })
 

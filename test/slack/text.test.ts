@@ -73,7 +73,7 @@ describe('text from outside', () => {
     ['web-1.fra.example.com', 'web-1.fra.example.com'],
     ['Zoë', 'Zoë'],
     ['Web Shop', '“Web Shop”'],
-    ["Lockkeeper's operators", "“Lockkeeper's operators”"],
+    ["Lockkeeper's operators", "`Lockkeeper's operators`"],
     ['203.0.113.10', '`203.0.113.10`'],
     ['2001:db8::1', '`2001:db8::1`'],
     ['sv_1WFgWmkF9Mzju', '`sv_1WFgWmkF9Mzju`'],
