@@ -212,6 +212,15 @@ test('Ben freezes all changes, and what was approved meanwhile is done once he l
   await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''))
 })
 
+test('two people must approve', async () => {
+  const { slack } = sandbox
+  expect((await use({ id: 'two-approvals', on: true })).said).toBe('New requests need Ben and Chiara.')
+  const { card, cardNow } = await requestMove(2, chiara)
+  await slack.as(ben).click(card, 'Approve')
+  await slack.until(() => slack.ephemerals(ben).some(({ text }) => text.includes('Approved (1 of 2). One more needed.')))
+  expect(cardNow()?.text).toMatch(/needs .*approv/)
+})
+
 test('another tool uses up the limit, until it is undone: Lockkeeper is refused in spite of its own count', async () => {
   const { accountApi, slack } = sandbox
   const send = (method: string) => fetch(`${accountApi.url}/plans`, { method, headers: { authorization: accountApi.key } })
@@ -226,15 +235,6 @@ test('another tool uses up the limit, until it is undone: Lockkeeper is refused 
 
   expect(undone.find(({ id }) => id === 'limit-used-up')?.isOn).toBe(false)
   expect(await statuses()).toEqual([404, 404])
-})
-
-test('two people must approve', async () => {
-  const { slack } = sandbox
-  expect((await use({ id: 'two-approvals', on: true })).said).toBe('New requests need Ben and Chiara.')
-  const { card, cardNow } = await requestMove(2, chiara)
-  await slack.as(ben).click(card, 'Approve')
-  await slack.until(() => slack.ephemerals(ben).some(({ text }) => text.includes('Approved (1 of 2). One more needed.')))
-  expect(cardNow()?.text).toMatch(/needs .*approv/)
 })
 
 test('Redis is away until it is switched back', async () => {
