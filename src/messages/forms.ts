@@ -135,12 +135,12 @@ export function submittedWords({ is, channelId, title }: SubmitOutcome): Mrkdwn 
 
 export function tooManyUndecided(most: number): Mrkdwn {
   const many = most === 1 ? '1 request' : `${most} requests`
-  return mrkdwn`Nothing was requested: you have ${many} waiting for approval, the limit. Withdraw one, or wait for a decision.`
+  return mrkdwn`Not requested: you have ${many} waiting for approval, the limit. Withdraw one, or wait for a decision.`
 }
 
 export function tooManyLately(most: number, retryAt: number): Mrkdwn {
   const minute = Math.ceil(retryAt / 60_000) * 60_000
-  return mrkdwn`Nothing was requested: you made ${most} requests in 10 minutes, the limit. Try again at ${dateTime(minute)}.`
+  return mrkdwn`Not requested: you made ${most} requests in 10 minutes, the limit. Try again at ${dateTime(minute)}.`
 }
 
 /** `holds`: what people call what an open request locks and a new one needs. `canLeaveOut`: the new one is possible without it. */
@@ -158,12 +158,12 @@ export function othersAreOpen(
   })
   const then = canLeaveOut ? ' To leave these out, name only the server.' : ''
   const because = joinMrkdwn(each, '\nAlso: ')
-  return mrkdwn`Nothing was requested: ${because}\nWait until it ends, or have it withdrawn.${then}`
+  return mrkdwn`Not requested: ${because}\nWait until it ends, or have it withdrawn.${then}`
 }
 
 /** The operators have a notice with what to do about it. */
 export function heldByUnreadable(id: string): Mrkdwn {
-  return mrkdwn`Nothing was requested: request ${code(id)} holds this, and can't be read. Lockkeeper's operators were told.`
+  return mrkdwn`Not requested: request ${code(id)} holds this, and can't be read. Lockkeeper's operators were told.`
 }
 
 export function tooLongReason(length: number): Mrkdwn {

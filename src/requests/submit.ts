@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
-import { alertsRequester, isMachine, machineNameOf } from '../domain/approval.ts'
+import { alertsRequester, isMachine, machineNameOf, type Origin } from '../domain/approval.ts'
 import { type Change, type Finding, peopleIn, projectOf } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import {
@@ -29,8 +29,8 @@ import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard } from '../messages/words.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
-import { Refusal } from '../slack/errors.ts'
-import { type Mrkdwn, mrkdwn, phraseWords } from '../slack/text.ts'
+import { notRequested, Refusal } from '../slack/errors.ts'
+import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
 import { findEarlier, historyBefore, type RequestedChange, scheduledBefore } from './history.ts'
 import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from './store.ts'
@@ -45,7 +45,7 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
   await app.freezes.read()
   if (!fitsOnCard(viewOf(app, asRecorded(request))))
     throw new Refusal(
-      mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
+      mrkdwn`Not requested: it doesn't fit in one message, and approvers must see all of it. Request fewer changes at once.`,
     )
   const dueInMs = firstDueMs(request, rule)
   const isNew = await record(app, requested, request, facts, dueInMs)
@@ -75,8 +75,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const { change, origin, fromMessage, alert, link, deliveryKey } = requested
   const { kind } = change
   const reason = visibleReason(requested.reason)
-  if (reason !== undefined && reason.length > longestReason)
-    throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
+  if (reason !== undefined && reason.length > longestReason) throw new Refusal(ownWords(notRequested(tooLongReason(reason.length).text)))
   const start = requested.start === undefined ? undefined : await startOf(app, requested, requested.start)
   const requester = requested.requester ?? (await app.access.gate(origin, kind, 'sent'))
   const signal = AbortSignal.timeout(preflightMs)
@@ -132,7 +131,11 @@ export class StartRefused extends Refusal {
 }
 
 /** Returns when a request starts, in ms since 1970. Throws a StartRefused, which says the day, the time and the zone that it found. */
-async function startOf(app: App, { change, origin }: RequestedChange, typed: string): Promise<number> {
+export async function startOf(
+  app: App,
+  { change, origin }: { change: Pick<Change, 'handover'>; origin: Origin },
+  typed: string,
+): Promise<number> {
   if (change.handover)
     throw new StartRefused(
       mrkdwn`This has no start: it happens when you press *${change.handover.label}*, once it's approved. Leave the time out.`,
