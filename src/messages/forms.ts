@@ -54,8 +54,9 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
   })
 }
 
-export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`${boldPhrase(title)}\nIt starts at once, or at its start time. No window or freeze holds it. The channel sees your reason.`
+/** `passes`: what would hold the request now. */
+export function breakGlassForm(passes: Mrkdwn, metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
+  const words = mrkdwn`${boldPhrase(title)}\n${passes}The channel sees your reason.`
   return modal({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',
@@ -90,7 +91,8 @@ export function reasonField(metadata: string, entered: string | undefined): Know
   ]
 }
 
-const examples = mrkdwn`Write a time such as ${code('22:00')}, ${code('tomorrow 06:00')}, ${code('2026-12-01 06:00')} or ${code('in 2h')}.`
+/** Follows a start that can't be read, except in a form, where the field says it. */
+export const startExamples = mrkdwn`Write a time such as ${code('22:00')}, ${code('tomorrow 06:00')}, ${code('2026-12-01 06:00')} or ${code('in 2h')}.`
 
 /** Says what was understood, in the zone of the person, because they may have another one in mind. `what`: what was typed. */
 export function startProblem(typed: string, problem: StartProblem, zone: string, what: 'start' | 'end' = 'start'): Mrkdwn {
@@ -98,7 +100,7 @@ export function startProblem(typed: string, problem: StartProblem, zone: string,
   const shown = code(truncate(typed, 80, 'plain'))
   switch (problem.code) {
     case 'unreadable':
-      return mrkdwn`${shown} isn't a time. ${examples}`
+      return mrkdwn`${shown} isn't a time.`
     case 'past':
       return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the ${what} out.`
     case 'too-far':
