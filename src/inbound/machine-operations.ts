@@ -279,7 +279,8 @@ async function proposeOnce(app: App, change: Change, origin: Origin, { members, 
     if (first) return { request: first, isNew: false }
     if (error instanceof Held) throw new Held(mrkdwn`${error.words}${await ownHolder(app, origin, change.resource(meant))}`)
     // In Slack a form shows these, which is still open.
-    if (error instanceof StartRefused || error instanceof ReasonRequired) throw new Refusal(ownWords(notRequested(error.words.text)))
+    const words = error instanceof StartRefused ? error.whole : error instanceof ReasonRequired ? error.words : undefined
+    if (words) throw new Refusal(ownWords(notRequested(words.text)))
     throw nothingRequested(error)
   }
 }

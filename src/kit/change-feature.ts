@@ -232,9 +232,9 @@ export async function submitTyped<Input, Facts>(
   }
 }
 
-/** In Slack a form shows a wrong start without these words, because it is still open. */
+/** A form shows a wrong start without these words, because it is still open, and its field has the examples. */
 function notStarted(error: unknown): unknown {
-  return error instanceof StartRefused ? new Refusal(ownWords(notRequested(error.words.text))) : nothingRequested(error)
+  return error instanceof StartRefused ? new Refusal(ownWords(notRequested(error.whole.text))) : nothingRequested(error)
 }
 
 /** Opens the form with everything that was typed. The reads may have taken longer than Slack's trigger lasts. */

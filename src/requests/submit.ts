@@ -19,6 +19,7 @@ import {
   heldByUnreadable,
   othersAreOpen,
   type SubmitOutcome,
+  startExamples,
   startProblem,
   tooLongReason,
   tooManyLately,
@@ -128,6 +129,13 @@ function requireEnd(change: Change, rule: PolicyRule, { input, facts }: { input:
 /** The text of a start that cannot be taken. Nothing is recorded. */
 export class StartRefused extends Refusal {
   override name = 'StartRefused'
+  /** With examples, where no field of a form has them. */
+  readonly whole: Mrkdwn
+
+  constructor(words: Mrkdwn, examples?: Mrkdwn) {
+    super(words)
+    this.whole = examples ? mrkdwn`${words} ${examples}` : words
+  }
 }
 
 /** Returns when a request starts, in ms since 1970. Throws a StartRefused, which says the day, the time and the zone that it found. */
@@ -142,7 +150,8 @@ export async function startOf(
     )
   const zone = isMachine(origin) ? 'UTC' : await app.directory.zone(origin.userId)
   const read = readStart(typed, { now: await app.store.now(), zone })
-  if ('problem' in read) throw new StartRefused(startProblem(typed, read.problem, zone))
+  if ('problem' in read)
+    throw new StartRefused(startProblem(typed, read.problem, zone), read.problem.code === 'unreadable' ? startExamples : undefined)
   return read.at
 }
 

@@ -195,6 +195,13 @@ describe('a form of an evacuation that was sent', () => {
   })
 })
 
+test('a start that cannot be read is refused before anything of the account is read', async () => {
+  const app = fakeApp({ directory: { zone: async () => 'UTC' }, store: { now: async () => 0 } })
+  const call = { slashCommand: { origin: { userId: 'U0ADA00001' }, start: 'at 25:00' }, args: ['web-1', 'web-2'] }
+  const refused = evacuateServer.create(app).commands[0]?.run(call as never)
+  await expect(refused).rejects.toThrow(/^Not requested: `at 25:00` isn't a time\. Write a time such as `22:00`/)
+})
+
 describe('the preflight check of an evacuation', () => {
   test.each([true, false])(
     'reads one list for all addresses, those that show no server and BGP included (for a request: %s)',

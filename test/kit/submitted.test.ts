@@ -5,6 +5,7 @@ import { type Form, submitForm, text } from '../../src/kit/form.ts'
 import type { SubmitOutcome } from '../../src/messages/forms.ts'
 import { ReasonRequired } from '../../src/requests/access.ts'
 import type { Filling } from '../../src/requests/forms.ts'
+import { StartRefused } from '../../src/requests/submit.ts'
 import { modal } from '../../src/slack/blocks.ts'
 import { explain } from '../../src/slack/errors.ts'
 import type { Submission } from '../../src/slack/interactions.ts'
@@ -172,6 +173,12 @@ describe('a request that is refused', () => {
   test('for its missing reason has the problem at that field', async () => {
     const error = new ReasonRequired({ rule: 'production' }, { input: {}, facts: {} })
     expect(await start({ error }).send()).toMatchObject({ problems: { reason: { text: 'The rule “production” requires a reason.' } } })
+  })
+
+  test('for its start has the problem at that field, which has the examples', async () => {
+    const { send, command } = start({ error: new StartRefused(mrkdwn`It isn't a time.`, mrkdwn`Write 22:00.`) })
+    expect(await send()).toMatchObject({ problems: { start: { text: "It isn't a time." } } })
+    await expect(command()).rejects.toThrow("Not requested: it isn't a time. Write 22:00.")
   })
 
   test('for no reason that people can act on throws', async () => {
