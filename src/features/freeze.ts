@@ -4,7 +4,7 @@ import type { Origin } from '../domain/approval.ts'
 import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/policy.ts'
 import { readStart, timeWords } from '../domain/times.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
-import { startProblem, tooLongReason } from '../messages/forms.ts'
+import { startExamples, startProblem, tooLongReason } from '../messages/forms.ts'
 import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton } from '../messages/freezes.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -58,7 +58,10 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
   const [, word, time = ''] = /^(until|till|for) (.+)$/i.exec(typed) ?? []
   if (typed !== '' && word === undefined) throw nothing(mrkdwn`A freeze begins at once. Usage: ${code(`${command} freeze ${usage}`)}`)
   const read = word && readStart(word.toLowerCase() === 'for' ? `in ${time}` : time, { now: await app.store.now(), zone })
-  if (read && 'problem' in read) throw nothing(startProblem(time, read.problem, zone, 'end'))
+  if (read && 'problem' in read) {
+    const problem = startProblem(time, read.problem, zone, 'end')
+    throw nothing(read.problem.code === 'unreadable' ? mrkdwn`${problem} ${startExamples}` : problem)
+  }
   const reason = visibleReason(typedReason)
   if (reason === undefined) throw nothing(mrkdwn`Say why: ${code(`${command} freeze ${usage}`)}`)
   if (reason.length > longestReason) throw nothing(tooLongReason(reason.length))

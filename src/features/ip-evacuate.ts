@@ -242,12 +242,21 @@ async function readAddresses(
 ): Promise<Pick<EvacuationReads, 'all' | 'single' | 'seen'> & Pick<Missing, 'old'>> {
   const { elasticIps } = app.account
   const list = () => elasticIps.list({ signal })
-  const all = await (forRequest && mayBeOld ? app.lists.elasticIps() : listNow(forRequest ? app.lists.elasticIps : undefined, list))
-  const listed = new Map(all.map((elasticIp) => [elasticIp.id, elasticIp]))
-  const isThere = (id: string) => listed.get(id)?.server?.id === serverId
-  // Before the writes the approved addresses are known, and new ones are not moved.
-  const isSeenNeeded = forRequest && !all.some(({ id }) => isThere(id))
-  const seen = isSeenNeeded ? await app.assignments.find((each) => each.serverId === serverId) : []
+
+  async function placed(all: ElasticIp[]) {
+    const listed = new Map(all.map((elasticIp) => [elasticIp.id, elasticIp]))
+    const isThere = (id: string) => listed.get(id)?.server?.id === serverId
+    // Before the writes the approved addresses are known, and new ones are not moved.
+    const isSeenNeeded = forRequest && !all.some(({ id }) => isThere(id))
+    const seen = isSeenNeeded ? await app.assignments.find((each) => each.serverId === serverId) : []
+    const isKnown = (id: string) => isThere(id) || (!listed.get(id)?.server && seen.some(({ elasticIpId }) => elasticIpId === id))
+    return { all, listed, isThere, seen, isKnown }
+  }
+  const isShared = forRequest && mayBeOld
+  const shared = await placed(await (isShared ? app.lists.elasticIps() : listNow(forRequest ? app.lists.elasticIps : undefined, list)))
+  // A shared list does not prove that a chosen address is elsewhere: Lockkeeper may have moved it here since.
+  const isDoubtful = isShared && elasticIpIds.some((id) => !shared.isKnown(id))
+  const { all, listed, isThere, seen } = isDoubtful ? await placed(await list()) : shared
   // Redis returns them in no order.
   const inOrder = seen.toSorted((one, other) => inNaturalOrder(one.address, other.address))
 

@@ -26,7 +26,7 @@ import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import { createKey } from '../requests/key-ends.ts'
 import { requestIdFor } from '../requests/submit.ts'
 import { option } from '../slack/blocks.ts'
-import { Refusal } from '../slack/errors.ts'
+import { notRequested, Refusal } from '../slack/errors.ts'
 import { wrongUsage } from '../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn, truncate } from '../slack/text.ts'
 
@@ -120,7 +120,7 @@ export const createApiKey = changeFeature({
       throw new Refusal(
         wrongUsage(mrkdwn`Write an end as ${code('for 30d')} or ${code('until 2026-12-24')}, and a name with spaces in quotes.`, rest),
       )
-    if (!isKeyLabel(label)) throw new UserError(`${nameRule} Nothing was requested.`)
+    if (!isKeyLabel(label)) throw new UserError(notRequested(nameRule))
     const endsAt = await typedEnd(app, 'key.create', end, slashCommand.origin)
     return { input: { name: uniqueName(label, slashCommand), readOnly: true, allowedIps: [], endsAt } }
   },

@@ -26,9 +26,9 @@ import { Denied, ReasonRequired } from '../requests/access.ts'
 import { withdraw } from '../requests/decide.ts'
 import { Held, requestIdFor, StartRefused, TooManyRequests } from '../requests/submit.ts'
 import { createStepWaits } from '../requests/wait.ts'
-import { explain, nothingRequested, Refusal } from '../slack/errors.ts'
+import { explain, nothingRequested, notRequested, Refusal } from '../slack/errors.ts'
 import { hasToken, tokenAdvice } from '../slack/read-interactions.ts'
-import { code, isPlainAddress, type Mrkdwn, mrkdwn, nameWords, toPlainText, unlinked } from '../slack/text.ts'
+import { code, isPlainAddress, type Mrkdwn, mrkdwn, nameWords, ownWords, toPlainText, unlinked } from '../slack/text.ts'
 
 /** Who calls: a machine in its channel, or a person through an assistant, who has no channel yet. */
 export interface Caller {
@@ -242,7 +242,7 @@ async function propose(
   const texts = Object.values(members).filter((each) => each !== undefined)
   if ([...texts, reason ?? '', link ?? ''].some(hasToken)) throw new Refusal(tokenAdvice)
   const origin = channel === undefined ? from : { ...from, channelId: channel }
-  if (origin.channelId === '') throw new Refusal(mrkdwn`Name the channel, by its id, in which people approve this. Nothing was requested.`)
+  if (origin.channelId === '') throw new Refusal(mrkdwn`Not requested: name the channel, by its id, in which people approve this.`)
   const claimed = key === undefined ? undefined : await claimKey(app, origin.userId, key, { kind: change.kind, ...input })
   const earlier = claimed && (await findOwn(app, origin, requestIdFor(claimed)))
   if (earlier) return { request: earlier, isNew: false }
@@ -263,7 +263,7 @@ async function proposeOnce(app: App, change: Change, origin: Origin, { members, 
   const requester = await app.access.gate(origin, change.kind, isMachine(origin) ? 'sent' : 'named')
   const meant = await change.machines?.read(members as Record<string, string>, AbortSignal.timeout(readMs)).catch((error: unknown) => {
     if (!(error instanceof UnknownName)) throw nothingRequested(error)
-    throw new Refusal(mrkdwn`No ${error.what} ${nameWords(error.typed)}. Nothing was requested. List what there is, and use an id.`)
+    throw new Refusal(mrkdwn`Not requested: no ${error.what} ${nameWords(error.typed)}. List what there is, and use an id.`)
   })
   const findSame = async () => (claimed === undefined ? await findOpen(app, origin, change, { meant, start }) : undefined)
   const same = await findSame()
@@ -279,7 +279,8 @@ async function proposeOnce(app: App, change: Change, origin: Origin, { members, 
     if (first) return { request: first, isNew: false }
     if (error instanceof Held) throw new Held(mrkdwn`${error.words}${await ownHolder(app, origin, change.resource(meant))}`)
     // In Slack a form shows these, which is still open.
-    if (error instanceof StartRefused || error instanceof ReasonRequired) throw new Refusal(mrkdwn`Nothing was requested. ${error.words}`)
+    const words = error instanceof StartRefused ? error.whole : error instanceof ReasonRequired ? error.words : undefined
+    if (words) throw new Refusal(ownWords(notRequested(words.text)))
     throw nothingRequested(error)
   }
 }
@@ -303,9 +304,7 @@ async function claimKey({ redis, keys }: App, userId: string, key: string, sent:
   const own = `${sentHash}.${Date.now()}`
   const first = (await guardStore(() => redis.set(keys.idempotency(name), own, 'PX', keyMs, 'NX', 'GET'))) ?? own
   if (!first.startsWith(`${sentHash}.`))
-    throw new Conflict(
-      mrkdwn`This idempotency key was used for another request in the last 24 hours. Nothing was requested. Use a new key.`,
-    )
+    throw new Conflict(mrkdwn`Not requested: this idempotency key was used for another request in the last 24 hours. Use a new key.`)
   return `call:${name}.${first}`
 }
 

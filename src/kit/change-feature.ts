@@ -9,16 +9,16 @@ import { ReasonRequired } from '../requests/access.ts'
 import type { FeatureHandlers, ItemAction } from '../requests/clicks.ts'
 import type { FilledForm, Filling } from '../requests/forms.ts'
 import type { RequestedChange } from '../requests/history.ts'
-import { StartRefused } from '../requests/submit.ts'
+import { StartRefused, startOf } from '../requests/submit.ts'
 import type { Work } from '../requests/worker.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
-import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
+import { nothingRequested, notRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
 import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { wrongUsage } from '../slack/router.ts'
-import { code, joinMrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
+import { code, joinMrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
 import type { Pair } from '../slack/typed-words.ts'
 import type { Findings } from './findings.ts'
 import {
@@ -96,7 +96,7 @@ export function requirePair({ slashCommand }: CommandCall, words: string, [one, 
   const { first, second, rest } = pair
   if (first !== undefined && second !== undefined && rest.length === 0) return [first, second]
   const usage = code(`${slashCommand.origin.command} ${words} <${one}> <${other}>`)
-  const how = mrkdwn`Usage: ${usage}, or leave the ${other} out to open a form. Put names with spaces in quotes.`
+  const how = mrkdwn`Usage: ${usage} (names with spaces in quotes), or leave the ${other} out to open a form.`
   throw new Refusal(wrongUsage(how, rest))
 }
 
@@ -130,6 +130,8 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
 
     async function run(call: CommandCall): Promise<void> {
       const { origin, reason, start, answer } = call.slashCommand
+      // A wrong time costs no read of the account.
+      if (start !== undefined) await startOf(app, { change, origin }, start).catch((error) => Promise.reject(notStarted(error)))
       const reading = declared.read(app, call, AbortSignal.timeout(readMs))
       const named = await suggesting(app, things, origin.command, reading)
       if (!('input' in named) && named.found.length > 1)
@@ -224,11 +226,15 @@ export async function submitTyped<Input, Facts>(
   try {
     return await app.submit({ change, input, origin, requester, reason, start, deliveryKey })
   } catch (error) {
-    if (error instanceof StartRefused) throw new Refusal(mrkdwn`Nothing was requested. ${error.words}`)
-    if (!(error instanceof ReasonRequired)) throw nothingRequested(error)
+    if (!(error instanceof ReasonRequired)) throw notStarted(error)
     await askForReason(app, typed, error, form)
     return undefined
   }
+}
+
+/** A form shows a wrong start without these words, because it is still open, and its field has the examples. */
+function notStarted(error: unknown): unknown {
+  return error instanceof StartRefused ? new Refusal(ownWords(notRequested(error.whole.text))) : nothingRequested(error)
 }
 
 /** Opens the form with everything that was typed. The reads may have taken longer than Slack's trigger lasts. */
@@ -238,7 +244,7 @@ async function askForReason(app: App, typed: Typed, { terms, draft, words }: Rea
     await openForm(app, typed.triggerId, view)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    throw new Refusal(mrkdwn`${words} Nothing was requested. Add it at the end of the command: *because* and the reason.`)
+    throw new Refusal(ownWords(`${notRequested(words.text)} Add it at the end of the command: *because* and the reason.`))
   }
 }
 

@@ -10,9 +10,9 @@ import { formatDuration, moment, type Phrase, phrase, utcTime } from '../domain/
 import { isElapsed, readStart, timeWords } from '../domain/times.ts'
 import { startProblem } from '../messages/forms.ts'
 import { option } from '../slack/blocks.ts'
-import { Refusal } from '../slack/errors.ts'
+import { notRequested, Refusal } from '../slack/errors.ts'
 import { readMetadata } from '../slack/payloads.ts'
-import { code, type Mrkdwn, mrkdwn, truncate } from '../slack/text.ts'
+import { code, type Mrkdwn, mrkdwn, ownWords, truncate } from '../slack/text.ts'
 import { finding } from './findings.ts'
 import { type Entered, type Field, oneOf, text } from './form.ts'
 
@@ -94,7 +94,7 @@ export async function enteredEnd(app: App, { ends, date }: { ends: string; date:
   // A date beside another choice may be the one that is meant.
   if (date !== '' && ends !== onDate)
     throw new Refusal(
-      mrkdwn`There is a date, and another end is chosen. Choose “On a date”, or leave the date empty. Nothing was requested.`,
+      mrkdwn`Not requested: there is a date, and another end is chosen. Choose “On a date”, or leave the date empty.`,
       dateField,
     )
   if (ends === never) return undefined
@@ -126,9 +126,9 @@ export async function typedEnd(
 /** A day without a time is that day to its end. */
 export async function readEnd(app: App, typed: string, userId: string): Promise<number> {
   const refuse = (why: Mrkdwn): never => {
-    throw new Refusal(mrkdwn`${why} Nothing was requested.`, dateField)
+    throw new Refusal(ownWords(notRequested(why.text)), dateField)
   }
-  if (typed === '') refuse(mrkdwn`Write the date on which the key ends.`)
+  if (typed === '') refuse(mrkdwn`Not requested: write the date on which the key ends.`)
   const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
   const options = { now, zone, longestMs: longestEndMs }
   const first = readStart(isElapsed(typed) ? `in ${typed}` : typed, options)

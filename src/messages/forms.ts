@@ -54,8 +54,9 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
   })
 }
 
-export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`${boldPhrase(title)}\nIt starts at once, or at its start time. No window or freeze holds it. The channel sees your reason.`
+/** `passes`: what would hold the request now. */
+export function breakGlassForm(passes: Mrkdwn, metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
+  const words = mrkdwn`${boldPhrase(title)}\n${passes}The channel sees your reason.`
   return modal({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',
@@ -90,7 +91,8 @@ export function reasonField(metadata: string, entered: string | undefined): Know
   ]
 }
 
-const examples = mrkdwn`Write a time such as ${code('22:00')}, ${code('tomorrow 06:00')}, ${code('2026-12-01 06:00')} or ${code('in 2h')}.`
+/** Follows a start that can't be read, except in a form, where the field says it. */
+export const startExamples = mrkdwn`Write a time such as ${code('22:00')}, ${code('tomorrow 06:00')}, ${code('2026-12-01 06:00')} or ${code('in 2h')}.`
 
 /** Says what was understood, in the zone of the person, because they may have another one in mind. `what`: what was typed. */
 export function startProblem(typed: string, problem: StartProblem, zone: string, what: 'start' | 'end' = 'start'): Mrkdwn {
@@ -98,7 +100,7 @@ export function startProblem(typed: string, problem: StartProblem, zone: string,
   const shown = code(truncate(typed, 80, 'plain'))
   switch (problem.code) {
     case 'unreadable':
-      return mrkdwn`${shown} isn't a time. ${examples}`
+      return mrkdwn`${shown} isn't a time.`
     case 'past':
       return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the ${what} out.`
     case 'too-far':
@@ -135,12 +137,12 @@ export function submittedWords({ is, channelId, title }: SubmitOutcome): Mrkdwn 
 
 export function tooManyUndecided(most: number): Mrkdwn {
   const many = most === 1 ? '1 request' : `${most} requests`
-  return mrkdwn`Nothing was requested: you have ${many} waiting for approval, the limit. Withdraw one, or wait for a decision.`
+  return mrkdwn`Not requested: you have ${many} waiting for approval, the limit. Withdraw one, or wait for a decision.`
 }
 
 export function tooManyLately(most: number, retryAt: number): Mrkdwn {
   const minute = Math.ceil(retryAt / 60_000) * 60_000
-  return mrkdwn`Nothing was requested: you made ${most} requests in 10 minutes, the limit. Try again at ${dateTime(minute)}.`
+  return mrkdwn`Not requested: you made ${most} requests in 10 minutes, the limit. Try again at ${dateTime(minute)}.`
 }
 
 /** `holds`: what people call what an open request locks and a new one needs. `canLeaveOut`: the new one is possible without it. */
@@ -158,12 +160,12 @@ export function othersAreOpen(
   })
   const then = canLeaveOut ? ' To leave these out, name only the server.' : ''
   const because = joinMrkdwn(each, '\nAlso: ')
-  return mrkdwn`Nothing was requested: ${because}\nWait until it ends, or have it withdrawn.${then}`
+  return mrkdwn`Not requested: ${because}\nWait until it ends, or have it withdrawn.${then}`
 }
 
 /** The operators have a notice with what to do about it. */
 export function heldByUnreadable(id: string): Mrkdwn {
-  return mrkdwn`Nothing was requested: request ${code(id)} holds this, and can't be read. Lockkeeper's operators were told.`
+  return mrkdwn`Not requested: request ${code(id)} holds this, and can't be read. Lockkeeper's operators were told.`
 }
 
 export function tooLongReason(length: number): Mrkdwn {

@@ -177,13 +177,13 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
       return mrkdwn`Already approved${who}. ${clickedInVain}`
     default:
       return isOpen(request.state)
-        ? mrkdwn`Already approved${who}. Status: ${stateWords(request)}. ${clickedInVain}`
+        ? mrkdwn`Already approved${who} (${stateWords(request)}). ${clickedInVain}`
         : mrkdwn`Approved${who}, and ended since (${stateWords(request)}). ${clickedInVain}`
   }
 }
 
 export function approvedByYou(missing: number): Mrkdwn {
-  return mrkdwn`You already approved this. ${moreNeeded(missing)} ${changedNothing}`
+  return mrkdwn`You already approved this, so nothing changed. ${moreNeeded(missing)}`
 }
 
 export function counted({ missing, needed }: { missing: number; needed: number }): Mrkdwn {
@@ -244,13 +244,13 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'no-rule':
       return mrkdwn`No policy rule allows ${labelOf(denial.kind)} here. ${whereElse(denial.channels)}`
     case 'project-unknown':
-      return mrkdwn`Nothing was requested: couldn't read the project for the ${ruleWords(denial.rule)}. Try again in a minute.`
+      return mrkdwn`Not requested: couldn't read the project for the ${ruleWords(denial.rule)}. Try again in a minute.`
     case 'not-named-by-rule':
-      return mrkdwn`Nothing was requested: the ${ruleWords(denial.rule)} doesn't name ${machineWords(denial.machine)}. Lockkeeper's operators can add it.`
+      return mrkdwn`Not requested: the ${ruleWords(denial.rule)} doesn't name ${machineWords(denial.machine)}. Lockkeeper's operators can add it.`
     case 'alerts-need-approval':
-      return mrkdwn`Nothing was requested: the ${ruleWords(denial.rule)} needs no approval, and ${denial.machine === undefined ? 'alerts' : 'machines'} always need one.`
+      return mrkdwn`Not requested: the ${ruleWords(denial.rule)} needs no approval, and ${denial.machine === undefined ? 'alerts' : 'machines'} always need one.`
     case 'keys-need-people':
-      return mrkdwn`Machines can't request changes of API keys. Nothing was requested.`
+      return mrkdwn`Not requested: machines can't request changes of API keys.`
     case 'not-a-requester':
       if (whoIsIn(denial.requesters).text === '') return mrkdwn`Only machines can request this here. Ask Lockkeeper's operators.`
       return mrkdwn`Only ${whoIsIn(denial.requesters)} can request this here.`
@@ -264,7 +264,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'only-involved-may-withdraw':
       return mrkdwn`Only ${whoIsInvolved(denial)} can withdraw it.`
     case 'too-few-approvers':
-      return mrkdwn`Nothing was requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.requester === undefined ? ' besides you' : ''}. Lockkeeper's operators can add some.`
+      return mrkdwn`Not requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.requester === undefined ? ' besides you' : ''}. Lockkeeper's operators can add some.`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, ${tryAgain}`
     case 'own-request':

@@ -3,15 +3,15 @@ import { isMachine } from '../domain/approval.ts'
 import { type Change, Finding } from '../domain/change.ts'
 import { type Request, requestStates, restOf } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { formatDuration, type Phrase, person, phrase, phraseText, someNames, withoutOwner } from '../domain/text.ts'
+import { moment, type Phrase, person, phrase, phraseText, someNames, withoutOwner } from '../domain/text.ts'
 import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from '../slack/text.ts'
 import { explain, explainAll, phraseOf } from './refusals.ts'
 
 /** How the repeated request ended, as kept in the warnings of the new one. */
 const EarlierEnd = z.object({
   code: z.literal('earlier-end'),
-  /** From that end to the new request, in ms. */
-  agoMs: z.number(),
+  /** When it ended, in ms since 1970. */
+  at: z.number(),
   state: z.enum(requestStates),
   /** The Slack id of the person who rejected it. */
   by: z.string().optional(),
@@ -31,14 +31,14 @@ const ends: Partial<Record<Request['state'], string>> = {
 /** The message of the repeated request has all causes. */
 const mostCauses = 5
 
-export function earlierEndOf({ state, decision, causes, items, endedAt = 0 }: Request, now: number): EarlierEnd | undefined {
+export function earlierEndOf({ state, decision, causes, items, endedAt = 0 }: Request): EarlierEnd | undefined {
   if (state !== 'rejected' && ends[state] === undefined) return undefined
   const all = items ? restOf(items).flatMap((item) => item.causes) : causes
   const distinct = [...new Map(all.map((cause) => [canonicalJson(cause), cause])).values()]
   const { by, reason } = state === 'rejected' ? (decision ?? {}) : {}
   return {
     code: 'earlier-end',
-    agoMs: Math.max(0, now - endedAt),
+    at: endedAt,
     state: state as EarlierEnd['state'],
     by,
     reason,
@@ -46,22 +46,23 @@ export function earlierEndOf({ state, decision, causes, items, endedAt = 0 }: Re
   }
 }
 
-/** `Ben rejected this 12 minutes ago: "…"` or `The last try, 12 minutes ago, failed. …` */
-function earlierEndWords({ agoMs, state, by, reason, causes }: EarlierEnd, change: Pick<Change, 'explain'> | undefined): Phrase {
-  const before = `${formatDuration(agoMs)} ago`
+/** `Ben rejected this at 12:25 PM today: "…"` or `The last try, at 12:25 PM today, failed. …` */
+function earlierEndWords({ at, state, by, reason, causes }: EarlierEnd, change: Pick<Change, 'explain'> | undefined): Phrase {
   if (state === 'rejected') {
     const who = by === undefined ? ['This was rejected'] : phrase`${person(by)} rejected this`
-    return phrase`${who} ${[before]}${reason === undefined ? ['.'] : phrase`: ${reason}`}`
+    return phrase`${who} at ${moment(at)}${reason === undefined ? ['.'] : phrase`: ${reason}`}`
   }
   const why = phraseOf(explainAll(change, causes))
-  return [`The last try, ${before}, ${ends[state] ?? 'ended'}.`, ...(why.length > 0 ? [' ', ...why] : [])]
+  return phrase`The last try, at ${moment(at)}, ${[ends[state] ?? 'ended']}.${why.length > 0 ? phrase` ${why}` : []}`
 }
 
 /** The last change that Lockkeeper made to the resource before a request, as kept in the warnings of that request. */
 export const LastChange = z.object({
   code: z.literal('last-change'),
-  /** From the end of that change to this request, in ms. */
-  agoMs: z.number(),
+  /** When that change ended, in ms since 1970. */
+  at: z.number(),
+  /** Whether it is older than a day, so that it is small print. A newer one is something to check first: somebody may still be at work. */
+  isOld: z.boolean(),
   /** The Slack id of the person who requested it. */
   by: z.string(),
   requestId: z.string(),
@@ -73,29 +74,34 @@ export const LastChange = z.object({
 })
 export type LastChange = z.infer<typeof LastChange>
 
-/** A change that is newer is something to check first: somebody may still be at work. An older one is small print. */
 const recentMs = 24 * 3_600_000
-
-export function isRecent({ agoMs }: LastChange): boolean {
-  return agoMs < recentMs
-}
 
 export function lastChangeOf(
   { id, kind, resource, facts, origin, endedAt = 0 }: Request,
   now: number,
   names: LastChange['names'],
 ): LastChange {
-  return { code: 'last-change', agoMs: Math.max(0, now - endedAt), by: origin.userId, requestId: id, kind, resource, facts, names }
+  return {
+    code: 'last-change',
+    at: endedAt,
+    isOld: now - endedAt >= recentMs,
+    by: origin.userId,
+    requestId: id,
+    kind,
+    resource,
+    facts,
+    names,
+  }
 }
 
 /** The most resources that one change names. */
 const mostNamed = 3
 
-/** `Last change 3 hours ago, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
-function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phrase {
+/** `Last change at 12:25 PM today by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
+function lastChangeWords({ at, by, names }: LastChange, title: Phrase): Phrase {
   const [name = ''] = names
   const which = names.length === 1 && phraseText(title).includes(name) ? [] : phrase` of ${someNames(names, mostNamed)}`
-  return phrase`Last change${which} ${[formatDuration(agoMs)]} ago, by ${person(by)}: ${withoutOwner(title, by)}.`
+  return phrase`Last change${which} at ${moment(at)} by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])
@@ -114,7 +120,7 @@ export function warningWords(
       case 'earlier-end':
         return { phrase: earlierEndWords(data, change) }
       case 'last-change':
-        return { phrase: lastChangeWords(data, titleOf(data)), isNote: !isRecent(data) }
+        return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.isOld }
       default: {
         const words = explain(change, finding)
         return { phrase: phraseOf(words), isNote: words.isNote }

@@ -4,7 +4,7 @@ import { freshSeenMs, isBgp, projectName, type SeenAssignment, sameProject, same
 import { Finding, type Item, type Preflight, type Words } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { formatDuration, type Phrase, phrase, someNames } from '../domain/text.ts'
+import { moment, type Phrase, phrase, someNames } from '../domain/text.ts'
 import { changedSince, finding, findings, idDifference, projectDifference } from '../kit/findings.ts'
 import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move.ts'
 
@@ -36,7 +36,7 @@ export const evacuationFindings = findings({
     { target: server, moves: z.number(), causes },
     ({ target, moves, causes }) => {
       const others = moves > 0 ? ' To move the others, leave the target out.' : ''
-      return phrase`Nothing was requested: ${causes.length} of ${moves + causes.length} addresses can't move to ${target}. ${whys(causes)}${[others]}`
+      return phrase`Not requested: ${causes.length} of ${moves + causes.length} addresses can't move to ${target}. ${whys(causes)}${[others]}`
     },
     { field: 'elasticIpIds' },
   ),
@@ -45,20 +45,19 @@ export const evacuationFindings = findings({
     isNote: ({ causes }) => causes.every(isHarmless),
   }),
   'last-seen': finding(
-    { server, count: z.number(), oldestMs: z.number() },
-    ({ server, count, oldestMs }) =>
-      phrase`The account shows no server for ${[count === 1 ? '1 address' : `${count} addresses`]}, last seen on ${server} up to ${[formatDuration(oldestMs)]} ago.`,
+    { server, count: z.number(), oldest: z.number() },
+    ({ server, count, oldest }) =>
+      phrase`The account shows no server for ${[count === 1 ? '1 address' : `${count} addresses`]}, last seen on ${server} at ${moment(oldest)}${[count === 1 ? '' : ' or later']}.`,
   ),
 
   'not-chosen': finding("{address} wasn't chosen."),
   'seen-long-ago': finding(
-    { address: z.string(), server, agoMs: z.number() },
-    ({ address, server, agoMs }) =>
-      phrase`The account shows no server for ${address}, last seen on ${server} ${[formatDuration(agoMs)]} ago.`,
+    { address: z.string(), server, at: z.number() },
+    ({ address, server, at }) => phrase`The account shows no server for ${address}, last seen on ${server} at ${moment(at)}.`,
   ),
   /** `address`: its id, if nothing more is known of it. */
   gone: finding("{address} isn't on the account."),
-  'not-on-server': finding('{address} is on {now} now.'),
+  'not-on-server': finding('{address} is on {now}.'),
   'project-of-others': finding('{address} is in project {project}. An evacuation moves addresses of one project only.'),
   /** Neither the account nor Lockkeeper's own list of seen addresses has it on the server. */
   'not-seen-there': finding("Lockkeeper didn't see {address} on {server} in the past 24 h."),
@@ -114,6 +113,8 @@ export type EvacuationInput = z.infer<typeof EvacuationInput>
 const EvacuatedIp = MoveFacts.extend({
   /** Set if the account shows no server for it: how long before the check Lockkeeper saw it on the server, in ms. */
   seenAgoMs: z.number().optional(),
+  /** The same as a time, in ms since 1970. */
+  seenAt: z.number().optional(),
 })
 type EvacuatedIp = z.infer<typeof EvacuatedIp>
 
@@ -248,7 +249,7 @@ export function bgpAddressesFor(all: ElasticIp[], server: Pick<Server, 'project'
 }
 
 function checkEach(input: EvacuationInput, reads: EvacuationReads, from: NamedServer, checkFor: CheckFor): CheckedAddress[] {
-  const check = (elasticIp: ElasticIp, agoMs?: number) => checkAddress(elasticIp, input, reads, from, agoMs)
+  const check = (elasticIp: ElasticIp, seen?: SeenAssignment) => checkAddress(elasticIp, input, reads, from, seen)
   const seenById = new Map(reads.seen.map((each) => [each.elasticIpId, each]))
   const asked = new Set(input.elasticIpIds)
   // The server that a BGP address shows says nothing about who announces it.
@@ -264,7 +265,7 @@ function checkEach(input: EvacuationInput, reads: EvacuationReads, from: NamedSe
     if (!isMeant(read) || (read.server && read.server.id !== from.id && !asked.has(id))) return []
     if (!read.server && !seen && !isBgp(read) && checkFor === 'request')
       return [cannotMove({ id, address: read.address }, { code: 'not-seen-there', address: read.address, server: from.name })]
-    return [check(read, seen?.agoMs)]
+    return [check(read, seen)]
   })
   // Another id of an address, as somebody can send it, reads as the same address.
   const found = [...onServer.map((elasticIp) => check(elasticIp)), ...single]
@@ -276,14 +277,14 @@ function checkAddress(
   input: EvacuationInput,
   { source, target }: EvacuationReads,
   from: NamedServer,
-  agoMs: number | undefined,
+  seen: SeenAssignment | undefined,
 ): CheckedAddress {
   const { id: elasticIpId, address, server } = elasticIp
   if (server && server.id !== from.id) return cannotMove(elasticIp, { code: 'not-on-server', address, now: server.hostname ?? server.id })
   const assigned = { ...elasticIp, server: { id: from.id, hostname: from.name } }
   try {
     const move = checkMove({ elasticIpId, serverId: input.targetId }, { elasticIp: assigned, target, assigned: source })
-    const facts: EvacuatedIp = server ? move.facts : { ...move.facts, showsNoServer: true, seenAgoMs: agoMs }
+    const facts: EvacuatedIp = server ? move.facts : { ...move.facts, showsNoServer: true, seenAgoMs: seen?.agoMs, seenAt: seen?.at }
     return { elasticIpId, address, move: { ...move, facts } }
   } catch (error) {
     if (!(error instanceof CheckFailed)) throw error
@@ -335,22 +336,22 @@ function divide(checked: CheckedAddress[], chosen: string[] | undefined, checkFo
   const divided = { moves: [] as Preflight<EvacuatedIp>[], leftOut: [] as LeftOut[], unmovable: [] as LeftOut[] }
   for (const { elasticIpId, address, move, finding } of checked) {
     const out = (why: EvacuationFinding | Finding): LeftOut => ({ elasticIpId, address, finding: why })
-    const agoMs = move?.facts.seenAgoMs ?? 0
+    const { seenAgoMs = 0, seenAt = 0 } = move?.facts ?? {}
     if (chosen && !chosen.includes(elasticIpId))
       divided.leftOut.push(
         out(checkFor === 'writes' ? { code: 'came-later', address, server } : (finding ?? { code: 'not-chosen', address })),
       )
     else if (finding) divided.unmovable.push(out(finding))
-    else if (!chosen && agoMs > freshSeenMs) divided.unmovable.push(out({ code: 'seen-long-ago', address, server, agoMs }))
+    else if (!chosen && seenAgoMs > freshSeenMs) divided.unmovable.push(out({ code: 'seen-long-ago', address, server, at: seenAt }))
     else divided.moves.push(move)
   }
   return divided
 }
 
 function warningsOf(moves: Preflight<EvacuatedIp>[], leftOut: LeftOut[], server: string): Finding[] {
-  const agos = moves.flatMap(({ facts }) => facts.seenAgoMs ?? [])
+  const seen = moves.flatMap(({ facts }) => facts.seenAt ?? [])
   const own: EvacuationFinding[] = []
-  if (agos.length > 0) own.push({ code: 'last-seen', server, count: agos.length, oldestMs: Math.max(...agos) })
+  if (seen.length > 0) own.push({ code: 'last-seen', server, count: seen.length, oldest: Math.min(...seen) })
   if (leftOut.length > 0) own.push({ code: 'left-out', causes: leftOut.map(({ finding }) => finding) })
   return [...own, ...distinct(moves.flatMap(({ warnings = [] }) => warnings))]
 }

@@ -7,7 +7,7 @@ import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
 import { utcTime } from '../domain/text.ts'
 import { breakGlassForm, rejectForm, tooLongReason } from '../messages/forms.ts'
 import { tooLate, unverifiedDescription } from '../messages/refusals.ts'
-import { belongsTo, readButton, retryLabel, subjectWords } from '../messages/words.ts'
+import { belongsTo, passesWords, readButton, retryLabel, subjectWords } from '../messages/words.ts'
 import { onDistrusted } from '../outbox/operators.ts'
 import { reasonBlockId, reasonIn } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -16,6 +16,7 @@ import { type Answer, type Click, type FormHandler, handlerOf, type Submission, 
 import { type Metadata, readMetadata } from '../slack/payloads.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { breakGlass, mayDecide, reject } from './decide.ts'
+import { passedBy } from './freeze.ts'
 import { doneInput } from './history.ts'
 
 /** What a form is filled with. */
@@ -92,7 +93,7 @@ export function openReject(app: App): FormHandler<Click> {
 
 export async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const missing = mrkdwn`Enter a reason, so that the requester knows what to do.`
-  const { request, reason, problem, again } = await readDecision(app, submission, rejectForm, missing)
+  const { request, reason, problem, again } = await readDecision(app, submission, async () => rejectForm, missing)
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   await reject(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
@@ -100,7 +101,7 @@ export async function submitReject(app: App, submission: Submission): Promise<Su
 
 export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const missing = mrkdwn`Say why this can't wait for an approver.`
-  const { request, reason, problem, again } = await readDecision(app, submission, breakGlassForm, missing)
+  const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, missing)
   const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
   const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
   if (refused) return refused
@@ -108,11 +109,24 @@ export async function submitBreakGlass(app: App, submission: Submission): Promis
   return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
 }
 
+/** Returns the form of an emergency approval, which says what the approval passes now. */
+export async function emergencyForm(app: App, request: Request): Promise<typeof rejectForm> {
+  const passed = await passedBy(app, request)
+  const passes = passesWords(passed, app.freezes.lastRead()?.record?.by)
+  return (...shown) => breakGlassForm(passes, ...shown)
+}
+
 /** `problem`: why the reason cannot be taken. One that is too long would not fit into the messages that have to show it. */
-async function readDecision(app: App, submission: Submission, form: typeof rejectForm, missing: Mrkdwn) {
+async function readDecision(
+  app: App,
+  submission: Submission,
+  formOf: (app: App, request: Request) => Promise<typeof rejectForm>,
+  missing: Mrkdwn,
+) {
   const { origin, answer, callbackId, values } = submission
   const metadata = readMetadata(submission.metadata)
   const request = await genuine(app, { value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
+  const form = await formOf(app, request)
   const reason = visibleReason(reasonIn(values)) ?? ''
   const tooLong = reason.length > longestReason ? tooLongReason(reason.length) : undefined
   const again = (shown: Mrkdwn) => form(metadata ?? submission, app.catalog.titleOf(request), shown, reason || undefined)

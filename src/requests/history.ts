@@ -3,7 +3,7 @@ import type { Origin, Requester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
 import { canReverse, isOpen, type MessageRef, type Request, type SourceAlert, scheduleOf } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { earlierEndOf, isRecent, lastChangeOf } from '../messages/warnings.ts'
+import { earlierEndOf, lastChangeOf } from '../messages/warnings.ts'
 
 /** Returns the input of the change as far as it is done: for a change of several resources, only the items that are done. */
 export function doneInput({ items }: Pick<Request, 'items'>, change: Change, input: unknown): unknown {
@@ -107,7 +107,7 @@ const mostListed = 3
 export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
   const { resource, subject, others, names } = changed
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
-  const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated, now) : undefined
+  const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated) : undefined
   const last = await app.store.lastChangesOf([...new Set([resource, ...others])])
   const found = [...Map.groupBy(last.keys(), (each) => last.get(each))].flatMap(([request, resources]) => {
     // A request that undoes or repeats the last change names it elsewhere.
@@ -116,9 +116,9 @@ export async function historyBefore(app: App, now: number, changed: ToChange, { 
     const isOwn = resources.includes(resource)
     // A resource without a name, such as a key label, gets the name of the subject.
     const change = lastChangeOf(request, now, isOwn ? [subject] : [...new Set(resources.map((each) => names.get(each) ?? subject))])
-    return isOwn || isRecent(change) ? [change] : []
+    return isOwn || !change.isOld ? [change] : []
   })
-  const changes = found.toSorted((a, b) => a.agoMs - b.agoMs)
-  const [recent, older] = [changes.filter(isRecent), changes.filter((change) => !isRecent(change))]
+  const changes = found.toSorted((a, b) => b.at - a.at)
+  const [recent, older] = [changes.filter(({ isOld }) => !isOld), changes.filter(({ isOld }) => isOld)]
   return [...(earlierEnd ? [earlierEnd] : []), ...recent.slice(0, mostListed), ...older]
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
-import { alertsRequester, isMachine, machineNameOf } from '../domain/approval.ts'
+import { alertsRequester, isMachine, machineNameOf, type Origin } from '../domain/approval.ts'
 import { type Change, type Finding, peopleIn, projectOf } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import {
@@ -19,6 +19,7 @@ import {
   heldByUnreadable,
   othersAreOpen,
   type SubmitOutcome,
+  startExamples,
   startProblem,
   tooLongReason,
   tooManyLately,
@@ -29,8 +30,8 @@ import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard } from '../messages/words.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
-import { Refusal } from '../slack/errors.ts'
-import { type Mrkdwn, mrkdwn, phraseWords } from '../slack/text.ts'
+import { notRequested, Refusal } from '../slack/errors.ts'
+import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
 import { findEarlier, historyBefore, type RequestedChange, scheduledBefore } from './history.ts'
 import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from './store.ts'
@@ -45,7 +46,7 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
   await app.freezes.read()
   if (!fitsOnCard(viewOf(app, asRecorded(request))))
     throw new Refusal(
-      mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
+      mrkdwn`Not requested: it doesn't fit in one message, and approvers must see all of it. Request fewer changes at once.`,
     )
   const dueInMs = firstDueMs(request, rule)
   const isNew = await record(app, requested, request, facts, dueInMs)
@@ -75,8 +76,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const { change, origin, fromMessage, alert, link, deliveryKey } = requested
   const { kind } = change
   const reason = visibleReason(requested.reason)
-  if (reason !== undefined && reason.length > longestReason)
-    throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
+  if (reason !== undefined && reason.length > longestReason) throw new Refusal(ownWords(notRequested(tooLongReason(reason.length).text)))
   const start = requested.start === undefined ? undefined : await startOf(app, requested, requested.start)
   const requester = requested.requester ?? (await app.access.gate(origin, kind, 'sent'))
   const signal = AbortSignal.timeout(preflightMs)
@@ -129,17 +129,29 @@ function requireEnd(change: Change, rule: PolicyRule, { input, facts }: { input:
 /** The text of a start that cannot be taken. Nothing is recorded. */
 export class StartRefused extends Refusal {
   override name = 'StartRefused'
+  /** With examples, where no field of a form has them. */
+  readonly whole: Mrkdwn
+
+  constructor(words: Mrkdwn, examples?: Mrkdwn) {
+    super(words)
+    this.whole = examples ? mrkdwn`${words} ${examples}` : words
+  }
 }
 
 /** Returns when a request starts, in ms since 1970. Throws a StartRefused, which says the day, the time and the zone that it found. */
-async function startOf(app: App, { change, origin }: RequestedChange, typed: string): Promise<number> {
+export async function startOf(
+  app: App,
+  { change, origin }: { change: Pick<Change, 'handover'>; origin: Origin },
+  typed: string,
+): Promise<number> {
   if (change.handover)
     throw new StartRefused(
       mrkdwn`This has no start: it happens when you press *${change.handover.label}*, once it's approved. Leave the time out.`,
     )
   const zone = isMachine(origin) ? 'UTC' : await app.directory.zone(origin.userId)
   const read = readStart(typed, { now: await app.store.now(), zone })
-  if ('problem' in read) throw new StartRefused(startProblem(typed, read.problem, zone))
+  if ('problem' in read)
+    throw new StartRefused(startProblem(typed, read.problem, zone), read.problem.code === 'unreadable' ? startExamples : undefined)
   return read.at
 }
 

@@ -64,15 +64,18 @@ export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined
 
 /** `effect`: what it means for a write. Text from outside is not escaped yet. Undefined for an unexpected error. */
 export function toUserMessage(error: unknown, effect?: string): string | undefined {
-  if (error instanceof CheckFailed) {
-    const isSaid = /nothing was requested/i.test(error.message)
-    return [error.message, isSaid ? undefined : effect, error.next].filter(Boolean).join(' ')
-  }
+  if (error instanceof CheckFailed) return [error.message, effect, error.next].filter(Boolean).join(' ')
   if (error instanceof UserError) return error.message
-  if (error instanceof NothingRequested) return toUserMessage(error.cause, 'Nothing was requested.')
+  if (error instanceof NothingRequested) return notRequested(toUserMessage(error.cause) ?? '')
   if (error instanceof StoreUnavailableError) return redisWords(error)
   const words = accountWords(error)
   return words && [words.why, effect, words.next].filter(Boolean).join(' ')
+}
+
+/** Puts it before the reason. Only words of Lockkeeper's own get a small letter after the colon, because a name can begin the sentence. */
+export function notRequested(sentence: string): string {
+  if (/nothing was requested|^Not requested/i.test(sentence)) return sentence
+  return `Not requested: ${sentence.replace(/^(?:A|Couldn't|It|Its|No|Not|The|This|You|You've)\b/, (word) => word.toLowerCase())}`
 }
 
 /** A refusal of Redis is certain. Without an answer, and in the middle of a script, a part may have been stored. */
@@ -81,26 +84,27 @@ function redisWords(error: StoreUnavailableError): string {
   const effect = isInScript ? 'Your last step may be stored only in part.' : "Your last step wasn't stored and won't be carried out."
   const refusal = writeRefusalOf(error.code)
   const what = isMissingRight(error) ? "Lockkeeper's user" : refusal && `writes, because ${refusal.why}`
+  if (!what && error.undone) return `${error.undone}: Redis isn't responding. Try again in a minute.`
   return what
     ? `Lockkeeper's database (Redis) refuses ${what}. ${effect} Tell Lockkeeper's operators.`
-    : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell Lockkeeper's operators."
+    : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice."
 }
 
 function accountWords(error: unknown): Words | undefined {
   if (error instanceof AccountLimitError) return limitWords(error)
   if (error instanceof ApiUnreachableError) {
     if (error.requestSent === 'no')
-      return { why: "Couldn't reach the account API.", next: 'Try again in a minute. If it lasts, run the doctor command.' }
+      return { why: "Couldn't reach the account API.", next: 'Try again in a minute, or run the doctor command.' }
     const isLate = connectionProblemOf(error.problem) === 'late'
     return {
       why: isLate ? "The account API didn't answer in time." : 'The connection to the account API was lost.',
-      next: "Try again in a minute. If it lasts, check the account API's status page, or run the doctor command.",
+      next: "Try again in a minute, or check the account API's status page.",
     }
   }
   if (error instanceof ListCutError)
     return { why: "The account's list is too long to read to its end.", next: 'Use an id instead of a name or an address.' }
   if (error instanceof ApiContractError)
-    return { why: 'The account API returned an unexpected answer.', next: "Tell Lockkeeper's operators. The log has the details." }
+    return { why: 'The account API returned an unexpected answer.', next: "Tell Lockkeeper's operators." }
   return error instanceof ApiError ? answerWords(error) : undefined
 }
 

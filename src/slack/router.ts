@@ -50,8 +50,7 @@ export function handlerFor(
   const { command } = found
   if (found.args.length > 0 && command.usage === '') {
     return async ({ origin }) => {
-      const none = mrkdwn`${code(`${origin.command} ${command.words}`)} takes no arguments.`
-      throw new Refusal(joinMrkdwn([none, ...notUnderstood(found.args)], ' '))
+      throw new Refusal(mrkdwn`${code(`${origin.command} ${command.words}`)} takes no arguments. Not understood: ${quoted(found.args)}.`)
     }
   }
   const args = command.takesMentions ? found.args : found.args.map(withoutMention)
@@ -167,13 +166,13 @@ function notOpen(commands: Command[], { name, allowed }: HelpFor): Mrkdwn[] {
   return named.length === 0 ? [] : [mrkdwn`_Not available to you here:_ ${joinMrkdwn(named, ', ')}`]
 }
 
-function notUnderstood(words: string[]): Mrkdwn[] {
-  return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.map(argument).join(' '), 80, 'plain'))}.`]
+function quoted(words: string[]): Mrkdwn {
+  return code(truncate(words.map(argument).join(' '), 80, 'plain'))
 }
 
-/** Says that nothing was requested, and how the command is used. `rest`: the words that are too many. */
+/** `usage`: how the command is used. `rest`: the words that are too many. */
 export function wrongUsage(usage: Mrkdwn, rest: string[]): Mrkdwn {
-  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage], ' ')
+  return mrkdwn`Not requested: ${rest.length > 0 ? mrkdwn`couldn't read ${quoted(rest)}` : 'a name is missing'}. ${usage}`
 }
 
 function linesOf(commands: Command[], name: string): Mrkdwn[] {
@@ -230,8 +229,8 @@ function unknownWords(commands: Command[], words: string[], name: string): Mrkdw
   if (['approve', 'reject', 'withdraw'].includes(first))
     return mrkdwn`${asTyped(first)} isn't a command. Press *${capitalised(first)}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
   const near = meantBy(commands, words)
-  const meant = near.length > 0 ? mrkdwn` Did you mean ${alternatives(near.map(asTyped))}?` : ''
-  return mrkdwn`${asTyped(typedWords(words))} isn't a command.${meant} See ${asTyped('help')}.`
+  const next = near.length > 0 ? mrkdwn`Did you mean ${alternatives(near.map(asTyped))}?` : mrkdwn`See ${asTyped('help')}.`
+  return mrkdwn`${asTyped(typedWords(words))} isn't a command. ${next}`
 }
 
 function typedWords(words: string[]): string {
@@ -271,7 +270,7 @@ function unknownName({ what, typed }: UnknownName, names: (string | undefined)[]
   const known = names.filter((name) => name !== undefined)
   const near = suggestNames(known, typed).map(nameWords)
   const shown = nameWords(truncate(typed, 80, 'plain'))
-  return mrkdwn`No ${what} ${shown}.${near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : ''} See ${code(list)}.`
+  return mrkdwn`No ${what} ${shown}. ${near.length > 0 ? mrkdwn`Did you mean ${alternatives(near)}?` : mrkdwn`See ${code(list)}.`}`
 }
 
 /** Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources`: by kind of thing. */

@@ -381,7 +381,7 @@ describe('a machine has only the rights that the policy names:', () => {
     expect(await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).toMatchObject({
       status: 403,
       json: {
-        detail: "Nothing was requested: the rule “people” doesn't name ci (machine). Lockkeeper's operators can add it.",
+        detail: "Not requested: the rule “people” doesn't name ci (machine). Lockkeeper's operators can add it.",
       },
     })
     expect((await world.call('GET /v1/servers')).json.items).toEqual([])

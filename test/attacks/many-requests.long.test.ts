@@ -31,7 +31,7 @@ describe('a person who asks for more and more', () => {
     }
 
     await askForMove(world, 2)
-    await untilShown(world.slack, people.ada, /^Nothing was requested: you have 2 requests waiting for approval, the limit\./)
+    await untilShown(world.slack, people.ada, /^Not requested: you have 2 requests waiting for approval, the limit\./)
     expect(world.slack.messages(ops)).toHaveLength(2)
 
     await world.ada.click(await untilCard(world.slack, /needs approval from/), 'Withdraw')

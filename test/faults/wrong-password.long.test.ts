@@ -68,7 +68,7 @@ test('a password that is changed while the bot runs is shown nowhere, and the mo
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   await expect.poll(() => bots.log.join('\n')).toMatch(/WRONGPASS/)
   await world.ben.click(card, 'Approve')
-  await untilShown(slack, people.ben, /database \(Redis\) isn't responding/)
+  await untilShown(slack, people.ben, /Redis\)? isn't responding/)
   await world.ada.command('/infra pending', { channel: ops })
   await untilShown(slack, people.ada, /database \(Redis\) isn't responding/)
   await admin.config('SET', 'requirepass', redis.password)

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
 import type { ElasticIp } from '../../src/account/objects.ts'
 import type { SeenAssignment } from '../../src/domain/account.ts'
-import { ApiError, CheckFailed } from '../../src/domain/errors.ts'
+import { AccountLimitError, ApiError, CheckFailed } from '../../src/domain/errors.ts'
 import { evacuateServer, evacuation, evacuationForm } from '../../src/features/ip-evacuate.ts'
 import { option } from '../../src/slack/blocks.ts'
 import { Refusal } from '../../src/slack/errors.ts'
@@ -22,9 +22,13 @@ const servers = [assignedServerFor({ id: 'sv_1' }), serverFor({ id: 'sv_2' })]
 
 interface World {
   seen?: SeenAssignment[]
+  /** What the shared copy of the list shows. Default: what the account has. */
+  copy?: ElasticIp[]
+  /** Keeps the list from being read. */
+  unread?: Error
 }
 
-function appWith(all: ElasticIp[], { seen = [] }: World = {}) {
+function appWith(all: ElasticIp[], { seen = [], copy = all, unread }: World = {}) {
   const reads: string[] = []
   const get = async <T extends { id: string }>(kind: string, items: T[], id: string): Promise<T> => {
     reads.push(`${kind} ${id}`)
@@ -39,12 +43,13 @@ function appWith(all: ElasticIp[], { seen = [] }: World = {}) {
         get: (id) => get('elasticIp', all, id),
         list: async () => {
           reads.push('elasticIps')
+          if (unread) throw unread
           return all
         },
       },
       servers: { get: (id) => get('server', servers, id), list: async () => [] },
     },
-    lists: { elasticIps: async () => all, isShort: () => false },
+    lists: { elasticIps: async () => copy, isShort: () => false },
     assignments: { find: async (fits) => seen.filter(fits) },
   })
   return { app, reads }
@@ -113,10 +118,33 @@ describe('the form of an evacuation', () => {
       'those of an earlier request as they are now, and no others',
       [ip(1), ip(2, elsewhere), ip(3)],
       { ticked: ['eip_1', 'eip_2'], only: ['eip_1', 'eip_2'] },
-      ['[x] 203.0.113.1', '*Left out:*', '•  203.0.113.2 is on web-9 now.'],
+      ['[x] 203.0.113.1', '*Left out:*', '•  203.0.113.2 is on web-9.'],
+    ],
+    [
+      'what Lockkeeper has moved there since the shared list was read',
+      [ip(1), ip(2)],
+      { copy: [ip(1, elsewhere), ip(2, noServer)], ticked: ['eip_1', 'eip_2'], only: ['eip_1', 'eip_2'] },
+      ['[x] 203.0.113.1', '[x] 203.0.113.2'],
     ],
   ])('shows %s', async (_, all, chosen, lines) => {
     expect(shown(await boxes(all, chosen)).split('\n')).toEqual(lines)
+  })
+
+  test('to move back shows what the evacuation moved if only an older list can be read, and otherwise says when to try again', async () => {
+    const unread = new AccountLimitError({ operation: 'elasticIps.list', kind: 'read', waitMs: 32_000, perMinute: 60, answered: false })
+    const { app } = appWith([ip(1)], { copy: [ip(1, elsewhere)], unread })
+    const [from, to] = [
+      { id: 'sv_1', name: 'web-1' },
+      { id: 'sv_9', name: 'web-9' },
+    ]
+    const facts = { from, to, items: [{ elasticIpId: 'eip_1', address: '203.0.113.1', from, to }], leftOut: [] }
+    const filling = { input: { serverId: 'sv_1', targetId: 'sv_9', elasticIpIds: ['eip_1'] }, facts, reason: undefined }
+
+    const form = await evacuateServer.create(app).forms?.['ip.evacuate']?.fresh?.('{}', filling)
+
+    expect(shown(form?.blocks as KnownBlock[])).toBe('[x] 203.0.113.1')
+    const chosen = { ticked: ['eip_1'], copy: [ip(1, elsewhere)], unread }
+    await expect(boxes([ip(1)], chosen)).rejects.toBe(unread)
   })
 
   test('offers at most 50 addresses, in groups of ten that Slack allows', async () => {
@@ -165,6 +193,13 @@ describe('a form of an evacuation that was sent', () => {
     expect(shown(again)).toContain('[ ] 203.0.113.1\n[x] 203.0.113.2')
     expect(shown(again)).toContain('203.0.113.3 has status error, not active.')
   })
+})
+
+test('a start that cannot be read is refused before anything of the account is read', async () => {
+  const app = fakeApp({ directory: { zone: async () => 'UTC' }, store: { now: async () => 0 } })
+  const call = { slashCommand: { origin: { userId: 'U0ADA00001' }, start: 'at 25:00' }, args: ['web-1', 'web-2'] }
+  const refused = evacuateServer.create(app).commands[0]?.run(call as never)
+  await expect(refused).rejects.toThrow(/^Not requested: `at 25:00` isn't a time\. Write a time such as `22:00`/)
 })
 
 describe('the preflight check of an evacuation', () => {

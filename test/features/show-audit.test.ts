@@ -324,7 +324,8 @@ describe('the list', () => {
           throw new ApiUnreachableError({ operation: 'virtualMachines.list', requestSent: 'no', problem: 'ECONNREFUSED' })
         },
       },
-      store: { findMany: async (ids: string[]) => ids.map((id) => requestFor({ id })) },
+      directory: { zone: async () => 'UTC' },
+      store: { now: async () => noon, findMany: async (ids: string[]) => ids.map((id) => requestFor({ id })) },
       slack: { identity: { linkTo: ({ id }: { id: string }) => `https://nimbus.slack.com/archives/${id}` } },
     } as never)
   }
@@ -371,6 +372,10 @@ describe('the list', () => {
     const { rows } = await list(['203.0.113.10', 'approve'], {}, [...wholeMove, forged])
     expect(texts(rows)).toMatch(/Unverified \(1 of 7 entries: its signature doesn't match\): “Move 203\.0\.113\.10: web-1 → web-2”/)
     expect(texts((await list(['192.0.2.66', 'approve'], {}, [...wholeMove, forged])).rows)).toBe('')
+  })
+
+  test('refuses a time that it cannot read', async () => {
+    await expect(list(['since', 'yesterdayish'])).rejects.toThrow("`yesterdayish` isn't a time, such as `3d`.")
   })
 
   test('marks a copy of an entry', async () => {

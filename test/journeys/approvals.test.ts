@@ -22,7 +22,7 @@ describe('more than one approval', () => {
     expect([first, second, again].map(wordsOf)).toEqual([
       'Approved (1 of 3). 2 more needed.',
       'Approved (2 of 3). One more needed.',
-      'You already approved this. One more needed. No change made.',
+      'You already approved this, so nothing changed. One more needed.',
     ])
     expect(counted.text).toMatch(/\*2 of 3 approvals\*: <@U0BEN00001>, .*; <@U0CHI00001>/)
     const done = await untilCard(world.slack, /\*Done/)

@@ -52,7 +52,7 @@ describe('what approvers should check first', () => {
     await world.ben.command(`/infra ip move ${elasticIp.id} ${elasticIp.serverId}`, { channel: ops })
     const back = await untilCard(world.slack, /needs approval from/)
 
-    expect(back.text).toMatch(/\*Check first\*\n• {2}Last change .* ago, by <.*\|@ada>: Move `203\.0\.113\.10`: web-1 → web-2\./)
+    expect(back.text).toMatch(/\*Check first\*\n• {2}Last change at <!date.* by <.*\|@ada>: Move `203\.0\.113\.10`: web-1 → web-2\./)
   })
 
   test('is asked for by a rule, whatever there is to check', async () => {

@@ -158,7 +158,7 @@ describe('the addresses of an evacuation', () => {
     const world = await worldWith(own)
 
     await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
-    await untilShown(world.slack, people.ada, /^Nothing was requested: 1 of 3 addresses can't move to web-2\. 203\.0\.113\.11 has status/)
+    await untilShown(world.slack, people.ada, /^Not requested: 1 of 3 addresses can't move to web-2\. 203\.0\.113\.11 has status/)
     expect(world.slack.messages(ops)).toEqual([])
 
     await world.ada.command('/infra evacuate web-1', { channel: ops })

@@ -72,7 +72,7 @@ describe('a service that the bot needs is away', () => {
     await world.ada.command('/infra ip list', { channel: ops })
     await untilShown(world.slack, people.ada, /returned an error \(503\)\. Try again in a minute\./)
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await untilShown(world.slack, people.ada, /returned an error \(503\)\. Nothing was requested\. Try again in a minute\./)
+    await untilShown(world.slack, people.ada, /Not requested: the account API returned an error \(503\)\. Try again in a minute\./)
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     expect((await untilCard(world.slack, /needs approval from/)).text).toContain('Not checked:')

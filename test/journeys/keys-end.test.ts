@@ -111,7 +111,7 @@ describe('a key for a time', () => {
     await refusal('/infra keys create ci-deploy for 10s', /after one minute at the earliest/)
     await refusal('/infra keys create ci-deploy for 9999d', /within 10 years/)
     await refusal('/infra keys create ci-deploy for 30', /`30` isn't an end/)
-    await refusal('/infra keys create ci-deploy for yesterday', /Nothing was requested\. Not understood: `for yesterday`\. Write an end as/)
+    await refusal('/infra keys create ci-deploy for yesterday', /Not requested: couldn't read `for yesterday`\. Write an end as/)
     await refusal('/infra keys create ci-deploy until 2020-01-01', /is past\. Write a later date/)
     await refusal('/infra keys rotate ci-deploy keeping the old one', /Say for how long/)
     await carryOut(world, '/infra keys create ci-deploy 30d', 'Create key')

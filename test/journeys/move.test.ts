@@ -113,7 +113,7 @@ describe('a request that cannot be made', () => {
     ['a server that does not exist', () => '203.0.113.10 web-999', /No server web-999/],
     ['a server in another site', ({ accountApi: { world } }) => pair(world.inAnotherSite()), /can't leave its site/],
     ['a server in another project', ({ accountApi: { world } }) => pair(world.inAnotherProject()), /can't leave its project/],
-    ['words too many', () => '203.0.113.10 web-2 now please', /Nothing was requested\. Not understood: `now please`\. Usage: /],
+    ['words too many', () => '203.0.113.10 web-2 now please', /Not requested: couldn't read `now please`\. Usage: /],
   ])('%s', async (_, words, sentence) => {
     const world = current()
 
@@ -136,7 +136,7 @@ describe('a request that cannot be made', () => {
     // Nothing of it is left: the same move can be requested in a channel with the bot.
     await requestMove(world)
     await world.ben.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    await untilShown(world.slack, people.ben, /^Nothing was requested: <@U0ADA00001> has an open request for `203\.0\.113\.10`/)
+    await untilShown(world.slack, people.ben, /^Not requested: <@U0ADA00001> has an open request for `203\.0\.113\.10`/)
     expect(world.slack.messages(ops)).toHaveLength(1)
   })
 })

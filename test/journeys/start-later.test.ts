@@ -137,6 +137,6 @@ test.each([
   const world = await startWorldUnder('rules:\n  - { name: moves, approve: [S0ONCALL01] }')
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} ${start}`, { channel: ops })
-  expect((await untilShown(world.slack, people.ada, words)).text).toContain('Nothing was requested')
+  expect((await untilShown(world.slack, people.ada, words)).text).toContain('Not requested: ')
   expect(await world.records.all()).toEqual([])
 })

@@ -51,7 +51,7 @@ test('an end is a number of days, a date to its end in the zone of the person, a
 })
 
 test.each([
-  ['date', '', /Write the date/],
+  ['date', '', /^Not requested: write the date/],
   ['date', 'soon', /isn't an end\. Write one such as 30d or 2026-12-24 18:00, at most 10 years ahead\./],
   ['date', '2026-11-01', /is past/],
   ['date', 'in 20s', /after one minute at the earliest/],

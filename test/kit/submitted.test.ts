@@ -5,6 +5,7 @@ import { type Form, submitForm, text } from '../../src/kit/form.ts'
 import type { SubmitOutcome } from '../../src/messages/forms.ts'
 import { ReasonRequired } from '../../src/requests/access.ts'
 import type { Filling } from '../../src/requests/forms.ts'
+import { StartRefused } from '../../src/requests/submit.ts'
 import { modal } from '../../src/slack/blocks.ts'
 import { explain } from '../../src/slack/errors.ts'
 import type { Submission } from '../../src/slack/interactions.ts'
@@ -105,7 +106,7 @@ describe('a command without the reason that is required', () => {
     const { command } = start({ error: new ReasonRequired({ rule: 'production' }, draft), canOpen: false })
 
     await expect(command()).rejects.toThrow(
-      'The rule “production” requires a reason. Nothing was requested. Add it at the end of the command: *because* and the reason.',
+      'Not requested: the rule “production” requires a reason. Add it at the end of the command: *because* and the reason.',
     )
   })
 })
@@ -118,7 +119,7 @@ describe('a request that is refused', () => {
     [
       'a check',
       new CheckFailed({ code: 'other-site' }, { why: 'It is in another site.' }),
-      'It is in another site. Nothing was requested.',
+      'Not requested: it is in another site.',
       'It is in another site.',
     ],
     [
@@ -130,32 +131,32 @@ describe('a request that is refused', () => {
     [
       'an account API that is away',
       new ApiUnreachableError({ operation, problem: 'ECONNREFUSED', requestSent: 'no' }),
-      "Couldn't reach the account API. Nothing was requested. Try again in a minute. If it lasts, run the doctor command.",
+      "Not requested: couldn't reach the account API. Try again in a minute, or run the doctor command.",
     ],
     [
       'no answer in time',
       unreachable('UND_ERR_HEADERS_TIMEOUT'),
-      "The account API didn't answer in time. Nothing was requested. Try again in a minute. If it lasts, check the account API's status page, or run the doctor command.",
+      "Not requested: the account API didn't answer in time. Try again in a minute, or check the account API's status page.",
     ],
     [
       'a lost connection',
       unreachable('UND_ERR_SOCKET'),
-      "The connection to the account API was lost. Nothing was requested. Try again in a minute. If it lasts, check the account API's status page, or run the doctor command.",
+      "Not requested: the connection to the account API was lost. Try again in a minute, or check the account API's status page.",
     ],
     [
       'an error of the account API',
       new ApiError({ operation, status: 503, codes: [] }),
-      'The account API returned an error (503). Nothing was requested. Try again in a minute.',
+      'Not requested: the account API returned an error (503). Try again in a minute.',
     ],
     [
       'a rejected key',
       new ApiError({ operation, status: 401, codes: [] }),
-      "The account API rejects Lockkeeper's API key (401). Nothing was requested. Lockkeeper's operators must set a valid INFRA_API_KEY.",
+      "Not requested: the account API rejects Lockkeeper's API key (401). Lockkeeper's operators must set a valid INFRA_API_KEY.",
     ],
     [
       'an unexpected answer',
       new ApiContractError({ operation, status: 200, problem: 'id: expected string' }),
-      "The account API returned an unexpected answer. Nothing was requested. Tell Lockkeeper's operators. The log has the details.",
+      "Not requested: the account API returned an unexpected answer. Tell Lockkeeper's operators.",
     ],
   ])('by %s says that nothing was requested, once, and why. A form stays open beside it', async (_, error, words, inForm = words) => {
     const refused = await start({ error })
@@ -172,6 +173,12 @@ describe('a request that is refused', () => {
   test('for its missing reason has the problem at that field', async () => {
     const error = new ReasonRequired({ rule: 'production' }, { input: {}, facts: {} })
     expect(await start({ error }).send()).toMatchObject({ problems: { reason: { text: 'The rule “production” requires a reason.' } } })
+  })
+
+  test('for its start has the problem at that field, which has the examples', async () => {
+    const { send, command } = start({ error: new StartRefused(mrkdwn`It isn't a time.`, mrkdwn`Write 22:00.`) })
+    expect(await send()).toMatchObject({ problems: { start: { text: "It isn't a time." } } })
+    await expect(command()).rejects.toThrow("Not requested: it isn't a time. Write 22:00.")
   })
 
   test('for no reason that people can act on throws', async () => {

@@ -47,9 +47,7 @@ describe('the same call again', () => {
     const other = await world.call('POST /v1/requests', { body: world.move(1), key: 'k-1' })
     expect(other).toMatchObject({ status: 409, json: { status: 409, title: 'Conflict', code: 'conflict', type: 'about:blank' } })
     expect(other.headers.get('content-type')).toBe('application/problem+json')
-    expect(other.json.detail).toBe(
-      'This idempotency key was used for another request in the last 24 hours. Nothing was requested. Use a new key.',
-    )
+    expect(other.json.detail).toBe('Not requested: this idempotency key was used for another request in the last 24 hours. Use a new key.')
     // The key of another machine is another key.
     expect(await world.call('POST /v1/requests', { body: world.move(1), key: 'k-1', token: otherToken })).toMatchObject({ status: 201 })
     expect(cards(world)).toHaveLength(2)

@@ -131,7 +131,7 @@ describe('an agent', () => {
     expect(unknown).toMatch(/^No Elastic IP 203\.0\.113\.250/)
     expect(wrongName).toMatch(/hostname/i)
     expect(notOwn).toMatch(/^You have no request/)
-    expect(held).toMatch(/^Nothing was requested: ci \(machine\) has an open request for/)
+    expect(held).toMatch(/^Not requested: ci \(machine\) has an open request for/)
     const withChannel = await client.callTool({ name: 'propose_move', arguments: { ...withoutChange(world.move(1)), channel: ops } })
     expect(withChannel.isError).toBe(true)
     expect(await world.records.all()).toHaveLength(1)

@@ -118,10 +118,10 @@ const refusals: Record<string, Refused> = {
     'ip.move': ['203.0.113.11', 'web-2'],
     'ip.evacuate': ['edge-ash-1', 'web-1'],
     'vm.rename': ['preview-2', 'preview-4'],
-    says: /^Nothing was requested: @ben has an open request for .* in #ops: “.*” \(waiting for approval\)\. Open it\.\nWait/,
+    says: /^Not requested: @ben has an open request for .* in #ops: “.*” \(waiting for approval\)\. Open it\.\nWait/,
   },
-  'a start that is past': { ...usual, start: 'at 2020-01-01 06:00', says: /^Nothing was requested\. .* is past\./ },
-  'a start too far ahead': { ...usual, start: 'in 900h', says: /^Nothing was requested\. .* is more than 14 days ahead\./ },
+  'a start that is past': { ...usual, start: 'at 2020-01-01 06:00', says: /^Not requested: .* is past\./ },
+  'a start too far ahead': { ...usual, start: 'in 900h', says: /^Not requested: .* is more than 14 days ahead\./ },
   'a token': {
     'ip.move': ['203.0.113.10', 'a'.repeat(36)],
     'ip.evacuate': ['web-1', 'b'.repeat(36)],
@@ -140,20 +140,22 @@ const otherRefusals: Record<string, Refused> = {
   },
 }
 
-const none: Record<string, Refused> = { 'no answer of the account': { ...usual, says: /^The account API returned an error \(503\)\./ } }
+const none: Record<string, Refused> = {
+  'no answer of the account': { ...usual, says: /^Not requested: the account API returned an error \(503\)\./ },
+}
 
 /** What is another sentence on purpose: the API has lists and ids where Slack has suggestions, buttons and a form. */
 const inApi: [RegExp, (...found: string[]) => string][] = [
-  [/ (?:Did you mean|See \/infra) .*$/, () => ' Nothing was requested. List what there is, and use an id.'],
+  [/^No (.*?)\. (?:Did you mean|See \/infra) .*$/, (_, what = '') => `Not requested: no ${what}. List what there is, and use an id.`],
   [/ Which one should .*$/s, (question) => ` Use the id: ${question.match(/\b(sv|vm)_\w{13}/g)?.join(', ')}.`],
-  [/^(The rule .*) Nothing was requested yet\.$/, (_, why = '') => `Nothing was requested. ${why}`],
+  [/^T(he rule .*) Nothing was requested yet\.$/, (_, why = '') => `Not requested: t${why}`],
 ]
 
 /** And a machine is no person, who could ask another one, or be counted among the approvers. */
 const forMachine: [RegExp, (...found: string[]) => string][] = [
   [
     /^Only .* can request this here\.$/,
-    () => "Nothing was requested: the rule “data” doesn't name ci (machine). Lockkeeper's operators can add it.",
+    () => "Not requested: the rule “data” doesn't name ci (machine). Lockkeeper's operators can add it.",
   ],
   [/ besides you(?=\.)/, () => ''],
 ]

@@ -79,7 +79,7 @@ describe("Slack's assistant", () => {
     expect(new Set(tries.map(({ result }) => result.id)).size).toBe(1)
     expect((await world.tool('propose_move', { ...keyed, reason: 'another' })).text).toMatch(/^This idempotency key was used for another/)
     // The key of another person is another key.
-    expect((await world.tool('propose_move', keyed, { userId: people.chiara })).text).toMatch(/^Nothing was requested: @ada has/)
+    expect((await world.tool('propose_move', keyed, { userId: people.chiara })).text).toMatch(/^Not requested: @ada has/)
     expect(await world.records.all()).toHaveLength(1)
   })
 

@@ -1,8 +1,10 @@
 import type { KnownBlock } from '@slack/web-api'
 import { test } from 'vitest'
+import { ownFreezeName } from '../../src/domain/starts.ts'
 import { breakGlassForm } from '../../src/messages/forms.ts'
 import { freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../../src/messages/freezes.ts'
 import { distrustedFreeze } from '../../src/messages/operator-notices.ts'
+import { passesWords } from '../../src/messages/words.ts'
 import type { FreezeRecord } from '../../src/requests/freeze.ts'
 import { description } from '../requests/request-for-test.ts'
 import { expectDocument } from './documents.ts'
@@ -21,7 +23,9 @@ const home = (freeze: Parameters<typeof frozenBlocks>[0], mayLift = false, ofPol
   readableBlocks(frozenBlocks(freeze, ofPolicy, at(10), mayLift))
 const trusted = (of: FreezeRecord) => ({ record: of, problem: undefined })
 const metadata = { origin: { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' } }
-const emergency = readableBlocks(breakGlassForm(metadata, description.title).blocks.slice(0, 1) as KnownBlock[])
+const emergency = (...passes: Parameters<typeof passesWords>) =>
+  readableBlocks(breakGlassForm(passesWords(...passes), metadata, description.title).blocks.slice(0, 1) as KnownBlock[])
+const own = { by: 'freeze', name: ownFreezeName } as const
 
 test('everything that is said of a freeze', async () => {
   await expectDocument('freezes.md', 'What is said of a freeze', [
@@ -44,6 +48,8 @@ test('everything that is said of a freeze', async () => {
       `To the operators, if the record cannot be trusted: ${problem}`,
       distrustedFreeze(problem).text,
     ]),
-    ['The form of an emergency approval', emergency],
+    ['The form of an emergency approval', emergency([], undefined)],
+    ['It passes a freeze', emergency([{ ...own, until: at(23) }], 'U0BEN00001')],
+    ['It passes a window and a freeze of Lockkeeper', emergency([{ by: 'window', name: 'office', until: at(23) }, own], undefined)],
   ])
 })

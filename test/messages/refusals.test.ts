@@ -22,7 +22,7 @@ import { evacuationFindings } from '../../src/moves/evacuation.ts'
 import { type MoveFinding, moveFindings, moveWords } from '../../src/moves/move.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import { terms } from '../domain/people-for-test.ts'
-import { description, requestFor } from '../requests/request-for-test.ts'
+import { description, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { expectDocument } from './documents.ts'
 
 const address = '203.0.113.10'
@@ -65,9 +65,9 @@ const ofEvacuation: z.infer<typeof evacuationFindings.schema>[] = [
   { code: 'addresses-cannot-move', target: server, moves: 0, causes: [isOff, { ...isOff, address: '203.0.113.11' }] },
   { code: 'left-out', causes: [{ code: 'not-chosen', address }] },
   { code: 'left-out', causes: [isOff, { code: 'not-chosen', address: '203.0.113.11' }] },
-  { code: 'last-seen', server, count: 1, oldestMs: 720_000 },
-  { code: 'last-seen', server, count: 3, oldestMs: 720_000 },
-  { code: 'seen-long-ago', address, server, agoMs: 7_200_000 },
+  { code: 'last-seen', server, count: 1, oldest: requestedAt },
+  { code: 'last-seen', server, count: 3, oldest: requestedAt },
+  { code: 'seen-long-ago', address, server, at: requestedAt },
   { code: 'not-seen-there', address, server },
   { code: 'came-later', address, server },
   { code: 'nothing-left', causes: [elsewhere] },

@@ -21,7 +21,7 @@ function shown(...warnings: (Finding | undefined)[]): string {
 }
 
 const endedBefore = (more: Partial<Request>, ms = 12 * minutes) => requestFor({ facts: moveFacts, endedAt: requestedAt - ms, ...more })
-const earlier = (more: Partial<Request>) => earlierEndOf(endedBefore(more), requestedAt)
+const earlier = (more: Partial<Request>) => earlierEndOf(endedBefore(more))
 const start = requestedAt + 8 * hours
 const scheduled = { code: 'scheduled-before', requestId: requestFor().id, by: 'U0ADA00001' }
 const changed = (ms: number, names = ['203.0.113.10']) => lastChangeOf(endedBefore({ state: 'done' }, ms), requestedAt, names)

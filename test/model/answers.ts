@@ -4,9 +4,9 @@ import type { Answer } from './request-model.ts'
 
 const words: [RegExp, Answer][] = [
   [/^Approved \(\d of \d\)\. (One|\d) more needed\.$/, 'counted'],
-  [/^You already approved this\. (One|\d) more needed\./, 'duplicate'],
+  [/^You already approved this, so nothing changed\. (One|\d) more needed\./, 'duplicate'],
   [/^This request still needs approval/, 'still waiting'],
-  [/^Already approved( by you| by <@\w+>)?\.( Status: (starting|in progress)\.)? Your click had no effect\.$/, 'too late:approved'],
+  [/^Already approved( by you| by <@\w+>)?( \((starting|in progress)\))?\. Your click had no effect\.$/, 'too late:approved'],
   [
     /^Approved( by you| by <@\w+>)?, and ended since \((done|not started|no longer tracked)\)\. Your click had no effect\.$/,
     'too late:approved',
@@ -27,6 +27,7 @@ const words: [RegExp, Answer][] = [
   [/^This request is older than 30 days, or Redis lost it/, 'unknown'],
   [/^This button isn't on the request message/, 'stale'],
   [/^Lockkeeper's database \(Redis\) isn't responding\. .*nothing runs twice\./, 'redis away'],
+  [/^Not approved: Redis isn't responding\. Try again in a minute\.$/, 'redis away'],
 ]
 
 /** The answers to clicks that may not know which request they are about, or must not tell. */

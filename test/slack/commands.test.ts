@@ -227,7 +227,7 @@ test('a command that changes something says that nothing was requested if the ac
 
   const [change, list] = await Promise.all([type('ip move eip_1 web-2').catch(toUserMessage), type('servers').catch(toUserMessage)])
 
-  expect(change).toMatch(/^Couldn't reach the account API. Nothing was requested. Try again/)
+  expect(change).toMatch(/^Not requested: couldn't reach the account API\. Try again/)
   expect(list).toMatch(/^Couldn't reach the account API. Try again/)
 })
 

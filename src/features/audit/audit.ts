@@ -75,7 +75,7 @@ interface Since {
   shown: Mrkdwn
 }
 
-/** Takes `since 3d` or `from 2026-11-01` out of the words. What is no time there is a word like others. */
+/** Takes `since 3d` or `from 2026-11-01` out of the words. */
 async function takeSince(app: App, words: string[], me: string): Promise<{ words: string[]; since?: Since }> {
   const at = words.findIndex((word) => /^(?:since|from)$/i.test(word))
   const typed = words[at + 1]
@@ -84,7 +84,8 @@ async function takeSince(app: App, words: string[], me: string): Promise<{ words
   const read = readStart(isElapsed(typed) ? `in ${typed}` : `${typed} 00:00`, { now, zone, longestMs: longestSinceMs })
   const day = 'problem' in read && read.problem.code === 'past' ? read.problem.at : undefined
   const since = 'problem' in read ? day : now - (read.at - now)
-  return since === undefined ? { words } : { words: words.toSpliced(at, 2), since: { at: since, shown: mrkdwn`since ${code(typed)}` } }
+  if (since === undefined) throw new Refusal(mrkdwn`${code(typed)} isn't a time, such as ${code('3d')}.`)
+  return { words: words.toSpliced(at, 2), since: { at: since, shown: mrkdwn`since ${code(typed)}` } }
 }
 
 /** Entries are kept for less. */

@@ -80,12 +80,12 @@ test('approvers know how the repeated request ended', async () => {
   const rejected = { ...ended('earlier', 12 * minutes), state: 'rejected' as const, decision: { by: 'U0BEN', rule: 'r', reason: 'Sale!' } }
   const failed = { ...ended('earlier', 12 * minutes), state: 'failed' as const, causes: [{ code: 'suspended' }] }
   const code = 'earlier-end'
-  const agoMs = 12 * minutes
+  const at = requestedAt - 12 * minutes
 
   expect(await changesBefore({}, { repeated: rejected as unknown as Request })).toEqual([
-    { code, agoMs, state: 'rejected', by: 'U0BEN', reason: 'Sale!', causes: [] },
+    { code, at, state: 'rejected', by: 'U0BEN', reason: 'Sale!', causes: [] },
   ])
-  expect(await changesBefore({}, { repeated: failed })).toEqual([{ code, agoMs, state: 'failed', causes: [{ code: 'suspended' }] }])
+  expect(await changesBefore({}, { repeated: failed })).toEqual([{ code, at, state: 'failed', causes: [{ code: 'suspended' }] }])
 })
 
 test('a repeated request that expired or was withdrawn says nothing about the change, and a changed record is not believed', async () => {

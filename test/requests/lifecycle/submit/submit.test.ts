@@ -143,7 +143,7 @@ describe('a request', () => {
     const { submit, requested, created } = setUp()
 
     await expect(submit({ ...requested, reason: 'x'.repeat(501) })).rejects.toThrow(
-      'A reason can have up to 500 characters. This one has 501. Nothing was requested.',
+      'Not requested: a reason can have up to 500 characters. This one has 501.',
     )
     expect(created).toEqual([])
   })
