@@ -431,9 +431,9 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
 }
 
 /** Somebody who may not use Lockkeeper is refused before the request of the button is read. */
-async function requestOf({ store }: Judging, pressed: Pressed | undefined): Promise<Request | undefined> {
+async function requestOf(app: Judging, pressed: Pressed | undefined): Promise<Request | undefined> {
   const button = readButton(pressed?.value ?? '')
-  const request = button && (await store.find(button.id).catch(() => undefined))
+  const request = button && (await app.store.find(button.id).catch(() => undefined))
   return request && belongsTo(button, request) ? request : undefined
 }
 
