@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import type { Freeze } from '../domain/policy.ts'
 import { type FreezeNow, type FreezeProblem, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
 import { actions, button, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
-import { dateTime, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
@@ -41,14 +41,16 @@ interface Shown {
 
 /** A message of a freeze that was set or lifted, or is over by its time. */
 export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton }: Shown): Message {
-  const { number, isOn, by, from, ends } = record
+  const { number, isOn, by, ends } = record
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
-  const after = hasEnded ? ' *It has ended.*' : ' No change starts.'
+  const after = hasEnded ? '' : ' No change starts.'
   return message([
     ...wholeSection(
-      isOn ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${replaces}${after}` : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
+      isOn
+        ? mrkdwn`:snowflake: *${hasEnded ? 'Was frozen' : 'Frozen'}* ${frozenWords(record)}.${replaces}${after}`
+        : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(String(number))], `freeze-${number}`) : []),

@@ -71,7 +71,7 @@ describe('a freeze', () => {
       expect(saidIn(world, channel, /Frozen\*|Unfrozen\*/)).toHaveLength(2)
     }
     await world.slack.until(() => buttonsOf(cardNow(world, begun)).length === 0, { what: 'the message without its button' })
-    expect(cardNow(world, begun)?.text).toContain('It has ended')
+    expect(cardNow(world, begun)?.text).toContain('*Was frozen* by')
     expect(await notes(world)).toMatchObject([
       { act: 'freeze', by: people.ben, reason: 'the network is being rebuilt', freeze: 1, channelId: ops },
       { act: 'unfreeze', by: people.chiara, freeze: 2 },
