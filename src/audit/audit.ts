@@ -9,13 +9,16 @@ import { type AuditApp, createIntake, type IntakeOptions, note } from './intake.
 /** What may be noted with a count, and for how long its repeats are counted. */
 const countedMs: Record<string, number> = { refused: 10 * 60_000, distrust: 24 * 3_600_000 }
 
-/** Notes the first of what can be repeated without end, and later the number of its repeats, so that nobody can fill Redis. */
-async function noteCounted(app: AuditApp, what: AuditNote): Promise<void> {
+/**
+ * Notes the first of what can be repeated without end, and later the number of its repeats, so that nobody can fill Redis. `byRequest`: each request
+ * counts by itself.
+ */
+async function noteCounted(app: AuditApp, what: AuditNote, { byRequest }: { byRequest: boolean }): Promise<void> {
   const { audit } = app
   const about = what.requestId ?? what.text ?? ''
   const mark = audit.keys.auditSent(randomUUID())
   const count = async (text: string) => {
-    const values = [countKeyOf(what), about, text, String(countedMs[what.act])]
+    const values = [countKeyOf(what, byRequest), about, text, String(countedMs[what.act])]
     return (await audit.run('count', [audit.keys.auditIntake, audit.keys.auditCounts, mark], values))[0]
   }
   const counted = await count('')
@@ -24,9 +27,9 @@ async function noteCounted(app: AuditApp, what: AuditNote): Promise<void> {
   await audit.noteWith(what, count, (outcome) => (outcome === 'noted' ? 'written' : 'not-written'))
 }
 
-/** A refusal is the same for any request and any text that was typed, because there is no end of them. */
-function countKeyOf({ act, by, attempted, kind, requestId, causes = [] }: AuditNote): string {
-  return JSON.stringify([act, by, attempted, kind, act === 'refused' ? undefined : requestId, ...causes.map(({ code }) => code)])
+/** A refusal is the same for any text that was typed, because there is no end of them. */
+function countKeyOf({ act, by, attempted, kind, requestId, causes = [] }: AuditNote, byRequest: boolean): string {
+  return JSON.stringify([act, by, attempted, kind, byRequest ? requestId : undefined, ...causes.map(({ code }) => code)])
 }
 
 async function noteCounts({ audit }: AuditApp): Promise<void> {
@@ -147,7 +150,7 @@ export function createAudit(options: IntakeOptions) {
   return {
     ...audit,
     note: (what: AuditNote) => note(app, what),
-    noteCounted: (what: AuditNote) => noteCounted(app, what),
+    noteCounted: (what: AuditNote, counted: { byRequest: boolean }) => noteCounted(app, what, counted),
     tidy: () => tidyAudit(app),
   }
 }

@@ -84,8 +84,8 @@ function isOpen({ days, from, to }: Window, now: Temporal.ZonedDateTime): boolea
   return from < to ? today && from <= time && time < to : (today && from <= time) || (before && time < to)
 }
 
-/** Says when a window is open: `Mon, Tue, Fri 09:00–17:00 (Europe/Lisbon)`. */
+/** Says when a window is open: `Mon, Tue, Fri 09:00–17:00 (Europe/Lisbon)`, or `daily 09:00–17:00 (UTC)`. */
 export function whenOpen({ days, from, to, zone }: Window): string {
   const named = dayNames.filter((_, index) => days.includes(index + 1))
-  return `${named.join(', ')} ${from === to ? `24 h from ${from}` : `${from}–${to}`} (${zone})`
+  return `${named.length === 7 ? 'daily' : named.join(', ')} ${from === to ? `24 h from ${from}` : `${from}–${to}`} (${zone})`
 }

@@ -3,7 +3,17 @@ import { z } from 'zod'
 import { ensureDeleted } from '../account/client.ts'
 import { staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { accessFacts, fullAccessFromEverywhere, isKeyLabel, isSameCreation, keyPhrase, labelOf, uniqueKeyName } from '../domain/account.ts'
+import {
+  accessFacts,
+  fullAccessFromEverywhere,
+  isKeyLabel,
+  isSameCreation,
+  keyPhrase,
+  labelOf,
+  parseKeyName,
+  uniqueKeyName,
+  writeKeyName,
+} from '../domain/account.ts'
 import { type Change, type Preflight, type PreflightOptions, RetractedBecause, retractedBecause } from '../domain/change.ts'
 import { UserError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
@@ -175,7 +185,7 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
     describe: ({ name, readOnly, allowedIps, endsAt }) => ({
       title: phrase`Create API key ${keyPhrase(name)}${untilWords(endsAt)}`,
       facts: [...accessFacts({ readOnly, allowedIps }), ...(endsAt === undefined ? [{ label: 'Ends', value: 'never' }] : [])],
-      ids: [{ label: 'Name on the account', value: name }],
+      ids: [{ label: 'Name on the account', value: nameOnAccount(name, endsAt) }],
       underway: 'being created',
     }),
     handover: {
@@ -183,7 +193,7 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
       issue: async (input, _, options) => {
         const { key, token } = await createKey(app, input, options)
         const heading = `Your new API key ${labelOf(input.name)}`
-        return { id: key.id, secret: token, heading, note: `${seenOnce} Its name on the account is ${key.name ?? input.name}.` }
+        return { id: key.id, secret: token, heading, note: `${seenOnce} Its name on the account is \`${key.name ?? input.name}\`.` }
       },
       retract: ({ id }) => ensureDeleted(app.account.apiKeys, id),
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
@@ -191,6 +201,12 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
     observe: ({ name }, _, moment) => observeCreation(app, name, moment),
     doneSentence: ({ name, endsAt }) => phrase`Created API key ${keyPhrase(name)}${untilWords(endsAt)}. Its token was shown once.`,
   }
+}
+
+/** As far as it is known before the creation, whose minute is signed in the name of a key that ends. */
+function nameOnAccount(name: string, end: number | undefined): string {
+  const parsed = parseKeyName(name)
+  return end === undefined || !parsed ? name : writeKeyName({ ...parsed, end, mac: '…' })
 }
 
 async function preflight(app: App, input: NewKey, { signal }: PreflightOptions): Promise<Preflight<NewKey, NewKey>> {

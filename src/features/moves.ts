@@ -7,6 +7,7 @@ import { unreadableRequests } from '../messages/refusals.ts'
 import { approvedBy, mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../messages/words.ts'
 import { moveKind } from '../moves/move-change.ts'
 import { timesChart } from '../slack/chart.ts'
+import type { CommandCall } from '../slack/commands.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
@@ -88,7 +89,8 @@ export const listMoves = listFeature({
 })
 
 /** Moves in flight, longest first, then those that are scheduled, those that wait for approval, and the last that ended. */
-async function readMoves(app: App): Promise<Listing> {
+async function readMoves(app: App, { slashCommand }: CommandCall): Promise<Listing> {
+  const audit = code(`${slashCommand.origin.command} audit`)
   const { store, catalog } = app
   const takesTime = ({ kind }: Pick<Request, 'kind'>) => catalog.changeIfKnown(kind)?.takesTime ?? false
   const [open, latest, now, times] = await Promise.all([
@@ -113,14 +115,12 @@ async function readMoves(app: App): Promise<Listing> {
     title: mrkdwn`Moves: ${inFlight.length} in progress, ${scheduled.length > 0 ? `${scheduled.length} scheduled, ` : ''}${waiting.length} waiting for approval, ${ended} ended lately`,
     ...itemRows(described, { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
     empty:
-      unreadable > 0
-        ? mrkdwn`No moves can be shown.`
-        : mrkdwn`No moves in progress, and none ended lately. See ${code('audit')} for earlier ones.`,
+      unreadable > 0 ? mrkdwn`No moves can be shown.` : mrkdwn`No moves in progress, and none ended lately. See ${audit} for earlier ones.`,
     chart: usual?.chart,
     notes: [
       ...(usual ? [usual.words] : []),
       ...(left > 0 ? [mrkdwn`${left} more are in progress or waiting. Only the oldest are shown.`] : []),
-      ...(ended > 0 ? [mrkdwn`For moves that ended earlier, see ${code('audit')}.`] : []),
+      ...(ended > 0 ? [mrkdwn`For moves that ended earlier, see ${audit}.`] : []),
       ...unreadableRequests(unreadable),
     ],
   }

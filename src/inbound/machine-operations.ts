@@ -277,7 +277,7 @@ async function proposeOnce(app: App, change: Change, origin: Origin, { members, 
     // Another call was first at the same moment.
     const first = error instanceof Held ? await findSame() : undefined
     if (first) return { request: first, isNew: false }
-    if (error instanceof Held) throw new Held(mrkdwn`${error.words}${await ownHolder(app, origin, change.resource(meant))}`)
+    if (error instanceof Held) throw (await ownHeld(app, origin, change.resource(meant))) ?? error
     // In Slack a form shows these, which is still open.
     const words = error instanceof StartRefused ? error.whole : error instanceof ReasonRequired ? error.words : undefined
     if (words) throw new Refusal(ownWords(notRequested(words.text)))
@@ -286,10 +286,10 @@ async function proposeOnce(app: App, change: Change, origin: Origin, { members, 
 }
 
 /** A machine may have lost the id of the request that it could wait for, or withdraw. */
-async function ownHolder(app: App, { userId }: Origin, resource: string): Promise<Mrkdwn> {
+async function ownHeld(app: App, { userId }: Origin, resource: string): Promise<Held | undefined> {
   const { now, later } = await app.store.othersFor({ id: '', resource })
   const own = [...now, ...later].find((each) => each.origin.userId === userId)
-  return own ? mrkdwn` Its id is ${code(own.id)}.` : mrkdwn``
+  return own && new Held(mrkdwn`You have an open request for it: ${code(own.id)}. Withdraw it, or wait.`)
 }
 
 const keyMs = 24 * 3_600_000
@@ -490,7 +490,7 @@ export function problemOf(app: App, thrown: unknown): Problem {
   return { ...kindOfProblem(error), detail }
 }
 
-const laterS = 5
+const laterS = 60
 
 function kindOfProblem(error: unknown): Omit<Problem, 'detail'> {
   if (error instanceof NotFound) return { status: 404, code: 'not-found' }

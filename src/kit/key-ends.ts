@@ -62,7 +62,7 @@ export function endFields({ isExtension = false } = {}): { ends: Field; date: Fi
     label: 'Ends',
     hint: isExtension
       ? 'Counted from now.'
-      : 'Lockkeeper deletes the key then. You get a message 7 days and 1 day before, and can request a later end.',
+      : 'At its end, Lockkeeper deletes the key. You get a message 7 days and 1 day before, and can request a later end.',
   }
   return {
     ends: {

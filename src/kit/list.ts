@@ -129,13 +129,13 @@ export async function openRequests({ store }: Pick<App, 'store'>): Promise<Map<s
   return about
 }
 
-/** Says in a list that an open request names the item: another one might be refused. Without Redis, the list is shown without it. */
+/** Says in a list that an open request names the item: another one might be refused. Without Redis, it is unknown. */
 export async function openRequestColumn(app: App): Promise<Column<{ id: string }>> {
   const about = await readBriefly(openRequests(app))
   const wordsOf = (request: Request) => link(app.slack.identity.linkTo(request), stateWithCount(request))
   return {
     header: 'Open request',
-    cell: ({ id }) => someTexts((about?.get(id) ?? []).map(wordsOf), 3),
+    cell: ({ id }) => (about ? someTexts((about.get(id) ?? []).map(wordsOf), 3) : 'unknown'),
     before: 'open request: ',
     line: 3,
     ifAny: true,

@@ -160,7 +160,8 @@ export function othersAreOpen(
   })
   const then = canLeaveOut ? ' To leave these out, name only the server.' : ''
   const because = joinMrkdwn(each, '\nAlso: ')
-  return mrkdwn`Not requested: ${because}\nWait until it ends, or have it withdrawn.${then}`
+  const isOwn = held.every(({ holder }) => holder.origin.userId === viewerId)
+  return mrkdwn`Not requested: ${because}\nWait until it ends, or ${isOwn ? 'withdraw it' : 'have it withdrawn'}.${then}`
 }
 
 /** The operators have a notice with what to do about it. */

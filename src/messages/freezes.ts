@@ -45,10 +45,12 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButto
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
-  const after = hasEnded ? ' *It has ended.*' : ' No change starts.'
+  const after = hasEnded ? '' : ' No change starts.'
   return message([
     ...wholeSection(
-      isOn ? mrkdwn`:snowflake: *Frozen* ${frozenWords(record)}.${replaces}${after}` : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
+      isOn
+        ? mrkdwn`:snowflake: *${hasEnded ? 'Was frozen' : 'Frozen'}* ${frozenWords(record)}.${replaces}${after}`
+        : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(String(number))], `freeze-${number}`) : []),

@@ -204,6 +204,7 @@ function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: R
 }
 
 export function actorsIn(request: Request, name: ReportName): string[] {
+  if (name === 'break-glass') return [request.origin.userId]
   if (name === 'approved') return approvedBy(request)
   if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
   if (name !== 'ended') return []

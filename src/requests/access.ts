@@ -46,27 +46,30 @@ import {
   rulesOfKind,
 } from '../domain/policy.ts'
 import { unmetTerms } from '../domain/reason.ts'
-import type { Request } from '../domain/request.ts'
+import { isOpen, type Request } from '../domain/request.ts'
 import { reasonRequired } from '../messages/forms.ts'
 import { denialWords, type LabelOf } from '../messages/refusals.ts'
-import type { CardButtonId } from '../messages/words.ts'
+import { belongsTo, type CardButtonId, readButton } from '../messages/words.ts'
 import type { Need } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { MembersFor } from '../slack/people.ts'
 import { cleanText, mrkdwn } from '../slack/text.ts'
 import { noteOf } from './store.ts'
 
-type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'signatures' | 'audit' | 'metrics' | 'errors'>
+type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'signatures' | 'audit' | 'metrics' | 'errors' | 'store'>
 
 type Intent =
-  /** Use Lockkeeper at all: every command, click, submission and option load. `what` names it for the audit. */
-  | { to: 'read'; what?: string }
+  /** Use Lockkeeper at all: every command, click, submission and option load. `what` and the button `pressed` name it for the audit. */
+  | { to: 'read'; what?: string; pressed?: Pressed }
   /** Request a change of this kind. Its project, and so its rule, is not known yet. */
   | { to: 'request'; kind: ChangeKind }
   /** Let nothing start, or lift that. One right covers both. */
   | { to: 'freeze' }
   | { to: 'unfreeze' }
   | IntentOnRequest
+
+type Pressed = Record<'actionId' | 'value', string>
+
 /** `button`: the id of the button that was pressed, for the audit. One right covers several buttons. */
 interface IntentOnRequest {
   to: 'decide' | 'break-glass' | 'issue' | 'withdraw' | 'track'
@@ -410,17 +413,28 @@ interface Attempt {
   what?: string
   kind?: string
   request?: Request | undefined
+  pressed?: Pressed | undefined
 }
 
 /** Notes a denial in the audit and returns the Refusal for the person. They are refused even if it cannot be noted. */
 async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: Denial): Promise<Denied> {
-  const { request, kind, what, button, to } = attempt
+  const { pressed, kind, what } = attempt
+  const request = attempt.request ?? (await requestOf(app, pressed))
   const { userId, channelId, teamId, command } = origin
-  const more = { by: userId, attempted: button ?? to, causes: [denial] }
+  const attempted = attempt.button ?? (request && pressed?.actionId) ?? attempt.to
+  const more = { by: userId, attempted, causes: [denial] }
   const note = request ? noteOf(app, request, 'refused', more) : { act: 'refused', kind, text: what, channelId, teamId, ...more }
   app.metrics.decision(note.kind ?? 'none', 'refused')
-  await app.audit.noteCounted(note).catch(app.errors.of('audit'))
+  // Open requests are few, so refusals on each of them cannot fill the audit.
+  await app.audit.noteCounted(note, { byRequest: request !== undefined && isOpen(request.state) }).catch(app.errors.of('audit'))
   return new Denied(denial, app.catalog.labelOf, command)
+}
+
+/** Somebody who may not use Lockkeeper is refused before the request of the button is read. */
+async function requestOf(app: Judging, pressed: Pressed | undefined): Promise<Request | undefined> {
+  const button = readButton(pressed?.value ?? '')
+  const request = button && (await app.store.find(button.id).catch(() => undefined))
+  return request && belongsTo(button, request) ? request : undefined
 }
 
 const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, covers, reasonTerms, endsTerms }

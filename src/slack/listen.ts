@@ -69,7 +69,7 @@ export function listen(bolt: Bolt, app: App, handlers: Handlers) {
 
 /** Middleware: acknowledges, drops a second delivery, authorizes, and answers in time, also errors and what no listener takes. */
 async function receive(app: App, interaction: Interaction, next: () => Promise<void>): Promise<void> {
-  const { isFirst, origin, at, opensForm } = interaction
+  const { isFirst, origin, at, pressed, opensForm } = interaction
   const late = setTimeout(() => {
     interaction.interim().catch((error: unknown) => app.errors.of('slack')(error))
   }, interimAfterMs)
@@ -79,7 +79,7 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
       await interaction.acknowledge()
     }
     if (!(await isFirst)) return await interaction.refuseRepeat?.()
-    const authorized = app.access.authorize(origin, { to: 'read', what: at })
+    const authorized = app.access.authorize(origin, { to: 'read', what: at, pressed })
     // A refusal is thrown where `authorized` is awaited. Until then it must not count as an unhandled rejection.
     authorized.catch(() => {})
     interaction.authorized = authorized

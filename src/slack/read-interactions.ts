@@ -13,6 +13,7 @@ import { outdatedButton, Refusal } from './errors.ts'
 import { fit } from './fit.ts'
 import {
   type Choices,
+  type Click,
   type ClickedView,
   handlerOf,
   type InteractionHandlers,
@@ -35,6 +36,8 @@ export interface Interaction<Given = unknown> {
   at: string
   origin: Origin
   given: Given
+  /** Set if it is a click. */
+  pressed?: Pick<Click, 'actionId' | 'value'>
   answer?: TrackedAnswer
   /** Whether it is delivered for the first time. Slack can deliver it twice, and somebody can replay a recorded request. */
   isFirst: Promise<boolean>
@@ -170,7 +173,8 @@ function readClick(app: App, clicks: InteractionHandlers['clicks'], payload: Pay
   }
   const slow = origin.channelId ? slowClickWords : slowWords
   const handler = handlerOf(clicks, actionId)
-  return { ...answeredByMessage(app, click, { at: `click ${actionId}`, ack, handler, slow }), refuseUnknown: refuseWith(outdatedButton) }
+  const answered = answeredByMessage(app, click, { at: `click ${actionId}`, ack, handler, slow })
+  return { ...answered, pressed: click, refuseUnknown: refuseWith(outdatedButton) }
 }
 
 function clickedView(app: App, { id, private_metadata: metadata, state }: Payloads['view_submission']['view']): ClickedView {

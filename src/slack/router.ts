@@ -10,7 +10,7 @@ import { actionsFor, button, message, notice, wholeSection } from './blocks.ts'
 import { type Command, findCommand, groups, isMistyped, limitWords, type Need } from './commands.ts'
 import { nothingRequested, outdatedButton, Refusal } from './errors.ts'
 import { longestButtonValue } from './fit.ts'
-import { formButtons, formOf } from './forms.ts'
+import { formButtons, formOf, openMeantForm } from './forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './interactions.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from './listing.ts'
 import { readJson } from './payloads.ts'
@@ -210,12 +210,14 @@ function unknownCommand(commands: Command[], words: string[], name: string): Mes
   ])
 }
 
-/** Runs the command that was meant, if it only reads, or opens its form. */
+/** Runs the command that was meant, if it only reads, or opens its form with what was typed. */
 function buttonOf(command: Command, typed: string[]): Button[] {
-  if (command.need !== 'read') return formButtons([command])
+  const [form] = formButtons([command])
+  const own = form ? { text: form.text.text, actionId: openMeantForm } : { text: 'Run it', actionId: pageActionIds.run }
+  if (!form && command.need !== 'read') return []
   const args = typed.slice(command.words.split(' ').length)
   const value = JSON.stringify({ version: 1, command: command.words, args, page: 0 } satisfies z.infer<typeof PageButton>)
-  return value.length > longestButtonValue ? [] : [button({ text: 'Run it', actionId: pageActionIds.run, value })]
+  return value.length > longestButtonValue ? [] : [button({ ...own, value })]
 }
 
 function unknownWords(commands: Command[], words: string[], name: string): Mrkdwn {

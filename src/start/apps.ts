@@ -188,7 +188,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     catalog,
     signatures,
     endsKeyring: keyringFor('key-ends'),
-    access: createAccess({ config, directory, slack, catalog, signatures, audit: ofPeople.audit, metrics, errors }),
+    access: createAccess({ config, directory, slack, catalog, signatures, ...ofPeople, metrics, errors }),
   }
   const people: App = {
     ...shared,

@@ -21,6 +21,9 @@ const own: AuditNote = {
   causes: [{ code: 'own-request' }],
 }
 
+const bundled = { byRequest: false }
+const byRequest = { byRequest: true }
+
 /** Two processes that refuse. */
 function startTwo() {
   const { redis, keys, prefix } = connectTestRedis()
@@ -61,7 +64,7 @@ function startTwo() {
 
 test('repeats of a refusal are one entry with their number, noted by another process if the first one died', async () => {
   const { redis, keys, first, second, entries, letTimePass } = startTwo()
-  for (let count = 0; count < 100; count += 1) await (count % 2 === 0 ? first : second).noteCounted(guest)
+  for (let count = 0; count < 100; count += 1) await (count % 2 === 0 ? first : second).noteCounted(guest, bundled)
   expect(await entries()).toEqual([{ by: guest.by, text: guest.text }])
 
   await letTimePass()
@@ -77,8 +80,8 @@ test('repeats of a refusal are one entry with their number, noted by another pro
 
 test('of refusals at the same moment, one is noted at once, and the others are counted', async () => {
   const { first, second, entries, letTimePass } = startTwo()
-  await Promise.all(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? first : second).noteCounted(guest)))
-  await second.noteCounted({ ...guest, causes: [{ code: 'other-workspace' }] })
+  await Promise.all(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? first : second).noteCounted(guest, bundled)))
+  await second.noteCounted({ ...guest, causes: [{ code: 'other-workspace' }] }, bundled)
   await letTimePass()
 
   expect((await entries()).map((entry) => entry?.count)).toEqual([undefined, undefined, 39])
@@ -87,12 +90,12 @@ test('of refusals at the same moment, one is noted at once, and the others are c
 test('another person, act or cause is another refusal, and another request or word is a repeat, whose entry with their number names none', async () => {
   const another = startTwo()
   const others = [{ by: 'U0BEN00001' }, { attempted: 'withdraw' }, { kind: 'ip.evacuate' }, { causes: [{ code: 'not-an-approver' }] }]
-  for (const more of [{}, ...others]) await another.first.noteCounted({ ...own, ...more })
+  for (const more of [{}, ...others]) await another.first.noteCounted({ ...own, ...more }, bundled)
   expect(await another.entries()).toHaveLength(5)
 
   const { first, entries, letTimePass } = startTwo()
-  for (const requestId of ['a', 'b', 'c']) await first.noteCounted({ ...own, requestId: requestId.repeat(32) })
-  for (const word of ['x', 'y']) await first.noteCounted({ ...guest, text: `command ${word}` })
+  for (const requestId of ['a', 'b', 'c']) await first.noteCounted({ ...own, requestId: requestId.repeat(32) }, bundled)
+  for (const word of ['x', 'y']) await first.noteCounted({ ...guest, text: `command ${word}` }, bundled)
   await letTimePass()
 
   const [ofAda, ofDov, ...repeats] = await entries()
@@ -106,12 +109,20 @@ test('another person, act or cause is another refusal, and another request or wo
   ])
 })
 
+test('of refusals that count by their request, the first on each names it', async () => {
+  const { first, entries } = startTwo()
+  const ids = ['a', 'b', 'a', 'b'].map((letter) => letter.repeat(32))
+  for (const requestId of ids) await first.noteCounted({ ...own, requestId }, byRequest)
+
+  expect((await entries()).map((entry) => entry?.requestId)).toEqual(ids.slice(0, 2))
+})
+
 test('that a request cannot be trusted is one entry, however often it is read, and one more with the number of a day', async () => {
   const { first, second, entries, letTimePass } = startTwo()
   const distrusted = { act: 'distrust', requestId: 'a'.repeat(32), causes: [{ code: 'unknown-key' }] }
-  for (let count = 0; count < 144; count += 1) await (count % 2 === 0 ? first : second).noteCounted(distrusted)
-  await first.noteCounted({ ...distrusted, requestId: 'b'.repeat(32) })
-  await first.noteCounted({ ...distrusted, causes: [{ code: 'record-changed' }] })
+  for (let count = 0; count < 144; count += 1) await (count % 2 === 0 ? first : second).noteCounted(distrusted, byRequest)
+  await first.noteCounted({ ...distrusted, requestId: 'b'.repeat(32) }, byRequest)
+  await first.noteCounted({ ...distrusted, causes: [{ code: 'record-changed' }] }, byRequest)
   const once = [distrusted.requestId, 'b'.repeat(32), distrusted.requestId].map((requestId) => ({ requestId }))
   expect(await entries()).toEqual(once)
 
@@ -122,17 +133,17 @@ test('that a request cannot be trusted is one entry, however often it is read, a
 
 test('a refusal after ten minutes is noted at once, without a worker that has noted the repeats before', async () => {
   const { first, entries, letTimePass } = startTwo()
-  for (let count = 0; count < 3; count += 1) await first.noteCounted(own)
+  for (let count = 0; count < 3; count += 1) await first.noteCounted(own, bundled)
   await letTimePass()
-  await first.noteCounted(own)
+  await first.noteCounted(own, bundled)
 
   expect((await entries()).map((entry) => entry?.count)).toEqual([undefined, 2, undefined])
 })
 
 test('a count that somebody else wrote is dropped, and signed by nobody', async () => {
   const { redis, keys, first, entries, letTimePass } = startTwo()
-  await first.noteCounted(own)
-  await first.noteCounted(own)
+  await first.noteCounted(own, bundled)
+  await first.noteCounted(own, bundled)
   const [key = '', value = ''] = Object.entries(await redis.hgetall(keys.auditCounts)).flat()
   const count = JSON.parse(value)
   for (const forged of [
@@ -150,7 +161,7 @@ test('a count that somebody else wrote is dropped, and signed by nobody', async 
 
 test('refused attempts do not make the search longer that a write needs before it is sent', async () => {
   const { first, entries } = startTwo()
-  for (let count = 0; count < 2_000; count += 1) await first.noteCounted({ ...own, by: `U0MEMBER0${count % 3}` })
+  for (let count = 0; count < 2_000; count += 1) await first.noteCounted({ ...own, by: `U0MEMBER0${count % 3}` }, bundled)
   await entries()
 
   expect(await findEntries({ audit: first }, () => true)).toHaveLength(3)

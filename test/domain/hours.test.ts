@@ -79,6 +79,7 @@ describe('a window', () => {
 
   it.each([
     [office, 'Mon, Tue, Wed, Thu, Fri 09:00–17:00 (Europe/Lisbon)'],
+    [{ ...night, days: [1, 2, 3, 4, 5, 6, 7] }, 'daily 22:00–06:00 (Europe/Lisbon)'],
     [{ ...night, days: [7, 6] }, 'Sat, Sun 22:00–06:00 (Europe/Lisbon)'],
     [{ ...night, days: [1, 3, 5, 6, 7], to: '22:00' }, 'Mon, Wed, Fri, Sat, Sun 24 h from 22:00 (Europe/Lisbon)'],
   ])('%j in words: %s', (window, expected) => {

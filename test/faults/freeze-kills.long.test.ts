@@ -53,7 +53,7 @@ test('a bot that is killed right before or after it freezes or lifts has done it
   await scene.untilReport(card, /Done/, 90_000)
   await delay(3_000)
 
-  expect([counts(/\*Frozen\*/), counts(/\*Unfrozen\*/), await acts()]).toEqual([
+  expect([counts(/\*(?:Was f|F)rozen\*/), counts(/\*Unfrozen\*/), await acts()]).toEqual([
     [1, 1],
     [1, 1],
     ['freeze', 'unfreeze'],

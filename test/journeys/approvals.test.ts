@@ -66,7 +66,9 @@ rules:
     await untilReport(world.slack, card.ts, /Done/)
 
     const report = await untilReport(world.slack, card.ts, /Emergency approval/)
-    expect(report.text).toMatch(/<!subteam\^S0ONCALL01>: .* approved their own request: .*Check it now\.\nReason: `The site is down`/)
+    expect(report.text).toMatch(
+      /<!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved their own request: .*Check it now\.\nReason: `The site is down`/,
+    )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')
     expect((await untilCard(world.slack, /\*Done/)).text).toContain('*Emergency approval* by <@U0BEN00001>')

@@ -65,3 +65,18 @@ test('a whole move is one row, beside the events of the account, with its steps 
   expect(entries.map(({ act }) => act)).toEqual(['request', 'refused', 'approve', 'send', 'accept', 'finish'])
   expect(world.auditLines.map((line) => readPrintedLine(line)?.seq)).toEqual(entries.map(({ seq }) => seq))
 })
+
+test('a guest who presses a button of a request is in the audit of that request, however many they press', async () => {
+  const world = await startWorld()
+  const cards = []
+  for (const skip of [0, 1]) cards.push((await requestMove(world, { skip })).card)
+  for (const card of [...cards, ...cards]) await world.dov.click(card, 'Approve')
+  await world.slack.until(() => world.slack.ephemerals(people.dov).length === 4)
+
+  const records = openRecords(world)
+  const refused = (await records.audit()).filter(({ act }) => act === 'refused')
+  const requests = (await records.audit()).filter(({ act }) => act === 'request')
+  expect(refused.map(({ by, attempted, requestId }) => ({ by, attempted, requestId }))).toEqual(
+    requests.map(({ requestId }) => ({ by: people.dov, attempted: 'request-approve', requestId })),
+  )
+})

@@ -364,7 +364,14 @@ describe('a button that the bot did not make like this', () => {
     const entries = (await records.audit()).filter(({ act, by }) => act === 'refused' && by === people.ben)
     const noted = entries.map(({ attempted, causes = [], kind }) => `${attempted} ${causes[0]?.code} ${kind ?? 'without a request'}`)
     const buttons = [cardButtons.approve, cardButtons.reject, cardButtons.again]
-    const why = ['foreign-button ip.move', 'stale-card ip.move', 'foreign-button without a request']
+    // The two requests have an entry each.
+    const why = [
+      'foreign-button ip.move',
+      'foreign-button ip.move',
+      'stale-card ip.move',
+      'foreign-button without a request',
+      'stale-card ip.move',
+    ]
     expect(noted).toEqual(why.flatMap((cause) => buttons.map((button) => `${button} ${cause}`)))
   })
 })

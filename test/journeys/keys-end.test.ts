@@ -53,6 +53,10 @@ describe('a key for a time', () => {
     expect(Math.abs((named?.end ?? 0) - Date.now() - 30 * day)).toBeLessThan(5 * 60_000)
     expect(await recordsOf(world)).toMatchObject([{ keyId: key?.id, end: named?.end, channelId: ops, threadTs: card.ts }])
 
+    await world.ada.click(await untilCard(world.slack, /\*Done\*/), 'Details')
+    const details = await untilShown(world.slack, people.ada, /Name on the account/)
+    expect(details.text).toContain(`\`${key?.name.replace(String(named?.mac), '…')}\``)
+
     await world.ada.command('/infra keys ci-deploy', { channel: ops })
     expect(JSON.stringify((await untilShown(world.slack, people.ada, /ci-deploy.*until/)).text)).toContain(
       String((named?.end ?? 0) / 1_000),

@@ -57,6 +57,7 @@ describe('a new key', () => {
     expect(shown.text).not.toMatch(tokenPattern)
     expect(JSON.stringify(shown.blocks)).not.toContain('"actions"')
     expect(key?.name).toMatch(/^ci-deploy \[U0ADA00001 [0-9a-f]{12}\]$/)
+    expect(JSON.stringify(shown.blocks)).toContain(`Its name on the account is \`${key?.name}\`.`)
     expect(key).toMatchObject({ readOnly: true, allowedIps: [] })
     const elsewhere = [...world.slack.messages(ops), ...world.slack.thread(ops, card.ts), ...world.slack.ephemerals(people.ben)]
     expect(JSON.stringify(elsewhere)).not.toMatch(tokenPattern)

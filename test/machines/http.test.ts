@@ -104,7 +104,10 @@ describe('the same call again', () => {
     await pass(23.5 * 3_600_000)
     expect(await world.call('POST /v1/requests', { body: world.move(), key: 'k' })).toMatchObject({ status: 200 })
     const other = await world.call('POST /v1/requests', { body: world.move(), key: 'other' })
-    expect(other).toMatchObject({ status: 409, json: { detail: expect.stringContaining(`Its id is ${first.json.id}.`) } })
+    expect(other).toMatchObject({
+      status: 409,
+      json: { detail: expect.stringContaining(`You have an open request for it: ${first.json.id}. Withdraw it, or wait.`) },
+    })
     const without = await world.call('POST /v1/requests', { body: { change: 'ip.move', server: 'web-2' } })
     expect(without.json.detail).toMatch(/elastic_ip: is missing\. Idempotency-Key: is missing\.$/)
     expect(await world.call('POST /v1/requests', { body: world.move(1), key: 'k' })).toMatchObject({ status: 409 })

@@ -19,7 +19,7 @@ describe("Slack's assistant", () => {
     // It tries again when an answer is late, with another signature.
     expect((await world.tool('propose_move', world.move)).result).toMatchObject({ id: result.id })
     const keyed = await world.tool('propose_move', { ...world.move, idempotency_key: 'one' }).then(({ text }) => text)
-    expect(keyed).toMatch(/you have an open request/)
+    expect(keyed).toMatch(/You have an open request for it/)
 
     await world.ada.click(card, 'Approve')
     expect((await world.records.find(result.id)).state).toBe('waiting')

@@ -214,7 +214,7 @@ test('Ben freezes all changes, and what was approved meanwhile is done once he l
 
 test('two people must approve', async () => {
   const { slack } = sandbox
-  expect((await use({ id: 'two-approvals', on: true })).said).toBe('New requests need Ben and Chiara.')
+  expect((await use({ id: 'two-approvals', on: true })).said).toBe('Every open request needs Ben and Chiara.')
   const { card, cardNow } = await requestMove(2, chiara)
   await slack.as(ben).click(card, 'Approve')
   await slack.until(() => slack.ephemerals(ben).some(({ text }) => text.includes('Approved (1 of 2). One more needed.')))
@@ -257,8 +257,8 @@ test('Redis is away until it is switched back', async () => {
     .not.toContain("isn't responding")
 })
 
-test('everything starts over at the same address', async () => {
-  const { url, slack, accountApi } = sandbox
+test('everything starts over at the same addresses', async () => {
+  const { url, slack, accountApi, machine } = sandbox
   const { world } = accountApi
   const web1 = world.data.servers.find(({ hostname }) => hostname === 'web-1')?.id
   const elasticIp = world.elasticIps().find(({ address }) => address === '203.0.113.14')
@@ -268,6 +268,9 @@ test('everything starts over at the same address', async () => {
   await expect.poll(() => sandbox.slack !== slack, { timeout: 50_000 }).toBe(true)
 
   expect(sandbox.url).toBe(url)
+  expect(sandbox.machine).toEqual(machine)
+  const answer = await fetch(`${machine.url}/v1/servers`, { headers: { authorization: `Bearer ${machine.token}` } })
+  expect(answer.status).toBe(200)
   expect(sandbox.slack.messages(ops)).toEqual([])
   expect(sandbox.accountApi.world.elasticIp(elasticIp?.id ?? '')?.serverId).toBe(web1)
   await requestMove(0)

@@ -272,7 +272,7 @@ function twoApprovals({ requireApprovals }: Around): Breakage {
     async turn(on) {
       isOn = on
       await requireApprovals(on ? 2 : 1)
-      return on ? 'New requests need Ben and Chiara.' : 'New requests need one approval.'
+      return on ? 'Every open request needs Ben and Chiara.' : 'Every open request needs one approval.'
     },
   }
 }

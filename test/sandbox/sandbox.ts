@@ -50,12 +50,16 @@ function moreOfWeb1() {
 
 /** Starts Redis, the stand-ins, the page, and the real bot as its own process. Resolves when all of them are ready. */
 export async function startSandbox(options: SandboxOptions = {}) {
-  let current = await open(options, startOver)
+  const fixed: Fixed = {
+    ports: [await freePort(), await freePort(), await freePort(), await freePort()],
+    tokens: [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')],
+  }
+  let current = await open(options, fixed, startOver)
 
-  /** Everything ends, and starts again at the same address. */
+  /** Everything ends, and starts again at the same addresses and with the same tokens, because the start has printed them. */
   async function startOver(): Promise<void> {
     await current.close()
-    current = await open({ ...options, port: Number(new URL(current.url).port) }, startOver)
+    current = await open({ ...options, port: Number(new URL(current.url).port) }, fixed, startOver)
   }
 
   return {
@@ -84,7 +88,12 @@ export async function startSandbox(options: SandboxOptions = {}) {
   }
 }
 
-async function open(options: SandboxOptions, startOver: () => Promise<void>) {
+interface Fixed {
+  ports: readonly [number, number, number, number]
+  tokens: readonly [string, string]
+}
+
+async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver: () => Promise<void>) {
   const { transport = 'http', moveTakes = { min: 6_000, max: 12_000 }, limits = documentedLimits } = options
   const closing: (() => Promise<void>)[] = []
   /** Closes everything in the order of dependence: the bot first. */
@@ -113,8 +122,8 @@ async function open(options: SandboxOptions, startOver: () => Promise<void>) {
     const accountApi = await startAccountApi({ moveTakes, limits, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })
     closing.push(accountApi.close)
 
-    const [port, opsPort, alertsPort, machinesPort] = [await freePort(), await freePort(), await freePort(), await freePort()]
-    const [alertsToken, machineToken] = [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')]
+    const [port, opsPort, alertsPort, machinesPort] = ports
+    const [alertsToken, machineToken] = tokens
     // In an existing Redis, data of an earlier sandbox must not be found.
     const redisPrefix = `sandbox-${randomBytes(4).toString('hex')}`
     const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-sandbox-'))
