@@ -137,8 +137,8 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
 
     apiKeys: {
       /** "GET /auth/api_keys": all keys, without their tokens. */
-      async list({ signal }: CallOptions = {}): Promise<kind.ApiKey[]> {
-        return readList(http, kind.apiKey, { operation: 'apiKeys.list', path: '/auth/api_keys', signal })
+      async list(options: CallOptions = {}): Promise<kind.ApiKey[]> {
+        return readList(http, kind.apiKey, { operation: 'apiKeys.list', path: '/auth/api_keys', ...options })
       },
 
       /** "POST /auth/api_keys". Returns the key and its token. Not idempotent: if the answer is lost, find the key by its name. */

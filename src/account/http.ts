@@ -52,6 +52,8 @@ export interface HttpCall<T> {
   path: string
   body?: unknown
   mostBytes?: number
+  /** How often a GET is sent at most. */
+  tries?: number
   signal?: AbortSignal
   onAnswer?: OnAnswer
   /** Converts the JSON of a 2xx answer, or undefined for one without a body. `size` is the length of its text. Throws if it does not fit. */
@@ -59,7 +61,7 @@ export interface HttpCall<T> {
 }
 
 /** Aborting `signal` ends the wait; a write that was already sent may still be carried out. `onAnswer` receives the outcome for the audit. */
-export type CallOptions = Pick<HttpCall<unknown>, 'signal'>
+export type CallOptions = Pick<HttpCall<unknown>, 'signal' | 'tries'>
 export type WriteOptions = Pick<HttpCall<unknown>, 'signal' | 'onAnswer'>
 
 /** One attempt, counted from 1. `status`: the HTTP status, or why there is none. */
@@ -107,11 +109,11 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
   })
 
   async function call<T>(request: HttpCall<T>): Promise<T> {
-    const { operation, method, signal } = request
+    const { operation, method, signal, tries: mostTries = maxReadTries } = request
     if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'no', problem: 'cancelled before it was sent' })
 
     const kind = method === 'GET' ? 'read' : 'write'
-    const tries = kind === 'read' ? maxReadTries : 1
+    const tries = kind === 'read' ? mostTries : 1
     const deadline = startDeadline(kind === 'read' ? times.readMs : times.writeMs, signal)
     const use: Use = { kind, keyName: keyFor(kind, operation), deadline }
     let failure: unknown

@@ -84,7 +84,7 @@ export function resourceKind<Wire, Item>(schema: z.ZodType<Wire>, toItem: (wire:
   return { one, list }
 }
 
-type ListRequest = Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal'>
+type ListRequest = Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal' | 'tries'>
 
 /** For lists that the interface specification shows without pages. */
 export async function readList<Item>(http: Http, kind: ResourceKind<Item>, request: ListRequest): Promise<Item[]> {

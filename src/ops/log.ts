@@ -177,7 +177,6 @@ interface RepeatedLine {
   about?: string
   level?: 'warn' | 'error'
   over?: string
-  onWritten?: () => void
 }
 
 /** Lines that can recur at every attempt are written at most once a minute. The next line has the number of its repeats. */
@@ -185,13 +184,12 @@ export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
   const repeats = createRepeats()
   const nameOf = (code: ErrorCode, about: string) => `${code} ${about}`
 
-  function write({ fields, text, about = '', level = 'warn', over = 'This has not happened again', onWritten }: RepeatedLine): void {
+  function write({ fields, text, about = '', level = 'warn', over = 'This has not happened again' }: RepeatedLine): void {
     const { code } = fields
     repeats.note(nameOf(code, about), {
       report(count, lastAt) {
         // This line comes up to a minute after the last repeat, when the error may be over.
         log[level]({ ...fields, ...(count > 0 ? { repeats: count, lastAt: new Date(lastAt).toISOString() } : {}) }, text)
-        onWritten?.()
       },
       reportEnd: (count, afterMs) => log.info({ code, repeats: count, afterMs }, over),
     })
@@ -244,11 +242,16 @@ export interface LoggedPayload {
 }
 
 /** Each error is counted, even if the log has one line for many. */
-export function createErrorReports(log: Pick<Log, 'info' | 'warn'>, lines: Pick<RepeatedLines, 'write'>, count: (place: Place) => void) {
+export function createErrorReports(
+  log: Pick<Log, 'debug' | 'info' | 'warn'>,
+  lines: Pick<RepeatedLines, 'write'>,
+  count: (place: Place) => void,
+) {
   return {
     of:
       (place: Place) =>
       (error: unknown, requestId = currentRequest()): void => {
+        if (error instanceof AccountLimitError) return void log.debug({ error, requestId }, "Work waits for the account's limit")
         count(place)
         const { code, text } = atPlace[place]
         lines.write({ level: 'error', fields: { code, error, requestId }, text, about: likenessOf(error) })

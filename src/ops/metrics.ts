@@ -32,8 +32,8 @@ export type Place = (typeof places)[number]
 const isFailed = (status: number | string) =>
   Number(status) >= 500 || ['unreachable', 'contract', 'unknown', 'token-rejected'].includes(String(status))
 
-/** Without a call for this long, nothing is known of a service. Messages that wait for Slack are sent again every few seconds. */
-const unknownAfterMs = 60_000
+/** Without a call for this long, nothing is known of a service. While nobody uses Lockkeeper, only `/status` calls one, about once a minute. */
+const unknownAfterMs = 150_000
 
 /** In seconds. */
 const buckets = {
@@ -116,27 +116,29 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
     'method',
     'status',
   )
-  const failing: Record<'account-api' | 'slack', { firstAt: number; lastAt: number } | undefined> = {
+  const failing: Record<'account-api' | 'slack', { firstAt: number; lastAt: number; status: number | string } | undefined> = {
     'account-api': undefined,
     slack: undefined,
   }
   new Gauge({
     name: 'lockkeeper_calls_failing_seconds',
-    help: 'From the first to the last of the calls that failed in a row, by service. 0 a minute after the last one.',
+    help: 'From the first to the last of the calls that failed in a row, by service. 0 after 150 s without another one.',
     labelNames: ['service'],
     registers: [registry],
     collect() {
-      for (const [service, calls] of Object.entries(failing)) {
-        const isKnown = calls && performance.now() - calls.lastAt < unknownAfterMs
-        this.set({ service }, isKnown ? (calls.lastAt - calls.firstAt) / 1_000 : 0)
+      for (const service of ['account-api', 'slack'] as const) {
+        const calls = failingNow(service)
+        this.set({ service }, calls ? (calls.lastAt - calls.firstAt) / 1_000 : 0)
       }
     },
   })
+  function failingNow(service: keyof typeof failing) {
+    const calls = failing[service]
+    return calls && performance.now() - calls.lastAt < unknownAfterMs ? calls : undefined
+  }
   function noteCall(service: keyof typeof failing, status: number | string): void {
     const now = performance.now()
-    const before = failing[service]
-    const isInRow = before && now - before.lastAt < unknownAfterMs
-    failing[service] = isFailed(status) ? { firstAt: isInRow ? before.firstAt : now, lastAt: now } : undefined
+    failing[service] = isFailed(status) ? { firstAt: failingNow(service)?.firstAt ?? now, lastAt: now, status } : undefined
   }
   const slackRefused = counter(
     'lockkeeper_slack_requests_refused_total',
@@ -202,6 +204,12 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
     slackCall(method: string, status: number | string, ms: number): void {
       slackCalls.observe({ method, status: String(status) }, ms / 1_000)
       noteCall('slack', status)
+    },
+    /** The status of the last call, if it failed. */
+    failing: (service: keyof typeof failing) => failingNow(service)?.status,
+    /** A check that another process made for all. Its success says nothing about this process. */
+    checkedElsewhere(service: keyof typeof failing, status: number | string): void {
+      if (isFailed(status)) noteCall(service, status)
     },
     slackRefused: (reason: string, count = 1) => slackRefused.inc({ reason: reason.replaceAll(' ', '-') }, count),
     machineRequest: (status: number) => machineRequests.inc({ status: String(status) }),

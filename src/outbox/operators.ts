@@ -12,17 +12,16 @@ import { notifyOperators } from './notices.ts'
 // What the operators are told of. Each resolves once Redis has the notice, and never throws.
 
 export function onApiError(app: App, error: unknown): void {
-  // Without Redis no call is sent.
-  if (error instanceof UserError || error instanceof StoreUnavailableError) return
-  // A limit is no failure.
-  if (!isRefusal(error) && !(error instanceof AccountLimitError)) app.metrics.error('account-api')
+  // Without Redis no call is sent, and a limit is no failure.
+  if (error instanceof UserError || error instanceof StoreUnavailableError || error instanceof AccountLimitError) return
+  if (!isRefusal(error)) app.metrics.error('account-api')
   app.lines.write({
     fields: { code: 'account-api-error', error, requestId: currentRequest() },
     text: 'A call to the account API failed',
     about: likenessOf(error),
-    // While the key is rejected, every read of every tracked move has this error.
-    onWritten: () => onShownError(app, error),
   })
+  // Not with the line of its repeats, which may come after its end.
+  onShownError(app, error)
 }
 
 /** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */

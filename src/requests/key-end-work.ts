@@ -67,7 +67,7 @@ export async function tendKeyEnds(app: App, signal: AbortSignal): Promise<void> 
   } catch (error) {
     await tellOverdue(app, over, now)
     if (!(error instanceof ApiError || isUnanswered(error))) throw error
-    if (!(error instanceof AccountLimitError)) onApiError(app, error)
+    onApiError(app, error)
   }
 }
 
@@ -154,7 +154,7 @@ async function endKeys(
       await ensureDeleted(app.account.apiKeys, keyId)
       deleted.add(keyId)
     } catch (error) {
-      if (!(error instanceof AccountLimitError)) onApiError(app, error)
+      onApiError(app, error)
     }
   }
   const wereListed = listed.some(({ id }) => deleted.has(id))

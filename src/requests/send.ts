@@ -13,7 +13,7 @@ import {
   rateLimitCode,
   StoreUnavailableError,
 } from '../domain/errors.ts'
-import { withTurnTaken } from '../domain/lane.ts'
+import { currentRequest, withTurnTaken } from '../domain/lane.ts'
 import { type AuthorityProblem, isHeld, type Request, refTo, type Waits } from '../domain/request.ts'
 import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
@@ -324,7 +324,9 @@ export async function repeatPreflight(app: App, { change, input, facts }: Opened
 export async function readAgain(app: App, { change, input }: Pick<Opened, 'change' | 'input'>): Promise<PreflightResult> {
   try {
     const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
-    return now.incomplete ? unread() : { is: 'unchanged', facts: now.facts }
+    if (!now.incomplete) return { is: 'unchanged', facts: now.facts }
+    noteUnanswered(app)
+    return unread()
   } catch (error) {
     if (error instanceof CheckFailed) return { is: 'changed', causes: [error.finding] }
     if (error instanceof AccountLimitError) return { is: 'limited', waitMs: error.waitMs }
@@ -336,6 +338,13 @@ export async function readAgain(app: App, { change, input }: Pick<Opened, 'chang
     const isPermanent = error instanceof ApiError && explainRefusal(error).next !== undefined
     return isPermanent ? { is: 'refused', cause: unappliedCause(error, 'not-sent') } : unread(error)
   }
+}
+
+/** The check turns a read without an answer into a finding, so nothing else logs it. */
+function noteUnanswered({ metrics, lines }: App): void {
+  metrics.error('account-api')
+  const fields = { code: 'account-api-error' as const, status: metrics.failing('account-api'), requestId: currentRequest() }
+  lines.write({ fields, text: 'The account API answered no preflight check', about: 'preflight' })
 }
 
 function unread(error?: unknown): PreflightResult {

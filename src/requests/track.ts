@@ -62,7 +62,7 @@ async function readList(app: App, look: Change['look'], group: Request[], signal
     const ids = group.map(({ resource }) => idOfResource(resource))
     return await inLane('track', () => look?.(ids, { signal }))
   } catch (error) {
-    if (!(error instanceof AccountLimitError)) onApiError(app, error)
+    onApiError(app, error)
     return undefined
   }
 }

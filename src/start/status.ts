@@ -1,25 +1,26 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import { AccountLimitError, ApiContractError, ApiError, isKeyRefused, refusesWrites } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { formatDuration } from '../domain/text.ts'
 import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
+import { guardStore } from '../redis/connect.ts'
 import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
+import { claim } from '../redis/scripts.ts'
 import { checkProgress } from '../requests/worker.ts'
 import { maxOffSeconds } from '../slack/http-receiver.ts'
 
-// However often `/status` is read. Each time spends a call of Slack or a read of the account.
+// However often `/status` is read. Each time spends a call of Slack or a read of the account. A monitor that reads the page every minute gets a new
+// result each time.
 const slackEveryMs = 30_000
-const accountEveryMs = 60_000
+const accountEveryMs = 50_000
+const accountKeptMs = 10 * 60_000
 
 /** Sentences for operators, without details of a failed call, which can be secret. */
 export function statusChecks(app: App) {
   const { connections, slack, config } = app
   const health = shareRuns(() => readRedisHealth(app))
-  let found: Finding = {}
-  const findProblem = atMostEvery(accountEveryMs, async () => {
-    found = await readAccount(app, found)
-    return found
-  })
 
   /** Runs a check of what is known only while Redis answers and stores. */
   const whileStored =
@@ -44,13 +45,9 @@ export function statusChecks(app: App) {
     slack: atMostEvery(slackEveryMs, async () => void (await slack.identity.fetch())),
     slackSignature: async () => {
       if (slack.signature.isWrong)
-        throw new Error('The last request from Slack was refused, because SLACK_SIGNING_SECRET is not that of the app')
+        throw new Error('The last request that named this workspace had a wrong signature. Check SLACK_SIGNING_SECRET')
     },
-    accountApi: whileStored(async () => {
-      const { problem, note } = await findProblem()
-      if (problem) throw new Error(problem)
-      return note
-    }),
+    accountApi: whileStored(createAccountCheck(app)),
     worker: whileStored(() => checkProgress(app)),
     clock: whileStored(async () => {
       const aheadMs = await clockAheadOfRedisMs(app)
@@ -88,28 +85,62 @@ function notStored({ is }: RedisHealth): string | undefined {
   return is === 'refuses-writes' ? 'Redis refuses writes' : undefined
 }
 
-interface Finding {
-  problem?: string
-  note?: string
-}
+/** `at`: by Redis' clock. `key`: the one that the account API rejects. */
+const AccountCheck = z.object({
+  at: z.number(),
+  status: z.union([z.number(), z.enum(['unreachable', 'contract'])]),
+  key: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']).optional(),
+})
+type Answer = Omit<z.infer<typeof AccountCheck>, 'at'>
 
-/** A limit is no outage: if nothing was asked, what was found before still holds. */
-async function readAccount({ account }: App, before: Finding): Promise<Finding> {
-  try {
-    await inLane('background', () => account.apiKeys.list({ signal: AbortSignal.timeout(1_900) }))
-    return {}
-  } catch (error) {
-    if (!(error instanceof AccountLimitError)) return { problem: accountProblem(error) }
-    const { answered, perMinute, waitMs } = error
-    if (!answered && before.problem !== undefined) return before
-    const at = new Date(Date.now() + waitMs).toISOString()
-    return { note: `Not checked, because of the account's limit of ${perMinute} reads a minute. A read is free at ${at}` }
+/** Whichever process is asked first asks the account API, for all. Each also knows how its own calls ended. */
+function createAccountCheck(app: App): Check {
+  const { keys, store, metrics } = app
+  const { found, turn } = keys.accountCheck
+  let notedAt = 0
+  const askForItself = atMostEvery(accountEveryMs, () => askAccount(app))
+
+  async function askForAll(): Promise<void> {
+    const answer = await askAccount(app)
+    if (!answer) return
+    const text = JSON.stringify({ ...answer, at: await store.now() })
+    await guardStore(() => app.redis.set(found, text, 'PX', accountKeptMs))
+  }
+
+  return async () => {
+    if ((await claim(app.redis, turn, { token: randomUUID(), lastsMs: accountEveryMs })) === undefined) await askForAll()
+    const [text, now] = await Promise.all([guardStore(() => app.redis.get(found)), store.now()])
+    const last = text === null ? undefined : AccountCheck.parse(JSON.parse(text))
+    if (last && last.at !== notedAt) metrics.checkedElsewhere('account-api', last.status)
+    notedAt = last?.at ?? 0
+    if (last && isProblem(last)) throw new Error(accountProblem(last))
+    if (metrics.failing('account-api') !== undefined) await askForItself()
+    const status = metrics.failing('account-api')
+    if (status !== undefined) throw new Error(accountProblem({ status }))
+    if (!last) return `Not checked in the last ${formatDuration(accountKeptMs)}`
+    return now - last.at > 60_000 ? `Not checked for ${formatDuration(now - last.at)}` : undefined
   }
 }
 
-function accountProblem(error: unknown): string {
-  if (error instanceof ApiError && isKeyRefused(error)) return `The account API rejects ${error.key} (${error.status})`
-  if (error instanceof ApiError) return `The account API returned an error (${error.status})`
-  if (error instanceof ApiContractError) return `The account API returned something unreadable (${error.status})`
-  return "The account API isn't responding"
+/** Undefined if no read was free: then the account API was not asked. */
+async function askAccount({ account }: App): Promise<Answer | undefined> {
+  try {
+    await inLane('background', () => account.apiKeys.list({ signal: AbortSignal.timeout(1_500), tries: 1 }))
+    return { status: 200 }
+  } catch (error) {
+    if (error instanceof AccountLimitError) return error.answered ? { status: 429 } : undefined
+    if (error instanceof ApiError) return { status: error.status, key: isKeyRefused(error) ? error.key : undefined }
+    return { status: error instanceof ApiContractError ? 'contract' : 'unreachable' }
+  }
+}
+
+/** A limit is no problem. */
+function isProblem({ status }: Answer): boolean {
+  return status !== 200 && status !== 429
+}
+
+function accountProblem({ status, key }: { status: number | string; key?: string }): string {
+  if (key !== undefined) return `The account API rejects ${key} (${status})`
+  if (status === 'contract') return 'The account API returned something unreadable'
+  return status === 'unreachable' ? "The account API isn't responding" : `The account API returned an error (${status})`
 }

@@ -58,6 +58,13 @@ describe('a write is never repeated', () => {
 })
 
 describe('a read', () => {
+  test('is sent once if its caller wants that', async () => {
+    const { api, requests } = await startClient(() => ({ status: 503 }))
+
+    expect(await rejection(api.apiKeys.list({ tries: 1 }))).toMatchObject({ status: 503 })
+    expect(requests).toHaveLength(1)
+  })
+
   test.each([
     ['an outage', { status: 503, json: {} }, { name: 'ApiError', status: 503 }],
     [

@@ -32,7 +32,7 @@ test('/status names what the bot lacks until it is back, and no replica is taken
 
   slack.revoke('token_revoked')
   const away = accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000_000 })
-  // Slack is probed at most twice a minute, and the account API once.
+  // Slack is probed at most every 30 s, and the account API every 50 s.
   await expect
     .poll(() => statusOf(scene), { timeout: 70_000, interval: 1_000 })
     .toMatchObject({

@@ -6,7 +6,7 @@ import { inspect } from 'node:util'
 import { type Logger, LogLevel } from '@slack/bolt'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest'
-import { ApiError, ApiUnreachableError, errorCodes, StoreUnavailableError, UserError } from '../../src/domain/errors.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError, errorCodes, StoreUnavailableError, UserError } from '../../src/domain/errors.ts'
 import { inLane, noteRequest } from '../../src/domain/lane.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { createAuditLog, createErrorReports, createLog, createRepeatedLines, redactUrl, slackLogger } from '../../src/ops/log.ts'
@@ -202,7 +202,8 @@ describe('reports of errors', () => {
       fields.push(about)
       lines.push(text)
     }
-    const log = { info: line, warn: line, error: line }
+    const debug = (_: unknown, text?: unknown) => void lines.push(`debug: ${text}`)
+    const log = { debug, info: line, warn: line, error: line }
     const repeated = createRepeatedLines(log)
     onTestFinished(repeated.flush)
     const reports = createErrorReports(log, repeated, (place) => void counted.push(place))
@@ -221,6 +222,12 @@ describe('reports of errors', () => {
         reports.shownToPerson(new UserError('Not in this channel.'), { at: 'request-approve' })
       })
       expect(fields).toMatchObject([named, named, named, named])
+    })
+
+    it('is none if work waits for the limit of the account', () => {
+      const { counted, lines, reports } = setUp()
+      reports.of('jobs')(new AccountLimitError({ operation: 'elasticIps.list', kind: 'read', waitMs: 900, perMinute: 60, answered: false }))
+      expect([counted, lines]).toEqual([[], ["debug: Work waits for the account's limit"]])
     })
 
     it('that was shown to a person is counted, unless it is a refusal', () => {

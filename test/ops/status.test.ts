@@ -9,10 +9,12 @@ import {
 } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { type Check, createStatus } from '../../src/ops/health.ts'
+import { createMetrics } from '../../src/ops/metrics.ts'
 import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
 import { clockProblem, statusChecks } from '../../src/start/status.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 /** Creates a status page over these checks, with a fake clock. */
 function arrange(checks: Record<string, Check>) {
@@ -99,11 +101,12 @@ test('the status page does not wait for a check that hangs, and does not run it 
   expect(runs).toBe(1)
 })
 
-/** Creates the page of a bot that is well, apart from these parts. */
+/** Creates the page of a bot that is well, apart from these parts. `account`: how the next checks of the account API fail; undefined: not at all. */
 function arrangeApp({
   faults = async () => [],
   refuses,
   account = [],
+  shared = connectTestRedis(),
   slack = async () => {},
   workers = 1,
   aheadMs = 0,
@@ -112,14 +115,21 @@ function arrangeApp({
 }: {
   faults?: () => Promise<RedisFault[]>
   refuses?: string
-  account?: Error[]
+  account?: (Error | undefined)[]
+  shared?: ReturnType<typeof connectTestRedis>
   slack?: () => Promise<void>
   workers?: number
   aheadMs?: number
   appToken?: Secret
   isWrong?: boolean
 } = {}) {
+  const { redis, keys } = shared
+  const metrics = createMetrics()
+  const asked: unknown[] = []
   const app = fakeApp({
+    redis,
+    keys,
+    metrics,
     connections: { faults, probeWrites: async () => writeRefusalOf(refuses), problem: () => 'ECONNREFUSED' },
     store: {
       now: async () => Date.now() - aheadMs,
@@ -131,8 +141,11 @@ function arrangeApp({
     slack: { identity: { fetch: slack as never }, signature: { isWrong } },
     account: {
       apiKeys: {
-        list: async () => {
+        list: async (options) => {
+          asked.push(options?.tries)
           const error = account.shift()
+          if (error instanceof AccountLimitError) throw error
+          metrics.apiCall('apiKeys.list', error ? 'unreachable' : 200, 1)
           if (error) throw error
           return []
         },
@@ -140,7 +153,11 @@ function arrangeApp({
     },
     config: { role: 'all', slack: { appToken }, redis: { allowVolatile: false, prefix: 'test' }, infra: { key: new Secret('k') } },
   })
-  return arrange(statusChecks(app))
+  const { read } = arrange(statusChecks(app))
+  const readAccount = async () => (await read()).body.checks.accountApi
+  /** As after 50 s: the check is due again. */
+  const due = () => redis.del(keys.accountCheck.turn)
+  return { read, readAccount, due, metrics, asked }
 }
 
 test('the status page says what is wrong with Redis or the account, and what nobody knows because of it', async () => {
@@ -237,29 +254,83 @@ describe('readiness', () => {
   )
 })
 
-describe('the limit of the account', () => {
-  const limit = (answered: boolean) => new AccountLimitError({ operation: 'x', kind: 'read', waitMs: 900, perMinute: 60, answered })
-  const note = /^Not checked, because of the account's limit of 60 reads a minute\. A read is free at 20\d\d-\S+Z$/
+describe('the check of the account API', () => {
+  const limit = () => new AccountLimitError({ operation: 'x', kind: 'read', waitMs: 900, perMinute: 60, answered: false })
+  const away = () => new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' })
+  const isAway = { ok: false, problem: "The account API isn't responding", since: expect.any(String) }
 
-  test('is no outage, and the page names it with the time', async () => {
-    const { status, body } = await arrangeApp({ account: [limit(false)] }).read()
+  function arrangeTwo(first: (Error | undefined)[], second: (Error | undefined)[] = []) {
+    const shared = connectTestRedis()
+    return [arrangeApp({ shared, account: first }), arrangeApp({ shared, account: second })] as const
+  }
 
-    expect([status, body.checks.accountApi]).toEqual([200, { ok: true, note: expect.stringMatching(note) }])
+  test('is made by the process that is asked first, for all, and is sent once', async () => {
+    const [first, second] = arrangeTwo([away()])
+
+    expect([await first.readAccount(), await second.readAccount(), await first.readAccount()]).toEqual([isAway, isAway, isAway])
+    expect([first.asked, second.asked]).toEqual([[1], []])
+
+    await second.due()
+    expect(await second.readAccount()).toEqual({ ok: true })
+    // Its own last check failed, so it asks once for itself.
+    expect(await first.readAccount()).toEqual({ ok: true })
+    expect([first.asked, second.asked]).toEqual([[1, 1], [1]])
   })
 
-  test('does not hide an outage while nothing is asked', async () => {
+  test('fails where the own calls fail, although others succeed and no read is free', async () => {
+    const [first, second] = arrangeTwo([], [limit(), limit()])
+    expect(await first.readAccount()).toEqual({ ok: true })
+    second.metrics.apiCall('elasticIps.get', 503, 10)
+
+    expect(await second.readAccount()).toMatchObject({ ok: false, problem: 'The account API returned an error (503)' })
+    second.metrics.apiCall('elasticIps.get', 200, 10)
+    expect(await second.readAccount()).toEqual({ ok: true })
+  })
+
+  test('says for how long nothing was checked, because no read was free, and keeps what was found before', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
-    const { read } = arrangeApp({
-      account: [new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' }), limit(false)],
-    })
-    expect((await read()).body.checks.accountApi.ok).toBe(false)
-    vi.setSystemTime(Date.now() + 61_000)
-    expect((await read()).body.checks.accountApi.problem).toBe("The account API isn't responding")
+    const { readAccount, due } = arrangeApp({ account: [limit(), undefined, limit(), away(), limit()] })
+    const later = async () => {
+      vi.setSystemTime(Date.now() + 61_000)
+      await due()
+      return readAccount()
+    }
+
+    expect(await readAccount()).toEqual({ ok: true, note: 'Not checked in the last 10\u00a0min' })
+    expect(await later()).toEqual({ ok: true })
+    expect(await later()).toEqual({ ok: true, note: expect.stringMatching(/^Not checked for 1\u00a0min/) })
+    expect(await later()).toEqual(isAway)
+    expect(await later()).toEqual(isAway)
+  })
+
+  test('makes an outage visible in the metrics of each process, although each checks now and then', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const [first, second] = arrangeTwo([away(), undefined], [away()])
+    const failing = async () => {
+      const values = await Promise.all([first, second].map(async ({ metrics }) => metrics.registry.getMetricsAsJSON()))
+      return values.map(
+        (all) =>
+          all
+            .find(({ name }) => name === 'lockkeeper_calls_failing_seconds')
+            ?.values.find(({ labels }: { labels: { service?: string } }) => labels.service === 'account-api')?.value,
+      )
+    }
+
+    await first.readAccount()
+    await second.readAccount()
+    vi.advanceTimersByTime(60_000)
+    await second.due()
+    await second.readAccount()
+    await first.readAccount()
+    expect(await failing()).toEqual([60, 60])
+    vi.advanceTimersByTime(151_000)
+    expect(await failing()).toEqual([0, 0])
   })
 })
 
-test('the status page asks Slack once in 30 s and the account once a minute, however often it is read', async () => {
+test('the status page asks Slack once in 30 s and the account once in 50 s, however often it is read', async () => {
   let asked = 0
   const account: Error[] = []
   const { read } = arrangeApp({

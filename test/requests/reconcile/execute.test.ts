@@ -50,6 +50,7 @@ function approvedMove(
   const woken: number[] = []
   const waits: unknown[] = []
   const latest: number[] = []
+  const logged: unknown[] = []
   const elasticIp = {
     id: 'eip_1GijF7NsZe3bN',
     address: '203.0.113.10',
@@ -111,12 +112,12 @@ function approvedMove(
       ruleOf: () => (++checks > 1 && isRuleStricterAtWrite ? ruleFor({ approve: terms(['S0ONCALL01'], { approvals: 2 }) }) : ruleFor()),
     },
     config: { policy: noPolicy, opsChannel: undefined, slack: { command: '/infra' } },
-    lines: { write: () => {} },
+    lines: { write: ({ fields, text }) => void logged.push([fields.code, fields.status, text]) },
     log: { error: ({ code }: { code: string }) => void distrusted.push(code) } as never,
-    metrics: { error: () => {}, notGenuine: () => {} },
+    metrics: { error: () => {}, notGenuine: () => {}, failing: () => 503 },
   })
   const execute = (request: Request) => executeRequest(app, request)
-  return { execute, steps, written, reported, postponed, due, distrusted, woken, waits, latest }
+  return { execute, steps, written, reported, postponed, due, distrusted, woken, waits, latest, logged }
 }
 
 function approvedRequest(by = signatures): Request {
@@ -239,6 +240,7 @@ describe('an account that cannot be read before the write', () => {
     const first = approvedMove(0, { unread: limited })
     await first.execute(approvedRequest())
     expect([first.steps, first.due, first.postponed]).toEqual([[{ name: 'wait-for-account', to: 'approved' }], [10_000], []])
+    expect(first.logged).toEqual([['account-api-error', 503, 'The account API answered no preflight check']])
 
     const again = approvedMove(0, { unread: limited })
     await again.execute({ ...approvedRequest(), waits: { for: 'account' } })
