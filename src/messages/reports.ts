@@ -129,7 +129,7 @@ export function report(view: ReportView, name: ReportName): Answerable | undefin
   const text = calls.has(name) ? words : joinMrkdwn([...whomToMention(request, name), words], ' ')
   const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
-  const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves)) : []
+  const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves.words)) : []
   const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
   const withOutcomes = (outcomes: KnownBlock[]) =>
     message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(request, name), view.rule?.reason), ...outcomes, ...left, ...advice])
