@@ -37,7 +37,8 @@ const checkTheAccount = 'Check the account first.'
 function endSentence(view: ReportView): Mrkdwn {
   const { request, description, showActor } = view
   const { state, decision, withdrawnBy } = request
-  const { mark, name, notes, consequence } = outcomeOf(view)
+  // What stays stands below, with its names.
+  const { mark, name, notes, consequence } = outcomeOf({ ...view, leaves: undefined })
   if (state === 'done') return doneSentence(view, mark, notes)
   const by = state === 'rejected' ? decision?.by : state === 'withdrawn' ? withdrawnBy : undefined
   const label = by === undefined ? mrkdwn`*${name}:*` : mrkdwn`*${name}* by ${showActor(by)}:`
