@@ -22,7 +22,7 @@ export interface IdFact {
 export interface Description {
   /** What people call the change wherever it is named: `Move 203.0.113.10: web-1 → web-2`. */
   title: Phrase
-  /** The same below the name of a server that is down: `Evacuate 2 addresses → web-2`. Default: the title. */
+  /** The same where the number of addresses stands beside it, or does not matter: `Evacuate web-1 → web-2`. Default: the title. */
   short?: Phrase
   /** What approvers decide by and the title does not say. */
   facts: Fact[]
@@ -44,6 +44,12 @@ export function withoutRequester({ title, facts, ...rest }: Description, request
 /** A result of a check or a read, stored as facts and put into words where it is shown. A code that this version does not know is kept. */
 export const Finding = z.looseObject({ code: z.string() })
 export type Finding = z.infer<typeof Finding>
+
+/** What a change leaves as it is: `brief` after a count (`1 BGP address left`), `words` with what to do about it. */
+export interface Left {
+  brief: string
+  words: Phrase
+}
 
 export interface Words {
   /** One or two sentences: what happened, and why. */
@@ -236,7 +242,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   /** A sentence for the thread when the write is sent, if the account shows something unexpected that does not prevent it. */
   remark?(facts: Facts): string | undefined
   /** Says what it leaves as it is although people may expect otherwise, and what to do about it. */
-  leaves?(facts: Facts): Phrase | undefined
+  leaves?(facts: Facts): Left | undefined
   /** What people call the resource: `203.0.113.10`. */
   subject(facts: Facts): string
   describe(facts: Facts): Description

@@ -14,7 +14,7 @@ import { findTyped, type Thing } from '../kit/thing.ts'
 import { servers } from '../kit/things.ts'
 import {
   addressesLeftOut,
-  bgpWords,
+  bgpLeft,
   checkAddresses,
   checkEvacuation,
   completeEvacuation,
@@ -172,7 +172,7 @@ export function evacuation(app: App): Change<EvacuationInput, EvacuationFacts> {
     explain: explainEvacuation,
     complete: completeEvacuation,
     remark: remarkWords,
-    leaves: ({ bgp, from }) => bgpWords(bgp, from.name),
+    leaves: ({ bgp, from }) => bgpLeft(bgp, from.name),
     subject: ({ from }) => from.name,
     describe,
     items: {
@@ -339,7 +339,7 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, perMinute, old, 
   const count = Math.ceil(offered.length / mostCheckboxes)
   const groups = Array.from({ length: count }, (_, index) => offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes))
   const none = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${nameWords(serverName)}, and Lockkeeper saw none there in the past 24 h.`
-  const stays = bgpWords(bgp, serverName)
+  const stays = bgpLeft(bgp, serverName)
   const takesMs = perMinute === undefined ? 0 : sendingMs(offered.length, perMinute)
   const takes = mrkdwn`Takes about ${formatDuration(takesMs)}: the account allows ${perMinute ?? 0} changes a minute.`
   const notes = [
@@ -348,7 +348,7 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, perMinute, old, 
     ...(takesMs > 0 ? context([takes]) : []),
     ...(offered.length + cannotMove.length === 0 ? wholeSection(none) : []),
     ...(cannotMove.length > 0 ? wholeSection(joinMrkdwn([mrkdwn`*Left out:*`, ...cannotMove.map(whyLeftOut)], '\n')) : []),
-    ...(stays ? wholeSection(phraseWords(stays)) : []),
+    ...(stays ? wholeSection(phraseWords(stays.words)) : []),
   ]
   return [
     ...groups.map((group, index) => addressGroup(group, id(index), index, groups.length > 1)),
@@ -384,7 +384,7 @@ function describe({ from, to, toAddress, project, site, items, isBack }: Evacuat
   const moved = addressOrCount(items)
   return {
     title: isBack ? phrase`Move back ${moved}: ${from.name} → ${to.name}` : phrase`Evacuate ${from.name} → ${to.name} (${moved})`,
-    short: phrase`Evacuate ${items.length === 1 ? moved : [`${items.length} addresses`]} → ${to.name}`,
+    short: items.length === 1 ? undefined : phrase`${[isBack ? 'Move back' : 'Evacuate']} ${from.name} → ${to.name}`,
     facts: [placeFact(project, site)],
     ids: [
       ...(from.name === from.id ? [] : [{ label: 'From', value: from.id }]),

@@ -4,7 +4,7 @@ import { isItemUnderway, isOpen, type Request, type RequestItem } from '../domai
 import type { Catalog, Opened } from '../requests/catalog.ts'
 import { wholeSection } from '../slack/blocks.ts'
 import { type Columns, dataTable, itemRows } from '../slack/table.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
+import { capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import { endingWords, explainAll, whyWords } from './refusals.ts'
 import { span, stateWords } from './words.ts'
 
@@ -90,15 +90,26 @@ export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
   return done > 0 && done < items.length
 }
 
-export function itemBlocks(items: ItemView[], request: Pick<Request, 'state' | 'items' | 'unansweredSince'>): KnownBlock[] {
+/** Of more than `most`, it counts the others. Until the first is sent, all are on one line. */
+export function itemBlocks(
+  items: ItemView[],
+  request: Pick<Request, 'state' | 'items' | 'unansweredSince'>,
+  most = items.length,
+): KnownBlock[] {
   if (items.length === 0) return []
+  const shown = items.slice(0, most)
+  const more = items.length > most ? [mrkdwn`${items.length - most} more below`] : []
+  if (request.items === undefined) {
+    const names = joinMrkdwn(
+      shown.map(({ name }) => code(name)),
+      ', ',
+    )
+    return wholeSection(joinMrkdwn([names, ...more], ', '))
+  }
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
   const isUnsure = request.state === 'untracked' || (request.unansweredSince !== undefined && isOpen(request.state))
-  const lines = items.map((item) => {
-    if (request.items === undefined) return mrkdwn`•  ${code(item.name)}`
-    return stateLine(isUnsure && isItemUnderway(item) ? 'unsure' : item.state, item, tellsWhy)
-  })
-  return wholeSection(joinMrkdwn(lines, '\n'))
+  const lines = shown.map((item) => stateLine(isUnsure && isItemUnderway(item) ? 'unsure' : item.state, item, tellsWhy))
+  return wholeSection(joinMrkdwn([...lines, ...more], '\n'))
 }
 
 export function underwayNames(items: ItemView[]): Mrkdwn {
@@ -111,7 +122,11 @@ export function underwayNames(items: ItemView[]): Mrkdwn {
 function stateLine(state: keyof typeof states, item: ItemView, tellsWhy = true): Mrkdwn {
   const late = item.lateAt !== undefined && item.endedAt === undefined ? ', late' : ''
   const why = tellsWhy ? whyNotDone(item) : undefined
-  return mrkdwn`${ownWords(states[state].mark)} ${code(item.name)}  ${states[state].words}${late}${why ? mrkdwn`. ${why}` : ''}`
+  const { mark, words } = states[state]
+  // Most reasons begin with the address.
+  if (why?.text.startsWith(item.name) || why?.text.startsWith(code(item.name).text))
+    return mrkdwn`${ownWords(mark)} ${capitalised(words)}: ${why}`
+  return mrkdwn`${ownWords(mark)} ${code(item.name)}  ${words}${late}${why ? mrkdwn`. ${why}` : ''}`
 }
 
 function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {

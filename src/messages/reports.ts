@@ -37,7 +37,8 @@ const checkTheAccount = 'Check the account first.'
 function endSentence(view: ReportView): Mrkdwn {
   const { request, description, showActor } = view
   const { state, decision, withdrawnBy } = request
-  const { mark, name, notes, consequence } = outcomeOf(view)
+  // What stays stands below, with its names.
+  const { mark, name, notes, consequence } = outcomeOf({ ...view, leaves: undefined })
   if (state === 'done') return doneSentence(view, mark, notes)
   const by = state === 'rejected' ? decision?.by : state === 'withdrawn' ? withdrawnBy : undefined
   const label = by === undefined ? mrkdwn`*${name}:*` : mrkdwn`*${name}* by ${showActor(by)}:`
@@ -129,7 +130,7 @@ export function report(view: ReportView, name: ReportName): Answerable | undefin
   const text = calls.has(name) ? words : joinMrkdwn([...whomToMention(request, name), words], ' ')
   const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
-  const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves)) : []
+  const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves.words)) : []
   const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
   const withOutcomes = (outcomes: KnownBlock[]) =>
     message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(request, name), view.rule?.reason), ...outcomes, ...left, ...advice])

@@ -1,8 +1,8 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import type { Description, Fact, Words } from '../domain/change.ts'
+import type { Description, Fact, Left, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { holdOf, isHeld, isOpen, type Request, restOf, type Waits } from '../domain/request.ts'
+import { holdOf, isHeld, type Request, restOf, type Waits } from '../domain/request.ts'
 import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
 import { actions, type ButtonParts, button, context, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { fit, longestHeader } from '../slack/fit.ts'
@@ -25,6 +25,7 @@ import {
   outsideLink,
   ownWords,
   phraseWords,
+  timeOfDay,
   truncate,
   unlinked,
 } from '../slack/text.ts'
@@ -61,11 +62,13 @@ export interface CardView {
   /** Each item of a change of several. Empty for a change of a single resource. */
   items: ItemView[]
   /** What the change leaves as it is although people may expect otherwise. */
-  leaves?: Phrase | undefined
+  leaves?: Left | undefined
   /** The checks that got no answer, each as a phrase. */
   unchecked: Mrkdwn[]
   /** What approvers should check before they approve, each as one or two sentences. */
   checks: Mrkdwn[]
+  /** The recent changes before the last one, which the details list and the message counts. */
+  earlierChanges?: Mrkdwn[]
   notes: Mrkdwn[]
   ending: Words
   /** The sentence for a change that is done. */
@@ -87,17 +90,24 @@ export interface CardView {
   fromMessage?: string | undefined
 }
 
-function checkBlocks(view: CardView): KnownBlock[] {
-  const { state } = view.request
-  const lines = checkLines(view)
+/** `all`: with each of the earlier changes. */
+function checkBlocks(view: CardView, { all = false } = {}): KnownBlock[] {
+  const lines = checkLines(view, all)
   // Later they say what the account showed then, in the present tense.
-  const later = isOpen(state) ? 'Warnings' : 'Warnings at the time of the request'
-  const heading = mrkdwn`:warning: *${state === 'waiting' ? 'Check first' : later}*`
+  const heading = mrkdwn`:warning: *${view.request.state === 'waiting' ? 'Check first' : 'Warnings at the time of the request'}*`
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn([heading, ...lines.map((line) => mrkdwn`•  ${line}`)], '\n'))
 }
 
-function checkLines({ checks, unchecked }: CardView): Mrkdwn[] {
-  return [...checks, ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : [])]
+/** Once it is approved, they are in its details. */
+function checksToApprove(view: CardView): KnownBlock[] {
+  return view.request.state === 'waiting' ? checkBlocks(view) : []
+}
+
+function checkLines({ checks, unchecked, earlierChanges = [] }: CardView, all = false): Mrkdwn[] {
+  const { length } = earlierChanges
+  const counted = length === 0 ? [] : [mrkdwn`${length} more in *Details*.`]
+  const open = unchecked.length > 0 ? [mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : []
+  return [...checks, ...(all ? earlierChanges : counted), ...open]
 }
 
 const mostInDialog = 300
@@ -291,10 +301,10 @@ function sourceBlocks({ fromMessage, request: { alert, link: given } }: CardView
 
 /** While it waits, what an alert requested begins with the alert's own words, as it is the news. They are untrusted, and plain text. */
 function titleBlocks(view: CardView): KnownBlock[] {
-  const { description, environment } = view
-  const change = phraseText(isNews(view) ? (description.short ?? description.title) : description.title)
-  const title = `${prefixOf(environment)}${isNews(view) ? `🚨 ${newsOf(view.request)}. ${change}?` : change}`
-  return [header(title), ...(isNews(view) || title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
+  const { description, environment, request } = view
+  const news = isNews(view) ? `🚨 ${newsOf(request)}. ${phraseText(description.short ?? description.title)}?` : undefined
+  const title = `${prefixOf(environment)}${news ?? phraseText(description.title)}`
+  return [header(title), ...(title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
 }
 
 function isNews({ request: { alert, state } }: CardView): boolean {
@@ -308,11 +318,14 @@ function isInNews({ reason = '' }: Request): boolean {
   return reason.length <= mostOfNews && !reason.includes('://')
 }
 
+/** A time span in the words of an alert: `for 2 minutes`, `5m0s`. */
+const spanInWords = /\b\d+ ?(?:[smhd]|sec|min|seconds?|minutes?|hours?|days?)(?![a-z])/i
+
 /** `web-1 is down (NodeDown, 2 min)`, or `NodeDown on web-1 (2 min)` of an alert without words of its own. */
 function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name: '' }, reason = name, createdAt }: Request): string {
   const short = (text: string, max: number) => truncate(cleanText(text, { oneLine: true }), max, 'plain')
   const ms = createdAt - startsAt
-  const since = ms < 0 ? [] : [formatDuration(ms < 60_000 ? ms : Math.floor(ms / 60_000) * 60_000)]
+  const since = ms < 60_000 || spanInWords.test(reason) ? [] : [formatDuration(Math.floor(ms / 60_000) * 60_000)]
   const facts = [...(reason.startsWith(name) ? [] : [short(name, 30)]), ...since].join(', ')
   return `${short(reason, mostOfNews).replace(/[.!?]+$/, '')}${facts === '' ? '' : ` (${facts})`}`
 }
@@ -322,42 +335,36 @@ const mostAbove = 5
 
 /** What people need before they press a button. */
 export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): KnownBlock[] {
-  const { items, request } = view
-  const more = items.length - mostAbove
   return [
     ...wholeSection(status),
     ...approvalLines(view),
     ...contentBlocks(view),
-    ...itemBlocks(items.slice(0, mostAbove), request),
-    ...(more > 0 ? context([mrkdwn`${more} more below`]) : []),
-    ...checkBlocks(view),
+    ...itemBlocks(view.items, view.request, mostAbove),
+    ...checksToApprove(view),
   ]
 }
 
-/** What stands below the buttons: the rest of many items, and small print. */
+/** What stands below the buttons: all of many items, or the rest of those that were sent, what stays as it is, and small print. */
 export function cardRest(view: CardView): KnownBlock[] {
   const { items, request } = view
   const people = request.state === 'waiting' ? [] : [who(request)]
   const small = joinMrkdwn([...people, code(shortId(request)), ...view.notes], '  ·  ')
-  return [...itemBlocks(items.slice(mostAbove), request), ...context([small])]
+  const below = items.length <= mostAbove ? [] : request.items ? items.slice(mostAbove) : items
+  return [...itemBlocks(below, request), ...leftBlocks(view), ...context([small])]
 }
 
 function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description } = view
   return [
     ...relatedWords(view).flatMap((words) => wholeSection(mrkdwn`${words}.`)),
-    ...(isNews(view) ? wholeSection(phraseWords(description.title)) : []),
     ...(isNews(view) && isInNews(request) ? [] : reasonBlocks('Reason', request.reason, view.rule?.reason)),
-    ...reasonBlocks(emergencyLabel, emergencyReason(request), view.rule?.reason),
+    ...reasonBlocks('Emergency reason', request.decision?.breakGlass ? request.decision.reason : undefined, view.rule?.reason),
     ...factBlocks(description.facts),
-    ...(view.leaves ? wholeSection(phraseWords(view.leaves)) : []),
   ]
 }
 
-const emergencyLabel = 'Emergency reason'
-
-function emergencyReason({ decision }: Pick<Request, 'decision'>): string | undefined {
-  return decision?.breakGlass ? decision.reason : undefined
+function leftBlocks({ leaves }: CardView): KnownBlock[] {
+  return leaves ? wholeSection(phraseWords(leaves.words)) : []
 }
 
 export function prefixOf(environment: string | undefined): string {
@@ -408,7 +415,7 @@ export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
 }
 
 function finishedBlocks(view: CardView): KnownBlock[] {
-  return [...wholeSection(whatHappened(view)), ...rejectionBlocks(view), ...context([whoAndWhen(view)]), ...finishedReasons(view)]
+  return [...wholeSection(whatHappened(view)), ...rejectionBlocks(view), ...context([whoAndWhen(view)])]
 }
 
 /** `@Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  b7e23ec2  ·  Undoes request 80fbcd61` */
@@ -430,7 +437,8 @@ function whoAndWhen({ request, ...related }: CardView): Mrkdwn {
 /** `:large_green_circle: *Done*  ·  Move 203.0.113.10: web-1 → web-2` */
 function whatHappened(view: CardView): Mrkdwn {
   const { mark, name, consequence } = outcomeOf(view)
-  const title = mrkdwn`${mark} *${name}*  ·  ${prefixOf(view.environment)}${phraseWords(view.description.title)}`
+  const { title: whole, short } = view.description
+  const title = mrkdwn`${mark} *${name}*  ·  ${prefixOf(view.environment)}${phraseWords((isCounted(view.request) && short) || whole)}`
   return consequence.text === '' ? title : mrkdwn`${title}. ${consequence}`
 }
 
@@ -453,10 +461,16 @@ function isMissed({ state, causes }: Request): boolean {
 
 const missed = ['approved-too-long-ago', 'account-unread', 'limit-used-up', 'rights-unknown']
 
-function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrkdwn {
+function isCounted({ items, state }: Request): boolean {
+  return items !== undefined && (state === 'done' || state === 'failed')
+}
+
+function consequenceOf({ request, items, ending, leaves }: CardView, notes: Mrkdwn): Mrkdwn {
   const why = endingWords(ending)
-  if (request.items !== undefined && (request.state === 'done' || request.state === 'failed'))
-    return notes.text === '' ? mrkdwn`${movedCount(items)}.` : mrkdwn`${movedCount(items)}. ${notes}`
+  if (isCounted(request)) {
+    const count = [movedCount(items), ...(leaves ? [leaves.brief] : [])].join(', ')
+    return notes.text === '' ? mrkdwn`${count}.` : mrkdwn`${count}. ${notes}`
+  }
   switch (request.state) {
     case 'voided':
       return mrkdwn`Nothing was done. ${why}`
@@ -480,12 +494,6 @@ function rejectionBlocks({ request: { state, decision }, rule }: CardView): Know
   return state === 'rejected' ? reasonBlocks('Rejected because', decision?.reason, rule?.reason) : []
 }
 
-function finishedReasons({ request, rule }: CardView): KnownBlock[] {
-  // The reason of a rejection stands above.
-  const label = request.state === 'rejected' ? 'Requested because' : 'Reason'
-  return [...reasonBlocks(label, request.reason, rule?.reason), ...reasonBlocks(emergencyLabel, emergencyReason(request), rule?.reason)]
-}
-
 export function requestDetails(view: CardView): Message {
   return message(detailsBlocks(view))
 }
@@ -498,38 +506,42 @@ function detailsBlocks(view: CardView): KnownBlock[] {
     ...rejectionBlocks(view),
     ...contentBlocks(view),
     ...itemBlocks(view.items, request),
-    ...checkBlocks(view),
+    ...leftBlocks(view),
+    ...checkBlocks(view, { all: true }),
     ...wholeSection(joinMrkdwn(timeline(view), '\n')),
     ...context([idsAnd(view, [joinMrkdwn(rules, ' and '), code(request.id)])]),
     ...sourceBlocks(view),
   ]
 }
 
-/** What happened, each with the time since what happened before it. A start that has not come has none. */
+/** What happened, each with the time since what happened before it. A start that has not come has none. The date is where a day may have passed. */
 function timeline(view: CardView): Mrkdwn[] {
   const { request } = view
   const { decision, decidedAt, sentAt, lateAt, endedAt, state, unansweredSince, start, startNow } = request
+  // In the seconds that the times show, so that a reader can add them up.
+  const second = (time: number) => Math.floor(time / 1_000)
+  // A request with items is tracked before its writes are accepted.
+  const acceptedAt = request.items ? undefined : request.acceptedAt
+  const isAtOnce = sentAt !== undefined && acceptedAt !== undefined && second(sentAt) === second(acceptedAt)
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
     ...(request.approvals.some((approval) => approval.by === decision?.by) ? [] : [{ time: decidedAt, what: decisionWords(request) }]),
     { time: start, what: 'Scheduled start' },
     { time: startNow?.at, what: by('Started now', startNow?.by) },
-    { time: sentAt, what: 'Sent' },
-    // A request with items is tracked before that.
-    { time: request.items ? undefined : request.acceptedAt, what: 'Accepted' },
+    { time: sentAt, what: isAtOnce ? 'Sent and accepted' : 'Sent' },
+    { time: isAtOnce ? undefined : acceptedAt, what: 'Accepted' },
     { time: lateAt, what: 'Late' },
     { time: unansweredSince, what: 'The account API stopped answering' },
     ...(state === 'rejected' ? [] : [{ time: endedAt, what: endWords(view) }]),
   ]
   const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }])).toSorted((a, b) => a.time - b.time)
-  // In the seconds that the times show, so that a reader can add them up.
-  const second = (time: number) => Math.floor(time / 1_000)
   return known.map(({ time, what }, index) => {
     const before = time === start && index === known.length - 1 ? undefined : known[index - 1]?.time
     const seconds = second(time) - second(before ?? time)
-    const later = before === undefined ? '' : `, ${seconds === 0 ? 'at once' : `${formatDuration(seconds * 1_000)} later`}`
-    return mrkdwn`•  ${exactTime(time)}  ${what}${later}`
+    const later = seconds === 0 ? '' : `, ${formatDuration(seconds * 1_000)} later`
+    const isDated = before === undefined || seconds >= 12 * 3_600
+    return mrkdwn`${isDated ? exactTime(time) : timeOfDay(time)}  ${what}${later}`
   })
 }
 
@@ -551,7 +563,7 @@ function by(what: string, userId: string | undefined): Mrkdwn {
 
 /** All of an open request, because approvers approve what they see. Once it is finished, two lines are left, and *Details* shows the rest. */
 export function approvalCard(view: CardView): Message {
-  return message(cardBlocks(view), isFinished(view) ? [] : checkBlocks(view))
+  return message(cardBlocks(view), checksToApprove(view))
 }
 
 function cardBlocks(view: CardView): KnownBlock[] {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ElasticIp, Server } from '../account/objects.ts'
 import { freshSeenMs, isBgp, projectName, type SeenAssignment, sameProject, sameSite } from '../domain/account.ts'
-import { Finding, type Item, type Preflight, type Words } from '../domain/change.ts'
+import { Finding, type Item, type Left, type Preflight, type Words } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { moment, type Phrase, phrase, someNames } from '../domain/text.ts'
@@ -20,8 +20,8 @@ export const evacuationFindings = findings({
   'nothing-on-server': finding(
     { server, bgp: z.array(z.string()) },
     ({ server, bgp }) => {
-      const left = bgpWords(bgp, server)
-      return phrase`The account shows no Elastic IPs on ${server}.${left ? phrase` ${left}` : []}`
+      const left = bgpLeft(bgp, server)
+      return phrase`The account shows no Elastic IPs on ${server}.${left ? phrase` ${left.words}` : []}`
     },
     { next: '' },
   ),
@@ -47,7 +47,7 @@ export const evacuationFindings = findings({
   'last-seen': finding(
     { server, count: z.number(), oldest: z.number() },
     ({ server, count, oldest }) =>
-      phrase`The account shows no server for ${[count === 1 ? '1 address' : `${count} addresses`]}, last seen on ${server} at ${moment(oldest)}${[count === 1 ? '' : ' or later']}.`,
+      phrase`${[count === 1 ? '1 address shows' : `${count} addresses show`]} no server, seen on ${server} at ${moment(oldest)}${[count === 1 ? '' : ' or later']}.`,
   ),
 
   'not-chosen': finding("{address} wasn't chosen."),
@@ -81,9 +81,11 @@ function isHarmless({ code }: Finding): boolean {
 }
 
 /** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */
-export function bgpWords(bgp: string[] = [], server: string): Phrase | undefined {
+export function bgpLeft(bgp: string[] = [], server: string): Left | undefined {
   if (bgp.length === 0) return undefined
-  return phrase`${someNames(bgp, 10)} not moved: BGP, may be announced by ${server}. Close their sessions by hand.`
+  const [brief, sessions] =
+    bgp.length === 1 ? ['1 BGP address left', 'its session'] : [`${bgp.length} BGP addresses left`, 'their sessions']
+  return { brief, words: phrase`Not moved: ${someNames(bgp, 10)} (BGP, may be announced by ${server}). Close ${[sessions]} by hand.` }
 }
 
 /** Joins the reasons, each a sentence that names its address, and then the other addresses for which it holds. */

@@ -69,7 +69,7 @@ export function viewOf(app: App, request: Request): CardView {
     sendingMs: sendingTime(request, items, config.infra.writesPerMinute),
     leaves: opened?.change.leaves?.(opened.latest),
     unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
-    ...warningWords(request, change, catalog.titleOf, { profileOf }),
+    ...warningWords(request, change, (changed) => catalog.titleOf(changed, { isShort: true }), { profileOf }),
     ending: explainAll(change, request.causes),
     done: opened ? withoutOwner(opened.change.doneSentence(opened.latest), origin.userId) : [],
     remark: opened?.change.remark?.(opened.latest),

@@ -62,10 +62,12 @@ export function createCatalog(changes: Change[] = []) {
     /** In the order of the request message. Empty for a change of a single resource. */
     itemsOf: ({ change, facts }: Pick<Opened, 'change' | 'facts'>): Item[] => change.items?.of(facts) ?? [],
     /** Names what a request changes, the same everywhere: `Move 203.0.113.10: web-1 → web-2`. */
-    titleOf({ kind, resource, facts }: { kind: string; resource: string; facts?: unknown }): Phrase {
+    titleOf({ kind, resource, facts }: { kind: string; resource: string; facts?: unknown }, { isShort = false } = {}): Phrase {
       const change = changeIfKnown(kind)
       const parsed = change?.facts.safeParse(facts)
-      return change && parsed?.success ? change.describe(parsed.data).title : phrase`${[labelOf(kind)]} (${resource})`
+      if (!change || !parsed?.success) return phrase`${[labelOf(kind)]} (${resource})`
+      const { title, short = title } = change.describe(parsed.data)
+      return isShort ? short : title
     },
     /** At the time of the request. */
     projectOf(request: Request): Project {

@@ -24,7 +24,7 @@ describe('what an alert says', () => {
     await post(world.bots[0] ?? {}, JSON.stringify({ ...delivery([{ ...alert(chosen), ...chosen }]), ...chosen }))
 
     const card = await untilProposed(world)
-    expect(card.text).toMatch(/Alertmanager needs approval from <!subteam\^S0ONCALL01>.*\nEvacuate web-1 → web-2 \(`203\.0\.113\.\d+`\)/)
+    expect(card.text).toMatch(/Evacuate web-1 → web-2 \(203\.0\.113\.\d+\)\?\nAlertmanager needs approval from <!subteam\^S0ONCALL01>/)
     expect(botMessages(world, general)).toEqual([])
     const [request] = await world.records.all()
     expect(request).toMatchObject({ state: 'waiting', needsApproval: true, approvals: [], origin: { userId: 'alerts', channelId: ops } })

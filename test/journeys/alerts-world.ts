@@ -88,4 +88,4 @@ export async function startAlertWorld({ env = {}, ...options }: WorldOptions = {
 export type AlertWorld = Awaited<ReturnType<typeof startAlertWorld>>
 
 export const untilProposed = ({ slack }: Pick<World, 'slack'>, from = 'web-1') =>
-  untilCard(slack, new RegExp(`Alertmanager needs approval from.*Evacuate ${from} →`, 's'))
+  untilCard(slack, new RegExp(`Evacuate ${from} →.*Alertmanager needs approval from`, 's'))

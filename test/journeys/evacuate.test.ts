@@ -34,7 +34,7 @@ describe('an evacuation', () => {
     expect(report.blocks?.find(({ type }) => type === 'data_table')?.rows).toHaveLength(15)
     for (const { address } of own) expect(report.text).toContain(`:large_green_circle: \`${address}\`  moved`)
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
-    expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('14 of 14 moved.')
+    expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('14 of 14 moved, 1 BGP address left.')
   })
 
   test('needs as many people as its rule says, and counts its addresses wherever it is listed', async () => {
@@ -133,7 +133,7 @@ describe('an evacuation', () => {
     const report = await untilReport(slack, card.ts, /Partly done/)
 
     expect(report.text).toContain('(3 Elastic IPs)”. 1 of 3 moved.')
-    expect(report.text).toMatch(/`203\.0\.113\.10` {2}not started\. .*is on/)
+    expect(report.text).toMatch(/Not started: `203\.0\.113\.10` is on/)
     expect(patched(world)).toEqual([own[1]?.id, own[2]?.id])
     expect(serverOf(world, cameId)).toBe(source)
     const ends = (await records.audit()).filter(({ act, item }) => item && ['finish', 'fail', 'void'].includes(act))
@@ -153,7 +153,7 @@ describe('an evacuation', () => {
 
 describe('the addresses of an evacuation', () => {
   test('are refused with the reasons if one cannot be moved, and can be left out in the form, which lists BGP addresses', async () => {
-    const notMoved = '`203.0.113.70` not moved: BGP, may be announced by web-1. Close their sessions by hand.'
+    const notMoved = 'Not moved: `203.0.113.70` (BGP, may be announced by web-1). Close its session by hand.'
     const own = addresses(3, (index) => (index === 1 ? { status: 'error' } : {}))
     const world = await worldWith(own)
 
@@ -199,12 +199,12 @@ describe('the addresses of an evacuation', () => {
     await forgetLists(world)
 
     const card = await requestEvacuation(world)
-    expect(card.text).toContain('The account shows no server for 3 addresses, last seen on')
+    expect(card.text).toContain('3 addresses show no server, seen on')
     world.accountApi.world.moveBehindOurBack(own[2]?.id ?? '', third)
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Partly done/)
 
     expect(own.map(({ id }) => serverOf(world, id))).toEqual([target, target, third])
-    expect(report.text).toMatch(/`203\.0\.113\.12` {2}not started\. .*is on/)
+    expect(report.text).toMatch(/Not started: `203\.0\.113\.12` is on/)
   })
 })

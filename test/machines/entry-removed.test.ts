@@ -74,5 +74,5 @@ test('of an evacuation, what was not sent is not sent, and its message says so',
 
   await expect
     .poll(made.text, { timeout: 15_000 })
-    .toMatch(/Partly done.* 1 of 2 moved\.\n.*`203\.0\.113\.13` {2}not started\. No policy rule/s)
+    .toMatch(/Partly done.* 1 of 2 moved.*\n.*`203\.0\.113\.13` {2}not started\. No policy rule/s)
 })

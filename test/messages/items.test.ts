@@ -11,7 +11,11 @@ import { cardViewFor } from './card-view-for-test.ts'
 import { expectDocument } from './documents.ts'
 import { readableBlocks, wordsAbove } from './readable.ts'
 
-const evacuation = { ...description, title: phrase`Evacuate ${'web-1'} → ${'web-2'} (${['3 Elastic IPs']})` }
+const evacuation = {
+  ...description,
+  title: phrase`Evacuate ${'web-1'} → ${'web-2'} (${['3 Elastic IPs']})`,
+  short: phrase`Evacuate ${'web-1'} → ${'web-2'}`,
+}
 
 function item(index: number, more: Partial<ItemView> = {}): ItemView {
   const rest = { sentAt: undefined, lateAt: undefined, endedAt: undefined, ending: { why: '' } }

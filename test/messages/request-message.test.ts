@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { alertsRequester, machineRequester } from '../../src/domain/approval.ts'
 import { toGroup } from '../../src/domain/policy.ts'
-import { type Request, requestStates } from '../../src/domain/request.ts'
+import { type ItemState, type Request, requestStates } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { phrase } from '../../src/domain/text.ts'
 import { approvalCard, type CardView, cardActions, fitsOnCard, isFinished, requestDetails } from '../../src/messages/request-message.ts'
+import { bgpLeft } from '../../src/moves/evacuation.ts'
 import { mrkdwn, profileLink } from '../../src/slack/text.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
 import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
@@ -23,13 +24,13 @@ const ofTicket = ruleFor({ reason: [{ rule: 'production', pattern: 'OPS-\\d+', l
 
 const view = (request: Partial<Request>, more: Partial<CardView> = {}) => cardViewFor({ request: requestFor(request), ...more })
 
-function evacuation(request: Partial<Request>, count: number, more: Partial<CardView> = {}) {
+function evacuation(request: Partial<Request>, count: number, more: Partial<CardView> = {}, state: ItemState = 'waiting') {
   const items = Array.from({ length: count }, (_, index) => ({
-    ...{ id: `eip_${index}`, name: `203.0.113.${index}`, state: 'waiting' as const, ending: { why: '' } },
+    ...{ id: `eip_${index}`, name: `203.0.113.${index}`, state, ending: { why: '' } },
     ...{ sentAt: undefined, lateAt: undefined, endedAt: undefined },
   }))
   const title = phrase`Evacuate ${'web-1'} → ${'web-2'} (${count} Elastic IPs)`
-  return view(request, { description: { ...description, title, short: phrase`Evacuate ${count} addresses → ${'web-2'}` }, items, ...more })
+  return view(request, { description: { ...description, title, short: phrase`Evacuate ${'web-1'} → ${'web-2'}` }, items, ...more })
 }
 
 const approved = { decision: byBen, approvals: [{ ...byBen, at: at(12) }], decidedAt: at(12) }
@@ -66,6 +67,9 @@ test('the request message in every situation', async () => {
     { by: 'freeze' as const, name: 'Black Friday', until: 0 },
     { by: 'freeze' as const, name: ownFreezeName },
   ]
+  const isDown = { ...alert, reason: 'web-1 has been down for 2 minutes' }
+  const seven = { environment: 'sandbox', leaves: bgpLeft(['203.0.113.70'], 'web-1') }
+  const moved = { ...sent, state: 'done' as const, endedAt: at(13), items: Array(7).fill(heldItems[0]) }
   const situations: [string, CardView][] = [
     ['It waits for approval', view({})],
     [
@@ -84,6 +88,29 @@ test('the request message in every situation', async () => {
     ['No rule covers it any more', view({}, { rule: undefined })],
     ['An alert requested it', evacuation(alert, 2)],
     ['An alert requested it, for many addresses', evacuation(alert, 14, { checks: [isOff, isLocked] })],
+    [
+      'An alert requested it, with a BGP address and changes of the past hours',
+      evacuation(isDown, 7, {
+        ...seven,
+        checks: [
+          mrkdwn`7 addresses show no server, seen on web-1 36 s ago.`,
+          mrkdwn`Last change of \`203.0.113.2\`, \`203.0.113.3\` 30 s ago, by @ada: Evacuate edge-ash-1 → web-1.`,
+        ],
+        earlierChanges: [mrkdwn`Last change of \`203.0.113.1\` 36 s ago, by @ada: Move \`203.0.113.1\`: web-2 → web-1.`],
+      }),
+    ],
+    ['Its approved evacuation is done, and a BGP address stays', evacuation({ ...isDown, ...moved }, 7, seven, 'done')],
+    [
+      'The alert of many addresses resolved',
+      evacuation({ ...isDown, state: 'withdrawn', endedAt: at(13) }, 7, {
+        ...seven,
+        ending: { why: 'The alert resolved. Nothing was done.' },
+      }),
+    ],
+    [
+      'An evacuation that its requester approved alone is done',
+      evacuation({ ...moved, reason, decision: { ...emergency, passed: passed.slice(0, 1) }, approvals: [] }, 7, seven, 'done'),
+    ],
     ['An alert without words requested it', evacuation({ ...alert, reason: 'NodeDown on web-1', alert: { name: 'NodeDown' } }, 2)],
     [
       'An alert with a link in its words requested it',
@@ -187,7 +214,11 @@ test('the request message in every situation', async () => {
 })
 
 test('the details of a request', async () => {
-  const checked = { checks: [mrkdwn`web-2 is locked on the account.`], unchecked: [mrkdwn`whether web-2 is in the same site`] }
+  const checked = {
+    checks: [mrkdwn`web-2 is locked on the account.`],
+    earlierChanges: [mrkdwn`Last change 2 h ago, by @ada.`],
+    unchecked: [mrkdwn`whether web-2 is in the same site`],
+  }
   await expectDocument('request-details.md', 'The details of a request', [
     ['It waits for approval', shown(requestDetails(view({ approvals: [approvedBy('U0BEN00001', 5)], missing: 1 }, { rule: threeOf })))],
     ['It is under way', shown(requestDetails(view({ ...sent, sentAt: at(12) + 400, acceptedAt: at(12) + 2_100, state: 'tracking' })))],
@@ -242,9 +273,7 @@ test('the details of a request', async () => {
     ['It is done, and its rule links a match', shown(requestDetails(ended({ ...sent, state: 'done' }, { rule: ofTicket })))],
     ['Its tracking was stopped', shown(requestDetails(ended({ ...sent, state: 'untracked', stoppedBy: 'U0ADA00001', endedAt: at(30) })))],
   ])
-  expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(
-    /<!date\^\d+\^\{time_secs\} \{date_short_pretty\}[^>]*> {2}Done, 1.min later/,
-  )
+  expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(/<!date\^\d+\^\{time_secs\}\|[^>]*> {2}Done, 1.min later/)
 })
 
 test('the dialogs before a press takes effect', async () => {

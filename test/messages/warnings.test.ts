@@ -16,8 +16,9 @@ const hours = 60 * minutes
 function shown(...warnings: (Finding | undefined)[]): string {
   const request = { warnings: warnings.flatMap((each) => each ?? []), personNames: { U0ADA00001: '@Ada', U0BEN00001: '@Ben' } }
   const profileOf = (userId: string) => `https://nimbus.slack.com/team/${userId}`
-  const { checks, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, { profileOf })
-  return [...checks.map(({ text }) => `to check: ${text}`), ...notes.map(({ text }) => `small print: ${text}`)].join('\n')
+  const { checks, earlierChanges, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, { profileOf })
+  const earlier = earlierChanges.map(({ text }) => `in Details: ${text}`)
+  return [...checks.map(({ text }) => `to check: ${text}`), ...earlier, ...notes.map(({ text }) => `small print: ${text}`)].join('\n')
 }
 
 const endedBefore = (more: Partial<Request>, ms = 12 * minutes) => requestFor({ facts: moveFacts, endedAt: requestedAt - ms, ...more })
