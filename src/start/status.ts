@@ -16,6 +16,8 @@ import { maxOffSeconds } from '../slack/http-receiver.ts'
 const slackEveryMs = 30_000
 const accountEveryMs = 50_000
 const accountKeptMs = 10 * 60_000
+/** The next try if no read was free. It costs none. */
+const limitedMs = 5_000
 
 /** Sentences for operators, without details of a failed call, which can be secret. */
 export function statusChecks(app: App) {
@@ -101,8 +103,8 @@ function createAccountCheck(app: App): Check {
   const askForItself = atMostEvery(accountEveryMs, () => askAccount(app))
 
   async function askForAll(): Promise<void> {
-    const answer = await askAccount(app)
-    if (!answer) return
+    const answer = await askAccount(app).catch(() => undefined)
+    if (!answer) return void (await guardStore(() => app.redis.pexpire(turn, limitedMs)))
     const text = JSON.stringify({ ...answer, at: await store.now() })
     await guardStore(() => app.redis.set(found, text, 'PX', accountKeptMs))
   }
@@ -114,7 +116,7 @@ function createAccountCheck(app: App): Check {
     if (last && last.at !== notedAt) metrics.checkedElsewhere('account-api', last.status)
     notedAt = last?.at ?? 0
     if (last && isProblem(last)) throw new Error(accountProblem(last))
-    if (metrics.failing('account-api') !== undefined) await askForItself()
+    if (metrics.failing('account-api') !== undefined) await askForItself().catch(() => undefined)
     const status = metrics.failing('account-api')
     if (status !== undefined) throw new Error(accountProblem({ status }))
     if (!last) return `Not checked in the last ${formatDuration(accountKeptMs)}`
@@ -122,13 +124,14 @@ function createAccountCheck(app: App): Check {
   }
 }
 
-/** Undefined if no read was free: then the account API was not asked. */
-async function askAccount({ account }: App): Promise<Answer | undefined> {
+/** Throws an AccountLimitError if no read was free: then the account API was not asked. */
+async function askAccount({ account }: App): Promise<Answer> {
   try {
     await inLane('background', () => account.apiKeys.list({ signal: AbortSignal.timeout(1_500), tries: 1 }))
     return { status: 200 }
   } catch (error) {
-    if (error instanceof AccountLimitError) return error.answered ? { status: 429 } : undefined
+    if (error instanceof AccountLimitError && !error.answered) throw error
+    if (error instanceof AccountLimitError) return { status: 429 }
     if (error instanceof ApiError) return { status: error.status, key: isKeyRefused(error) ? error.key : undefined }
     return { status: error instanceof ApiContractError ? 'contract' : 'unreachable' }
   }
