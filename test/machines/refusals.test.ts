@@ -112,7 +112,7 @@ const refusals: Record<string, Refused> = {
     'ip.move': ['203.0.113.100', 'runner-1'],
     'ip.evacuate': ['gitlab-1', 'runner-1'],
     'vm.rename': ['grafana-1', 'grafana-2'],
-    says: / needs 1 approver\./,
+    says: / needs 1 approver besides you\./,
   },
   'what another request holds': {
     'ip.move': ['203.0.113.11', 'web-2'],
