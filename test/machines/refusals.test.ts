@@ -58,7 +58,7 @@ const refusals: Record<string, Refused> = {
     'ip.move': ['eip_0000000000000', 'sv_0000000000000'],
     'ip.evacuate': ['sv_0000000000000', 'web-2'],
     'vm.rename': ['vm_0000000000000', 'x'],
-    says: /^No /,
+    says: /^(?:No|Not requested: no) /,
   },
   'a name that several have': {
     'ip.move': undefined,
@@ -94,7 +94,7 @@ const refusals: Record<string, Refused> = {
     'ip.move': ['203.0.113.70', 'web-1'],
     'ip.evacuate': ['web-2', 'web-1'],
     'vm.rename': ['preview-1', 'a_b'],
-    says: /BGP|A hostname has only/,
+    says: /BGP|a hostname has only/,
   },
   'an address that is not active': {
     'ip.move': ['203.0.113.102', 'runner-2'],
