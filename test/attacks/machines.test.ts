@@ -313,7 +313,7 @@ describe('a fault', () => {
     await redis.kill()
 
     const [http, mcp, slackbot] = await answers
-    expect([http.status, http.json.code, http.headers.get('retry-after')]).toEqual([503, 'redis-away', '5'])
+    expect([http.status, http.json.code, http.headers.get('retry-after')]).toEqual([503, 'redis-away', '60'])
     for (const sentence of [http.json.detail, textOf(mcp), slackbot.text])
       expect(sentence).toMatch(/^Lockkeeper's database \(Redis\) isn't responding\./)
     expect(mcp.isError).toBe(true)

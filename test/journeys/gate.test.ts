@@ -155,7 +155,7 @@ function readWords(journal: readonly JournalEntry[]): (userId: string) => string
 /** Returns what is wrong with a refusal. Empty if nothing is. */
 function faultsOf({ act, actor, status, words }: Tried, entries: AuditEntry[], expected: RegExp): string[] {
   const noted = entries.filter(({ by }) => by === actor.userId)
-  const isRight = noted.length === 1 && noted[0]?.act === 'refused' && noted[0].text === act.at
+  const isRight = noted.length === 1 && noted[0]?.act === 'refused' && (noted[0].text ?? `click ${noted[0].attempted}`) === act.at
   // On a busy machine an interim answer comes first, or the empty form, which the refusal replaces.
   const refusals = words.filter((text) => !/^Slower than usual\.| Cancel /.test(text))
   return [

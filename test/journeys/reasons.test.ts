@@ -154,7 +154,7 @@ describe('a rule that requires a match of a pattern', () => {
 
     await world.ada.command(`${move} because ${'"'.repeat(1_500)}`, { channel: ops })
     await world.slack.until(() =>
-      world.slack.ephemerals(people.ada).find(({ text }) => text.includes('A reason can have up to 500 characters.')),
+      world.slack.ephemerals(people.ada).find(({ text }) => /a reason can have up to 500 characters\./i.test(text)),
     )
     await world.ada.command(`/infra ip move because ${'"'.repeat(1_500)}`, { channel: ops })
     const form = await world.slack.until(() => world.ada.topView())

