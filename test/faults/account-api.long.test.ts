@@ -48,7 +48,7 @@ describe('a write that is answered with 429', () => {
     await untilShown(world.slack, people.chiara, /18 Elastic IPs/)
     await untilReport(world.slack, card.ts, /\*Done\.\*/)
     await approveMove(world)
-    await untilCard(world.slack, /Waits for the account's limit of \d+ changes a minute, about [12]\u00a0min/)
+    await untilCard(world.slack, /Starts in about [12]\u00a0min.*: the account allows \d+ changes a minute/)
 
     expect(patchesOf(world)).toHaveLength(1)
   })
