@@ -321,7 +321,7 @@ function isInNews({ reason = '' }: Request): boolean {
 /** A time span in the words of an alert: `for 2 minutes`, `5m0s`. */
 const spanInWords = /\b\d+ ?(?:[smhd]|sec|min|seconds?|minutes?|hours?|days?)(?![a-z])/i
 
-/** `web-1 is down (NodeDown, 2 min)`, or `NodeDown on web-1 (2 min)` of an alert without words of its own. */
+/** `web-1 is down (NodeDown, 2 min)`, or `NodeDown on web-1 (2 min)` for an alert without a summary. */
 function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name: '' }, reason = name, createdAt }: Request): string {
   const short = (text: string, max: number) => truncate(cleanText(text, { oneLine: true }), max, 'plain')
   const ms = createdAt - startsAt
