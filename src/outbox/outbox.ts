@@ -88,6 +88,15 @@ export async function show(app: App, id: string): Promise<void> {
   for (const [index, name] of reportNames.entries()) if (owed[index] !== null && (await deliver(app, id, name)).is === 'later') return
 }
 
+/** Lets the messages of these requests be updated, although their records did not change. */
+export async function showAgain({ redis, keys, store }: Pick<App, 'redis' | 'keys' | 'store'>, requests: Request[]): Promise<void> {
+  const now = await store.now()
+  const update = redis.multi()
+  for (const { id, cardTs } of requests)
+    if (cardTs !== undefined) update.hdel(keys.record(id), 'cardRevision').zadd(keys.outbox, now, memberOf({ id, name: 'card' }))
+  await guardStore(() => update.exec())
+}
+
 const run = scriptsOf()
 
 /** How many requests have their messages sent at the same time. */

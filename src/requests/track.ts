@@ -6,6 +6,7 @@ import { inLane } from '../domain/lane.ts'
 import { idOfResource, isOpen, type Request, type Underway } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
 import { onApiError } from '../outbox/operators.ts'
+import { showAgain } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
 import { checkRecord, checkRetraction, distrust, leaveUnfit } from './authority.ts'
 import { endIfOver } from './bundle.ts'
@@ -175,13 +176,8 @@ async function noteSilence(app: App, results: Observed[], now: number): Promise<
   if (known === null) await showUnderway(app)
 }
 
-/** Lets the messages of all requests under way be updated, although their records did not change. */
-async function showUnderway({ redis, keys, store }: App): Promise<void> {
-  const { requests } = await store.findOpen()
-  const underway = requests.filter(({ sentAt, cardTs }) => sentAt !== undefined && cardTs !== undefined)
-  if (underway.length === 0 || underway.length > mostShown) return
-  const now = await store.now()
-  const update = redis.multi()
-  for (const { id } of underway) update.hdel(keys.record(id), 'cardRevision').zadd(keys.outbox, now, `${id}/card`)
-  await guardStore(() => update.exec())
+async function showUnderway(app: App): Promise<void> {
+  const { requests } = await app.store.findOpen()
+  const underway = requests.filter(({ sentAt }) => sentAt !== undefined)
+  if (underway.length <= mostShown) await showAgain(app, underway)
 }

@@ -9,7 +9,7 @@ import { holdOf, type Request } from '../domain/request.ts'
 import { someOf } from '../domain/text.ts'
 import { refusingRedis, safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
 import { draftNotice, isNoticeOwed, keepNotice, notifyOperators } from '../outbox/notices.ts'
-import { show } from '../outbox/outbox.ts'
+import { show, showAgain } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { RedisFault } from '../redis/connections.ts'
 import { horizonMs } from '../redis/queues.ts'
@@ -71,7 +71,11 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
   }
 
   async function report({ how, code, words, andWhich, level }: Loss, mark: string): Promise<void> {
-    if (how === 'set-back') await app.freezes.stopAll('set-back', knownFreeze)
+    if (how === 'set-back') {
+      await app.freezes.stopAll('set-back', knownFreeze)
+      // Their messages may show a decision that is undone.
+      await showAgain(app, (await app.store.findOpen()).requests)
+    }
     const options = { about: mark, level }
     // The account may take long. If this process dies meanwhile, another one posts the notice without what is under way.
     await keepNotice(app, code, words, options)

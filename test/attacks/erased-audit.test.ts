@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { chain, hashOf, printedLine, readPrintedLine } from '../../src/audit/chain.ts'
 import { findEntries } from '../../src/audit/find.ts'
@@ -193,7 +193,9 @@ test.each<[string, string]>([
 ])('somebody whose reason has %s cannot tear or reorder its line in the log', async (_, character) => {
   const entry = chain(note(`before${character}{"stream":"audit","seq":1}`), 1, '')
   const line = printedLine(entry)
-  const path = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.log')
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'audit.log')
   writeFileSync(path, `${line}\n`)
 
   const log = await readLogs([path])

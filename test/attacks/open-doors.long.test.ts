@@ -49,7 +49,7 @@ describe('a process of the same user', patience, () => {
   const [, imageCommand = '[]'] = /^CMD (\["node".*)$/m.exec(readFileSync(resolve(root, 'Dockerfile'), 'utf8')) ?? []
 
   test.each([
-    ['npm start', scripts.start?.split(' && ')[1]?.split(' ') ?? []],
+    ['npm start', scripts.start?.split(' && exec ')[1]?.split(' ') ?? []],
     ['the image', JSON.parse(imageCommand) as string[]],
   ])('sends SIGUSR1 to what %s started, and no debugger opens', async (_, command) => {
     const { env } = await environment()

@@ -44,7 +44,7 @@ describe('a requester who sends addresses that the form of an evacuation does no
   })
 
   test.each<[string, (world: World) => string, RegExp]>([
-    ['of another server', ({ accountApi }) => otherAddress(accountApi).id, / is on [\w-]+ now\./],
+    ['of another server', ({ accountApi }) => otherAddress(accountApi).id, / is on [\w-]+\. /],
     ['that does not exist', () => 'eip_nowhere', /isn't on the account/],
     ['with a path in its id', () => '../servers', /Not a valid id/],
     ['without an id', () => '', /Not a valid id/],

@@ -192,7 +192,7 @@ test.each([
   ['INFRA_API_URL', 'account.example.com', '\nINFRA_API_URL must be the base address'],
   ['INFRA_API_KEY', 'of-another-account', 'INFRA_API_KEY: Rejected (401). Create a key with full access, and type it here.\n'],
   ['APPROVERS', 'U0DOV00001', "U0DOV00001 is a guest, so it can't approve"],
-  ['APPROVERS', 'S0NOPE0001', "APPROVERS: S0NOPE0001 can't be read"],
+  ['APPROVERS', 'S0NOPE0001', 'APPROVERS names S0NOPE0001, and Slack has no user group with this id.'],
 ])('the set-up says what is wrong with %s, and writes nothing', async (name, value, says) => {
   const { code, output } = await runSetup({ folder, env: { ...stage(), ...answers(), [name]: value } })
 

@@ -46,8 +46,8 @@ export function commandBlocks(page: string, text = readFileSync(join(root, page)
   })
 }
 
-/** How long a process may take until it prints what it is expected to print. */
-const patienceMs = 180_000
+/** How long a process may take until it prints what it is expected to print. npm may download for minutes. */
+const patienceMs = 420_000
 
 /** Copies what a clone would have, with the changes that are not committed yet, and runs commands in it. */
 export function cleanCopy(variables: Record<string, string>) {

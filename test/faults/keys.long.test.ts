@@ -131,5 +131,5 @@ test('a created key is deleted if every answer to its message is lost, whether o
 
   expect(world.planned.map(({ fired }) => fired)).toEqual([3, 1])
   expect(liveKeys(world)).toEqual([])
-  await untilShown(world.slack, people.ada, /deleted the key at once/)
+  await untilShown(world.slack, people.ada, /deleted the new key/)
 })

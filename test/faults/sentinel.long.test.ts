@@ -26,7 +26,7 @@ test('when the primary dies, the replica takes over and the move is tracked to i
   expect(resumedMs).toBeLessThan(15_000)
 
   const report = await untilReport(world.slack, card.ts, /Done/)
-  expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to \`${target.hostname}\`.`)
+  expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to ${target.hostname}.`)
   expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
   await untilCard(world.slack, /\*Done/)
   expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toHaveLength(2)

@@ -1,7 +1,7 @@
 import { cardButtons } from '../../src/messages/words.ts'
 import type { Bot } from '../../src/start/bot.ts'
 
-/** Watches the handlers of the buttons of cards. `handled` resolves with what a handler made of a click, by its trigger. It must reach one. */
+/** Watches the handlers of commands and of the buttons of cards. `handled` resolves with what one made of it, by its trigger. It must reach one. */
 export function observeHandlers() {
   const acts = new Map<string, { promise: Promise<'served' | 'refused'>; resolve: (outcome: 'served' | 'refused') => void }>()
   const actOf = (triggerId: string) => {
@@ -20,6 +20,10 @@ export function observeHandlers() {
     }
   }
   const observe = ({ interactions }: Pick<Bot, 'interactions'>): void => {
+    for (const command of interactions.commands) {
+      const { run } = command
+      command.run = (call) => observed(call.slashCommand.triggerId, () => run(call), 'served')
+    }
     for (const name of Object.values(cardButtons)) {
       const handler = interactions.clicks[name]
       if (!handler) throw new Error(`nothing listens to ${name}`)
@@ -34,7 +38,7 @@ export function observeHandlers() {
   }
   const handled = async (triggerId: string) => {
     const tooLate = new Promise<never>((_, reject) =>
-      setTimeout(() => reject(new Error('a click was worked on for more than 20 s')), 20_000).unref(),
+      setTimeout(() => reject(new Error('a command or a click was worked on for more than 20 s')), 20_000).unref(),
     )
     return Promise.race([actOf(triggerId).promise, tooLate])
   }

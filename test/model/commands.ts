@@ -56,8 +56,8 @@ export function requestChange(kind: ModelRequest['kind'], number: number, reques
         if (requester === guest) return said.startsWith("Guests can't")
         if (!allowed.includes(requester)) return said.endsWith('can request this here.')
         // A worker may be posting the card already.
-        const isYes = /^Request (posted|recorded)\b/.test(said)
-        return requester === by ? isYes : said !== '' && !isYes && !saysRedisIsAway(said)
+        const isYes = said === '' || said.startsWith('Recorded: ')
+        return requester === by ? isYes : !isYes && !saysRedisIsAway(said)
       }
     },
   }

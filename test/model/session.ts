@@ -108,19 +108,21 @@ export async function startSession(mutate: Mutate = () => {}) {
     await slack.until(() => said().length + shown().length >= count, { what: `${count} refusals to ${person}` })
   }
 
-  /** Requests with the command. Returns the answer, or undefined if Slack does not deliver the command. */
+  /** Requests with the command. Returns the answer, empty if the card is all of it, or undefined if Slack does not deliver the command. */
   async function requestChange(person: Name, text: string, replica: number): Promise<string | undefined> {
     talkTo(replica)
-    const { outcome } = await slack.as(ids[person]).command(`/infra ${text}`, { channel: ops })
+    const { outcome, payload } = await slack.as(ids[person]).command(`/infra ${text}`, { channel: ops })
     if (outcome === 'not-sent') return undefined
     if (outcome !== 'acknowledged') throw new Error(`the command of ${person} was not acknowledged: ${outcome}`)
-    await slack.until(() => slack.ephemerals(ids[person]).some(({ text: said }) => !interim(said)), {
-      what: `an answer to ${person}`,
-      timeoutMs: 20_000,
-    })
+    const isAnswered = () => slack.ephemerals(ids[person]).some(({ text: said }) => !interim(said))
+    const answered = slack.until(isAnswered, { what: `an answer to ${person}`, timeoutMs: 20_000 })
+    const served = handled(String(payload.trigger_id))
+    // Guests get an answer before the command runs.
+    if ((await Promise.race([served, answered])) === 'refused') await answered
+    answered.catch(() => {})
     const words = takeWords(person)
-    if (words.length !== 1) throw new Error(`${person} was answered ${words.length} times: ${words.join(' / ')}`)
-    return words[0]
+    if (words.length > 1) throw new Error(`${person} was answered ${words.length} times: ${words.join(' / ')}`)
+    return words[0] ?? ''
   }
 
   function cardFor(request: Request, forged: Forgery | undefined): Message {

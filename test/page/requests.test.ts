@@ -18,6 +18,8 @@ function message(buttons: string[], more: Partial<Message> = {}): Message {
   return { channel: 'C0OPS00001', ts: `${last}.000000`, text: `<@${ada.id}> needs approval`, blocks, ...bot, ...more }
 }
 
+const doneText = `:large_green_circle: *Done*  ·  Move 203.0.113.10: web-1 → web-2\n<@${ada.id}>`
+
 const card = (buttons: string[], text = `<@${ada.id}> needs approval`) =>
   message(buttons, { text, metadata: { event_payload: { key: `${last}/card` } } })
 const reply = (to: Message, name = 'ended') => message([], { threadTs: to.ts, metadata: { event_payload: { key: `${last}/${name}` } } })
@@ -26,8 +28,8 @@ const steps = (...messages: Message[]): NextStep['is'][] =>
 const counts = (...messages: Message[]) => people.map((person) => waitingFor(requestsIn(messages), person).length)
 
 test('the page knows the buttons by the names that Lockkeeper gives them', () => {
-  const { approve, handOver, details } = cardButtons
-  expect(stageButtons).toEqual({ approve, handOver, details })
+  const { approve, handOver } = cardButtons
+  expect(stageButtons).toEqual({ approve, handOver })
 })
 
 test('a request waits for the approvers, but neither for its requester nor for those who have approved it', () => {
@@ -40,9 +42,9 @@ test('a request waits for the approvers, but neither for its requester nor for t
 })
 
 test('what waits for a person is named: requests to decide, and keys to create', () => {
-  const { approve, handOver, details } = stageButtons
+  const { approve, handOver } = stageButtons
   const words = (...messages: Message[]) => people.map((person) => waitingWords(requestsIn(messages), person))
-  const all = [card([approve]), card([approve], `<@${ben.id}> needs approval`), card([handOver]), card([details])]
+  const all = [card([approve]), card([approve], `<@${ben.id}> needs approval`), card([handOver]), card([cardButtons.details], doneText)]
 
   expect(words(...all)).toEqual(['1 key to create', '1 to decide', '2 to decide', ''])
   expect(words(card([handOver]), card([handOver]))[0]).toBe('2 keys to create')
@@ -50,9 +52,12 @@ test('what waits for a person is named: requests to decide, and keys to create',
 })
 
 test('the next step of Ada, of Ben and of a guest, from the first request to its report', () => {
-  const { approve, handOver, details } = stageButtons
-  const running = card([cardButtons.stopTracking])
-  const done = card([cardButtons.reverse, details])
+  const { approve, handOver } = stageButtons
+  const running = card(
+    [cardButtons.stopTracking, cardButtons.details],
+    `Move 203.0.113.10\n:arrows_counterclockwise: *Moving* since 14:12.`,
+  )
+  const done = card([cardButtons.reverse, cardButtons.details], doneText)
 
   expect(steps()).toEqual(['request', 'ask-for-request', 'outside'])
   expect(steps(card([approve]))).toEqual(['switch-to-approver', 'decide', 'outside'])

@@ -272,7 +272,9 @@ function twoApprovals({ requireApprovals }: Around): Breakage {
     async turn(on) {
       isOn = on
       await requireApprovals(on ? 2 : 1)
-      return on ? 'Every open request needs Ben and Chiara.' : 'Every open request needs one approval.'
+      return on
+        ? 'Every open request needs Ben and Chiara. Its message says so after the first approval.'
+        : 'Every open request needs one approval.'
     },
   }
 }

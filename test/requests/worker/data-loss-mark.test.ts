@@ -6,6 +6,7 @@ import { findEntries } from '../../../src/audit/find.ts'
 import { createNewestHead } from '../../../src/audit/intake.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
+import { deliver } from '../../../src/outbox/outbox.ts'
 import type { Keys } from '../../../src/redis/key-names.ts'
 import { createFreezes } from '../../../src/requests/freeze.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
@@ -14,6 +15,7 @@ import { fakeApp } from '../../fake-app.ts'
 import { auditSigning } from '../audit-for-test.ts'
 import { lost, outboxApp, sent } from '../outbox/outbox-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
+import { recordRequest } from '../request-for-test.ts'
 import { requestKeyring } from '../signatures-for-test.ts'
 
 const onWeb1 = {
@@ -78,7 +80,7 @@ function startProcess(
     const entries = await findEntries({ audit }, ({ act }) => act === 'freeze')
     return [(await freezes.read()).record?.because, entries.length]
   }
-  return { check, sweep, failKeeping, posts, losses, log, note, frozen, freezes }
+  return { app, check, sweep, failKeeping, posts, losses, log, note, frozen, freezes }
 }
 
 /** Copies the audit. Returns a function that restores the copy. */
@@ -239,6 +241,20 @@ describe('an older state of a data set', () => {
         ":rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Lockkeeper has frozen all changes: none starts until somebody uses the unfreeze command. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now, perhaps no longer tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
       ]
     `)
+  })
+
+  test('updates the messages of open requests, which may show a decision that is undone', async () => {
+    const shared = connectTestRedis()
+    const one = startProcess(shared)
+    const { id } = await recordRequest(one.app.store)
+    await deliver(one.app, id, 'card')
+    await restoreUnder(shared, one)
+    const isOwed = async () => (await shared.redis.zscore(shared.keys.outbox, `${id}/card`)) !== null
+    expect(await isOwed(), 'before the loss is noticed').toBe(false)
+
+    await one.check()
+
+    expect(await isOwed()).toBe(true)
   })
 
   test('stays unfrozen if a process notices it after somebody lifted the freeze', async () => {

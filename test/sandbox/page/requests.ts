@@ -1,7 +1,7 @@
 import type { Element, Message, Person } from './shapes.ts'
 
-/** The action ids of Lockkeeper's buttons that say how far a request is. Only finished requests have details. */
-export const stageButtons = { approve: 'request-approve', handOver: 'request-hand-over', details: 'request-details' } as const
+/** The action ids of Lockkeeper's buttons that say how far a request is. */
+export const stageButtons = { approve: 'request-approve', handOver: 'request-hand-over' } as const
 
 /** A request as its message in the channel shows it. */
 export interface ShownRequest {
@@ -73,7 +73,8 @@ function nameOf(metadata: Message['metadata']): string {
 function stageOf(message: Message): ShownRequest['stage'] {
   if (hasButton(message, stageButtons.approve)) return 'waits'
   if (hasButton(message, stageButtons.handOver)) return 'to-create'
-  if (hasButton(message, stageButtons.details)) return 'ended'
+  // How it ended stands before the change: `:large_green_circle: *Done*  ·  Move …`.
+  if (/^:\w+: \*[^*]+\*\s+·/m.test(message.text)) return 'ended'
   return /\*Approved\.\* (?:Starts|Held by) /.test(message.text) ? 'later' : 'runs'
 }
 
