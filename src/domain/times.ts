@@ -10,14 +10,13 @@ export type StartProblem =
   | { code: 'unreadable' }
   | { code: 'past'; at: number }
   | { code: 'too-far'; at: number; latest: number }
-  /** The clock goes forward over this time. `before` and `after`: the nearest times that exist. */
-  | { code: 'skipped'; before: number; after: number }
-  /** The clock goes back, so this time exists twice. */
-  | { code: 'twice'; first: number; last: number }
 
 export type Start = { at: number } | { problem: StartProblem }
 
-/** Reads when a change has to start: `at 22:00`, `in 2h`, `tomorrow 6am`, `mon 09:00 UTC`. A time without a day is the next one in the zone. */
+/**
+ * Reads when a change has to start: `at 22:00`, `in 2h`, `tomorrow 6am`, `mon 09:00 UTC`. A time without a day is the next one in the zone.
+ * On the days on which its clock changes, a time that exists twice is the first one, and one that is skipped is as far after the change.
+ */
 export function readStart(
   text: string,
   { now, zone, longestMs = longestAheadMs }: { now: number; zone: string; longestMs?: number },
@@ -31,18 +30,10 @@ export function readStart(
   if ('ms' in read) return within(now + read.ms)
 
   const [hour = 0, minute = 0, second = 0] = (['hour', 'minute', 'second'] as const).map((unit) => read.get(unit) ?? 0)
-  const times = datesOf(read, typed, today).map((date) => {
-    const local = date.toPlainDateTime({ hour, minute, second })
-    return { local, first: instantOf(local, place, 'earlier'), last: instantOf(local, place, 'later') }
-  })
-  const next = times.find(({ last }) => last > now) ?? times.at(-1)
-  if (!next) return { problem: { code: 'unreadable' } }
-  const { local, first, last } = next
-  if (first === last) return within(first)
-  const earlier = Temporal.Instant.fromEpochMilliseconds(first).toZonedDateTimeISO(place)
-  if (earlier.toPlainDateTime().equals(local)) return first > now ? { problem: { code: 'twice', first, last } } : within(last)
-  const after = earlier.getTimeZoneTransition('next')?.epochMilliseconds ?? last
-  return { problem: { code: 'skipped', before: after - 60_000, after } }
+  const plainTime = Temporal.PlainTime.from({ hour, minute, second })
+  const times = datesOf(read, typed, today).map((date) => date.toZonedDateTime({ timeZone: place, plainTime }).epochMilliseconds)
+  const next = times.find((at) => at > now) ?? times.at(-1)
+  return next === undefined ? { problem: { code: 'unreadable' } } : within(next)
 }
 
 /** Whether a text can be read as a start in any zone, even as one that is past or too far away. */
@@ -117,16 +108,11 @@ function readElapsed(text: string): number | undefined {
   return Math.round(parts.reduce((sum, ms) => sum + ms, 0))
 }
 
-/** When a clock shows this local time. If it never does, the time is taken as far before (`earlier`) or after (`later`) the change of the clock. */
-function instantOf(local: Temporal.PlainDateTime, zone: string, disambiguation: 'earlier' | 'later'): number {
-  return local.toZonedDateTime(zone, { disambiguation }).epochMilliseconds
-}
-
-/** Parses `2026-11-27T00:00` in a zone that exists. Undefined if it is no date and time. `which`: what counts if the clock changes then. */
-export function readLocalTime(text: string, zone: string, which: 'earlier' | 'later'): number | undefined {
+/** Parses `2026-11-27T00:00` in a zone that exists. Undefined if it is no date and time. `disambiguation`: what counts if the clock changes then. */
+export function readLocalTime(text: string, zone: string, disambiguation: 'earlier' | 'later'): number | undefined {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/.test(text)) return undefined
   try {
-    return instantOf(Temporal.PlainDateTime.from(text), zone, which)
+    return Temporal.PlainDateTime.from(text).toZonedDateTime(zone, { disambiguation }).epochMilliseconds
   } catch {
     return undefined
   }
