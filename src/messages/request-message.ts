@@ -66,8 +66,6 @@ export interface CardView {
   unchecked: Mrkdwn[]
   /** What approvers should check before they approve, each as one or two sentences. */
   checks: Mrkdwn[]
-  /** The recent changes before the last one, which the details list and the message counts. */
-  earlierChanges?: Mrkdwn[]
   notes: Mrkdwn[]
   ending: Words
   /** The sentence for a change that is done. */
@@ -89,9 +87,8 @@ export interface CardView {
   fromMessage?: string | undefined
 }
 
-/** `all`: with each of the earlier changes. */
-function checkBlocks(view: CardView, { all = false } = {}): KnownBlock[] {
-  const lines = checkLines(view, all)
+function checkBlocks(view: CardView): KnownBlock[] {
+  const lines = checkLines(view)
   // Later they say what the account showed then, in the present tense.
   const heading = mrkdwn`:warning: *${view.request.state === 'waiting' ? 'Check first' : 'Warnings at the time of the request'}*`
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn([heading, ...lines.map((line) => mrkdwn`•  ${line}`)], '\n'))
@@ -102,11 +99,8 @@ function checksToApprove(view: CardView): KnownBlock[] {
   return view.request.state === 'waiting' ? checkBlocks(view) : []
 }
 
-function checkLines({ checks, unchecked, earlierChanges = [] }: CardView, all = false): Mrkdwn[] {
-  const { length } = earlierChanges
-  const counted = length === 0 ? [] : [mrkdwn`${length} more in *Details*.`]
-  const open = unchecked.length > 0 ? [mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : []
-  return [...checks, ...(all ? earlierChanges : counted), ...open]
+function checkLines({ checks, unchecked }: CardView): Mrkdwn[] {
+  return unchecked.length > 0 ? [...checks, mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : checks
 }
 
 const mostInDialog = 300
@@ -500,7 +494,7 @@ function detailsBlocks(view: CardView): KnownBlock[] {
     ...contentBlocks(view),
     ...itemBlocks(view.items, request),
     ...leftBlocks(view),
-    ...checkBlocks(view, { all: true }),
+    ...checkBlocks(view),
     ...wholeSection(joinMrkdwn(timeline(view), '\n')),
     ...context([idsAnd(view, [joinMrkdwn(rules, ' and '), code(request.id)])]),
     ...sourceBlocks(view),

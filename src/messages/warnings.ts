@@ -106,21 +106,21 @@ function lastChangeWords({ at, by, names }: LastChange, title: Phrase): Phrase {
 
 const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])
 
-/** Those to check first, the recent changes before the last one, and small print. People are named, because a mention would notify somebody who need not act. */
+/** Those to check first, and small print. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
   { warnings, personNames = {} }: Pick<Request, 'warnings' | 'personNames'>,
   change: Pick<Change, 'explain'> | undefined,
   titleOf: (changed: LastChange) => Phrase,
   { profileOf = () => undefined }: { profileOf?: (userId: string) => string | undefined } = {},
-): { checks: Mrkdwn[]; earlierChanges: Mrkdwn[]; notes: Mrkdwn[] } {
+): { checks: Mrkdwn[]; notes: Mrkdwn[] } {
   const showPerson: ShowPerson = (id) => (isMachine({ userId: id }) ? mention(id) : profileLink(id, profileOf(id), personNames[id]))
-  const inWords = (finding: Finding): { phrase: Phrase; isNote?: boolean; isChange?: true } => {
+  const inWords = (finding: Finding): { phrase: Phrase; isNote?: boolean } => {
     const { data } = Warning.safeParse(finding)
     switch (data?.code) {
       case 'earlier-end':
         return { phrase: earlierEndWords(data, change) }
       case 'last-change':
-        return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.isOld, isChange: true }
+        return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.isOld }
       default: {
         const words = explain(change, finding)
         return { phrase: phraseOf(words), isNote: words.isNote }
@@ -129,11 +129,5 @@ export function warningWords(
   }
   const all = warnings.map(inWords)
   const show = ({ phrase: each }: { phrase: Phrase }) => phraseWords(each, showPerson)
-  const checks = all.filter(({ isNote }) => !isNote)
-  const earlier = checks.filter(({ isChange }) => isChange).slice(1)
-  return {
-    checks: checks.filter((each) => !earlier.includes(each)).map(show),
-    earlierChanges: earlier.map(show),
-    notes: all.filter(({ isNote }) => isNote).map(show),
-  }
+  return { checks: all.filter(({ isNote }) => !isNote).map(show), notes: all.filter(({ isNote }) => isNote).map(show) }
 }

@@ -95,7 +95,6 @@ test('the request message in every situation', async () => {
           mrkdwn`7 addresses show no server, seen on web-1 36 s ago.`,
           mrkdwn`Last change of \`203.0.113.2\`, \`203.0.113.3\` 30 s ago, by @ada: Evacuate edge-ash-1 → web-1.`,
         ],
-        earlierChanges: [mrkdwn`Last change of \`203.0.113.1\` 36 s ago, by @ada: Move \`203.0.113.1\`: web-2 → web-1.`],
       }),
     ],
     ['Its approved evacuation is done, and a BGP address stays', evacuation({ ...alert, ...moved }, 7, seven, 'done')],
@@ -215,7 +214,6 @@ test('the request message in every situation', async () => {
 test('the details of a request', async () => {
   const checked = {
     checks: [mrkdwn`web-2 is locked on the account.`],
-    earlierChanges: [mrkdwn`Last change 2 h ago, by @ada.`],
     unchecked: [mrkdwn`whether web-2 is in the same site`],
   }
   await expectDocument('request-details.md', 'The details of a request', [
