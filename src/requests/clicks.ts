@@ -4,7 +4,7 @@ import type { Origin } from '../domain/approval.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { counted } from '../messages/refusals.ts'
-import { breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/words.ts'
+import { breakGlassCallbackId, cardButtons, refreshHome, rejectCallbackId } from '../messages/words.ts'
 import { renderDetails } from '../outbox/render.ts'
 import { notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
@@ -53,10 +53,7 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
   return {
     commands,
     clicks: Object.assign(
-      {
-        [refreshHome]: ({ origin }: Click) => home.open(origin),
-        [moreOnHome]: async ({ origin }: Click) => void (await home.show(origin, true)),
-      },
+      { [refreshHome]: ({ origin }: Click) => home.open(origin) },
       pageButtons(app, commands),
       openers.clicks,
       ofRequests.clicks,
