@@ -365,21 +365,14 @@ function idsAnd({ description, notes }: CardView, more: Mrkdwn[]): Mrkdwn {
   return joinMrkdwn([...ids, ...notes, ...more], '  ·  ')
 }
 
-/** Short facts in one line: `Storefront · ASH`. */
+/** `Storefront · ASH` */
 function factBlocks(facts: Fact[]): KnownBlock[] {
-  const isShort = ({ value }: Fact) => (typeof value === 'string' ? value : phraseText(value)).length <= 60
-  const short = joinMrkdwn(
-    facts.filter(isShort).map((fact) => factWords(fact, ' ')),
-    '  ·  ',
-  )
-  return [short, ...facts.filter((fact) => !isShort(fact)).map((fact) => factWords(fact, '\n'))].flatMap((words) =>
-    words.text === '' ? [] : wholeSection(words),
-  )
+  return facts.length === 0 ? [] : wholeSection(joinMrkdwn(facts.map(factWords), '  ·  '))
 }
 
-function factWords({ label, value, isPerson }: Fact, between: string): Mrkdwn {
+function factWords({ label, value, isPerson }: Fact): Mrkdwn {
   const words = typeof value !== 'string' ? phraseWords(value) : isPerson ? mention(value) : nameWords(value)
-  return label === '' ? words : mrkdwn`${label}${ownWords(between)}${words}`
+  return label === '' ? words : mrkdwn`${label} ${words}`
 }
 
 function who(request: Request): Mrkdwn {
