@@ -36,6 +36,8 @@ const shown = [
 
 type AsRequested = Pick<Request, (typeof requested)[number] | 'origin'> & Partial<Pick<Request, (typeof shown)[number] | 'moreResources'>>
 
+type Unsigned<Signed> = Omit<Signed, 'signature'>
+
 function requestContent(request: AsRequested) {
   const { userId, channelId, teamId } = request.origin
   const content = Object.fromEntries([...requested, ...shown].map((name) => [name, request[name]]))
@@ -43,26 +45,19 @@ function requestContent(request: AsRequested) {
   return { signed: 'request', ...content, userId, channelId, teamId, ...locks }
 }
 
-/** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */
-function approvalContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at }: Omit<Approval, 'signature'>) {
-  return { signed: 'approval', requestId: id, hash, by, rule, via, at }
+/** What the signature of a person's decision covers. `via` is the party that it stands for, by which the rule allowed it. */
+function contentOf(signed: 'approval' | 'break-glass' | 'start-now') {
+  return ({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason, passed }: Unsigned<Decision>) => {
+    return { signed, requestId: id, hash, by, rule, via, at, reason, passed }
+  }
 }
 
 /** What the signature of the last approver's decision covers: that these approvals were enough when they were counted. */
 function approvedContent(
   { id, hash, approvals }: Pick<Request, 'id' | 'hash' | 'approvals'>,
-  { by, at, allOf, counted }: Omit<Decision, 'signature'>,
+  { by, at, allOf, counted }: Unsigned<Decision>,
 ) {
   return { signed: 'approved', requestId: id, hash, by, at, allOf, counted, approvals: approvals.map(({ signature }) => signature) }
-}
-
-function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason, passed }: Omit<Decision, 'signature'>) {
-  return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason, passed }
-}
-
-/** An approver lets a request start before its signed start. */
-function startNowContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at }: Omit<Approval, 'signature'>) {
-  return { signed: 'start-now', requestId: id, hash, by, rule, via, at }
 }
 
 /** Later reads are compared with the last read before the write, and may lead to another write. */
@@ -71,8 +66,6 @@ function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) 
 }
 
 const mostRemembered = 10_000
-
-type Unsigned<Signed> = Omit<Signed, 'signature'>
 
 /** Signs and verifies what decides whether a write is sent, so that nobody decides by writing to Redis. */
 export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' | 'verify'>) {
@@ -97,14 +90,15 @@ export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' |
     })
   }
 
-  const pair = <Decided extends { signature?: string }>(contentOf: (request: Request, decided: Unsigned<Decided>) => object) => ({
-    sign: (request: Request, decided: Unsigned<Decided>) => ({ ...decided, signature: sign(contentOf(request, decided)) }) as Decided,
-    verify: (request: Request, decided: Decided): Verdict => verify(contentOf(request, decided), decided.signature),
+  const pair = <Decided extends { signature?: string }>(content: (request: Request, decided: Unsigned<Decided>) => object) => ({
+    sign: (request: Request, decided: Unsigned<Decided>) => ({ ...decided, signature: sign(content(request, decided)) }) as Decided,
+    verify: (request: Request, decided: Decided): Verdict => verify(content(request, decided), decided.signature),
   })
-  const approval = pair<Approval>(approvalContent)
+  const approval = pair<Approval>(contentOf('approval'))
   const approved = pair<Decision>(approvedContent)
-  const breakGlass = pair<Decision>(breakGlassContent)
-  const startNow = pair<Approval>(startNowContent)
+  const breakGlass = pair<Decision>(contentOf('break-glass'))
+  // An approver lets a request start before its signed start.
+  const startNow = pair<Approval>(contentOf('start-now'))
 
   return {
     verifyRecord,
