@@ -1,3 +1,5 @@
+const everyMs = 60_000
+
 /** Repeats of at most this many subjects are held back. The name of a subject may come from outside, so memory must have a limit. */
 const mostSubjects = 1_000
 
@@ -18,7 +20,7 @@ interface Subject {
 }
 
 /** Reports the first event at once, repeats once a minute with their number, and the end after a minute without one, or when `end` is called. */
-export function createRepeats({ everyMs = 60_000 }: { everyMs?: number } = {}) {
+export function createRepeats() {
   const subjects = new Map<string, Subject>()
 
   function note(name: string, reports: Reports): void {
