@@ -1,4 +1,3 @@
-import { casual, type ParsedResult } from 'chrono-node/en'
 import { Temporal } from 'temporal-polyfill'
 import { parseDuration } from './text.ts'
 
@@ -22,23 +21,20 @@ export function readStart(
   { now, zone, longestMs = longestAheadMs }: { now: number; zone: string; longestMs?: number },
 ): Start {
   const typed = oneSpaced(text)
-  const place = isUtc.test(typed) ? 'UTC' : zone
+  const place = utc.test(typed) ? 'UTC' : zone
   const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(place).toPlainDate()
   const read = understand(typed, today)
-  if ('code' in read) return { problem: read }
-  const within = (at: number) => inTime(at, now, longestMs)
-  if ('ms' in read) return within(now + read.ms)
-
-  const [hour = 0, minute = 0, second = 0] = (['hour', 'minute', 'second'] as const).map((unit) => read.get(unit) ?? 0)
-  const plainTime = Temporal.PlainTime.from({ hour, minute, second })
-  const times = datesOf(read, typed, today).map((date) => date.toZonedDateTime({ timeZone: place, plainTime }).epochMilliseconds)
-  const next = times.find((at) => at > now) ?? times.at(-1)
-  return next === undefined ? { problem: { code: 'unreadable' } } : within(next)
+  const times = Array.isArray(read) ? read.map((local) => local.toZonedDateTime(place).epochMilliseconds) : [now + (read ?? 0)]
+  const at = times.find((time) => time > now) ?? times.at(-1)
+  if (read === undefined || at === undefined) return { problem: { code: 'unreadable' } }
+  if (at <= now) return { problem: { code: 'past', at } }
+  const latest = now + longestMs
+  return at > latest ? { problem: { code: 'too-far', at, latest } } : { at }
 }
 
 /** Whether a text can be read as a start in any zone, even as one that is past or too far away. */
 export function isStart(text: string): boolean {
-  return !('code' in understand(oneSpaced(text), Temporal.PlainDate.from('2026-01-01')))
+  return understand(oneSpaced(text), Temporal.PlainDate.from('2026-01-01')) !== undefined
 }
 
 /** Whether it is an elapsed time, such as `30d` or `2 hours`. */
@@ -46,56 +42,49 @@ export function isElapsed(text: string): boolean {
   return readElapsed(text) !== undefined
 }
 
-function inTime(at: number, now: number, longestMs: number): Start {
-  if (at <= now) return { problem: { code: 'past', at } }
-  const latest = now + longestMs
-  return at > latest ? { problem: { code: 'too-far', at, latest } } : { at }
-}
-
 const oneSpaced = (text: string) => text.trim().replace(/\s+/g, ' ')
 
-/** Longer texts are no times, and take a parser of many patterns long. */
+/** No time is longer, and the pattern of elapsed times tries much on a long text. */
 const longestStart = 100
 
-type Parts = ParsedResult['start']
+const utc = / UTC$|(?<=\d)Z$/i
+const day = '[a-z]{3,9}|\\d{4}-\\d\\d-\\d\\d'
+const dayAndTime = new RegExp(`^(?:(?:at|on) )?(?:(${day})(?:,? (?:at )?|T))?(\\d\\d?)(?::(\\d\\d))? ?([ap]m)?(?:,? (?:on )?(${day}))?$`, 'i')
 
-const isUtc = /(?: UTC|\dZ)$/i
-
-/** `ms`: elapsed time. Otherwise the parts of a date and a time, of which the hour is certain. */
-function understand(typed: string, today: Temporal.PlainDate): { ms: number } | Parts | { code: 'unreadable' } {
-  const unreadable = { code: 'unreadable' } as const
-  if (typed.length > longestStart) return unreadable
+/** The elapsed time in ms, or the local times that can be meant: the first one that is not past is. */
+function understand(typed: string, today: Temporal.PlainDate): number | Temporal.PlainDateTime[] | undefined {
+  if (typed.length > longestStart) return undefined
   const ms = /^in /i.test(typed) ? readElapsed(typed.slice(3)) : undefined
-  if (ms !== undefined) return { ms }
-  const bare = typed
-    .replace(/^(?:at|on) /i, '')
-    .replace(isUtc, (sign) => sign.replace(/ UTC|Z/i, ''))
-    .replace(/^\d{1,2}$/, '$&:00')
-  // The parser computes with the clock of this process. At noon, no change of that clock reaches its days.
-  const [found, ...others] = casual.parse(bare, new Date(today.year, today.month - 1, today.day, 12))
-  if (!found || others.length > 0 || found.text !== bare || found.end) return unreadable
-  const { start } = found
-  // A zone by its abbreviation is a guess, and what is relative to now would be relative to noon.
-  if (start.isCertain('timezoneOffset') || !start.isCertain('hour')) return unreadable
-  // `tonight at 1:00` was read as 13:00.
-  const isEvening = ['tonight', 'evening'].some((word) => start.tags().has(`casualReference/${word}`))
-  return isEvening && [12, 13, 14, 15, 16].includes(start.get('hour') ?? 0) ? unreadable : start
+  if (ms !== undefined) return ms
+  const [, before, hour, minute = '00', half, after] = dayAndTime.exec(typed.replace(utc, '')) ?? []
+  if (hour === undefined || (before && after)) return undefined
+  const named = (before ?? after)?.toLowerCase()
+  const clock = half ? (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0) : Number(hour)
+  if ((half && (Number(hour) < 1 || Number(hour) > 12)) || (named === 'tonight' && clock < 12)) return undefined
+  try {
+    const time = Temporal.PlainTime.from({ hour: clock, minute: Number(minute) }, { overflow: 'reject' })
+    return datesOf(named, today).map((date) => date.toPlainDateTime(time))
+  } catch {
+    return undefined
+  }
 }
 
-/** The dates that can be meant: the first one at which the time is not past is. Empty if the weekday contradicts the date. */
-function datesOf(parts: Parts, typed: string, today: Temporal.PlainDate): Temporal.PlainDate[] {
-  const [year = 0, month = 0, day = 0] = (['year', 'month', 'day'] as const).map((unit) => parts.get(unit) ?? 0)
-  const date = new Temporal.PlainDate(year, month, day)
-  const weekday = parts.isCertain('weekday') ? parts.get('weekday') : null
-  const until = ((weekday ?? 0) - today.dayOfWeek + 7) % 7
-  if (parts.isCertain('day')) return weekday === null || weekday === date.dayOfWeek % 7 ? [date] : []
-  if (weekday !== null) return /\b(?:next|last|past)\b/i.test(typed) ? [date] : [until, until + 7].map((days) => today.add({ days }))
-  // Only midnight is read as that of the next day. Another date comes from words such as `this week`.
-  if (parts.isCertain('month') || !(date.equals(today) || parts.get('hour') === 0)) return []
-  return /\bthis\b/i.test(typed) ? [today] : [0, 1, 2].map((days) => today.add({ days }))
+const daysUntil = new Map(Object.entries({ yesterday: -1, today: 0, tonight: 0, tomorrow: 1 }))
+const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+
+/** Throws for a day that does not exist. */
+function datesOf(named: string | undefined, today: Temporal.PlainDate): Temporal.PlainDate[] {
+  const ahead = (...days: number[]) => days.map((count) => today.add({ days: count }))
+  if (named === undefined) return ahead(0, 1)
+  const known = daysUntil.get(named)
+  if (known !== undefined) return ahead(known)
+  const weekday = weekdays.findIndex((name) => name.startsWith(named))
+  if (weekday < 0) return [Temporal.PlainDate.from(named)]
+  const until = (weekday + 8 - today.dayOfWeek) % 7
+  return ahead(until, until + 7)
 }
 
-const elapsed = /(?:(\d+(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
+const elapsed = /(?:(\d{1,6}(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
 const onlyElapsed = new RegExp(`^(?:${elapsed.source}(?:,? and |,? ?))+$`, 'i')
 
 /** Reads `2h`, `90 minutes`, `1 h 30 min`, `half an hour` to milliseconds. */

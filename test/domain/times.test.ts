@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
-import { afterEach, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { isStart, isZone, longestAheadMs, readLocalTime, readStart, type Start, timeWords } from '../../src/domain/times.ts'
 import { anyText } from '../any-text.ts'
 import { expectDocument } from '../messages/documents.ts'
@@ -32,28 +32,20 @@ describe('a start', () => {
       '24',
       '6am',
       '10 PM',
-      '6 a.m.',
-      'noon',
-      'at midnight',
-      "9 o'clock",
+      '12am',
+      '12:30 pm',
     ],
     'A day and a time': [
       'today 6pm',
       'today at 11:00',
       'tonight at 22:00',
-      'tonight at 10',
       '6pm tonight',
       'tomorrow 6am',
       'tomorrow at 6',
       'at tomorrow 6am',
       'tomorrow, 22:00',
       '22:00 tomorrow',
-      'tomorrow morning at 9',
-      'this evening at 8',
-      'this morning at 9',
-      '9 in the morning',
-      'the day after tomorrow 6am',
-      'in 2 days at 6:00',
+      'yesterday 00:00',
     ],
     'A day of the week': [
       'mon 09:00',
@@ -62,21 +54,16 @@ describe('a start', () => {
       'fri 11:59',
       'fri 12:00',
       'sun 22:00',
-      'next fri 09:00',
-      'last monday 9:00',
-      'noon on monday',
+      'Thurs 9am',
     ],
     'A date': [
       'at 2026-12-01 06:00',
       '2026-12-01T06:00',
       '06:00 2026-12-01',
-      '1 dec 06:00',
-      'Dec 1 at 6pm',
-      'Tue 1 Dec, 06:00',
       '2026-12-11 12:00',
       '2026-12-11 12:01',
       '2026-11-01 06:00',
-      'jan 2 06:00',
+      '2027-01-02 06:00',
     ],
     UTC: ['22:00 UTC', '2026-12-01T06:00Z', 'tomorrow 6am utc'],
     'Elapsed time': [
@@ -95,7 +82,7 @@ describe('a start', () => {
       'in 15d',
       'in 0m',
     ],
-    'A day without a time': ['tomorrow', 'tonight', 'monday', '2026-12-01', 'this afternoon', 'tomorrow morning'],
+    'A day without a time': ['tomorrow', 'tonight', 'monday', '2026-12-01', 'tomorrow morning'],
     'What is not understood': [
       '',
       'soon',
@@ -114,20 +101,21 @@ describe('a start', () => {
       '22:00 22:00',
       '22:00-23:00',
       'mon and fri 22:00',
-      'tonight at 1:00',
-      'tomorrow night at 1',
-      'mon 1 dec 06:00',
+      'mon 22:00 tomorrow',
+      'tonight at 10',
+      'noon',
+      '0am',
+      '13pm',
+      '1 dec 06:00',
+      'next fri 09:00',
+      'the day after tomorrow 6am',
       '2026-02-30 06:00',
       '22:00 CET',
       '2026-12-01T06:00+02:00',
       '22:00 Europe/Lisbon',
-      'this week 06:00',
       'december 06:00',
-      'next month 6:00',
       '2 hours from now',
-      '+15 minutes',
-      '2 hours after tomorrow 6am',
-      `22:00${' tomorrow'.repeat(20)}`,
+      'in 1000000 days',
     ],
   }
 
@@ -167,13 +155,7 @@ describe('a start', () => {
   })
 })
 
-describe('whatever the clock of the process', () => {
-  const { TZ } = process.env
-  afterEach(() => {
-    if (TZ === undefined) delete process.env.TZ
-    else process.env.TZ = TZ
-  })
-
+describe('in every zone', () => {
   const zones = ['UTC', lisbon, 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Kiritimati']
   const minute = fc.integer({ min: Date.UTC(2026, 0), max: Date.UTC(2028, 0) }).map((ms) => ms - (ms % 60_000))
 
@@ -181,33 +163,27 @@ describe('whatever the clock of the process', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...zones),
-        fc.constantFrom(...zones),
         minute,
         fc.integer({ min: 1, max: 20_160 }),
-        (process_, zone, now, ahead) => {
-          process.env.TZ = process_
+        (zone, now, ahead) => {
           const start = now + ahead * 60_000
           const local = Temporal.Instant.fromEpochMilliseconds(start).toZonedDateTimeISO(zone)
           const first = local.toPlainDateTime().toZonedDateTime(zone).epochMilliseconds
           fc.pre(first > now)
-          const day = Math.min(
-            local.toPlainDate().since(Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()).days,
-            2,
-          )
+          const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
+          const day = ['today', 'tomorrow'][local.toPlainDate().since(today).days] ?? local.toPlainDate()
           const time = local.toPlainTime().toString({ smallestUnit: 'minute' })
-          const shown = timeWords(start, zone).replace(/ \(.*/, '')
-          for (const text of [`${local.toPlainDate()} ${time}`, shown, `${['today', 'tomorrow', shown.slice(0, -7)][day]} at ${time}`]) {
+          for (const text of [`${local.toPlainDate()} ${time}`, `${day} at ${time}`])
             expect([text, readStart(text, { now, zone })]).toEqual([text, { at: first }])
-          }
         },
       ),
-      { numRuns: 400, examples: [[lisbon, lisbon, Date.UTC(2026, 9, 24, 12), 750]] },
+      { numRuns: 400, examples: [[lisbon, Date.UTC(2026, 9, 24, 12), 750]] },
     )
   })
 
   it('any text gives a time within 14 days or a problem', () => {
     const piece = fc.constantFrom(
-      ...'at in on today tonight tomorrow mon friday next last this 22:00 6am 6 pm noon 1 dec 2026-12-01 2h 90 minutes half an hour , - UTC Z 25:00 and week month after now morning'.split(
+      ...'at in on today tonight tomorrow yesterday mon friday next 22:00 6am 6 pm 13 2026-12-01 2026-02-30 2h 90 minutes half an hour , - UTC Z 25:00 and'.split(
         ' ',
       ),
     )
