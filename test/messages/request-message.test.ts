@@ -76,7 +76,6 @@ test('the request message in every situation', async () => {
       view({ reason }, { environment: 'production', checks: [isOff, isLocked], unchecked: [mrkdwn`whether it answers`] }),
     ],
     ['It waits, with a reason in which its rule links a match', view({ reason: 'OPS-1 <burns>, as OPS-2' }, { rule: ofTicket })],
-    ['It waits, with the address of another site for the match', view({ reason }, { rule: ofTicket })],
     ['It waits for three approvals', view({}, { rule: threeOf })],
     ['Two of three have approved', view({ ...several, missing: 1 }, { rule: threeOf })],
     ['One of the two may not approve any more', view({ ...several, missing: 2 }, { rule: threeOf })],
@@ -86,7 +85,6 @@ test('the request message in every situation', async () => {
     ],
     ['No rule covers it any more', view({}, { rule: undefined })],
     ['An alert requested it', evacuation(alert, 2)],
-    ['An alert requested it, for many addresses', evacuation(alert, 14, { checks: [isOff, isLocked] })],
     [
       'An alert requested it, with a BGP address and changes of the past hours',
       evacuation(alert, 7, {
@@ -115,7 +113,6 @@ test('the request message in every situation', async () => {
       evacuation({ ...alert, reason: 'web-1 is down, see https://wiki.example.com/web-1.' }, 2),
     ],
     ['A machine requested it', view(machine)],
-    ['A machine requested it, and it is done', ended({ ...sent, ...machine, state: 'done' })],
     ['It waits, for a key', view({}, handover)],
     ['It needs no approval', view({ needsApproval: false }, { rule: ruleFor({ approve: undefined }) })],
     ['Another version of Lockkeeper wrote it', view({}, { isKnown: false })],
@@ -125,7 +122,6 @@ test('the request message in every situation', async () => {
     ['No worker runs', view({ ...approved, state: 'approved', waits: { for: 'worker' } })],
     ['It is approved, for a key', view({ ...approved, state: 'approved' }, handover)],
     ['It is requested for later', view(forLater, { held: { for: 'start', until: tonight } })],
-    ['It is requested for later, and its window opens still later', view(forLater, { held: office })],
     ['It is requested outside its window', view({}, { held: office })],
     ['It is requested in a freeze', view({}, { held: blackFriday })],
     ['It is approved, and no worker has looked at its start yet', view({ ...approved, ...forLater, state: 'approved' })],
@@ -180,10 +176,6 @@ test('the request message in every situation', async () => {
         { state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'Not *now*, see https://status.nimbus.example' } },
         { environment: 'production' },
       ),
-    ],
-    [
-      'It was rejected, under a rule that links a match',
-      ended({ state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'after OPS-2, please' } }, { rule: ofTicket }),
     ],
     ['It was withdrawn', ended({ state: 'withdrawn', withdrawnBy: 'U0ADA00001' })],
     ['The alert resolved', ended({ ...alert, state: 'withdrawn' })],
@@ -252,7 +244,6 @@ test('the details of a request', async () => {
         ),
       ),
     ],
-    ['It is done, and its rule links a match', shown(requestDetails(ended({ ...sent, state: 'done' }, { rule: ofTicket })))],
     ['Its tracking was stopped', shown(requestDetails(ended({ ...sent, state: 'untracked', stoppedBy: 'U0ADA00001', endedAt: at(30) })))],
   ])
 })
