@@ -65,7 +65,6 @@ export class AwayError extends Error {
   }
 }
 
-/** The account API rejected the request. */
 export class ApiError extends Error {
   override name = 'ApiError'
   /** Lockkeeper's own name for the operation: `elasticIps.move`. */

@@ -46,12 +46,10 @@ interface WithItems extends Pick<Request, 'state'> {
   items?: Pick<ItemView, 'state'>[] | undefined
 }
 
-/** `12 of 14 moved` */
 export function movedCount(items: Pick<ItemView, 'state'>[]): string {
   return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
 }
 
-/** `*12 of 14 moved, 1 failed*` */
 export function progress(items: Pick<ItemView, 'state'>[]): Mrkdwn {
   const count = (...of: ItemView['state'][]) => items.filter(({ state }) => of.includes(state)).length
   const [failed, overtaken] = [count('failed', 'not-started'), count('superseded')]

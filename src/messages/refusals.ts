@@ -74,9 +74,7 @@ export const CommonFinding = z.discriminatedUnion('code', [
   /** The reads before the write got no answer. `refusal`: the account API rejected the key. */
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
   z.object({ code: z.literal('limit-used-up'), perMinute: z.number().optional() }),
-  /** `error`: Slack's code. */
   z.object({ code: z.literal('not-posted'), error: z.string() }),
-  /** Another request for the same thing started before it. */
   z.object({ code: z.literal('gave-way'), request: RequestRef, by: z.string() }),
   /** Another request is scheduled or held for the same thing, and gives way to this one. `until`: when it starts, if that is known. */
   z.object({ code: z.literal('scheduled-before'), requestId: z.string(), by: z.string(), until: z.number().optional() }),

@@ -68,7 +68,6 @@ export interface CardView {
   checks: Mrkdwn[]
   notes: Mrkdwn[]
   ending: Words
-  /** The sentence for a change that is done. */
   done: Phrase
   /** An unexpected fact about the account at the write, which did not prevent it. */
   remark?: string | undefined
@@ -365,7 +364,6 @@ function idsAnd({ description, notes }: CardView, more: Mrkdwn[]): Mrkdwn {
   return joinMrkdwn([...ids, ...notes, ...more], '  ·  ')
 }
 
-/** `Storefront · ASH` */
 function factBlocks(facts: Fact[]): KnownBlock[] {
   return facts.length === 0 ? [] : wholeSection(joinMrkdwn(facts.map(factWords), '  ·  '))
 }

@@ -10,12 +10,9 @@ import { explain, explainAll, phraseOf } from './refusals.ts'
 /** How the repeated request ended, as kept in the warnings of the new one. */
 const EarlierEnd = z.object({
   code: z.literal('earlier-end'),
-  /** When it ended, in ms since 1970. */
   at: z.number(),
   state: z.enum(requestStates),
-  /** The Slack id of the person who rejected it. */
   by: z.string().optional(),
-  /** Why that person rejected it. */
   reason: z.string().optional(),
   /** Why it ended so, or why its items did. */
   causes: z.array(Finding),
@@ -59,11 +56,9 @@ function earlierEndWords({ at, state, by, reason, causes }: EarlierEnd, change: 
 /** The last change that Lockkeeper made to the resource before a request, as kept in the warnings of that request. */
 export const LastChange = z.object({
   code: z.literal('last-change'),
-  /** When that change ended, in ms since 1970. */
   at: z.number(),
   /** Whether it is older than a day, so that it is small print. A newer one is something to check first: somebody may still be at work. */
   isOld: z.boolean(),
-  /** The Slack id of the person who requested it. */
   by: z.string(),
   requestId: z.string(),
   kind: z.string(),
