@@ -11,11 +11,9 @@ export interface Fact {
   isPerson?: true
 }
 
-/** `detail`: its own address. */
 export interface IdFact {
   label: string
   value: string
-  detail?: string
 }
 
 /** A change in words. It is complete, because people approve what it shows. */

@@ -358,9 +358,7 @@ export function prefixOf(environment: string | undefined): string {
 }
 
 function idsAnd({ description, notes }: CardView, more: Mrkdwn[]): Mrkdwn {
-  const ids = description.ids.map(
-    ({ label, value, detail }) => mrkdwn`${label} ${code(value)}${detail ? mrkdwn` (its own address ${code(detail)})` : ''}`,
-  )
+  const ids = description.ids.map(({ label, value }) => mrkdwn`${label} ${code(value)}`)
   return joinMrkdwn([...ids, ...notes, ...more], '  ·  ')
 }
 
