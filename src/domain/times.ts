@@ -5,10 +5,7 @@ import { parseDuration } from './text.ts'
 export const longestAheadMs = 14 * 86_400_000
 
 /** Why a start was not understood, or cannot be. All times in ms since 1970. */
-export type StartProblem =
-  | { code: 'unreadable' }
-  | { code: 'past'; at: number }
-  | { code: 'too-far'; at: number; latest: number }
+export type StartProblem = { code: 'unreadable' } | { code: 'past'; at: number } | { code: 'too-far'; at: number; latest: number }
 
 export type Start = { at: number } | { problem: StartProblem }
 
@@ -49,7 +46,10 @@ const longestStart = 100
 
 const utc = / UTC$|(?<=\d)Z$/i
 const day = '[a-z]{3,9}|\\d{4}-\\d\\d-\\d\\d'
-const dayAndTime = new RegExp(`^(?:(?:at|on) )?(?:(${day})(?:,? (?:at )?|T))?(\\d\\d?)(?::(\\d\\d))? ?([ap]m)?(?:,? (?:on )?(${day}))?$`, 'i')
+const dayAndTime = new RegExp(
+  `^(?:(?:at|on) )?(?:(${day})(?:,? (?:at )?|T))?(\\d\\d?)(?::(\\d\\d))? ?([ap]m)?(?:,? (?:on )?(${day}))?$`,
+  'i',
+)
 
 /** The elapsed time in ms, or the local times that can be meant: the first one that is not past is. */
 function understand(typed: string, today: Temporal.PlainDate): number | Temporal.PlainDateTime[] | undefined {
@@ -84,7 +84,8 @@ function datesOf(named: string | undefined, today: Temporal.PlainDate): Temporal
   return ahead(until, until + 7)
 }
 
-const elapsed = /(?:(\d{1,6}(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
+const elapsed =
+  /(?:(\d{1,6}(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
 const onlyElapsed = new RegExp(`^(?:${elapsed.source}(?:,? and |,? ?))+$`, 'i')
 
 /** Reads `2h`, `90 minutes`, `1 h 30 min`, `half an hour` to milliseconds. */

@@ -132,7 +132,12 @@ async function gather(app: App, viewer: Origin, isNew: boolean, buttons: Button[
     viewerId: viewer.userId,
     decided,
     approvableAlone: new Set((await allowedTo('break-glass', ownWaiting)).map(({ id }) => id)),
-    unread: { waiting: waiting.unread, mine: mine.unread + Math.max(0, endedBefore.length - lastRequests), underway: underway.unread, scheduled: scheduled.unread },
+    unread: {
+      waiting: waiting.unread,
+      mine: mine.unread + Math.max(0, endedBefore.length - lastRequests),
+      underway: underway.unread,
+      scheduled: scheduled.unread,
+    },
     unreadable,
     // The forms begin with the channel of the last request.
     buttons: buttons.map((each) => ({ ...each, value: last ?? each.value })),

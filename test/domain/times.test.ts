@@ -20,21 +20,7 @@ function words(start: Start, zone: string): string {
 
 describe('a start', () => {
   const texts = {
-    'A time': [
-      'at 22:00',
-      '22:00',
-      '6:30',
-      '12:00',
-      '11:59',
-      '12:01',
-      '6',
-      'at 6',
-      '24',
-      '6am',
-      '10 PM',
-      '12am',
-      '12:30 pm',
-    ],
+    'A time': ['at 22:00', '22:00', '6:30', '12:00', '11:59', '12:01', '6', 'at 6', '24', '6am', '10 PM', '12am', '12:30 pm'],
     'A day and a time': [
       'today 6pm',
       'today at 11:00',
@@ -47,15 +33,7 @@ describe('a start', () => {
       '22:00 tomorrow',
       'yesterday 00:00',
     ],
-    'A day of the week': [
-      'mon 09:00',
-      'on Monday at 9',
-      '6:30pm on friday',
-      'fri 11:59',
-      'fri 12:00',
-      'sun 22:00',
-      'Thurs 9am',
-    ],
+    'A day of the week': ['mon 09:00', 'on Monday at 9', '6:30pm on friday', 'fri 11:59', 'fri 12:00', 'sun 22:00', 'Thurs 9am'],
     'A date': [
       'at 2026-12-01 06:00',
       '2026-12-01T06:00',
@@ -161,22 +139,17 @@ describe('in every zone', () => {
 
   it('a time that is shown is read as the same time, or as the first one if it exists twice', () => {
     fc.assert(
-      fc.property(
-        fc.constantFrom(...zones),
-        minute,
-        fc.integer({ min: 1, max: 20_160 }),
-        (zone, now, ahead) => {
-          const start = now + ahead * 60_000
-          const local = Temporal.Instant.fromEpochMilliseconds(start).toZonedDateTimeISO(zone)
-          const first = local.toPlainDateTime().toZonedDateTime(zone).epochMilliseconds
-          fc.pre(first > now)
-          const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
-          const day = ['today', 'tomorrow'][local.toPlainDate().since(today).days] ?? local.toPlainDate()
-          const time = local.toPlainTime().toString({ smallestUnit: 'minute' })
-          for (const text of [`${local.toPlainDate()} ${time}`, `${day} at ${time}`])
-            expect([text, readStart(text, { now, zone })]).toEqual([text, { at: first }])
-        },
-      ),
+      fc.property(fc.constantFrom(...zones), minute, fc.integer({ min: 1, max: 20_160 }), (zone, now, ahead) => {
+        const start = now + ahead * 60_000
+        const local = Temporal.Instant.fromEpochMilliseconds(start).toZonedDateTimeISO(zone)
+        const first = local.toPlainDateTime().toZonedDateTime(zone).epochMilliseconds
+        fc.pre(first > now)
+        const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
+        const day = ['today', 'tomorrow'][local.toPlainDate().since(today).days] ?? local.toPlainDate()
+        const time = local.toPlainTime().toString({ smallestUnit: 'minute' })
+        for (const text of [`${local.toPlainDate()} ${time}`, `${day} at ${time}`])
+          expect([text, readStart(text, { now, zone })]).toEqual([text, { at: first }])
+      }),
       { numRuns: 400, examples: [[lisbon, Date.UTC(2026, 9, 24, 12), 750]] },
     )
   })
