@@ -54,16 +54,25 @@ function covers({ changes, projects }: Freeze, { kind, project }: Held): boolean
 }
 
 /**
- * The first time from `at` on at which a window is open, in ms since 1970; Infinity if that is not within 60 days. A window is open while the
- * clock on the wall of its zone shows a time inside, so an hour that the clock skips opens nothing.
+ * The first time from `at` on at which a window is open, in ms since 1970; Infinity if that is not within 60 days.
+ *
+ * A window is open while the clock on the wall of its zone shows a time inside. So an hour that the clock skips opens nothing that day, a window whose
+ * begin is skipped opens when the clock goes forward, and an hour that comes twice is open twice.
  */
 function opening(window: Window, at: number): number {
   const { zone, from } = window
   const now = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
   if (isOpen(window, now)) return at
   for (let days = 0; days <= furthestDays; days++) {
-    const begin = now.toPlainDate().add({ days }).toZonedDateTime({ timeZone: zone, plainTime: from })
-    if (begin.epochMilliseconds >= at && isOpen(window, begin)) return begin.epochMilliseconds
+    const date = now.toPlainDate().add({ days })
+    const [begin, end] = [date.toZonedDateTime(zone), date.add({ days: 1 }).toZonedDateTime(zone)]
+    const change = begin.offset === end.offset ? null : begin.getTimeZoneTransition('next')
+    const opened = (['earlier', 'later'] as const).map((disambiguation) =>
+      date.toPlainDateTime(from).toZonedDateTime(zone, { disambiguation }),
+    )
+    // A window can only open when its clock shows its begin, or changes.
+    const open = [...opened, ...(change ? [change] : [])].filter((time) => time.epochMilliseconds >= at && isOpen(window, time))
+    if (open.length > 0) return Math.min(...open.map((time) => time.epochMilliseconds))
   }
   return Number.POSITIVE_INFINITY
 }
