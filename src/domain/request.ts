@@ -131,8 +131,8 @@ export const Waits = z.object({
 })
 export type Waits = z.infer<typeof Waits>
 
-/** The alert that led to a request: its name, and the address where people see it, both untrusted. The hash covers what else a release noted. */
-export const SourceAlert = z.looseObject({ name: z.string(), link: z.string().optional() })
+/** The alert that led to a request: its name, the address where people see it, and since when it fires, in ms since 1970. All are untrusted. */
+export const SourceAlert = z.object({ name: z.string(), link: z.string().optional(), startsAt: z.number().optional() })
 export type SourceAlert = z.infer<typeof SourceAlert>
 
 /** A requested change, as stored in Redis. Its `kind` parses `input`, `facts` and `seen` again. Times are in ms since 1970 by Redis' clock. */

@@ -99,9 +99,15 @@ export function nameIn(route: AlertRoute, labels: Labels): string | undefined {
 const longestAlertName = 100
 
 /** Names an alert for people. Alertmanager and Grafana both put the name into the label `alertname`. */
-export function sourceOf({ labels, link }: Alert): SourceAlert {
+export function sourceOf({ labels, link, startsAt = '' }: Alert): SourceAlert {
   const name = shownText(labels.get('alertname'))
-  return { name: truncate(name === '' ? 'Unnamed' : name, longestAlertName, 'plain'), link }
+  // Alertmanager and Grafana are written in Go, whose time that is not set is in the year 1.
+  const since = Date.parse(startsAt)
+  return {
+    name: truncate(name === '' ? 'Unnamed' : name, longestAlertName, 'plain'),
+    link,
+    ...(since > 0 && { startsAt: since }),
+  }
 }
 
 /** Returns the reason of a request: the summary of the alert, or its name. It is never empty, because a rule may require a reason. */

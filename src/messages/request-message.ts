@@ -310,10 +310,16 @@ function isInNews({ reason = '' }: Request): boolean {
   return reason.length <= mostOfNews && !reason.includes('://')
 }
 
-/** `web-1 is down (NodeDown)`, or `NodeDown on web-1` for an alert without a summary. */
-function newsOf({ alert: { name } = { name: '' }, reason = name }: Request): string {
+/** A time span in the words of an alert: `for 2 minutes`, `5m0s`. */
+const spanInWords = /\b\d+ ?(?:[smhd]|sec|min|seconds?|minutes?|hours?|days?)(?![a-z])/i
+
+/** `web-1 is down (NodeDown, 2 min)`, or `NodeDown on web-1 (2 min)` for an alert without a summary. */
+function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name: '' }, reason = name, createdAt }: Request): string {
   const short = (text: string, max: number) => truncate(cleanText(text, { oneLine: true }), max, 'plain')
-  return `${short(reason, mostOfNews).replace(/[.!?]+$/, '')}${reason.startsWith(name) ? '' : ` (${short(name, 30)})`}`
+  const ms = createdAt - startsAt
+  const since = ms < 60_000 || spanInWords.test(reason) ? [] : [formatDuration(Math.floor(ms / 60_000) * 60_000)]
+  const facts = [...(reason.startsWith(name) ? [] : [short(name, 30)]), ...since].join(', ')
+  return `${short(reason, mostOfNews).replace(/[.!?]+$/, '')}${facts === '' ? '' : ` (${facts})`}`
 }
 
 /** The most items above the buttons, so that a phone shows the buttons without scrolling. Those of more stand below. */

@@ -39,7 +39,7 @@ const reason = 'see https://tickets.nimbus.example/OPS-1'
 const ended = (more: Partial<Request>, card: Partial<CardView> = {}) => view({ endedAt: at(13), reason, ...more }, card)
 const alert = {
   reason: 'web-1 is down',
-  alert: { name: 'NodeDown' },
+  alert: { name: 'NodeDown', startsAt: at(-2) - 20_000 },
   origin: { ...requestFor().origin, userId: alertsRequester },
 }
 const machine = { reason: 'Deploy 42', link: 'https://ci.example.com/jobs/42', origin: { ...alert.origin, userId: machineRequester('ci') } }
@@ -67,6 +67,7 @@ test('the request message in every situation', async () => {
     { by: 'freeze' as const, name: 'Black Friday', until: 0 },
     { by: 'freeze' as const, name: ownFreezeName },
   ]
+  const isDown = { ...alert, reason: 'web-1 has been down for 2 minutes' }
   const seven = { environment: 'sandbox', leaves: bgpLeft(['203.0.113.70'], 'web-1') }
   const moved = { ...sent, state: 'done' as const, endedAt: at(13), items: Array(7).fill(heldItems[0]) }
   const situations: [string, CardView][] = [
@@ -87,7 +88,7 @@ test('the request message in every situation', async () => {
     ['An alert requested it', evacuation(alert, 2)],
     [
       'An alert requested it, with a BGP address and changes of the past hours',
-      evacuation(alert, 7, {
+      evacuation(isDown, 7, {
         ...seven,
         checks: [
           mrkdwn`7 addresses show no server, seen on web-1 36 s ago.`,
@@ -95,10 +96,10 @@ test('the request message in every situation', async () => {
         ],
       }),
     ],
-    ['Its approved evacuation is done, and a BGP address stays', evacuation({ ...alert, ...moved }, 7, seven, 'done')],
+    ['Its approved evacuation is done, and a BGP address stays', evacuation({ ...isDown, ...moved }, 7, seven, 'done')],
     [
       'The alert of many addresses resolved',
-      evacuation({ ...alert, state: 'withdrawn', endedAt: at(13) }, 7, {
+      evacuation({ ...isDown, state: 'withdrawn', endedAt: at(13) }, 7, {
         ...seven,
         ending: { why: 'The alert resolved. Nothing was done.' },
       }),
