@@ -193,6 +193,11 @@ export function exactTime(at: number): Mrkdwn {
   return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
 }
 
+/** The same without the date. */
+export function timeOfDay(at: number): Mrkdwn {
+  return new MrkdwnText(exactTime(at).text.replace(' {date_short_pretty}', ''))
+}
+
 /** Removes the markup, for places that show plain text only. Code loses its backticks alone. A mention becomes its name or id, a date its fallback in UTC. */
 export function toPlainText(words: Mrkdwn, nameOf: (id: string) => string | undefined = () => undefined): string {
   return unescaped(
