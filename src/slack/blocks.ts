@@ -27,6 +27,7 @@ import {
   plain,
   truncate,
   verbatim,
+  withoutBars,
 } from './text.ts'
 import type { Message } from './web-api.ts'
 
@@ -156,7 +157,7 @@ function wordsIn(block: KnownBlock): string {
     case 'header':
       return escapeMrkdwn(block.text.text).text
     case 'section':
-      return block.text?.text ?? ''
+      return block.text ? withoutBars(block.text.text) : ''
     case 'context':
       return block.elements.map((element) => ('text' in element ? element.text : '')).join('  ·  ')
     case 'rich_text': {

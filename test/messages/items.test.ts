@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import type { ItemState } from '../../src/domain/request.ts'
 import { phrase } from '../../src/domain/text.ts'
-import type { ItemView } from '../../src/messages/items.ts'
+import { type ItemView, progress } from '../../src/messages/items.ts'
 import { report } from '../../src/messages/reports.ts'
-import { approvalCard, type CardView, cardActions, isFinished } from '../../src/messages/request-message.ts'
+import { approvalCard, type CardView, cardActions, isFinished, requestDetails, statusLine } from '../../src/messages/request-message.ts'
 import { hasTable, withoutTable } from '../../src/slack/interactions.ts'
-import { mention } from '../../src/slack/text.ts'
+import { mention, toPlainText } from '../../src/slack/text.ts'
 import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 import { expectDocument } from './documents.ts'
@@ -98,6 +99,29 @@ test('requests of several, as their messages and reports show them', async () =>
     ...cards.map(([situation, view]): [string, string] => [`Message: ${situation}`, shown(view)]),
     ...reports.map(([situation, ...of]): [string, string] => [`Report: ${situation}`, reported(...of)]),
   ])
+})
+
+test.each([
+  ['○○○', '0 of 3', ['waiting', 'starting', 'tracking']],
+  ['●✕○', '1 of 3', ['done', 'failed', 'waiting'], ', 1 failed'],
+  ['●✕✕', '1 of 3', ['done', 'superseded', 'not-started'], ', 1 failed, 1 superseded'],
+  ['●●●●●●●●✕○', '48 of 50', [...Array(48).fill('done'), 'failed', 'tracking'], ', 1 failed'],
+  ['✕○○○○○○○○○', '1 of 50', ['done', 'failed', ...Array(48).fill('waiting')], ', 1 failed'],
+  ['✕✕✕✕✕✕✕✕✕○', '0 of 50', [...Array(49).fill('failed'), 'waiting'], ', 49 failed'],
+  ['●●●●●●●●●○', '49 of 50', [...Array(49).fill('done'), 'unknown']],
+  ['●●●●●●●●●●', '50 of 50', Array(50).fill('done')],
+] as [string, string, ItemState[], string?][])('a bar: %s %s', (bar, count, states, more = '') => {
+  expect(progress(states.map((state) => ({ state }))).text).toBe(`${bar}  *${count} moved${more}*`)
+})
+
+test('the words for screen readers have the count without the bar', () => {
+  const view = viewOf([...mixed.slice(0, 2), item(4, { state: 'tracking' })], 'tracking')
+  for (const { text, blocks } of [approvalCard(view), requestDetails(view)]) {
+    expect(readableBlocks(blocks)).toContain('\n●✕○  *1 of 3 moved, 1 failed*')
+    expect(text).toContain('\n*1 of 3 moved, 1 failed*')
+    expect(text).not.toMatch(/[●✕○]/)
+  }
+  expect(toPlainText(statusLine(view))).toMatch(/\n1 of 3 moved, 1 failed$/)
 })
 
 test('a report has a table of 50 rows, and none that Slack would refuse as too long', () => {
