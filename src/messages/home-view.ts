@@ -9,7 +9,7 @@ import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, cardRest, deadlineWords, prefixOf, statusLine } from './request-message.ts'
 import { watchBlocks } from './watches.ts'
-import { cardButtons, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
+import { cardButtons, moreOnHome, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -23,6 +23,8 @@ export interface HomeContent {
   /** The ids of those that do not wait for the viewer any more. */
   decided: ReadonlySet<string>
   mine: HomeEntry[]
+  /** How many more ended requests of the viewer *Show more* shows. */
+  more: number
   underway: HomeEntry[]
   /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
   scheduled: HomeEntry[]
@@ -32,7 +34,7 @@ export interface HomeContent {
   viewerId: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
   approvableAlone: ReadonlySet<string>
-  /** How many further requests are not shown. Of those that wait, it is unknown who can approve them. */
+  /** How many further requests were not read, so it is unknown who can approve the waiting ones among them. */
   unread: { waiting: number; mine: number; underway: number; scheduled: number }
   /** How many requests are left out because this version cannot read them. */
   unreadable: number
@@ -45,6 +47,7 @@ interface Part {
   entries: KnownBlock[][]
   /** How many blocks the page may have after this part. It has at most 100. */
   upTo: number
+  /** How many further entries exist that were not read. */
   unread?: number
   /** The commands that show what does not fit. */
   rest?: Mrkdwn
@@ -57,7 +60,7 @@ const shortParts = [
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, keys, watches, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, more, keys, watches, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
@@ -69,7 +72,10 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   const most = 98 - (keys.length > 0 ? 6 : 0) - (watches.length > 0 ? 4 : 0)
   for (const { part, title, upTo } of shortParts) {
     const entries = content[part].map((entry) => shortEntry(entry, part, content))
-    add(blocks, { title: `${title} (${entries.length + unread[part]})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
+    const count = entries.length + unread[part] + (part === 'mine' ? more : 0)
+    add(blocks, { title: `${title} (${count})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
+    if (part === 'mine' && more > 0)
+      blocks.push(...actions([button({ text: 'Show more', actionId: moreOnHome, value: 'more' })], `home-more-${now}`))
   }
   const ending = keys.map((key) => wholeSection(ownKeyWords(key)))
   add(blocks, { title: `Your keys that end (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: mrkdwn`*keys*` })

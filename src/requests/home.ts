@@ -14,7 +14,7 @@ import { readEnds } from './key-ends.ts'
 /** Check rights for at most 100 waiting requests. Take at most 50 of the others in each part, which is more than a Home tab can show. */
 const most = { waiting: 100, shown: 50, inPlace: 20 }
 
-/** How many of their last ended requests people see. `/infra audit me` has them all. */
+/** How many of their last requests people see before they press *Show more*. */
 const lastRequests = 5
 
 /** Each tab costs reads of Redis, and Slack takes 100 calls of `views.publish` a minute. */
@@ -22,11 +22,12 @@ const publishEveryMs = 1_000
 
 type Published = 'shown' | { refused: string } | { is: 'unreadable'; why: string }
 
-/** `refused`: why the person may not use Lockkeeper. `isNew`: the person opens or refreshes the tab. */
+/** `refused`: why the person may not use Lockkeeper. `isNew`: the person opens or refreshes the tab. `isLong`: pressed *Show more*. */
 interface Wanted {
   viewer: Origin
   refused?: Mrkdwn
   isNew: boolean
+  isLong?: boolean
 }
 
 /** A tab that is published as soon as the one before is a second old. */
@@ -47,8 +48,8 @@ export function createHome(app: App, buttons: () => Button[]) {
   }
 
   /** What was decided stays in its place, so that a second click does not press *Approve* of another request. */
-  function show(viewer: Origin): Promise<Published> {
-    return publishNext({ viewer, isNew: false })
+  function show(viewer: Origin, isLong = false): Promise<Published> {
+    return publishNext({ viewer, isNew: false, isLong })
   }
 
   /** Publishes at most one tab a person and second in this process. Calls that come meanwhile share the next one, as the last of them wants it. */
@@ -79,15 +80,20 @@ export function createHome(app: App, buttons: () => Button[]) {
 }
 export type Home = ReturnType<typeof createHome>
 
-async function publishHome(app: App, { viewer, refused, isNew }: Wanted, buttons: Button[]): Promise<Published> {
-  const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(app, viewer, isNew, buttons))
+async function publishHome(app: App, { viewer, refused, ...wanted }: Wanted, buttons: Button[]): Promise<Published> {
+  const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(app, viewer, wanted, buttons))
   const published = await app.slack.messenger.publishHome(viewer.userId, blocks)
   if (published.is === 'sent') return 'shown'
   app.errors.of('people')(new Error(`a Home tab could not be shown: ${JSON.stringify(published)}`))
   return published.is === 'refused' ? { refused: published.error } : { is: 'unreadable', why: 'Slack did not answer' }
 }
 
-async function gather(app: App, viewer: Origin, isNew: boolean, buttons: Button[]): Promise<HomeContent> {
+async function gather(
+  app: App,
+  viewer: Origin,
+  { isNew, isLong }: Pick<Wanted, 'isNew' | 'isLong'>,
+  buttons: Button[],
+): Promise<HomeContent> {
   const { store, access } = app
   const freeze = await app.freezes.read()
   const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
@@ -110,6 +116,7 @@ async function gather(app: App, viewer: Origin, isNew: boolean, buttons: Button[
   const toDecide = await allowedTo('decide', waiting.requests)
   const undecided = toDecide.filter(({ approvals }) => !approvals.some(({ by }) => by === viewer.userId))
   const { inPlace, decided } = await inOrder(app, viewer, undecided, isNew)
+  const shownEnded = isLong ? endedBefore : endedBefore.slice(0, lastRequests)
   const last = [...open.filter(isMine), ...ended].toSorted((a, b) => b.createdAt - a.createdAt)[0]?.origin.channelId
   const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
 
@@ -124,7 +131,8 @@ async function gather(app: App, viewer: Origin, isNew: boolean, buttons: Button[
   return {
     frozen: frozenBlocks(freeze, freezesOnAt(app.config.policy, now), now, mayLift),
     waitsForMe: entries(inPlace),
-    mine: entries([...mine.requests, ...endedBefore.slice(0, lastRequests)]),
+    mine: entries([...mine.requests, ...shownEnded]),
+    more: endedBefore.length - shownEnded.length,
     underway: entries(underway.requests),
     scheduled: entries(scheduled.requests),
     keys: [...keys.ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end),
@@ -132,12 +140,7 @@ async function gather(app: App, viewer: Origin, isNew: boolean, buttons: Button[
     viewerId: viewer.userId,
     decided,
     approvableAlone: new Set((await allowedTo('break-glass', ownWaiting)).map(({ id }) => id)),
-    unread: {
-      waiting: waiting.unread,
-      mine: mine.unread + Math.max(0, endedBefore.length - lastRequests),
-      underway: underway.unread,
-      scheduled: scheduled.unread,
-    },
+    unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread, scheduled: scheduled.unread },
     unreadable,
     // The forms begin with the channel of the last request.
     buttons: buttons.map((each) => ({ ...each, value: last ?? each.value })),

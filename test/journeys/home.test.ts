@@ -92,7 +92,7 @@ describe('the Home tab', () => {
     expect(JSON.stringify(answer.view)).toContain('Posted in <#C0OPS00001>: “Move `203.0.113.10`')
   })
 
-  test('shows the last five ended requests, and begins forms with the channel of the last one', async () => {
+  test('shows the last five ended requests, the others on demand, and begins forms with the channel of the last one', async () => {
     const world = await startWorld()
     for (const skip of [0, 1, 2, 3, 4, 5]) {
       const { card, elasticIp } = await requestMove(world, { skip })
@@ -100,10 +100,14 @@ describe('the Home tab', () => {
       await untilCard(world.slack, new RegExp(`Withdrawn.*${elasticIp.address}`))
     }
     const shown = () => wordsOf(world, people.ada).match(/\|Open>/g)?.length
-    const home = await openHome(world, people.ada, /Your requests \(6\).*1 more aren't shown/)
+    const home = await openHome(world, people.ada, /Your requests \(6\).*Show more/)
     expect(shown()).toBe(5)
 
-    await world.ada.click(home, 'Move IP')
+    await world.ada.click(home, 'Show more')
+    const long = await untilHome(world, people.ada, /Your requests \(6\)(?!.*Show more)/)
+    expect(shown()).toBe(6)
+
+    await world.ada.click(long, 'Move IP')
     const form = await world.slack.until(() => world.ada.topView(), { what: 'the form for the channel' })
     expect(JSON.stringify(form.view)).toContain(`"initial_conversation":"${ops}"`)
   })
