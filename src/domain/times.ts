@@ -1,3 +1,4 @@
+import { casual, type ParsedResult } from 'chrono-node/en'
 import { Temporal } from 'temporal-polyfill'
 import { parseDuration } from './text.ts'
 
@@ -5,33 +6,48 @@ import { parseDuration } from './text.ts'
 export const longestAheadMs = 14 * 86_400_000
 
 /** Why a start was not understood, or cannot be. All times in ms since 1970. */
-export type StartProblem = { code: 'unreadable' } | { code: 'past'; at: number } | { code: 'too-far'; at: number; latest: number }
+export type StartProblem =
+  | { code: 'unreadable' }
+  | { code: 'past'; at: number }
+  | { code: 'too-far'; at: number; latest: number }
+  /** The clock goes forward over this time. `before` and `after`: the nearest times that exist. */
+  | { code: 'skipped'; before: number; after: number }
+  /** The clock goes back, so this time exists twice. */
+  | { code: 'twice'; first: number; last: number }
 
 export type Start = { at: number } | { problem: StartProblem }
 
-/**
- * Reads when a change has to start: `at 22:00`, `in 2h`, `tomorrow 6am`, `mon 09:00 UTC`. A time without a day is the next one in the zone.
- * On the days on which its clock changes, a time that exists twice is the first one, and one that is skipped is as far after the change.
- */
+/** Reads when a change has to start: `at 22:00`, `in 2h`, `tomorrow 6am`, `mon 09:00 UTC`. A time without a day is the next one in the zone. */
 export function readStart(
   text: string,
   { now, zone, longestMs = longestAheadMs }: { now: number; zone: string; longestMs?: number },
 ): Start {
   const typed = oneSpaced(text)
-  const place = utc.test(typed) ? 'UTC' : zone
+  const place = isUtc.test(typed) ? 'UTC' : zone
   const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(place).toPlainDate()
   const read = understand(typed, today)
-  const times = Array.isArray(read) ? read.map((local) => local.toZonedDateTime(place).epochMilliseconds) : [now + (read ?? 0)]
-  const at = times.find((time) => time > now) ?? times.at(-1)
-  if (read === undefined || at === undefined) return { problem: { code: 'unreadable' } }
-  if (at <= now) return { problem: { code: 'past', at } }
-  const latest = now + longestMs
-  return at > latest ? { problem: { code: 'too-far', at, latest } } : { at }
+  if ('code' in read) return { problem: read }
+  const within = (at: number) => inTime(at, now, longestMs)
+  if ('ms' in read) return within(now + read.ms)
+
+  const [hour = 0, minute = 0, second = 0] = (['hour', 'minute', 'second'] as const).map((unit) => read.get(unit) ?? 0)
+  const times = datesOf(read, typed, today).map((date) => {
+    const local = date.toPlainDateTime({ hour, minute, second })
+    return { local, first: instantOf(local, place, 'earlier'), last: instantOf(local, place, 'later') }
+  })
+  const next = times.find(({ last }) => last > now) ?? times.at(-1)
+  if (!next) return { problem: { code: 'unreadable' } }
+  const { local, first, last } = next
+  if (first === last) return within(first)
+  const earlier = Temporal.Instant.fromEpochMilliseconds(first).toZonedDateTimeISO(place)
+  if (earlier.toPlainDateTime().equals(local)) return first > now ? { problem: { code: 'twice', first, last } } : within(last)
+  const after = earlier.getTimeZoneTransition('next')?.epochMilliseconds ?? last
+  return { problem: { code: 'skipped', before: after - 60_000, after } }
 }
 
 /** Whether a text can be read as a start in any zone, even as one that is past or too far away. */
 export function isStart(text: string): boolean {
-  return understand(oneSpaced(text), Temporal.PlainDate.from('2026-01-01')) !== undefined
+  return !('code' in understand(oneSpaced(text), Temporal.PlainDate.from('2026-01-01')))
 }
 
 /** Whether it is an elapsed time, such as `30d` or `2 hours`. */
@@ -39,53 +55,56 @@ export function isElapsed(text: string): boolean {
   return readElapsed(text) !== undefined
 }
 
+function inTime(at: number, now: number, longestMs: number): Start {
+  if (at <= now) return { problem: { code: 'past', at } }
+  const latest = now + longestMs
+  return at > latest ? { problem: { code: 'too-far', at, latest } } : { at }
+}
+
 const oneSpaced = (text: string) => text.trim().replace(/\s+/g, ' ')
 
-/** No time is longer, and the pattern of elapsed times tries much on a long text. */
+/** Longer texts are no times, and take a parser of many patterns long. */
 const longestStart = 100
 
-const utc = / UTC$|(?<=\d)Z$/i
-const day = '[a-z]{3,9}|\\d{4}-\\d\\d-\\d\\d'
-const dayAndTime = new RegExp(
-  `^(?:(?:at|on) )?(?:(${day})(?:,? (?:at )?|T))?(\\d\\d?)(?::(\\d\\d))? ?([ap]m)?(?:,? (?:on )?(${day}))?$`,
-  'i',
-)
+type Parts = ParsedResult['start']
 
-/** The elapsed time in ms, or the local times that can be meant: the first one that is not past is. */
-function understand(typed: string, today: Temporal.PlainDate): number | Temporal.PlainDateTime[] | undefined {
-  if (typed.length > longestStart) return undefined
+const isUtc = /(?: UTC|\dZ)$/i
+
+/** `ms`: elapsed time. Otherwise the parts of a date and a time, of which the hour is certain. */
+function understand(typed: string, today: Temporal.PlainDate): { ms: number } | Parts | { code: 'unreadable' } {
+  const unreadable = { code: 'unreadable' } as const
+  if (typed.length > longestStart) return unreadable
   const ms = /^in /i.test(typed) ? readElapsed(typed.slice(3)) : undefined
-  if (ms !== undefined) return ms
-  const [, before, hour, minute = '00', half, after] = dayAndTime.exec(typed.replace(utc, '')) ?? []
-  if (hour === undefined || (before && after)) return undefined
-  const named = (before ?? after)?.toLowerCase()
-  const clock = half ? (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0) : Number(hour)
-  if ((half && (Number(hour) < 1 || Number(hour) > 12)) || (named === 'tonight' && clock < 12)) return undefined
-  try {
-    const time = Temporal.PlainTime.from({ hour: clock, minute: Number(minute) }, { overflow: 'reject' })
-    return datesOf(named, today).map((date) => date.toPlainDateTime(time))
-  } catch {
-    return undefined
-  }
+  if (ms !== undefined) return { ms }
+  const bare = typed
+    .replace(/^(?:at|on) /i, '')
+    .replace(isUtc, (sign) => sign.replace(/ UTC|Z/i, ''))
+    .replace(/^\d{1,2}$/, '$&:00')
+  // The parser computes with the clock of this process. At noon, no change of that clock reaches its days.
+  const [found, ...others] = casual.parse(bare, new Date(today.year, today.month - 1, today.day, 12))
+  if (!found || others.length > 0 || found.text !== bare || found.end) return unreadable
+  const { start } = found
+  // A zone by its abbreviation is a guess, and what is relative to now would be relative to noon.
+  if (start.isCertain('timezoneOffset') || !start.isCertain('hour')) return unreadable
+  // `tonight at 1:00` was read as 13:00.
+  const isEvening = ['tonight', 'evening'].some((word) => start.tags().has(`casualReference/${word}`))
+  return isEvening && [12, 13, 14, 15, 16].includes(start.get('hour') ?? 0) ? unreadable : start
 }
 
-const daysUntil = new Map(Object.entries({ yesterday: -1, today: 0, tonight: 0, tomorrow: 1 }))
-const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
-
-/** Throws for a day that does not exist. */
-function datesOf(named: string | undefined, today: Temporal.PlainDate): Temporal.PlainDate[] {
-  const ahead = (...days: number[]) => days.map((count) => today.add({ days: count }))
-  if (named === undefined) return ahead(0, 1)
-  const known = daysUntil.get(named)
-  if (known !== undefined) return ahead(known)
-  const weekday = weekdays.findIndex((name) => name.startsWith(named))
-  if (weekday < 0) return [Temporal.PlainDate.from(named)]
-  const until = (weekday + 8 - today.dayOfWeek) % 7
-  return ahead(until, until + 7)
+/** The dates that can be meant: the first one at which the time is not past is. Empty if the weekday contradicts the date. */
+function datesOf(parts: Parts, typed: string, today: Temporal.PlainDate): Temporal.PlainDate[] {
+  const [year = 0, month = 0, day = 0] = (['year', 'month', 'day'] as const).map((unit) => parts.get(unit) ?? 0)
+  const date = new Temporal.PlainDate(year, month, day)
+  const weekday = parts.isCertain('weekday') ? parts.get('weekday') : null
+  const until = ((weekday ?? 0) - today.dayOfWeek + 7) % 7
+  if (parts.isCertain('day')) return weekday === null || weekday === date.dayOfWeek % 7 ? [date] : []
+  if (weekday !== null) return /\b(?:next|last|past)\b/i.test(typed) ? [date] : [until, until + 7].map((days) => today.add({ days }))
+  // Only midnight is read as that of the next day. Another date comes from words such as `this week`.
+  if (parts.isCertain('month') || !(date.equals(today) || parts.get('hour') === 0)) return []
+  return /\bthis\b/i.test(typed) ? [today] : [0, 1, 2].map((days) => today.add({ days }))
 }
 
-const elapsed =
-  /(?:(\d{1,6}(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
+const elapsed = /(?:(\d+(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
 const onlyElapsed = new RegExp(`^(?:${elapsed.source}(?:,? and |,? ?))+$`, 'i')
 
 /** Reads `2h`, `90 minutes`, `1 h 30 min`, `half an hour` to milliseconds. */
@@ -98,11 +117,16 @@ function readElapsed(text: string): number | undefined {
   return Math.round(parts.reduce((sum, ms) => sum + ms, 0))
 }
 
-/** Parses `2026-11-27T00:00` in a zone that exists. Undefined if it is no date and time. `disambiguation`: what counts if the clock changes then. */
-export function readLocalTime(text: string, zone: string, disambiguation: 'earlier' | 'later'): number | undefined {
+/** When a clock shows this local time. If it never does, the time is taken as far before (`earlier`) or after (`later`) the change of the clock. */
+function instantOf(local: Temporal.PlainDateTime, zone: string, disambiguation: 'earlier' | 'later'): number {
+  return local.toZonedDateTime(zone, { disambiguation }).epochMilliseconds
+}
+
+/** Parses `2026-11-27T00:00` in a zone that exists. Undefined if it is no date and time. `which`: what counts if the clock changes then. */
+export function readLocalTime(text: string, zone: string, which: 'earlier' | 'later'): number | undefined {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/.test(text)) return undefined
   try {
-    return Temporal.PlainDateTime.from(text).toZonedDateTime(zone, { disambiguation }).epochMilliseconds
+    return instantOf(Temporal.PlainDateTime.from(text), zone, which)
   } catch {
     return undefined
   }
