@@ -38,6 +38,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^@modelcontextprotocol\//, /^inbound\/mcp\.ts$/],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/text\.ts$/],
+  [/^chrono-node\/en$/, /^domain\/times\.ts$/],
   [/^temporal-polyfill$/, /^domain\/(times|hours)\.ts$/],
   [/^re2js$/, /^domain\/reason\.ts$/],
 ]
@@ -130,7 +131,7 @@ describe('the architecture', () => {
 
   test('lets the domain import only zod, and the packages for mistyped letters, patterns and times', () => {
     const known = new Set(packages.filter(({ file }) => partOf(file) === 'domain').map(({ target }) => target))
-    expect([...known].toSorted()).toEqual(['fastest-levenshtein', 're2js', 'temporal-polyfill', 'zod'])
+    expect([...known].toSorted()).toEqual(['chrono-node/en', 'fastest-levenshtein', 're2js', 'temporal-polyfill', 'zod'])
   })
 
   test('has one file in each program that reads the environment', () => {

@@ -138,7 +138,7 @@ describe('the start of a command', () => {
     ['ip move 203.0.113.10 web-2 tomorrow at 6am', 'ip move 203.0.113.10 web-2', 'tomorrow at 6am'],
     ['ip move 203.0.113.10 web-2 tonight 22:00', 'ip move 203.0.113.10 web-2', 'tonight 22:00'],
     ['ip move 203.0.113.10 web-2 at tomorrow 6am', 'ip move 203.0.113.10 web-2', 'at tomorrow 6am'],
-    ['vm rename "web 1" web-2 at 6', 'vm rename "web 1" web-2', 'at 6'],
+    ['vm rename "web 1" web-2 at noon', 'vm rename "web 1" web-2', 'at noon'],
     // What begins like a start, and cannot be read.
     ['ip move 203.0.113.10 web-2 at 25:00', 'ip move 203.0.113.10 web-2', 'at 25:00'],
     ['ip move 203.0.113.10 web-2 at 22:00 please', 'ip move 203.0.113.10 web-2', 'at 22:00 please'],
