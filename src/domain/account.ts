@@ -50,7 +50,6 @@ export function writeKeyName({ label, requester, request, end, mac }: KeyName): 
   return `${label} [${requester} ${request}${until}]`
 }
 
-/** Names the requester, and can be found if the creation is not confirmed. */
 export function uniqueKeyName(label: string, requester: string, requestId: string): string {
   return writeKeyName({ label, requester, request: requestId.slice(0, 12) })
 }
@@ -76,7 +75,6 @@ export function requesterOfKey(key: { name?: string }): string | undefined {
   return requester !== undefined && /^[UW][A-Z0-9]{2,}$/.test(requester) ? requester : undefined
 }
 
-/** Where it happens: `Storefront · ASH`. */
 export function placeFact(project: ProjectRef | undefined, site: string | undefined) {
   return { label: '', value: phrase`${project ? projectName(project) : ['unknown project']}  ·  ${site ?? ['unknown site']}` }
 }
@@ -129,7 +127,6 @@ export type ProjectRef = Named & { id: string }
 
 interface SitesOfMove {
   location: Site | undefined
-  /** The site of the server that the Elastic IP is assigned to. */
   assigned: Site | undefined
   target: Site | undefined
 }

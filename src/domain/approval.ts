@@ -25,7 +25,6 @@ const whoOrWhere = z.object({
 const byPolicy = [
   /** `foreign-channel`: a private one, among whose members Slack does not list the person. `group-unknown`: Slack did not list its members. */
   z.object({ code: z.literal(['direct-message', 'not-in-channel', 'foreign-channel', 'group-unknown', 'own-request', 'rule-gone']) }),
-  /** `channels`: those in which a rule for this kind of change applies. */
   z.object({ code: z.literal('no-rule'), kind: z.string(), channels: z.array(z.string()) }),
   z.object({ code: z.literal(['project-unknown']), rule: z.string() }),
   /** `alerts-need-approval`: the rule needs none, but a request by a machine always does. `machine`: set if it is not alerts. */
@@ -78,7 +77,6 @@ export function machineRequester(name: string): string {
   return `${machinePrefix}${name}`
 }
 
-/** Undefined for people and alerts. */
 export function machineNameOf({ userId }: Pick<Origin, 'userId'>): string | undefined {
   return userId.startsWith(machinePrefix) ? userId.slice(machinePrefix.length) : undefined
 }

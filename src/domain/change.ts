@@ -11,11 +11,9 @@ export interface Fact {
   isPerson?: true
 }
 
-/** `detail`: its own address. */
 export interface IdFact {
   label: string
   value: string
-  detail?: string
 }
 
 /** A change in words. It is complete, because people approve what it shows. */
@@ -91,7 +89,6 @@ export const retractedBecause: Record<RetractedBecause, string> = {
 
 /** A change that issues a secret: after the approval, on a click of the requester. `observe` makes a secret worthless that nobody saw. */
 export interface Handover<Input, Facts> {
-  /** The label of the button: `Create key`. */
   label: string
   /** The sentence that the requester must confirm after the click. Undefined: no confirmation. */
   warning?(input: Input): string | undefined
@@ -117,7 +114,6 @@ export interface Issued {
   note: string
 }
 
-/** What a read of the account showed about the resource of a change. */
 export const Sighting = z.object({
   status: z.string(),
   /** The name of its server. Null: the account shows none. Absent for resources without a server. */
@@ -162,13 +158,11 @@ export type ThingKind = 'elastic-ip' | 'server' | 'virtual-machine'
 export interface Offer {
   of: ThingKind
   kind: ChangeKind
-  /** `Move…` */
   label: string
   /** The id of the button. Its value is an `OfferedThing`. */
   actionId: string
 }
 
-/** The thing that a button offers to change, and the server that was named beside it, if there was exactly one. */
 export const OfferedThing = z.object({ version: z.literal(1), id: z.string() })
 export type OfferedThing = z.infer<typeof OfferedThing>
 
@@ -177,7 +171,6 @@ export interface Preflight<Facts, Input = unknown> {
   /** The input with the ids that the account API returned. A typed id can differ in case, or be another name of the same resource. */
   input?: Input
   unchecked: Finding[]
-  /** What approvers should know, although it does not prevent the change. */
   warnings?: Finding[]
   /** True if a needed read got no answer, so that the account may differ from `facts`. */
   incomplete: boolean
@@ -202,7 +195,6 @@ export interface ForMachines<Input> {
   /** The name of the tool: `propose_move`. */
   tool: string
   title: string
-  /** For an agent: what it does, and what it takes. */
   description: string
   members: z.ZodObject
   /** Finds what is named. Throws a UserError if there is none of the name, or several. */
@@ -222,11 +214,9 @@ export interface Change<Input = unknown, Facts = unknown> {
   facts: z.ZodType<Facts>
   /** For a kind that alerts may request: moves to a target what a server has. What cannot be moved is left out, because nobody can choose. */
   inputOfAlert?(servers: { serverId: string; targetId: string }): Input
-  /** For a kind that machines and assistants may request. */
   machines?: ForMachines<Input>
   /** What is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
   resource(input: Input): string
-  /** What it locks besides the resource. */
   moreResources?(input: Input, facts: Facts): string[]
   /** The project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
   project?(facts: Facts): Project

@@ -47,13 +47,11 @@ export function namedEnds({ shortMacs }: Macs, keys: ListedKey[], team: string):
   })
   const bearers = Map.groupBy(named, ({ read }) => read.mac)
   const isSigned = (read: KeyName, createdAt: string | undefined) => {
-    const at = Date.parse(createdAt ?? '')
-    const first = Math.ceil(at / minuteMs) - clockOffMinutes
     // Not a number: the account does not show when it was created.
-    const minutes = Number.isNaN(at) ? [] : Array.from({ length: 2 * clockOffMinutes + 1 }, (_, index) => first + index)
-    return minutes
-      .filter((minute) => Math.abs(minute * minuteMs - at) <= clockOffMinutes * minuteMs)
-      .some((minute) => shortMacs(contentOf(read, team, minute)).some((mac) => mac === read.mac))
+    const at = Date.parse(createdAt ?? '') / minuteMs
+    const [first, last] = [Math.ceil(at) - clockOffMinutes, Math.floor(at) + clockOffMinutes]
+    const minutes = Array.from({ length: last - first + 1 }, (_, index) => first + index)
+    return minutes.some((minute) => shortMacs(contentOf(read, team, minute)).some((mac) => mac === read.mac))
   }
   return new Map(
     named.map(({ id, createdAt, read }) => [id, { ...read, isGenuine: bearers.get(read.mac)?.length === 1 && isSigned(read, createdAt) }]),

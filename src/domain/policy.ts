@@ -4,11 +4,9 @@ import { withoutInvisible } from './text.ts'
 
 /** Leads alerts with certain labels to a request to evacuate the server that one of the labels names. */
 export interface AlertRoute {
-  /** Shown to people and written to the audit. */
   name: string
   /** The labels that an alert must have, with exactly these values. */
   match: ReadonlyMap<string, string>
-  /** The label that names the server. */
   server: string
   /** The hostname or id of the target: one for every site, or one for each site, by the slugs of the sites in lower case. */
   to: string | ReadonlyMap<string, string>
@@ -18,7 +16,6 @@ export interface AlertRoute {
 /** A machine that may send requests. Rules name it as `machine:<name>`. */
 export interface Machine {
   name: string
-  /** The variable that holds its token. */
   token: string
   /** Where its requests are posted. It cannot choose another channel. */
   channelId: string
@@ -54,7 +51,6 @@ export interface Projects {
   names: string[]
 }
 
-/** A span of the week, in which changes may start. */
 export interface Window {
   name: string
   /** From 1, Monday, to 7, Sunday. */
@@ -103,7 +99,6 @@ export function endsProblem(
 
 /** A rule for some kinds of change. Only the first matching rule of a policy applies. */
 export interface PolicyRule {
-  /** Shown to people and written to the audit. */
   name: string
   changes: ChangeKind[]
   /** Undefined: every project, and changes that belong to no project. */
@@ -116,7 +111,6 @@ export interface PolicyRule {
   machines?: string[] | undefined
   /** Undefined: changes need no approval. */
   approve: ApproveTerms | undefined
-  /** Whether an approver may approve their own request in an emergency. */
   breakGlass: boolean
   /** Empty: a reason is optional. */
   reason: ReasonTerms[]
@@ -137,13 +131,10 @@ export type Bundles = ReadonlyMap<ChangeKind, ChangeKind>
 
 export interface Policy {
   rules: PolicyRule[]
-  /** Absent: there are none. */
   bundles?: Bundles
   /** The requests that alerts lead to, in the order in which they are compared. Absent: alerts lead to nothing. */
   alerts?: AlertRoute[]
-  /** Absent: there are none. */
   freezes?: Freeze[]
-  /** Absent: there are none. */
   machines?: Machine[]
 }
 
@@ -159,7 +150,6 @@ export function eachOf({ also = [], ...own }: ApproveTerms): Terms[] {
   return [own, ...also]
 }
 
-/** Everybody who may approve, from the start. */
 export function approversOf(terms: ApproveTerms): Group {
   return union([firstApproversOf(terms), ...escalationsOf(terms).map(({ to }) => to)])
 }

@@ -1,15 +1,13 @@
+const everyMs = 60_000
+
 /** Repeats of at most this many subjects are held back. The name of a subject may come from outside, so memory must have a limit. */
 const mostSubjects = 1_000
 
-interface Reports {
-  /** Reports the event. `repeats`: how many there have been since the first one. `lastAt`: when the last one was, in ms since 1970. */
-  report: (repeats: number, lastAt: number) => void
-  /** Reports the end. `lastedMs`: from the first event to the last. */
-  reportEnd?: (repeats: number, lastedMs: number) => void
-}
+/** `repeats`: how many there have been since the first one. `lastAt`: when the last one was, in ms since 1970. */
+type Report = (repeats: number, lastAt: number) => void
 
 interface Subject {
-  reports: Reports
+  report: Report
   repeats: number
   reported: number
   firstAt: number
@@ -17,45 +15,38 @@ interface Subject {
   timer: NodeJS.Timeout
 }
 
-/** Reports the first event at once, repeats once a minute with their number, and the end after a minute without one, or when `end` is called. */
-export function createRepeats({ everyMs = 60_000 }: { everyMs?: number } = {}) {
+/** Reports the first event at once, and its repeats once a minute with their number. After a minute without one, the next is a first one. */
+export function createRepeats() {
   const subjects = new Map<string, Subject>()
 
-  function note(name: string, reports: Reports): void {
+  function note(name: string, report: Report): void {
     const now = Date.now()
     const subject = subjects.get(name)
     if (subject) {
-      subject.reports = reports
+      subject.report = report
       subject.repeats += 1
       subject.lastAt = now
       return
     }
-    reports.report(0, now)
+    report(0, now)
     if (subjects.size >= mostSubjects) return
-    const timer = setInterval(() => reportOrEnd(name), everyMs).unref()
-    subjects.set(name, { reports, repeats: 0, reported: 0, firstAt: now, lastAt: now, timer })
-  }
-
-  function reportOrEnd(name: string): void {
-    const subject = subjects.get(name)
-    if (!subject || reportNewRepeats(subject)) return
-    // The end of an event that did not recur is not reported.
-    if (subject.repeats > 0) end(name)
-    else forget(name)
+    const timer = setInterval(() => reportNewRepeats(first) || forget(name), everyMs).unref()
+    const first: Subject = { report, repeats: 0, reported: 0, firstAt: now, lastAt: now, timer }
+    subjects.set(name, first)
   }
 
   function reportNewRepeats(subject: Subject): boolean {
     if (subject.repeats === subject.reported) return false
     subject.reported = subject.repeats
-    subject.reports.report(subject.repeats, subject.lastAt)
+    subject.report(subject.repeats, subject.lastAt)
     return true
   }
 
-  /** Ends a subject at once, for a caller who knows that it is over. Does nothing if there was no event. */
-  function end(name: string): void {
+  /** For a caller who knows that it is over. Undefined if there was no event. `afterMs`: from the first one to the last. */
+  function end(name: string): { repeats: number; afterMs: number } | undefined {
     const subject = subjects.get(name)
     forget(name)
-    subject?.reports.reportEnd?.(subject.repeats, subject.lastAt - subject.firstAt)
+    return subject && { repeats: subject.repeats, afterMs: subject.lastAt - subject.firstAt }
   }
 
   function forget(name: string): void {

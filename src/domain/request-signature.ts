@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { type Approval, type Decision, isGenuine, type Request } from './request.ts'
 import { type Keyring, orForged, type Verdict } from './signing.ts'
 
@@ -36,6 +35,8 @@ const shown = [
 
 type AsRequested = Pick<Request, (typeof requested)[number] | 'origin'> & Partial<Pick<Request, (typeof shown)[number] | 'moreResources'>>
 
+type Unsigned<Signed> = Omit<Signed, 'signature'>
+
 function requestContent(request: AsRequested) {
   const { userId, channelId, teamId } = request.origin
   const content = Object.fromEntries([...requested, ...shown].map((name) => [name, request[name]]))
@@ -43,26 +44,19 @@ function requestContent(request: AsRequested) {
   return { signed: 'request', ...content, userId, channelId, teamId, ...locks }
 }
 
-/** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */
-function approvalContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at }: Omit<Approval, 'signature'>) {
-  return { signed: 'approval', requestId: id, hash, by, rule, via, at }
+/** What the signature of a person's decision covers. `via` is the party that it stands for, by which the rule allowed it. */
+function contentOf(signed: 'approval' | 'break-glass' | 'start-now') {
+  return ({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason, passed }: Unsigned<Decision>) => {
+    return { signed, requestId: id, hash, by, rule, via, at, reason, passed }
+  }
 }
 
 /** What the signature of the last approver's decision covers: that these approvals were enough when they were counted. */
 function approvedContent(
   { id, hash, approvals }: Pick<Request, 'id' | 'hash' | 'approvals'>,
-  { by, at, allOf, counted }: Omit<Decision, 'signature'>,
+  { by, at, allOf, counted }: Unsigned<Decision>,
 ) {
   return { signed: 'approved', requestId: id, hash, by, at, allOf, counted, approvals: approvals.map(({ signature }) => signature) }
-}
-
-function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason, passed }: Omit<Decision, 'signature'>) {
-  return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason, passed }
-}
-
-/** An approver lets a request start before its signed start. */
-function startNowContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at }: Omit<Approval, 'signature'>) {
-  return { signed: 'start-now', requestId: id, hash, by, rule, via, at }
 }
 
 /** Later reads are compared with the last read before the write, and may lead to another write. */
@@ -70,41 +64,26 @@ function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) 
   return { signed: 'seen', requestId: id, hash, seen }
 }
 
-const mostRemembered = 10_000
-
-type Unsigned<Signed> = Omit<Signed, 'signature'>
-
 /** Signs and verifies what decides whether a write is sent, so that nobody decides by writing to Redis. */
 export function createRequestSignatures({ sign, verify }: Pick<Keyring, 'sign' | 'verify'>) {
-  const known = new Set<string>()
-
   const verifyRequest = (request: Request): Verdict => verify(requestContent(request), request.signature)
   const verifySeen = (request: Request): Verdict => verify(seenContent(request, request.seen), request.seenSignature)
 
-  /** A record is verified at each step and for each message, and its signed part never changes, so the same text is verified once. */
   function verifyRecord(request: Request): Verdict {
-    const { warnings, signature, seen, seenSignature } = request
-    return orForged(() => {
-      const digest = hash('sha256', JSON.stringify({ ...requestContent(request), warnings, signature, seen, seenSignature }))
-      if (known.has(digest)) return 'genuine'
-      const verdicts = [verifyRequest(request), ...(seen === undefined ? [] : [verifySeen(request)])]
-      const failed = verdicts.find((verdict) => verdict === 'unknown-key') ?? verdicts.find((verdict) => verdict !== 'genuine')
-      if (failed || !isGenuine(request)) return failed ?? 'forged'
-      const [oldest] = known
-      if (oldest !== undefined && known.size >= mostRemembered) known.delete(oldest)
-      known.add(digest)
-      return 'genuine'
-    })
+    const verdicts = [verifyRequest(request), ...(request.seen === undefined ? [] : [verifySeen(request)])]
+    const failed = verdicts.find((verdict) => verdict === 'unknown-key') ?? verdicts.find((verdict) => verdict !== 'genuine')
+    return failed ?? orForged(() => (isGenuine(request) ? 'genuine' : 'forged'))
   }
 
-  const pair = <Decided extends { signature?: string }>(contentOf: (request: Request, decided: Unsigned<Decided>) => object) => ({
-    sign: (request: Request, decided: Unsigned<Decided>) => ({ ...decided, signature: sign(contentOf(request, decided)) }) as Decided,
-    verify: (request: Request, decided: Decided): Verdict => verify(contentOf(request, decided), decided.signature),
+  const pair = <Decided extends { signature?: string }>(content: (request: Request, decided: Unsigned<Decided>) => object) => ({
+    sign: (request: Request, decided: Unsigned<Decided>) => ({ ...decided, signature: sign(content(request, decided)) }) as Decided,
+    verify: (request: Request, decided: Decided): Verdict => verify(content(request, decided), decided.signature),
   })
-  const approval = pair<Approval>(approvalContent)
+  const approval = pair<Approval>(contentOf('approval'))
   const approved = pair<Decision>(approvedContent)
-  const breakGlass = pair<Decision>(breakGlassContent)
-  const startNow = pair<Approval>(startNowContent)
+  const breakGlass = pair<Decision>(contentOf('break-glass'))
+  // An approver lets a request start before its signed start.
+  const startNow = pair<Approval>(contentOf('start-now'))
 
   return {
     verifyRecord,

@@ -98,7 +98,6 @@ export type Passed = z.infer<typeof Passed>
 export const Decision = Grant.extend({
   by: z.string().optional(),
   reason: z.string().optional(),
-  /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
   passed: z.array(Passed).optional(),
   at: z.number().optional(),
@@ -170,14 +169,12 @@ export const Request = z.object({
   /** The names of the people in `warnings`, by Slack id. A mention would notify them. Absent if they name nobody. */
   personNames: z.record(z.string(), z.string()).optional(),
   needsApproval: z.boolean(),
-  /** How many approvals its rules needed at the time of the request. 0: none. */
   approvalsNeeded: z.number().int(),
   signature: z.string().optional(),
   unchecked: z.array(Finding),
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
-  /** When it starts, at the earliest. Absent: as soon as it is approved. */
   start: z.number().optional(),
   undoes: RequestRef.optional(),
   /** The ended request that this one repeats, or whose rest it retries, with the place of its message. */
@@ -197,7 +194,6 @@ export const Request = z.object({
   escalated: z.number().default(0),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
-  /** The approver who let it start before its start. */
   startNow: Approval.optional(),
   /** What it waits for after the approval, shown until it is sent. */
   waits: Waits.optional(),

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { Origin } from './approval.ts'
 import { isOpen, type Request, resourcesOf } from './request.ts'
 
-/** The lists of the account whose successive copies are compared. */
 export const watchedLists = ['plans', 'elasticIps', 'servers', 'apiKeys'] as const
 export type WatchedList = (typeof watchedLists)[number]
 
@@ -25,7 +24,6 @@ export const Watch = Seen.extend({
   list: z.enum(watchedLists),
   /** Of a plan: the only site that counts. */
   site: z.string().optional(),
-  /** Who watches it, and the channel that gets the messages. */
   origin: Origin,
   at: z.number(),
   until: z.number(),
@@ -56,7 +54,6 @@ export const WatchMessage = z.object({
   channelId: z.string().optional(),
   /** Who watches it. Each gets messages only while they may read. */
   watchers: z.array(Origin).default([]),
-  /** What is listed below, each with the button that it has. */
   items: z.array(z.object({ words: z.string(), button: ItemButton.optional() })).default([]),
 })
 export type WatchMessage = z.infer<typeof WatchMessage>

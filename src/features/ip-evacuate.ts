@@ -380,7 +380,7 @@ function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {
   return `Assigned to ${from.name} after the request, so not moved: ${came.map(({ address }) => address).join(', ')}.`
 }
 
-function describe({ from, to, toAddress, project, site, items, isBack }: EvacuationFacts): Description {
+function describe({ from, to, project, site, items, isBack }: EvacuationFacts): Description {
   const moved = addressOrCount(items)
   return {
     title: isBack ? phrase`Move back ${moved}: ${from.name} → ${to.name}` : phrase`Evacuate ${from.name} → ${to.name} (${moved})`,
@@ -388,7 +388,7 @@ function describe({ from, to, toAddress, project, site, items, isBack }: Evacuat
     facts: [placeFact(project, site)],
     ids: [
       ...(from.name === from.id ? [] : [{ label: 'From', value: from.id }]),
-      ...(to.name === to.id ? [] : [{ label: 'To', value: to.id, detail: toAddress }]),
+      ...(to.name === to.id ? [] : [{ label: 'To', value: to.id }]),
     ],
     underway: 'moving',
   }

@@ -7,8 +7,7 @@ import type { Moment, Observation } from '../domain/change.ts'
 import { longestEndMs, shortestEndMs, wholeMinute } from '../domain/key-ends.ts'
 import type { ChangeKind, EndsTerms } from '../domain/policy.ts'
 import { formatDuration, moment, type Phrase, phrase, utcTime } from '../domain/text.ts'
-import { isElapsed, readStart, timeWords } from '../domain/times.ts'
-import { startProblem } from '../messages/forms.ts'
+import { isElapsed, readStart, type StartProblem, timeWords } from '../domain/times.ts'
 import { option } from '../slack/blocks.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
 import { readMetadata } from '../slack/payloads.ts'
@@ -138,10 +137,9 @@ export async function readEnd(app: App, typed: string, userId: string): Promise<
   return wholeMinute(read.at)
 }
 
-function endProblem(typed: string, problem: Parameters<typeof startProblem>[1], zone: string) {
+function endProblem(typed: string, problem: StartProblem, zone: string) {
   if (problem.code === 'too-far') return mrkdwn`A key ends within 10 years.`
   if (problem.code === 'past') return mrkdwn`${timeWords(problem.at, zone)} is past. Write a later date.`
-  if (problem.code !== 'unreadable') return startProblem(typed, problem, zone, 'end')
   return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't an end. Write one such as 30d or 2026-12-24 18:00, at most 10 years ahead.`
 }
 

@@ -112,7 +112,6 @@ export function startProblem(typed: string, problem: StartProblem, zone: string,
   }
 }
 
-/** `metadata`: what was typed. `entered`: what was entered so far. */
 export function startField(metadata: string, entered: string | undefined): KnownBlock[] {
   const { start, zone } = readMetadata(metadata) ?? {}
   const where = zone === undefined ? ', in your Slack time zone' : ` (${zone})`

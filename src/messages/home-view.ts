@@ -17,7 +17,6 @@ export interface HomeEntry {
 }
 
 export interface HomeContent {
-  /** What is frozen. Empty if nothing is. */
   frozen: KnownBlock[]
   /** In the order of the tab, with those that were decided since it was opened. */
   waitsForMe: HomeEntry[]
@@ -31,7 +30,6 @@ export interface HomeContent {
   scheduled: HomeEntry[]
   /** The viewer's keys that end by themselves, the next one first. */
   keys: KeyEnd[]
-  /** What the viewer watches on the account. */
   watches: Watch[]
   viewerId: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */

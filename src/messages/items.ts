@@ -46,7 +46,6 @@ interface WithItems extends Pick<Request, 'state'> {
   items?: Pick<ItemView, 'state'>[] | undefined
 }
 
-/** `12 of 14 moved` */
 export function movedCount(items: Pick<ItemView, 'state'>[]): string {
   return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
 }

@@ -15,6 +15,7 @@ const effects = {
   'not-made': 'Nothing was created.',
 } as const
 type Effect = keyof typeof effects
+const effectOfWrite = z.enum(Object.keys(effects) as Effect[])
 
 const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
 
@@ -66,8 +67,6 @@ const constant = {
   },
 } satisfies Record<string, Words>
 
-const effectOfWrite = z.enum(['not-sent', 'not-changed', 'not-made'])
-
 /** Everything that can end a request of any kind, or remain unchecked before it. Each kind of change has further findings. */
 export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('api-refused'), ...refusal, effect: effectOfWrite }),
@@ -75,9 +74,7 @@ export const CommonFinding = z.discriminatedUnion('code', [
   /** The reads before the write got no answer. `refusal`: the account API rejected the key. */
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
   z.object({ code: z.literal('limit-used-up'), perMinute: z.number().optional() }),
-  /** `error`: Slack's code. */
   z.object({ code: z.literal('not-posted'), error: z.string() }),
-  /** Another request for the same thing started before it. */
   z.object({ code: z.literal('gave-way'), request: RequestRef, by: z.string() }),
   /** Another request is scheduled or held for the same thing, and gives way to this one. `until`: when it starts, if that is known. */
   z.object({ code: z.literal('scheduled-before'), requestId: z.string(), by: z.string(), until: z.number().optional() }),
@@ -131,7 +128,7 @@ function commonWords(finding: CommonFinding): Words {
     case 'api-refused':
       return refusedWrite(new ApiError(finding), effects[finding.effect])
     case 'api-unreachable':
-      return { why: `Couldn't reach the account API. ${effects[finding.effect === 'not-made' ? 'not-made' : 'not-sent']}` }
+      return { why: `Couldn't reach the account API. ${effects[finding.effect]}` }
     case 'account-unread': {
       const why = "Couldn't read the account for 30 minutes. Nothing was changed."
       return { why: finding.refusal ? `${why} ${apiErrorSentence(new ApiError(finding.refusal))}` : why }
@@ -195,8 +192,7 @@ function moreNeeded(missing: number): string {
 }
 
 export function unknownRequest(command: string): Mrkdwn {
-  const where = command === '' ? mrkdwn`the audit` : mrkdwn`${code(`${command} audit`)}`
-  return mrkdwn`This request is older than 30 days, or Redis lost it, so nothing was done. Run the command again, or see ${where}.`
+  return mrkdwn`This request is older than 30 days, or Redis lost it, so nothing was done. Run the command again, or see ${code(`${command} audit`)}.`
 }
 
 export const changedRecord: Mrkdwn = mrkdwn`The record of this request was changed, so nothing was done. Run the command again.`

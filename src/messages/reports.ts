@@ -36,11 +36,11 @@ const checkTheAccount = 'Check the account first.'
 
 function endSentence(view: ReportView): Mrkdwn {
   const { request, description, showActor } = view
-  const { state, decision, withdrawnBy } = request
+  const { state } = request
   // What stays stands below, with its names.
   const { mark, name, notes, consequence } = outcomeOf({ ...view, leaves: undefined })
   if (state === 'done') return doneSentence(view, mark, notes)
-  const by = state === 'rejected' ? decision?.by : state === 'withdrawn' ? withdrawnBy : undefined
+  const [by] = actorsIn(request, 'ended')
   const label = by === undefined ? mrkdwn`*${name}:*` : mrkdwn`*${name}* by ${showActor(by)}:`
   const parts = [mrkdwn`${mark} ${label} “${phraseWords(description.title)}”.`, consequence, mrkdwn`${adviceAfter(view)}`]
   return joinMrkdwn(
@@ -124,10 +124,9 @@ function timeLeft(ms: number): string {
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
-  const words = sentence(view, name)
-  if (words === undefined) return undefined
+  const text = sentence(view, name)
+  if (text === undefined) return undefined
   const { request, leaves } = view
-  const text = calls.has(name) ? words : joinMrkdwn([...whomToMention(request, name), words], ' ')
   const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
   const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves.words)) : []
@@ -151,21 +150,7 @@ function reasonOf({ state, decision }: Request, name: ReportName): string | unde
   return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
 }
 
-/** Reports that mention people by themselves. */
-const calls: ReadonlySet<ReportName> = new Set([
-  'reminder-half',
-  'reminder-last',
-  'escalation-1',
-  'escalation-2',
-  'escalation-3',
-  'break-glass',
-  'approved',
-  'handover-half',
-  'handover-last',
-])
-
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
-  const { request, description, remark } = view
   switch (name) {
     case 'reminder-half':
     case 'reminder-last':
@@ -181,6 +166,16 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
     case 'handover-half':
     case 'handover-last':
       return handoverCall(view, true)
+    default: {
+      const words = news(view, name)
+      return words && joinMrkdwn([...whomToMention(view.request, name), words], ' ')
+    }
+  }
+}
+
+function news(view: ReportView, name: 'remark' | 'late' | 'resolved' | 'outdated' | 'stopped' | 'ended'): Mrkdwn | undefined {
+  const { request, description, remark } = view
+  switch (name) {
     case 'remark':
       return remark === undefined ? undefined : mrkdwn`:information_source: ${remark}`
     case 'late':

@@ -67,11 +67,8 @@ export interface CardView {
   unchecked: Mrkdwn[]
   /** What approvers should check before they approve, each as one or two sentences. */
   checks: Mrkdwn[]
-  /** The recent changes before the last one, which the details list and the message counts. */
-  earlierChanges?: Mrkdwn[]
   notes: Mrkdwn[]
   ending: Words
-  /** The sentence for a change that is done. */
   done: Phrase
   /** An unexpected fact about the account at the write, which did not prevent it. */
   remark?: string | undefined
@@ -90,9 +87,8 @@ export interface CardView {
   fromMessage?: string | undefined
 }
 
-/** `all`: with each of the earlier changes. */
-function checkBlocks(view: CardView, { all = false } = {}): KnownBlock[] {
-  const lines = checkLines(view, all)
+function checkBlocks(view: CardView): KnownBlock[] {
+  const lines = checkLines(view)
   // Later they say what the account showed then, in the present tense.
   const heading = mrkdwn`:warning: *${view.request.state === 'waiting' ? 'Check first' : 'Warnings at the time of the request'}*`
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn([heading, ...lines.map((line) => mrkdwn`•  ${line}`)], '\n'))
@@ -103,11 +99,8 @@ function checksToApprove(view: CardView): KnownBlock[] {
   return view.request.state === 'waiting' ? checkBlocks(view) : []
 }
 
-function checkLines({ checks, unchecked, earlierChanges = [] }: CardView, all = false): Mrkdwn[] {
-  const { length } = earlierChanges
-  const counted = length === 0 ? [] : [mrkdwn`${length} more in *Details*.`]
-  const open = unchecked.length > 0 ? [mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : []
-  return [...checks, ...(all ? earlierChanges : counted), ...open]
+function checkLines({ checks, unchecked }: CardView): Mrkdwn[] {
+  return unchecked.length > 0 ? [...checks, mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : checks
 }
 
 const mostInDialog = 300
@@ -372,27 +365,17 @@ export function prefixOf(environment: string | undefined): string {
 }
 
 function idsAnd({ description, notes }: CardView, more: Mrkdwn[]): Mrkdwn {
-  const ids = description.ids.map(
-    ({ label, value, detail }) => mrkdwn`${label} ${code(value)}${detail ? mrkdwn` (its own address ${code(detail)})` : ''}`,
-  )
+  const ids = description.ids.map(({ label, value }) => mrkdwn`${label} ${code(value)}`)
   return joinMrkdwn([...ids, ...notes, ...more], '  ·  ')
 }
 
-/** Short facts in one line: `Storefront · ASH`. */
 function factBlocks(facts: Fact[]): KnownBlock[] {
-  const isShort = ({ value }: Fact) => (typeof value === 'string' ? value : phraseText(value)).length <= 60
-  const short = joinMrkdwn(
-    facts.filter(isShort).map((fact) => factWords(fact, ' ')),
-    '  ·  ',
-  )
-  return [short, ...facts.filter((fact) => !isShort(fact)).map((fact) => factWords(fact, '\n'))].flatMap((words) =>
-    words.text === '' ? [] : wholeSection(words),
-  )
+  return facts.length === 0 ? [] : wholeSection(joinMrkdwn(facts.map(factWords), '  ·  '))
 }
 
-function factWords({ label, value, isPerson }: Fact, between: string): Mrkdwn {
+function factWords({ label, value, isPerson }: Fact): Mrkdwn {
   const words = typeof value !== 'string' ? phraseWords(value) : isPerson ? mention(value) : nameWords(value)
-  return label === '' ? words : mrkdwn`${label}${ownWords(between)}${words}`
+  return label === '' ? words : mrkdwn`${label} ${words}`
 }
 
 function who(request: Request): Mrkdwn {
@@ -507,7 +490,7 @@ function detailsBlocks(view: CardView): KnownBlock[] {
     ...contentBlocks(view),
     ...itemBlocks(view.items, request),
     ...leftBlocks(view),
-    ...checkBlocks(view, { all: true }),
+    ...checkBlocks(view),
     ...wholeSection(joinMrkdwn(timeline(view), '\n')),
     ...context([idsAnd(view, [joinMrkdwn(rules, ' and '), code(request.id)])]),
     ...sourceBlocks(view),

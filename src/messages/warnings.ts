@@ -10,12 +10,9 @@ import { explain, explainAll, phraseOf } from './refusals.ts'
 /** How the repeated request ended, as kept in the warnings of the new one. */
 const EarlierEnd = z.object({
   code: z.literal('earlier-end'),
-  /** When it ended, in ms since 1970. */
   at: z.number(),
   state: z.enum(requestStates),
-  /** The Slack id of the person who rejected it. */
   by: z.string().optional(),
-  /** Why that person rejected it. */
   reason: z.string().optional(),
   /** Why it ended so, or why its items did. */
   causes: z.array(Finding),
@@ -59,11 +56,9 @@ function earlierEndWords({ at, state, by, reason, causes }: EarlierEnd, change: 
 /** The last change that Lockkeeper made to the resource before a request, as kept in the warnings of that request. */
 export const LastChange = z.object({
   code: z.literal('last-change'),
-  /** When that change ended, in ms since 1970. */
   at: z.number(),
   /** Whether it is older than a day, so that it is small print. A newer one is something to check first: somebody may still be at work. */
   isOld: z.boolean(),
-  /** The Slack id of the person who requested it. */
   by: z.string(),
   requestId: z.string(),
   kind: z.string(),
@@ -106,21 +101,21 @@ function lastChangeWords({ at, by, names }: LastChange, title: Phrase): Phrase {
 
 const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])
 
-/** Those to check first, the recent changes before the last one, and small print. People are named, because a mention would notify somebody who need not act. */
+/** Those to check first, and small print. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
   { warnings, personNames = {} }: Pick<Request, 'warnings' | 'personNames'>,
   change: Pick<Change, 'explain'> | undefined,
   titleOf: (changed: LastChange) => Phrase,
   { profileOf = () => undefined }: { profileOf?: (userId: string) => string | undefined } = {},
-): { checks: Mrkdwn[]; earlierChanges: Mrkdwn[]; notes: Mrkdwn[] } {
+): { checks: Mrkdwn[]; notes: Mrkdwn[] } {
   const showPerson: ShowPerson = (id) => (isMachine({ userId: id }) ? mention(id) : profileLink(id, profileOf(id), personNames[id]))
-  const inWords = (finding: Finding): { phrase: Phrase; isNote?: boolean; isChange?: true } => {
+  const inWords = (finding: Finding): { phrase: Phrase; isNote?: boolean } => {
     const { data } = Warning.safeParse(finding)
     switch (data?.code) {
       case 'earlier-end':
         return { phrase: earlierEndWords(data, change) }
       case 'last-change':
-        return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.isOld, isChange: true }
+        return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.isOld }
       default: {
         const words = explain(change, finding)
         return { phrase: phraseOf(words), isNote: words.isNote }
@@ -129,11 +124,5 @@ export function warningWords(
   }
   const all = warnings.map(inWords)
   const show = ({ phrase: each }: { phrase: Phrase }) => phraseWords(each, showPerson)
-  const checks = all.filter(({ isNote }) => !isNote)
-  const earlier = checks.filter(({ isChange }) => isChange).slice(1)
-  return {
-    checks: checks.filter((each) => !earlier.includes(each)).map(show),
-    earlierChanges: earlier.map(show),
-    notes: all.filter(({ isNote }) => isNote).map(show),
-  }
+  return { checks: all.filter(({ isNote }) => !isNote).map(show), notes: all.filter(({ isNote }) => isNote).map(show) }
 }

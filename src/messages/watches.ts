@@ -65,7 +65,6 @@ export function changesWords(changes: Difference[]): Mrkdwn {
   return joinMrkdwn([mrkdwn`:eyes: *Changed outside Lockkeeper*`, ...lines, ...rest], '\n')
 }
 
-/** `userIds`: the people whom it mentions. */
 export function watchMessage({ words, items }: WatchMessage, userIds: string[]): Message {
   const whom = userIds.length > 0 ? mrkdwn` ${joinMrkdwn(userIds.map(mention), ' ')}` : mrkdwn``
   const listed = items.flatMap(({ words: each, button: action }) => {

@@ -128,7 +128,6 @@ export type LeftOut = z.infer<typeof LeftOut>
 export const EvacuationFacts = z.object({
   from: NamedServer,
   to: NamedServer,
-  toAddress: z.string().optional(),
   project: MoveFacts.shape.project,
   site: z.string().optional(),
   items: z.array(EvacuatedIp),
@@ -319,7 +318,6 @@ export function checkEvacuation(
     facts: {
       from,
       to,
-      toAddress: target?.primaryIpv4,
       project: items[0]?.project,
       site: items[0]?.site,
       items,

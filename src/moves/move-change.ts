@@ -162,15 +162,14 @@ export function describeMove(facts: MoveFacts): Description {
     ids: [
       ...(facts.address ? [{ label: 'Elastic IP', value: facts.elasticIpId }] : []),
       ...(from ? idOf('From', from) : []),
-      ...idOf('To', to, facts.toAddress),
+      ...idOf('To', to),
     ],
     underway: 'moving',
   }
 }
 
-function idOf(label: string, { id, name }: { id: string; name: string }, address?: string): IdFact[] {
-  const [value, detail] = [name === id ? undefined : id, address].filter((shown) => shown !== undefined)
-  return value === undefined ? [] : [{ label, value, detail }]
+function idOf(label: string, { id, name }: { id: string; name: string }): IdFact[] {
+  return name === id ? [] : [{ label, value: id }]
 }
 
 /** Returns the servers that can be meant: those in this project and site. If there are none, the check of the first one says why. */

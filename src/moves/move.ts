@@ -94,7 +94,6 @@ export const MoveFacts = z.object({
   /** True if the account showed no server for the Elastic IP: it is unassigned, or its server is not active. */
   showsNoServer: z.literal(true).optional(),
   to: NamedServer,
-  toAddress: z.string().optional(),
   /** The status of the server that the address is moved to, if it is not `on`. */
   toStatus: z.string().optional(),
   project: ProjectFacts.optional(),
@@ -210,7 +209,6 @@ function factsOf({ elasticIpId, serverId }: MoveInput, { elasticIp, target, assi
     from: from && { id: from.id, name: from.hostname ?? from.id },
     showsNoServer: elasticIp && !from ? true : undefined,
     to: { id: serverId, name: target?.hostname ?? target?.label ?? serverId },
-    toAddress: target?.primaryIpv4,
     toStatus: target && isNotOn(target) ? target.status : undefined,
     project: elasticIp?.project ?? target?.project,
     site: elasticIp?.site?.slug ?? assigned?.site?.slug ?? target?.site?.slug,

@@ -176,7 +176,6 @@ interface RepeatedLine {
   /** Lines with the same code about the same subject are repeats of each other. */
   about?: string
   level?: 'warn' | 'error'
-  over?: string
 }
 
 /** Lines that can recur at every attempt are written at most once a minute. The next line has the number of its repeats. */
@@ -184,23 +183,21 @@ export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
   const repeats = createRepeats()
   const nameOf = (code: ErrorCode, about: string) => `${code} ${about}`
 
-  function write({ fields, text, about = '', level = 'warn', over = 'This has not happened again' }: RepeatedLine): void {
+  function write({ fields, text, about = '', level = 'warn' }: RepeatedLine): void {
     const { code } = fields
-    repeats.note(nameOf(code, about), {
-      report(count, lastAt) {
-        // This line comes up to a minute after the last repeat, when the error may be over.
-        log[level]({ ...fields, ...(count > 0 ? { repeats: count, lastAt: new Date(lastAt).toISOString() } : {}) }, text)
-      },
-      reportEnd: (count, afterMs) => log.info({ code, repeats: count, afterMs }, over),
+    repeats.note(nameOf(code, about), (count, lastAt) => {
+      // This line comes up to a minute after the last repeat, when the error may be over.
+      log[level]({ ...fields, ...(count > 0 ? { repeats: count, lastAt: new Date(lastAt).toISOString() } : {}) }, text)
     })
   }
 
-  return {
-    write,
-    /** Writes that this is over, for a caller who knows. Without a call it is over after a minute without a repeat. */
-    end: (code: ErrorCode, about = '') => repeats.end(nameOf(code, about)),
-    flush: repeats.flush,
+  /** Writes that this is over, for a caller who knows. */
+  function end(code: ErrorCode, over: string, about = ''): void {
+    const ended = repeats.end(nameOf(code, about))
+    if (ended) log.info({ code, ...ended }, over)
   }
+
+  return { write, end, flush: repeats.flush }
 }
 export type RepeatedLines = ReturnType<typeof createRepeatedLines>
 

@@ -31,14 +31,14 @@ export function createRedisConnections(
   function note(problem: string): void {
     latest = problem
     if (!isLogged) return
-    lines.write({ fields: { code, problem }, text: "Redis isn't responding. The connection is tried again", over: 'Redis responds again' })
+    lines.write({ fields: { code, problem }, text: "Redis isn't responding. The connection is tried again" })
   }
 
   /** Once both connections work, the latest problem explains no later one. */
   function endIfReady(): void {
     if (!connections.every(({ status }) => status === 'ready')) return
     latest = undefined
-    lines.end(code)
+    lines.end(code, 'Redis responds again')
   }
 
   const prompt = connectRedis(url, 'prompt', note)

@@ -20,15 +20,12 @@ type OnTaken = () => void
 /** Other people can decide at the same moment. Each time another step was first, the approval is counted again. */
 const mostTries = 20
 
-/**
- * Checks the rights before the state, so that only people who may decide learn it. Earlier approvals count only while they may, too. `onSend`: is
- * called before Redis may store the approval.
- */
+/** Checks the rights before the state, so that only people who may decide learn it. Earlier approvals count only while they may, too. */
 export async function approve(
   app: App,
   read: Request,
   origin: Origin,
-  { onSend, onTaken }: { onSend?: () => void; onTaken?: OnTaken } = {},
+  { onTaken }: { onTaken?: OnTaken } = {},
 ): Promise<{ missing: number; needed: number }> {
   const { signatures, access, store } = app
   refuseRequesterOfDecided(read, origin)
@@ -53,7 +50,6 @@ export async function approve(
     const data: StepData = enough
       ? { ...last, set: { ...set, approvals } }
       : { set: { approvals, missing }, audit: { by, ...grant, missing, needed } }
-    onSend?.()
     const { outcome } = await store.take(request, enough ? 'approve' : 'count-approval', data)
     const changed = await newerRecord(app, request, by, outcome)
     if (!changed) {

@@ -100,10 +100,7 @@ interface ToChange {
   names: ReadonlyMap<string, string>
 }
 
-/** Recent changes of the items of a request are listed up to this number. */
-const mostListed = 3
-
-/** For approvers: how the repeated request ended, the last change of its resource, and those of its other ones in the past 24 hours. */
+/** For approvers: how the repeated request ended, and the last change of the same things. */
 export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
   const { resource, subject, others, names } = changed
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
@@ -113,12 +110,10 @@ export async function historyBefore(app: App, now: number, changed: ToChange, { 
     // A request that undoes or repeats the last change names it elsewhere.
     const isNamed = request?.id === undone?.id || request?.id === repeated?.id
     if (request?.endedAt === undefined || isNamed || !isGenuine(request)) return []
-    const isOwn = resources.includes(resource)
     // A resource without a name, such as a key label, gets the name of the subject.
-    const change = lastChangeOf(request, now, isOwn ? [subject] : [...new Set(resources.map((each) => names.get(each) ?? subject))])
-    return isOwn || !change.isOld ? [change] : []
+    const named = resources.includes(resource) ? [subject] : [...new Set(resources.map((each) => names.get(each) ?? subject))]
+    return [lastChangeOf(request, now, named)]
   })
-  const changes = found.toSorted((a, b) => b.at - a.at)
-  const [recent, older] = [changes.filter(({ isOld }) => !isOld), changes.filter(({ isOld }) => isOld)]
-  return [...(earlierEnd ? [earlierEnd] : []), ...recent.slice(0, mostListed), ...older]
+  const newest = found.toSorted((a, b) => b.at - a.at).slice(0, 1)
+  return [...(earlierEnd ? [earlierEnd] : []), ...newest]
 }

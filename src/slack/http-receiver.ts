@@ -262,7 +262,7 @@ export function createRefusalLog<Reason extends string>(
 
   function note(reason: Reason): void {
     counts.set(reason, (counts.get(reason) ?? 0) + 1)
-    repeats.note(code, { report: write })
+    repeats.note(code, write)
   }
 
   function write(): void {

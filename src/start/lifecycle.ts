@@ -78,7 +78,7 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
         const reached = await unlessAborted(signal, attempt())
-        for (const message of problems) lines.end(code, message)
+        for (const message of problems) lines.end(code, `${name} responds`, message)
         missing.delete(name)
         return reached
       } catch (error) {
@@ -86,7 +86,7 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
         const { message, retryInMs = 0 } = error
         const nextTryInMs = Math.max(pauseMs, retryInMs)
         problems.add(message)
-        lines.write({ fields: { code, nextTryInMs }, text: message, about: message, over: `${name} responds` })
+        lines.write({ fields: { code, nextTryInMs }, text: message, about: message })
         await unlessAborted(signal, pause(nextTryInMs, undefined, { signal }))
       }
     }

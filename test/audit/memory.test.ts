@@ -11,7 +11,6 @@ const moves = 200
 /** What the audit says of a move: as much as the preflight check reads. */
 const facts = {
   ...moveFacts,
-  toAddress: '198.51.100.22',
   project: { id: 'proj_pZ7pVr9w3SA3L', name: 'Storefront', slug: 'storefront' },
   site: 'ASH',
 }

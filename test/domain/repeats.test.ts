@@ -9,16 +9,12 @@ afterEach(() => void vi.useRealTimers())
 function setUp() {
   const reported: string[] = []
   const repeats = createRepeats()
-  const note = (name: string) =>
-    repeats.note(name, {
-      report: (count) => reported.push(`${name} (${count} more)`),
-      reportEnd: (count, lastedMs) => reported.push(`${name} is over (${count} more, ${lastedMs} ms)`),
-    })
+  const note = (name: string) => repeats.note(name, (count) => reported.push(`${name} (${count} more)`))
   return { reported, repeats, note }
 }
 
 describe('something that recurs', () => {
-  test('is reported at once, then once a minute with its repeats, and once when it is over', () => {
+  test('is reported at once, and then once a minute with its repeats', () => {
     const { reported, note } = setUp()
 
     for (let second = 0; second < 90; second += 1) {
@@ -28,7 +24,7 @@ describe('something that recurs', () => {
     expect(reported).toEqual(['away (0 more)', 'away (239 more)'])
     vi.advanceTimersByTime(5 * minuteMs)
 
-    expect(reported.slice(2)).toEqual(['away (359 more)', 'away is over (359 more, 89000 ms)'])
+    expect(reported.slice(2)).toEqual(['away (359 more)'])
   })
 
   test('is reported at once again if it begins again', () => {
@@ -38,7 +34,7 @@ describe('something that recurs', () => {
 
     note('away')
 
-    expect(reported).toEqual(['away (0 more)', 'away (1 more)', 'away is over (1 more, 0 ms)', 'away (0 more)'])
+    expect(reported).toEqual(['away (0 more)', 'away (1 more)', 'away (0 more)'])
   })
 
   test('is over at once for somebody who knows', () => {
@@ -47,11 +43,11 @@ describe('something that recurs', () => {
     vi.advanceTimersByTime(2_000)
     note('away')
 
-    repeats.end('away')
-    repeats.end('away')
+    expect(repeats.end('away')).toEqual({ repeats: 1, afterMs: 2_000 })
+    expect(repeats.end('away')).toBeUndefined()
     vi.advanceTimersByTime(2 * minuteMs)
 
-    expect(reported).toEqual(['away (0 more)', 'away is over (1 more, 2000 ms)'])
+    expect(reported).toEqual(['away (0 more)'])
   })
 
   test('is reported before the process ends', () => {

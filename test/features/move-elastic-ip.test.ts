@@ -23,7 +23,7 @@ describe('the description of a move', () => {
       ids: [
         { label: 'Elastic IP', value: 'eip_KeQbB4BoO6x10' },
         { label: 'From', value: 'sv_vKm8ZaLzG5R2n' },
-        { label: 'To', value: 'sv_W3mVpQ0xNd7Lk', detail: '198.51.100.22' },
+        { label: 'To', value: 'sv_W3mVpQ0xNd7Lk' },
       ],
       underway: 'moving',
     })

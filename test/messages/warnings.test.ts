@@ -16,9 +16,8 @@ const hours = 60 * minutes
 function shown(...warnings: (Finding | undefined)[]): string {
   const request = { warnings: warnings.flatMap((each) => each ?? []), personNames: { U0ADA00001: '@Ada', U0BEN00001: '@Ben' } }
   const profileOf = (userId: string) => `https://nimbus.slack.com/team/${userId}`
-  const { checks, earlierChanges, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, { profileOf })
-  const earlier = earlierChanges.map(({ text }) => `in Details: ${text}`)
-  return [...checks.map(({ text }) => `to check: ${text}`), ...earlier, ...notes.map(({ text }) => `small print: ${text}`)].join('\n')
+  const { checks, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, { profileOf })
+  return [...checks.map(({ text }) => `to check: ${text}`), ...notes.map(({ text }) => `small print: ${text}`)].join('\n')
 }
 
 const endedBefore = (more: Partial<Request>, ms = 12 * minutes) => requestFor({ facts: moveFacts, endedAt: requestedAt - ms, ...more })
@@ -46,7 +45,7 @@ test('warnings of a request', async () => {
     ['Somebody changed the same lately', shown(changed(3 * hours))],
     ['Some minutes ago', shown(changed(4 * minutes + 23_000))],
     ['Some days ago', shown(changed(72 * hours))],
-    ['Several changes', shown(changed(minutes, addresses), changed(hours))],
+    ['A change of several', shown(changed(minutes, addresses))],
     ['Another one is scheduled for the same thing', shown({ ...scheduled, until: start })],
     ['Another one is held until somebody lifts the freeze', shown(scheduled)],
     ['An alert changed it', shown({ ...changed(minutes), by: alertsRequester })],

@@ -45,7 +45,6 @@ describe('the preflight check of a move', () => {
       address,
       from: { id: ids.web1, name: 'web-1' },
       to: { id: ids.web2, name: 'web-2' },
-      toAddress: '198.51.100.22',
       project: { id: 'proj_6059EqYkOQj8p', name: 'Storefront', slug: 'storefront' },
       site: 'ASH',
     })

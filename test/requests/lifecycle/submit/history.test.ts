@@ -30,40 +30,15 @@ async function before(...of: Parameters<typeof changesBefore>) {
 test('it is named what was changed: the server, or those of its addresses that the request was the last to change', async () => {
   const move = ended('move', hour)
 
-  expect(await changesBefore({ 'server:sv_1': ended('own', 30 * minutes), a: move, c: move })).toMatchObject([
-    { names: ['web-1'] },
-    { names: ['name of a', 'name of c'] },
-  ])
-  // Its last evacuation was not its last change if an address was moved since.
-  expect(await changesBefore({ 'server:sv_1': ended('own', 2 * hour), a: move })).toMatchObject([
-    { names: ['name of a'] },
-    { names: ['web-1'] },
-  ])
+  expect(await changesBefore({ a: move, c: move })).toMatchObject([{ names: ['name of a', 'name of c'] }])
   // What changed the whole server is named once.
   expect(await changesBefore({ 'server:sv_1': move, a: move })).toMatchObject([{ names: ['web-1'] }])
 })
 
-test('approvers know every recent change of the server and its addresses, the newest first', async () => {
-  const both = ended('both', 2 * hour)
-  expect(await before({ 'server:sv_1': both, a: both, b: both, c: ended('older', 3 * hour) })).toEqual(['both', 'older'])
-  expect(await before({ 'server:sv_1': ended('own', 2 * hour), a: ended('newer', hour) })).toEqual(['newer', 'own'])
-})
-
-test('three recent changes are listed', async () => {
-  const fourth = ended('fourth', 4 * hour)
-  const last = { a: ended('first', hour), b: ended('second', 2 * hour), c: ended('third', 3 * hour), d: fourth, e: fourth }
-
-  expect(await changesBefore({ 'server:sv_1': ended('old', 300 * hour), ...last })).toMatchObject([
-    { requestId: 'first' },
-    { requestId: 'second' },
-    { requestId: 'third' },
-    { requestId: 'old' },
-  ])
-})
-
-test('the last change of the server is known however old, and those of its addresses for a day', async () => {
-  expect(await before({ 'server:sv_1': ended('own', 300 * hour), a: ended('old', 25 * hour) })).toEqual(['own'])
-  expect(await before({ a: ended('old', 25 * hour) })).toEqual([])
+test('approvers know the last change of the server and its addresses, however old', async () => {
+  expect(await before({ 'server:sv_1': ended('own', 2 * hour), a: ended('newer', hour) })).toEqual(['newer'])
+  expect(await before({ 'server:sv_1': ended('own', 30 * minutes), a: ended('older', hour) })).toEqual(['own'])
+  expect(await before({ 'server:sv_1': ended('own', 300 * hour) })).toEqual(['own'])
 })
 
 test('a record that somebody changed is left out', async () => {
