@@ -33,8 +33,6 @@ export interface Listing {
   rowsPerPage?: number
   /** The same rows as a table. `itemRows` makes both from one description. */
   table?: Table
-  /** Stands below the table. The notes have to say in words what it shows. */
-  chart?: KnownBlock
   /** Whether it shows an earlier list of the account. It then has a button that reads the list again. */
   isOld?: boolean
   choices?: ItemChoices
@@ -65,18 +63,17 @@ const longestRows = 6_000
 const mostTableText = 40_000
 
 export function listAnswer(listing: Listing, at: ListPlace): Answerable {
-  const layouts = [tableMessage(listing, at), listing.chart && tableMessage({ ...listing, chart: undefined }, at)]
-  return layouts.reduceRight<Answerable>((instead, table) => (table ? { table, instead } : instead), listingMessage(listing, at))
+  const [table, instead] = [tableMessage(listing, at), listingMessage(listing, at)]
+  return table ? { table, instead } : instead
 }
 
-function tableMessage({ title, warning, rows, notes = [], table, chart, isOld, choices }: Listing, at: ListPlace): Message | undefined {
+function tableMessage({ title, warning, rows, notes = [], table, isOld, choices }: Listing, at: ListPlace): Message | undefined {
   const block = table && dataTable(toPlainText(title), table)
   if (!block) return undefined
   const above = warning ? [warning] : []
   const blocks = [
     ...above.flatMap(wholeSection),
     block,
-    ...(chart ? [chart] : []),
     ...choicesBlocks(choices, at.name),
     ...context(notes),
     ...pageButtons(at, { page: 0, pages: 1, isOld }),

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { timesChart } from '../../src/slack/chart.ts'
 import { hasTable } from '../../src/slack/interactions.ts'
 import { type Listing, listAnswer, listingMessage, PageButton, pageActionIds } from '../../src/slack/listing.ts'
 import { escapeMrkdwn, mrkdwn, ownWords } from '../../src/slack/text.ts'
@@ -54,18 +53,6 @@ describe('a list', () => {
     const { table } = 'table' in shown ? shown : { table: undefined }
     expect(table?.blocks.map(({ type }) => type)).toEqual(['section', 'data_table'])
     expect(table?.text.split('\n')[0]).toBe('Nothing can be moved.')
-  })
-
-  it('with a chart comes without it where Slack takes no charts, and as text where it takes no tables', () => {
-    const chart = timesChart('How long moves take', [1_000], 1_000)
-    const listing: Listing = { ...addresses(2), chart, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
-    const kinds: string[][] = []
-    for (let answer = listAnswer(listing, at); ; answer = answer.instead) {
-      kinds.push((hasTable(answer) ? answer.table : answer).blocks.map(({ type }) => type))
-      if (!hasTable(answer)) break
-    }
-    expect(kinds).toEqual([['data_table', 'data_visualization'], ['data_table'], ['section', 'section', 'section']])
-    expect(hasTable(listAnswer({ ...addresses(0), chart }, at))).toBe(false)
   })
 
   it('without rows says so once, and shows its last page if the page number is too high, because the list became shorter', () => {

@@ -25,7 +25,7 @@ export function createState(now: () => number) {
   }
 
   return {
-    /** Whether messages may hold a data table and a chart. */
+    /** Whether messages may hold a data table. */
     newBlocks: 'taken' as NewBlocksAre,
     now,
     rev: () => rev,
