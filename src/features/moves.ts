@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { bySchedule, holdOf, isOpen, type Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
-import { isPartlyDone, stateWithCount } from '../messages/items.ts'
+import { stateWithCount } from '../messages/items.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
 import { approvedBy, mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../messages/words.ts'
 import { moveKind } from '../moves/move-change.ts'
@@ -67,15 +67,6 @@ function endOf({ state, endedAt, createdAt }: Request): Mrkdwn | undefined {
   return isOpen(state) ? undefined : dateTime(endedAt ?? createdAt)
 }
 
-function markOf(request: Request): Mrkdwn {
-  const { state, items = [] } = request
-  if (state === 'waiting' || holdOf(request)) return mrkdwn`:hourglass_flowing_sand:`
-  if (isOpen(state)) return mrkdwn`:arrows_counterclockwise:`
-  if (state === 'done') return mrkdwn`:large_green_circle:`
-  if (state === 'failed' && isPartlyDone(items)) return mrkdwn`:large_orange_circle:`
-  return state === 'failed' || state === 'not-started' ? mrkdwn`:red_circle:` : mrkdwn`:white_circle:`
-}
-
 /** People do not read more pages. */
 const mostOpen = 500
 const mostEnded = 10
@@ -112,7 +103,7 @@ async function readMoves(app: App, { slashCommand }: CommandCall): Promise<Listi
   const unreadable = open.unreadable + requests.length - described.length
   return {
     title: mrkdwn`Moves: ${inFlight.length} in progress, ${scheduled.length > 0 ? `${scheduled.length} scheduled, ` : ''}${waiting.length} waiting for approval, ${ended} ended lately`,
-    ...itemRows(described, { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
+    ...itemRows(described, { columns: columnsAt(now) }),
     empty:
       unreadable > 0 ? mrkdwn`No moves can be shown.` : mrkdwn`No moves in progress, and none ended lately. See ${audit} for earlier ones.`,
     notes: [

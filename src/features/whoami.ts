@@ -45,10 +45,7 @@ function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: Origin,
     // Where nobody may request anything, it makes no difference.
     warning: hasBot === false && kinds.some(({ request }) => request.allowed) ? notInvited : undefined,
     title: mrkdwn`What you may request and approve here`,
-    ...itemRows(together(kinds.flatMap((rights) => rightsIn(rights, labelOf))), {
-      columns,
-      mark: ({ requesting }) => (requesting.answer === 'yes' ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`),
-    }),
+    ...itemRows(together(kinds.flatMap((rights) => rightsIn(rights, labelOf))), { columns }),
     empty: mrkdwn`Nothing can be requested here.`,
     notes: [
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channel}.`,
