@@ -4,12 +4,12 @@ import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
-import { approvedBy, mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../messages/words.ts'
+import { mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../messages/words.ts'
 import { moveKind } from '../moves/move-change.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../slack/table.ts'
-import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 
 interface ListedMove {
   request: Request
@@ -27,7 +27,6 @@ function columnsAt(now: number): Columns<ListedMove> {
     { header: 'State', cell: stateOf, line: 2 },
     { header: 'Time', cell: ({ request }) => timeOf(request, now), line: 2 },
     { header: 'Ended', cell: ({ request }) => endOf(request), line: 2 },
-    { header: 'Approved by', cell: ({ request }) => approversIn(request), before: 'approved by ', line: 2 },
     { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId), before: 'requested by ', line: 2 },
     { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
   ]
@@ -51,16 +50,6 @@ function timeOf(request: Request, now: number): Cell {
   if (isOpen(state)) return { value: now - (sentAt ?? createdAt), words: `${timeTaken(request, now)} so far` }
   if (sentAt === undefined || endedAt === undefined || (state !== 'done' && state !== 'failed')) return undefined
   return { value: endedAt - sentAt, words: mayHaveEndedBefore(request) ? `at most ${timeTaken(request)}` : timeTaken(request) }
-}
-
-/** Names the approvers, also while others are missing. Empty if nobody approved it, or if it needed no approval. */
-function approversIn(request: Request): Mrkdwn | undefined {
-  const { decision, approvals, needsApproval, state } = request
-  if (!needsApproval) return undefined
-  if (decision?.breakGlass) return decision.by === undefined ? undefined : mrkdwn`${mention(decision.by)} alone (emergency approval)`
-  const isApproved = approvals.length > 0 || (state !== 'waiting' && state !== 'rejected')
-  const people = isApproved ? approvedBy(request).filter((id) => id !== '') : []
-  return people.length > 0 ? joinMrkdwn(people.map(mention), ', ') : undefined
 }
 
 function endOf({ state, endedAt, createdAt }: Request): Mrkdwn | undefined {
