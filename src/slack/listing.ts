@@ -29,8 +29,6 @@ export interface Listing {
   /** Stands above the rows, on every page: what keeps them from being true here. */
   warning?: Mrkdwn
   notes?: Mrkdwn[]
-  /** The most rows on a page; a page of long rows has fewer. Default: 10. */
-  rowsPerPage?: number
   /** The same rows as a table. `itemRows` makes both from one description. */
   table?: Table
   /** Whether it shows an earlier list of the account. It then has a button that reads the list again. */
@@ -58,6 +56,7 @@ export const PageButton = z.object({
 
 /** How many characters the rows of a page may have. The rest is for the title, the notes, the picker and the buttons. */
 const longestRows = 6_000
+const rowsPerPage = 10
 
 /** Slack truncates longer text, and advises against more than 4,000 characters, which the words of a table need for screen readers. */
 const mostTableText = 40_000
@@ -85,10 +84,10 @@ function tableMessage({ title, warning, rows, notes = [], table, isOld, choices 
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
 export function listingMessage(
-  { title, warning, rows, empty, notes = [], rowsPerPage = 10, isOld, choices }: Listing,
+  { title, warning, rows, empty, notes = [], isOld, choices }: Listing,
   at: ListPlace,
 ): Message {
-  const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage)
+  const pages = paginate(rows.length > 0 ? rows : [empty])
   const page = Math.min(at.page, pages.length - 1)
   const lines = pages[page] ?? []
   const start = pages.slice(0, page).flat().length
@@ -102,13 +101,13 @@ export function listingMessage(
 }
 
 /** Depends on the list alone and not on the page shown, so that page numbers in buttons stay right. A row longer than a page is cut. */
-function paginate(rows: Mrkdwn[], mostRows: number): Mrkdwn[][] {
+function paginate(rows: Mrkdwn[]): Mrkdwn[][] {
   const pages: Mrkdwn[][] = []
   let page: Mrkdwn[] = []
   let left = longestRows
   for (const whole of rows) {
     const row = ownWords(truncate(whole.text.trim(), longestRows, 'mrkdwn'))
-    if (page.length === mostRows || (page.length > 0 && row.text.length > left)) {
+    if (page.length === rowsPerPage || (page.length > 0 && row.text.length > left)) {
       pages.push(page)
       page = []
       left = longestRows
@@ -153,7 +152,7 @@ export function oldNotes({ old }: Missing): Mrkdwn[] {
   return [mrkdwn`:hourglass: *As of ${formatDuration(old.agoMs)} ago.* ${why ?? ''}`]
 }
 
-interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'>, Counted {
+interface Filter<T> extends Pick<Listing, 'notes'>, Counted {
   all: T[]
   missing?: Missing | undefined
   textsOf: (item: T) => unknown[]
@@ -171,11 +170,10 @@ type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
 export const mostRows = 1_000
 
 export function filteredListing<T>(given: FilterParts<T>): Listing {
-  const { all, missing = {}, words, textsOf, siteOf, order, none, notes = [], rowsPerPage } = given
+  const { all, missing = {}, words, textsOf, siteOf, order, none, notes = [] } = given
   const found = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
   const listed = found.slice(0, mostRows)
   return {
-    rowsPerPage,
     title: filteredTitle(found.length, given),
     ...('row' in given ? { rows: listed.map(given.row) } : itemRows(listed, given)),
     notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(found.length)],
