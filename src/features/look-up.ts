@@ -10,7 +10,7 @@ import type { Request } from '../domain/request.ts'
 import { type Phrase, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import type { FeatureDefinition } from '../kit/change-feature.ts'
 import { openRequests } from '../kit/list.ts'
-import { slugOf } from '../kit/things.ts'
+import { slugOf, statusOf } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { moveWords, whyNotMovable } from '../moves/move.ts'
@@ -96,7 +96,7 @@ const mostNamed = 10
 export function elasticIpThing(elasticIp: ElasticIp, on: Server | undefined): Thing {
   const { id, address: name, status, server, project, site } = elasticIp
   const where = server
-    ? mrkdwn`On ${nameWords(server.hostname ?? server.id)} (${on ? statusOf(on) : "couldn't read its status"})`
+    ? mrkdwn`On ${nameWords(server.hostname ?? server.id)} (${on ? (statusOf(on) ?? 'status unknown') : "couldn't read its status"})`
     : mrkdwn`On no server, or its server isn't active`
   const whyNot = whyNotMovable(elasticIp)
   const more = [...(isBgp(elasticIp) ? [] : [where]), ...(whyNot ? [endingWords(moveWords(whyNot))] : [])]
@@ -108,7 +108,7 @@ export function elasticIpThing(elasticIp: ElasticIp, on: Server | undefined): Th
 function serverThing(server: Server, elasticIps: ElasticIp[] | undefined): Thing {
   const { id, hostname: name = id, label, status, primaryIpv4, project, site } = server
   const more = [addressesLine(elasticIps), ...(label ? [mrkdwn`Label: ${nameWords(label)}`] : [])]
-  const line = described(name, `server, ${statusOf(server)}`, more, [project?.name, slugOf(site), primaryIpv4, id])
+  const line = described(name, `server, ${statusOf(server) ?? 'status unknown'}`, more, [project?.name, slugOf(site), primaryIpv4, id])
   return { kind: 'server', id, name, line, isStuck: status === 'on' && elasticIps?.length === 0 }
 }
 
@@ -127,10 +127,6 @@ function addressesLine(elasticIps: ElasticIp[] | undefined): Mrkdwn {
   if (elasticIps.length === 0) return mrkdwn`No Elastic IPs`
   const named = elasticIps.map(({ address }) => code(address))
   return mrkdwn`Elastic IPs: ${someTexts(named, mostNamed)}`
-}
-
-function statusOf({ status, locked }: Server): string {
-  return `${status ?? 'status unknown'}${locked ? ', locked' : ''}`
 }
 
 const title = 'Look up in Lockkeeper'
