@@ -92,13 +92,12 @@ function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Ans
     : { answer: 'no', why: mrkdwn`${whoApproves(rule.approve)} can` }
 }
 
-function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
+function termsOf({ approve, expiresMs, breakGlass }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
   if (!approve) return undefined
   const needed = approvalsNeeded(approve)
   const alone = mayApprove ? 'press Approve on your own request' : 'approvers can approve their own requests'
   const emergency = breakGlass ? `. In an emergency, ${alone}` : ''
-  const confirmed = confirm ? ', each confirmed in a dialog' : ''
-  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${confirmed}${emergency}`
+  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${emergency}`
 }
 
 export const whoAmI = listFeature({

@@ -85,7 +85,6 @@ test('rights as people see them', async () => {
     ['Other projects have no rule', await onlyOf('ip.move', [of('ip.move', { name: 'storefront', projects: storefront })])],
     ['A rule for projects, for a kind that belongs to none', await onlyOf('key.create', [of('key.create', { projects: storefront })])],
     ['A rule that an earlier one keeps from being reached', await onlyOf('ip.move', unreachable)],
-    ['Every approval is confirmed in a dialog', await onlyOf('ip.move', [of('ip.move', { confirm: true })])],
     ['A user group cannot be read', await onlyOf('ip.move', [move], unread)],
     ['In a direct message', await onlyOf('ip.move', [move], { channel: async () => 'direct' })],
     ['Names of rules and projects are text', await onlyOf('ip.move', [of('ip.move', hostile)])],
