@@ -90,8 +90,6 @@ async function readLists({ lists }: App): Promise<Lists> {
   }
 }
 
-const mostNamed = 10
-
 /** `on`: the server that it is on, as far as it could be read. */
 export function elasticIpThing(elasticIp: ElasticIp, on: Server | undefined): Thing {
   const { id, address: name, status, server, project, site } = elasticIp
@@ -126,7 +124,7 @@ function addressesLine(elasticIps: ElasticIp[] | undefined): Mrkdwn {
   if (!elasticIps) return mrkdwn`Couldn't read its Elastic IPs.`
   if (elasticIps.length === 0) return mrkdwn`No Elastic IPs`
   const named = elasticIps.map(({ address }) => code(address))
-  return mrkdwn`Elastic IPs: ${someTexts(named, mostNamed)}`
+  return mrkdwn`Elastic IPs: ${someTexts(named)}`
 }
 
 const title = 'Look up in Lockkeeper'
