@@ -42,12 +42,12 @@ function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: Origin,
   const channel = channelMention(channelId)
   const notInvited = mrkdwn`:warning: Lockkeeper isn't in ${channel}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
   return {
-    // Where nobody may request anything, it makes no difference.
-    warning: hasBot === false && kinds.some(({ request }) => request.allowed) ? notInvited : undefined,
     title: mrkdwn`What you may request and approve here`,
     ...itemRows(together(kinds.flatMap((rights) => rightsIn(rights, labelOf))), { columns }),
     empty: mrkdwn`Nothing can be requested here.`,
     notes: [
+      // Where nobody may request anything, it makes no difference.
+      ...(hasBot === false && kinds.some(({ request }) => request.allowed) ? [notInvited] : []),
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channel}.`,
     ],
   }

@@ -20,9 +20,8 @@ export async function listingOf(command: Command | undefined, args: string[] = [
 }
 
 /** A list in words, as a person reads it. */
-export const shown = ({ warning, title, rows, empty, notes = [], choices }: Listing) =>
+export const shown = ({ title, rows, empty, notes = [], choices }: Listing) =>
   [
-    ...(warning ? [warning] : []),
     rows.length > 0 ? `*${title}*` : empty,
     ...rows,
     ...(choices && rows.length > 0 ? [`[${choices.placeholder}: ${choices.options.map((one) => one?.text.text).join(' | ')}]`] : []),

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasTable } from '../../src/slack/interactions.ts'
-import { type Listing, listAnswer, listingMessage, PageButton, pageActionIds } from '../../src/slack/listing.ts'
+import { type Listing, listingMessage, PageButton, pageActionIds } from '../../src/slack/listing.ts'
 import { escapeMrkdwn, mrkdwn, ownWords } from '../../src/slack/text.ts'
 import { readable } from '../messages/readable.ts'
 import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
@@ -43,16 +42,6 @@ describe('a list', () => {
       203.0.113.2
       One could not be read."
     `)
-  })
-
-  it('begins with what keeps it from being true, above its table too', () => {
-    const warned: Listing = { ...addresses(2), warning: mrkdwn`Nothing can be moved.`, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
-    const shown = listAnswer(warned, at)
-
-    expect(readable(listingMessage(warned, at)).split('\n')[0]).toBe('Nothing can be moved.')
-    const { table } = 'table' in shown ? shown : { table: undefined }
-    expect(table?.blocks.map(({ type }) => type)).toEqual(['section', 'data_table'])
-    expect(table?.text.split('\n')[0]).toBe('Nothing can be moved.')
   })
 
   it('without rows says so once, and shows its last page if the page number is too high, because the list became shorter', () => {
