@@ -55,7 +55,8 @@ export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 
   const found = [
     ...elasticIps.flatMap((elasticIp) => {
       const { id, address, server } = elasticIp
-      return named(id, [address.replace(/\/\d{1,3}$/, '')], () => elasticIpThing(elasticIp, servers.find((on) => on.id === server?.id)))
+      const on = () => servers.find((each) => each.id === server?.id)
+      return named(id, [address.replace(/\/\d{1,3}$/, '')], () => elasticIpThing(elasticIp, on()))
     }),
     ...servers.flatMap((server) => {
       const { id, hostname, primaryIpv4 } = server
