@@ -37,6 +37,7 @@ function appWith(all: ElasticIp[], { seen = [], copy = all, unread }: World = {}
     return found
   }
   const app = fakeApp({
+    config: { infra: { writesPerMinute: 20 } },
     account: {
       elasticIps: {
         get: (id) => get('elasticIp', all, id),
@@ -153,6 +154,7 @@ describe('the form of an evacuation', () => {
     expect(groups.map(({ element }) => [element.options.length, element.initial_options?.length])).toEqual(Array(5).fill([10, 10]))
     expect(groups.every(({ optional }) => optional)).toBe(true)
     expect(shown(blocks)).toContain('One request moves up to 50 addresses. Move the other 11 with another one.')
+    expect(shown(blocks)).toContain('Takes about 2\u00a0min: the account allows 20 changes a minute.')
     expect(groupsIn(await boxes([ip(1)])).map(({ optional }) => optional)).toEqual([false])
   })
 })
@@ -163,7 +165,7 @@ describe('a form of an evacuation that was sent', () => {
   const [feature] = [evacuateServer]
 
   async function send(all: ElasticIp[], ticked: Record<string, string[]>, refusal: Error) {
-    const app = fakeApp({ submit: () => Promise.reject(refusal) })
+    const app = fakeApp({ config: { infra: { writesPerMinute: 20 } }, submit: () => Promise.reject(refusal) })
     const values = { serverId: 'sv_1', targetId: 'sv_2' }
     const chosen = Object.fromEntries(Object.entries(values).map(([id, value]) => [id, option({ text: value, value })]))
     const submission = { metadata: '{}', blocks: await boxes(all), values, chosen, ticked } as unknown as Submission
