@@ -2,7 +2,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { ownVariableOf, readKeyProblem } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import type { ReadKeyProblem } from '../domain/account.ts'
+import { isBgp, type ReadKeyProblem } from '../domain/account.ts'
 import { machineRequester, type Origin } from '../domain/approval.ts'
 import {
   AccountLimitError,
@@ -87,6 +87,10 @@ const reads = {
     used: await budget.figures(),
   }),
   idsUnseen: readIdsUnseen,
+  elasticIps: async ({ app }: Asked) => {
+    const { items } = await asFarAsRead(app.lists.elasticIps())
+    return { all: items.length, bgp: items.filter(isBgp).length }
+  },
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
   aheadOfRedisMs: ({ app }: Asked) => clockAheadOfRedisMs(app),
   workers: async ({ app: { store } }: Asked) => ({
@@ -151,6 +155,7 @@ const checks = [
   check('Read-only key', 'account', judgeReadKey, noLine),
   check('Limits', 'limits', judgeLimits),
   check('Policy', 'idsUnseen', judgePolicy, noLine),
+  check('Elastic IPs', 'elasticIps', judgeElasticIps, noLine),
   check('Clock', 'aheadOfSlackMs', (ms) => judgeClock(ms, 'Slack')),
   check('Clock', 'aheadOfRedisMs', (ms) => judgeClock(ms, 'Redis')),
   check('Workers', 'workers', judgeWorkers),
@@ -546,6 +551,10 @@ function judgePolicy(idsUnseen: string[]): Found | undefined {
     mrkdwn`No server, Elastic IP or virtual machine shows ${listOf(idsUnseen.map((id) => code(id)))}.`,
     mrkdwn`Check the spelling in ${code('POLICY_FILE')}. A rule or freeze for a project that doesn't exist never applies.`,
   )
+}
+
+function judgeElasticIps({ all, bgp }: Fact<'elasticIps'>): Found | undefined {
+  return bgp === 0 ? undefined : ok(mrkdwn`BGP addresses, which Lockkeeper doesn't move: ${bgp} of ${all}.`)
 }
 
 const clockMatters = {

@@ -60,6 +60,7 @@ const well: SetupFacts = {
     ],
   },
   idsUnseen: [],
+  elasticIps: { all: 5, bgp: 2 },
   aheadOfSlackMs: -300,
   aheadOfRedisMs: 12,
   workers: { seen: 2, overdue: false },
@@ -180,6 +181,7 @@ const onlyReads: Partial<SetupFacts> = {
   opsChannel: undefined,
   alerts: { isOn: false, routes: [] },
   machines: { isOn: false, machines: [] },
+  elasticIps: { all: 5, bgp: 0 },
   limits: { perMinute: { read: 60, write: 20 }, hasReadKey: true, used: [] },
 }
 
