@@ -17,11 +17,12 @@ import {
   writeRefusalOf,
 } from '../domain/errors.ts'
 import { approversOf, freezesOnAt, isSetting, isUserGroup } from '../domain/policy.ts'
+import { bySchedule, holdOf } from '../domain/request.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
 import { freezesOfPolicy, frozenWords, untrustedWords } from '../messages/freezes.ts'
-import { ruleWords } from '../messages/words.ts'
+import { heldBriefly, ruleWords } from '../messages/words.ts'
 import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { freezeOnAt } from '../requests/freeze.ts'
 import { workerSeenMs } from '../requests/watches.ts'
@@ -93,8 +94,12 @@ const reads = {
   },
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
   aheadOfRedisMs: ({ app }: Asked) => clockAheadOfRedisMs(app),
+  /** What holds each approved request that may not start yet, the next one first. */
+  scheduled: async ({ app: { store } }: Asked) =>
+    (await store.findOpen()).requests.toSorted(bySchedule).flatMap((request) => holdOf(request) ?? []),
   workers: async ({ app: { store } }: Asked) => ({
     seen: await store.workersSeen(workerSeenMs),
+    lastTickMs: await store.sinceLastTickMs(),
     overdue: await store.isBusy(-overdueMs),
   }),
 }
@@ -159,6 +164,7 @@ const checks = [
   check('Clock', 'aheadOfSlackMs', (ms) => judgeClock(ms, 'Slack')),
   check('Clock', 'aheadOfRedisMs', (ms) => judgeClock(ms, 'Redis')),
   check('Workers', 'workers', judgeWorkers),
+  check('Scheduled', 'scheduled', judgeScheduled, noLine),
 ]
 
 export function diagnose(facts: SetupFacts, names: readonly FactName[] = factNames) {
@@ -266,7 +272,7 @@ function judgeCommand({ used, configured }: Fact<'command'>): Found | undefined 
 
 /** Clicks and option loads arrive at different addresses, so each is checked by the time at which one last arrived. */
 function judgeArrival(agoMs: number | undefined, of: 'click' | 'options', { transport }: SetupFacts): Found {
-  if (agoMs !== undefined) return ok(mrkdwn`Last worked ${formatDuration(agoMs)} ago.`)
+  if (agoMs !== undefined) return ok(mrkdwn`Last worked ${ago(agoMs)}.`)
   const address =
     transport === 'Socket Mode' ? '' : ` Set *${of === 'click' ? 'Request URL' : 'Options Load URL'}* there to the address of the command.`
   const fix = (sign: string) => mrkdwn`If ${sign}, turn on *Interactivity & Shortcuts* at api.slack.com/apps.${address}`
@@ -572,7 +578,7 @@ function judgeClock(aheadMs: number | undefined, other: keyof typeof clockMatter
   )
 }
 
-function judgeWorkers({ seen, overdue }: Fact<'workers'>, { redis }: SetupFacts): Found {
+function judgeWorkers({ seen, lastTickMs, overdue }: Fact<'workers'>, { redis }: SetupFacts): Found {
   if (redis.is === 'refuses-writes' || redis.is === 'lacks-right')
     return unknown(mrkdwn`Unknown while Redis refuses what they report.`, mrkdwn`Fix Redis first, then run this command again.`)
   if (seen === 0)
@@ -581,14 +587,24 @@ function judgeWorkers({ seen, overdue }: Fact<'workers'>, { redis }: SetupFacts)
       mrkdwn`Start a process with ${code('ROLE=worker')} or ${code('ROLE=all')}, and the same ${code('REDIS_URL')} and ${code('REDIS_PREFIX')}.`,
     )
   if (!overdue) return ok(mrkdwn`${seen} running.`)
+  const lastTick = Number.isFinite(lastTickMs) ? mrkdwn`The last tick was ${ago(lastTickMs)}.` : mrkdwn`There was no tick yet.`
   return wrong(
-    mrkdwn`${seen} running, but work that was due 5 min ago isn't done.`,
+    mrkdwn`${seen} running, but work that was due 5 min ago isn't done. ${lastTick}`,
     mrkdwn`Restart the workers and check their log for the cause.`,
   )
 }
 
+function judgeScheduled(holds: Fact<'scheduled'>): Found | undefined {
+  const [next] = holds
+  return next && ok(mrkdwn`${holds.length} scheduled or held. Next: ${heldBriefly(next)}.`)
+}
+
 function listOf(parts: Mrkdwn[]): Mrkdwn {
   return parts.length < 2 ? joinMrkdwn(parts, '') : mrkdwn`${joinMrkdwn(parts.slice(0, -1), ', ')} and ${joinMrkdwn(parts.slice(-1), '')}`
+}
+
+function ago(ms: number): string {
+  return ms < 1_000 ? 'just now' : `${formatDuration(ms)} ago`
 }
 
 /** Describes this process in one line: `0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  rules from POLICY_FILE: 1`. */

@@ -61,9 +61,10 @@ const well: SetupFacts = {
   },
   idsUnseen: [],
   elasticIps: { all: 5, bgp: 2 },
+  scheduled: [],
   aheadOfSlackMs: -300,
   aheadOfRedisMs: 12,
-  workers: { seen: 2, overdue: false },
+  workers: { seen: 2, lastTickMs: 4_000, overdue: false },
 }
 const bot = '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables'
 const reportOn = (facts: Partial<SetupFacts>) => report(bot, diagnose({ ...well, ...facts }))
@@ -110,7 +111,7 @@ const situations: Record<string, Partial<SetupFacts>> = {
   'Redis is away': { redis: { is: 'silent' }, workers: unread("Redis isn't responding") },
   'Redis refuses writes, so that nobody knows whether workers run': {
     redis: { is: 'refuses-writes', faults: [], refusal: writeRefusalOf('OOM') as WriteRefusal },
-    workers: { seen: 0, overdue: true },
+    workers: { seen: 0, lastTickMs: 60_000, overdue: true },
   },
   'The user of Redis may not run a command': {
     redis: {
@@ -156,8 +157,9 @@ const situations: Record<string, Partial<SetupFacts>> = {
   'The policy names ids that nothing shows': { idsUnseen: ['proj_1', 'proj_2'] },
   'The clock is ahead': { aheadOfSlackMs: 600_000, aheadOfRedisMs: 29_999 },
   'The clock is behind that of Redis': { aheadOfSlackMs: undefined, aheadOfRedisMs: -30_000 },
-  'No worker runs': { workers: { seen: 0, overdue: true } },
-  'Workers are stuck': { workers: { seen: 1, overdue: true } },
+  'No worker runs': { workers: { seen: 0, lastTickMs: Number.POSITIVE_INFINITY, overdue: true } },
+  'Workers are stuck': { workers: { seen: 1, lastTickMs: 400_000, overdue: true } },
+  'Workers never began': { workers: { seen: 2, lastTickMs: Number.POSITIVE_INFINITY, overdue: true } },
   'Slack is away': { slack: { is: 'unknown', problem: 'no answer' } },
   'The bot token is rejected': { slack: { is: 'refused', error: 'token_revoked' } },
   'Nothing can be read': Object.fromEntries(Object.keys(well).map((name) => [name, unread('no answer within 1.5 s')])),
@@ -182,6 +184,7 @@ const onlyReads: Partial<SetupFacts> = {
   alerts: { isOn: false, routes: [] },
   machines: { isOn: false, machines: [] },
   elasticIps: { all: 5, bgp: 0 },
+  scheduled: [{ for: 'start', until: Date.UTC(2026, 11, 1, 6) }, { for: 'freeze' }],
   limits: { perMinute: { read: 60, write: 20 }, hasReadKey: true, used: [] },
 }
 
