@@ -94,8 +94,13 @@ describe('a list', () => {
     expect(list.text).toContain('203.0.113.40')
   })
 
-  test('of moves says how long they take here', async () => {
+  test.each([
+    ['taken', ['data_table', 'data_visualization'], [200]],
+    ['refused, but not tables', ['data_table'], [400, 200]],
+    ['refused', [], [400, 400, 200]],
+  ] as const)('of moves says how long they take here, with a chart and without: %s', async (are, newKinds, statuses) => {
     const world = await startWorld()
+    world.slack.setNewBlocks(are)
     await requestMove(world)
     const redis = new Redis(inject('redisUrl'))
     await redis.rpush(createKeys(world.prefix).durations('ip.move'), 41_000, 39_000, 40_000, 38_000, 65_000)
@@ -103,7 +108,10 @@ describe('a list', () => {
     await world.chiara.command('/infra moves', { channel: ops })
     const list = await untilShown(world.slack, people.chiara, /1 waiting for approval/)
 
+    expect(kindsOf(list).filter((kind) => String(kind).startsWith('data_'))).toEqual(newKinds)
     expect(list.text).toContain('Moves here usually take 40\u00a0s. All of the last 5 took at most 1\u00a0min 05\u00a0s.')
+    const sent = world.slack.calls('response_url').filter(({ args }) => JSON.stringify(args).includes('waiting for approval'))
+    expect(sent.map(({ status }) => status)).toEqual(statuses)
   })
 
   test('and the help offer no change to somebody who may not request it', async () => {

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Listing, listingMessage, PageButton, pageActionIds } from '../../src/slack/listing.ts'
+import { timesChart } from '../../src/slack/chart.ts'
+import { hasTable } from '../../src/slack/interactions.ts'
+import { type Listing, listAnswer, listingMessage, PageButton, pageActionIds } from '../../src/slack/listing.ts'
 import { escapeMrkdwn, mrkdwn, ownWords } from '../../src/slack/text.ts'
 import { readable } from '../messages/readable.ts'
 import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
@@ -42,6 +44,18 @@ describe('a list', () => {
       203.0.113.2
       One could not be read."
     `)
+  })
+
+  it('with a chart comes without it where Slack takes no charts, and as text where it takes no tables', () => {
+    const chart = timesChart('How long moves take', [1_000], 1_000)
+    const listing: Listing = { ...addresses(2), chart, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
+    const kinds: string[][] = []
+    for (let answer = listAnswer(listing, at); ; answer = answer.instead) {
+      kinds.push((hasTable(answer) ? answer.table : answer).blocks.map(({ type }) => type))
+      if (!hasTable(answer)) break
+    }
+    expect(kinds).toEqual([['data_table', 'data_visualization'], ['data_table'], ['section', 'section', 'section']])
+    expect(hasTable(listAnswer({ ...addresses(0), chart }, at))).toBe(false)
   })
 
   it('without rows says so once, and shows its last page if the page number is too high, because the list became shorter', () => {

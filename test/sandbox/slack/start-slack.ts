@@ -184,7 +184,7 @@ export async function startSlack(options: SlackOptions = {}) {
     sendRaw: transport.sendRaw,
     sendEnvelope: transport.sendEnvelope,
 
-    /** Sets where messages may hold a data table from now on. Default: everywhere. */
+    /** Sets where messages may hold a data table and a chart from now on. Default: everywhere. */
     setNewBlocks: (are: NewBlocksAre): void => {
       state.newBlocks = are
     },

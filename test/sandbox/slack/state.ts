@@ -25,7 +25,7 @@ export function createState(now: () => number) {
   }
 
   return {
-    /** Whether messages may hold a data table. */
+    /** Whether messages may hold a data table and a chart. */
     newBlocks: 'taken' as NewBlocksAre,
     now,
     rev: () => rev,
