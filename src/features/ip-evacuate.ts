@@ -8,7 +8,7 @@ import { isUnanswered, type Missing } from '../domain/errors.ts'
 import { sendingMs } from '../domain/lane.ts'
 import { formatDuration, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
-import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
+import { changeFeature, type Named } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
 import { findTyped, type Thing } from '../kit/thing.ts'
 import { servers } from '../kit/things.ts'
@@ -31,7 +31,6 @@ import {
 import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from '../moves/move.ts'
 import { moveChange, moveKind, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
 import { context, input, option, wholeSection } from '../slack/blocks.ts'
-import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mostCheckboxes } from '../slack/fit.ts'
 import { oldNotes } from '../slack/listing.ts'
@@ -108,19 +107,16 @@ export const evacuateServer = changeFeature({
     summary: 'Move all Elastic IPs of a server to another one',
     details: mrkdwn`One request and one approval for all addresses that the server has, up to 50. Both servers by hostname or id, in the same project and site. Leave the target out to choose the addresses in a form. ${code('to')} between the two is fine.`,
     examples: ['web-1 web-2', 'web-1 to web-2', 'web-1'],
-    /** One with too many words counts as complete, so that it is refused. */
-    isComplete: (args) => readPairWithCommas(args).second !== undefined,
     button: 'Evacuate',
     shortcut: 'evacuate-server',
   },
-  read: readCommand,
+  read: { names: ['server', 'target'], split: readPairWithCommas, find: findNamed },
   machines: {
     tool: 'propose_evacuation',
     title: 'Propose to evacuate a server',
     description:
       'Requests to move all Elastic IPs of a server, at most 50, to another server of the same project and site. One approval covers all of them.',
     members: { server: 'The server to evacuate, by its hostname or id', target: 'The server that takes over, by its hostname or id' },
-    read: (app, { server = '', target = '' }, signal) => findNamed(app, server, target, signal),
   },
   firstThing: sources,
   item: { of: 'server', label: 'Evacuate…' },
@@ -134,10 +130,6 @@ export const evacuateServer = changeFeature({
     },
   ],
 })
-
-async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<EvacuationInput>> {
-  return findNamed(app, ...requirePair(call, 'evacuate', ['server', 'target'], readPairWithCommas(call.args)), signal)
-}
 
 async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<EvacuationInput>> {
   const [source, ...others] = await findTyped(app, sources, first, signal)

@@ -5,7 +5,7 @@ import { elasticIps, slugOf } from '../kit/things.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { moveWords, whyNotMovable } from '../moves/move.ts'
 import type { Columns } from '../slack/table.ts'
-import { code, type Mrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
+import { code, mrkdwn, nameWords } from '../slack/text.ts'
 
 /** A narrow screen shows the first columns only, so the server of an address comes before its status. */
 const columns: Columns<ElasticIp> = [
@@ -16,12 +16,6 @@ const columns: Columns<ElasticIp> = [
   { header: 'Site', cell: ({ site }) => slugOf(site) },
 ]
 
-const marks: Record<string, Mrkdwn> = {
-  active: mrkdwn`:large_green_circle:`,
-  moving: mrkdwn`:arrows_counterclockwise:`,
-  error: mrkdwn`:red_circle:`,
-}
-
 export const listElasticIps = thingList({
   kind: 'elastic-ip',
   thing: elasticIps,
@@ -31,7 +25,6 @@ export const listElasticIps = thingList({
   columns: () => columns,
   texts: (elasticIp) => [isBgp(elasticIp) ? 'BGP' : ''],
   site: ({ site }) => slugOf(site),
-  mark: ({ status }) => marks[status] ?? mrkdwn`:white_circle:`,
   none: mrkdwn`The account shows no Elastic IPs. Teams without the feature flag ${code('elastic_ips')} can't see any.`,
   whyFixed: (elasticIp) => {
     const finding = whyNotMovable(elasticIp)

@@ -1,12 +1,11 @@
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
+import { changeFeature, type Named } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
 import { findTyped } from '../kit/thing.ts'
 import { elasticIps, servers } from '../kit/things.ts'
 import { canMoveTo, type MoveFacts, type MoveInput, moveFindings } from '../moves/move.ts'
 import { moveChange, moveKind, serversMeant } from '../moves/move-change.ts'
-import type { CommandCall } from '../slack/commands.ts'
 import { preset } from '../slack/pickers.ts'
 import { code, mrkdwn } from '../slack/text.ts'
 import { readPairWithCommas } from '../slack/typed-words.ts'
@@ -49,28 +48,21 @@ export const moveElasticIp = changeFeature({
     summary: 'Move an Elastic IP to another server',
     details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. An incomplete command opens a form.`,
     examples: ['203.0.113.10 web-2', '203.0.113.10'],
-    /** One with too many words counts as complete, so that it is refused. */
-    isComplete: (args) => readPairWithCommas(args).second !== undefined,
     button: 'Move IP',
     shortcut: 'move-elastic-ip',
   },
-  read: readCommand,
+  read: { names: ['elastic ip', 'server'], split: readPairWithCommas, find: findNamed },
   machines: {
     tool: 'propose_move',
     title: 'Propose to move an Elastic IP',
     description: 'Requests to move an Elastic IP to another server of the same project and site.',
     members: { elastic_ip: 'The Elastic IP, by its address or id', server: 'The server to move it to, by its hostname or id' },
-    read: (app, { elastic_ip = '', server = '' }, signal) => findNamed(app, elastic_ip, server, signal),
   },
   item: { of: 'elastic-ip', label: 'Move…' },
   offer: { of: 'elastic-ip', label: 'Move…' },
 })
 
-export async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<MoveInput>> {
-  return findNamed(app, ...requirePair(call, 'ip move', ['elastic ip', 'server'], readPairWithCommas(call.args)), signal)
-}
-
-async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<MoveInput>> {
+export async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<MoveInput>> {
   // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
   if (elasticIps.isId?.(first) && servers.isId?.(second)) return { input: { elasticIpId: first, serverId: second } }
   const [{ id: elasticIpId, address = elasticIpId, project, site }] = await findTyped(app, elasticIps, first, signal)

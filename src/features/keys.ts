@@ -64,7 +64,6 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
     many: 'API keys',
     order: (a, b) => b.remarks.length - a.remarks.length || inNaturalOrder(b.createdAt ?? '', a.createdAt ?? ''),
     columns: columnsOf(reading),
-    mark: ({ remarks }) => (remarks.length > 0 ? mrkdwn`:warning:` : mrkdwn`:key:`),
     details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ id }) => id, nameOf: choiceOf },
     none: mrkdwn`The account has no API keys.`,
     missing: reading.missing,

@@ -4,13 +4,13 @@ import type { ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isBgp } from '../domain/account.ts'
-import type { Offer, OfferedThing } from '../domain/change.ts'
+import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import type { Missing } from '../domain/errors.ts'
 import type { Request } from '../domain/request.ts'
 import { type Phrase, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import type { FeatureDefinition } from '../kit/change-feature.ts'
 import { openRequests } from '../kit/list.ts'
-import { slugOf } from '../kit/things.ts'
+import { slugOf, statusOf } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { moveWords, whyNotMovable } from '../moves/move.ts'
@@ -34,12 +34,14 @@ interface Lists {
 }
 
 /** A thing as the account shows it. */
-export type Thing =
-  /** `server`: the server that it is on, as far as it could be read. */
-  | { kind: 'elastic-ip'; id: string; elasticIp: ElasticIp; server: Server | undefined }
-  /** `elasticIps`: undefined if they could not be read. */
-  | { kind: 'server'; id: string; server: Server; elasticIps: ElasticIp[] | undefined }
-  | { kind: 'virtual-machine'; id: string; machine: VirtualMachine }
+export interface Thing {
+  kind: ThingKind
+  id: string
+  name: string
+  line: Mrkdwn
+  /** Whether no change of it is possible now. The line says why. */
+  isStuck?: boolean
+}
 
 /** Names count whole, in any case. */
 export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 'old'>): Thing[] {
@@ -52,18 +54,18 @@ export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 
   }
   const found = [
     ...elasticIps.flatMap((elasticIp) => {
-      const server = () => servers.find(({ id }) => id === elasticIp.server?.id)
-      const { id, address } = elasticIp
-      return named(id, [address.replace(/\/\d{1,3}$/, '')], () => ({ kind: 'elastic-ip', id, elasticIp, server: server() }))
+      const { id, address, server } = elasticIp
+      const on = () => servers.find((each) => each.id === server?.id)
+      return named(id, [address.replace(/\/\d{1,3}$/, '')], () => elasticIpThing(elasticIp, on()))
     }),
     ...servers.flatMap((server) => {
       const { id, hostname, primaryIpv4 } = server
       const own = () => (hasElasticIps ? elasticIps.filter((each) => each.server?.id === id) : undefined)
-      return named(id, [hostname, primaryIpv4], () => ({ kind: 'server', id, server, elasticIps: own() }))
+      return named(id, [hostname, primaryIpv4], () => serverThing(server, own()))
     }),
     ...virtualMachines.flatMap((machine) => {
       const { id, name, primaryIpv4 } = machine
-      return named(id, [name, primaryIpv4], () => ({ kind: 'virtual-machine', id, machine }))
+      return named(id, [name, primaryIpv4], () => machineThing(machine))
     }),
   ]
   return found.toSorted((a, b) => a.at - b.at).map(({ thing }) => thing)
@@ -89,34 +91,29 @@ async function readLists({ lists }: App): Promise<Lists> {
   }
 }
 
-const mostNamed = 10
-
-function thingLine(thing: Thing): Mrkdwn {
-  switch (thing.kind) {
-    case 'elastic-ip': {
-      const { id, address, status, server, project, site } = thing.elasticIp
-      const where = server
-        ? mrkdwn`On ${nameWords(server.hostname ?? server.id)} (${thing.server ? statusOf(thing.server) : "couldn't read its status"})`
-        : mrkdwn`On no server, or its server isn't active`
-      const whyNot = whyNotMovable(thing.elasticIp)
-      const more = [...(isBgp(thing.elasticIp) ? [] : [where]), ...(whyNot ? [endingWords(moveWords(whyNot))] : [])]
-      return described(address, `Elastic IP, ${status}`, more, [project?.name, slugOf(site), id])
-    }
-    case 'server': {
-      const { id, hostname, label, primaryIpv4, project, site } = thing.server
-      const more = [addressesLine(thing.elasticIps), ...(label ? [mrkdwn`Label: ${nameWords(label)}`] : [])]
-      return described(hostname ?? id, `server, ${statusOf(thing.server)}`, more, [project?.name, slugOf(site), primaryIpv4, id])
-    }
-    case 'virtual-machine': {
-      const { id, name, status, primaryIpv4, project, site } = thing.machine
-      return described(name ?? id, `virtual machine, ${status ?? 'status unknown'}`, [], [project?.name, site, primaryIpv4, id])
-    }
-  }
+/** `on`: the server that it is on, as far as it could be read. */
+export function elasticIpThing(elasticIp: ElasticIp, on: Server | undefined): Thing {
+  const { id, address: name, status, server, project, site } = elasticIp
+  const where = server
+    ? mrkdwn`On ${nameWords(server.hostname ?? server.id)} (${on ? (statusOf(on) ?? 'status unknown') : "couldn't read its status"})`
+    : mrkdwn`On no server, or its server isn't active`
+  const whyNot = whyNotMovable(elasticIp)
+  const more = [...(isBgp(elasticIp) ? [] : [where]), ...(whyNot ? [endingWords(moveWords(whyNot))] : [])]
+  const line = described(name, `Elastic IP, ${status}`, more, [project?.name, slugOf(site), id])
+  return { kind: 'elastic-ip', id, name, line, isStuck: whyNot !== undefined }
 }
 
-function nameOf(thing: Thing): string {
-  if (thing.kind === 'elastic-ip') return thing.elasticIp.address
-  return (thing.kind === 'server' ? thing.server.hostname : thing.machine.name) ?? thing.id
+/** `elasticIps`: undefined if they could not be read. */
+function serverThing(server: Server, elasticIps: ElasticIp[] | undefined): Thing {
+  const { id, hostname: name = id, label, status, primaryIpv4, project, site } = server
+  const more = [addressesLine(elasticIps), ...(label ? [mrkdwn`Label: ${nameWords(label)}`] : [])]
+  const line = described(name, `server, ${statusOf(server) ?? 'status unknown'}`, more, [project?.name, slugOf(site), primaryIpv4, id])
+  return { kind: 'server', id, name, line, isStuck: status === 'on' && elasticIps?.length === 0 }
+}
+
+function machineThing({ id, name = id, status, primaryIpv4, project, site }: VirtualMachine): Thing {
+  const line = described(name, `virtual machine, ${status ?? 'status unknown'}`, [], [project?.name, site, primaryIpv4, id])
+  return { kind: 'virtual-machine', id, name, line }
 }
 
 function described(name: string, what: string, more: Mrkdwn[], facts: (string | undefined)[]): Mrkdwn {
@@ -128,11 +125,7 @@ function addressesLine(elasticIps: ElasticIp[] | undefined): Mrkdwn {
   if (!elasticIps) return mrkdwn`Couldn't read its Elastic IPs.`
   if (elasticIps.length === 0) return mrkdwn`No Elastic IPs`
   const named = elasticIps.map(({ address }) => code(address))
-  return mrkdwn`Elastic IPs: ${someTexts(named, mostNamed)}`
-}
-
-function statusOf({ status, locked }: Server): string {
-  return `${status ?? 'status unknown'}${locked ? ', locked' : ''}`
+  return mrkdwn`Elastic IPs: ${someTexts(named)}`
 }
 
 const title = 'Look up in Lockkeeper'
@@ -169,17 +162,12 @@ const buttonInView: ToButton = ({ label: text, actionId }, { id }) => [
   button({ text, actionId, value: JSON.stringify({ version: 1, id } satisfies OfferedThing) }),
 ]
 
-const buttonInMessage: ToButton = ({ of, kind, label }, thing) => itemButton({ of, kind, label }, { id: thing.id, text: nameOf(thing) })
+const buttonInMessage: ToButton = ({ of, kind, label }, thing) => itemButton({ of, kind, label }, { id: thing.id, text: thing.name })
 
 function thingBlocks({ thing, requests, offers }: FoundThing, index: number, toButton: ToButton): KnownBlock[] {
-  // The line says why: an Elastic IP can't be moved, or a server that is on has none.
-  const isStuck =
-    (thing.kind === 'elastic-ip' && whyNotMovable(thing.elasticIp) !== undefined) ||
-    (thing.kind === 'server' && thing.server.status === 'on' && thing.elasticIps?.length === 0)
-  const [offer] = isStuck ? [] : offers
-  const line = thingLine(thing)
+  const [offer] = thing.isStuck ? [] : offers
   const [own] = offer ? toButton(offer, thing) : []
-  const shown = own ? [sectionWithButton(line, own)] : wholeSection(line)
+  const shown = own ? [sectionWithButton(thing.line, own)] : wholeSection(thing.line)
   return [...(index > 0 ? [divider()] : []), ...shown, ...requests.flatMap((each) => context([requestLine(each)]))]
 }
 

@@ -2,15 +2,15 @@ import type { App } from '../app.ts'
 import { bySchedule, holdOf, isOpen, type Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
-import { isPartlyDone, stateWithCount } from '../messages/items.ts'
+import { stateWithCount } from '../messages/items.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
-import { approvedBy, mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../messages/words.ts'
+import { mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../messages/words.ts'
 import { moveKind } from '../moves/move-change.ts'
 import { timesChart } from '../slack/chart.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../slack/table.ts'
-import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 
 interface ListedMove {
   request: Request
@@ -28,7 +28,6 @@ function columnsAt(now: number): Columns<ListedMove> {
     { header: 'State', cell: stateOf, line: 2 },
     { header: 'Time', cell: ({ request }) => timeOf(request, now), line: 2 },
     { header: 'Ended', cell: ({ request }) => endOf(request), line: 2 },
-    { header: 'Approved by', cell: ({ request }) => approversIn(request), before: 'approved by ', line: 2 },
     { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId), before: 'requested by ', line: 2 },
     { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
   ]
@@ -54,27 +53,8 @@ function timeOf(request: Request, now: number): Cell {
   return { value: endedAt - sentAt, words: mayHaveEndedBefore(request) ? `at most ${timeTaken(request)}` : timeTaken(request) }
 }
 
-/** Names the approvers, also while others are missing. Empty if nobody approved it, or if it needed no approval. */
-function approversIn(request: Request): Mrkdwn | undefined {
-  const { decision, approvals, needsApproval, state } = request
-  if (!needsApproval) return undefined
-  if (decision?.breakGlass) return decision.by === undefined ? undefined : mrkdwn`${mention(decision.by)} alone (emergency approval)`
-  const isApproved = approvals.length > 0 || (state !== 'waiting' && state !== 'rejected')
-  const people = isApproved ? approvedBy(request).filter((id) => id !== '') : []
-  return people.length > 0 ? joinMrkdwn(people.map(mention), ', ') : undefined
-}
-
 function endOf({ state, endedAt, createdAt }: Request): Mrkdwn | undefined {
   return isOpen(state) ? undefined : dateTime(endedAt ?? createdAt)
-}
-
-function markOf(request: Request): Mrkdwn {
-  const { state, items = [] } = request
-  if (state === 'waiting' || holdOf(request)) return mrkdwn`:hourglass_flowing_sand:`
-  if (isOpen(state)) return mrkdwn`:arrows_counterclockwise:`
-  if (state === 'done') return mrkdwn`:large_green_circle:`
-  if (state === 'failed' && isPartlyDone(items)) return mrkdwn`:large_orange_circle:`
-  return state === 'failed' || state === 'not-started' ? mrkdwn`:red_circle:` : mrkdwn`:white_circle:`
 }
 
 /** People do not read more pages. */
@@ -113,7 +93,7 @@ async function readMoves(app: App, { slashCommand }: CommandCall): Promise<Listi
   const unreadable = open.unreadable + requests.length - described.length
   return {
     title: mrkdwn`Moves: ${inFlight.length} in progress, ${scheduled.length > 0 ? `${scheduled.length} scheduled, ` : ''}${waiting.length} waiting for approval, ${ended} ended lately`,
-    ...itemRows(described, { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
+    ...itemRows(described, { columns: columnsAt(now) }),
     empty:
       unreadable > 0 ? mrkdwn`No moves can be shown.` : mrkdwn`No moves in progress, and none ended lately. See ${audit} for earlier ones.`,
     chart: usual?.chart,

@@ -7,7 +7,7 @@ import { unreadableRequests } from '../messages/refusals.ts'
 import { scheduleWords } from '../messages/words.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
-import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { channelMention, code, dateTime, link, mention, mrkdwn } from '../slack/text.ts'
 
 interface Pending {
   request: Request
@@ -60,18 +60,13 @@ async function readPending(app: App, viewer: Origin): Promise<Listing> {
   const yours = count === 0 ? '' : ` You can approve ${forYou === 0 ? 'none' : forYou}${more > 0 ? ' of those shown' : ''}.`
   return {
     title: mrkdwn`${need} approval.${yours}${scheduled.length === 0 ? '' : ` Scheduled or held: ${scheduled.length}.`}`,
-    ...itemRows([...sorted, ...scheduled.slice(0, mostShown).map((request) => asPending(app, request, viewer))], { columns, mark: markOf }),
+    ...itemRows([...sorted, ...scheduled.slice(0, mostShown).map((request) => asPending(app, request, viewer))], { columns }),
     empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval, and none are scheduled.`,
     notes: [
       ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these end.`] : []),
       ...unreadableRequests(unreadable),
     ],
   }
-}
-
-function markOf({ canDecide, request }: Pending): Mrkdwn {
-  if (holdOf(request)) return mrkdwn`:clock3:`
-  return canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`
 }
 
 async function judge(app: App, request: Request, viewer: Origin): Promise<Pending> {

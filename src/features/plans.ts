@@ -4,22 +4,13 @@ import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../slack/listing.ts'
-import { type Cell, type Column, type Columns, type Details, detailsOf, idFact, itemRows } from '../slack/table.ts'
+import { type Cell, type Columns, type Details, detailsOf, idFact, itemRows } from '../slack/table.ts'
 import { code, containsWords, mrkdwn, searchText } from '../slack/text.ts'
-
-/** What plans can be compared by besides their own price, by the word that is typed. */
-const units = {
-  cheapest: { name: 'vCPU', in: ({ specs }: Plan) => specs.vcpuCount },
-  'cheapest-gb': { name: 'GiB of memory', in: ({ specs }: Plan) => specs.memory },
-}
-type Unit = (typeof units)[keyof typeof units]
 
 interface PlanQuery {
   words: string[]
   /** The sites among the words, by their codes: `DAL`. Stock is shown for these only. */
   sites: string[]
-  /** Undefined if the plans are compared by their own price. */
-  unit: Unit | undefined
   inStockOnly: boolean
   currency: string
 }
@@ -31,8 +22,6 @@ interface PlanOffer {
   inStock: string
   notInStock: string
   price: PlanPrice | undefined
-  /** The price per hour, of the plan or for one unit of it. Undefined if the price or the amount is not known. */
-  figure: number | undefined
 }
 
 /** Reads the query from the words. A word is a currency only if some plan has a price in it: `EUR` is one, `FRA` is a site. */
@@ -41,31 +30,18 @@ function readQuery(plans: Plan[], words: string[]): PlanQuery {
   const currencies = new Set(regions.flatMap(({ prices }) => prices.map(({ currency }) => currency.toUpperCase())))
   const sites = new Set(regions.flatMap(sitesIn).map((site) => site.toUpperCase()))
   const usual = currencies.has('USD') ? 'USD' : ([...currencies].toSorted()[0] ?? 'USD')
-  const unitOf = (word: string) => (Object.hasOwn(units, word) ? units[word as keyof typeof units] : undefined)
-  const typed = words.map((word) => word.toLowerCase())
-  const filters = words.filter((word, index) => {
-    const lower = typed[index] ?? ''
-    return !currencies.has(word.toUpperCase()) && lower !== 'in-stock' && !unitOf(lower)
-  })
+  const isInStock = (word: string) => word.toLowerCase() === 'in-stock'
+  const filters = words.filter((word) => !currencies.has(word.toUpperCase()) && !isInStock(word))
   return {
     words: filters,
     sites: filters.map((word) => word.toUpperCase()).filter((word) => sites.has(word)),
-    unit: typed.map(unitOf).find((unit) => unit !== undefined),
-    inStockOnly: typed.includes('in-stock'),
+    inStockOnly: words.some(isInStock),
     currency: words.map((word) => word.toUpperCase()).find((word) => currencies.has(word)) ?? usual,
   }
 }
 
-function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
-  // The difference of two infinities is NaN, which would leave the list unsorted.
-  const order = ({ figure }: PlanOffer) => figure ?? Number.MAX_VALUE
-  return plans
-    .flatMap((plan) => offerOf(plan, query) ?? [])
-    .toSorted((a, b) => order(a) - order(b) || inNaturalOrder(a.plan.name, b.plan.name))
-}
-
 /** Every word matches the plan or its regions. A price is that of a region. `in-stock` chooses plans and the price, and sites without stock stay. */
-function offerOf(plan: Plan, { words, sites, inStockOnly, currency, unit }: PlanQuery): PlanOffer | undefined {
+function offerOf(plan: Plan, { words, sites, inStockOnly, currency }: PlanQuery): PlanOffer | undefined {
   const ownText = searchText([plan.name, plan.specs.gpu, ...plan.operatingSystems])
   const placeWords = words.filter((word) => sites.includes(word.toUpperCase()) || !ownText.includes(word.toLowerCase()))
   const named = (codes: string[]) => codes.filter((site) => sites.length === 0 || sites.includes(site.toUpperCase()))
@@ -76,18 +52,16 @@ function offerOf(plan: Plan, { words, sites, inStockOnly, currency, unit }: Plan
   if (inStockOnly ? stocked.length === 0 : regions.length === 0 && placeWords.length > 0) return undefined
   const prices = (inStockOnly ? stocked : regions).flatMap((region) => region.prices)
   const [price] = prices.filter((each) => each.currency.toUpperCase() === currency).toSorted((a, b) => perHour(a) - perHour(b))
-  const amount = unit ? unit.in(plan) : 1
-  const figure = price && amount ? perHour(price) / amount : undefined
-  return { plan, ...stockOf(regions), price, figure: Number.isFinite(figure) ? figure : undefined }
+  return { plan, ...stockOf(regions), price }
 }
 
 function sitesIn({ availableSites, inStockSites }: PlanRegion): string[] {
   return [...availableSites, ...inStockSites]
 }
 
-/** A price per month is divided by 730 hours. */
-function perHour({ hour, month }: PlanPrice): number {
-  return hour ?? (month === undefined ? Number.POSITIVE_INFINITY : month / 730)
+/** A price per month is divided by 730 hours. Not infinite without a price: the difference of two infinities is NaN, which sorts nothing. */
+function perHour({ hour, month }: Partial<PlanPrice> = {}): number {
+  return hour ?? (month === undefined ? Number.MAX_VALUE : month / 730)
 }
 
 function stockOf(regions: PlanRegion[]): Pick<PlanOffer, 'inStock' | 'notInStock'> {
@@ -105,20 +79,11 @@ const [name, ...size]: Columns<Pick<PlanOffer, 'plan'>> = [
 ]
 
 /** The price that sorts the list comes first, because a narrow screen shows the first columns only. */
-function planColumns({ currency, unit }: PlanQuery): Columns<PlanOffer> {
+function planColumns(currency: string): Columns<PlanOffer> {
   const amount = (value: number | undefined, per: 'h' | 'mo') =>
     value === undefined ? undefined : { value, words: priceWords(value, currency, per) }
-  const per = `per ${unit?.name}`
-  const compared: Column<PlanOffer> = {
-    header: `Per ${unit?.name}`,
-    cell: ({ figure }) => amount(figure, 'h'),
-    after: ` ${per}`,
-    absent: `no price ${per}`,
-    line: 2,
-  }
   return [
     name,
-    ...(unit ? [compared] : []),
     {
       header: 'Per hour',
       cell: ({ price }) => amount(price?.hour, 'h'),
@@ -135,13 +100,6 @@ function planColumns({ currency, unit }: PlanQuery): Columns<PlanOffer> {
       line: 3,
     },
     { header: 'Not in stock', cell: ({ notInStock }) => notInStock, before: 'Not in stock: ', line: 3 },
-    {
-      header: 'Stock level',
-      // It is that of the whole plan. Next to sites that all have none in stock, it would contradict them.
-      cell: ({ plan, inStock, notInStock }) => (inStock === '' && notInStock !== '' ? undefined : plan.stockLevel),
-      before: 'stock level: ',
-      line: 2,
-    },
   ]
 }
 
@@ -169,16 +127,18 @@ function disk({ specs: { disk } }: Plan): string | undefined {
 
 export function planListing(plans: Plan[], typed: string[], missing: Missing = {}): Listing {
   const query = readQuery(plans, typed)
-  const { words, unit, inStockOnly, currency } = query
-  const offers = findOffers(plans, query)
+  const { words, inStockOnly, currency } = query
+  const offers = plans
+    .flatMap((plan) => offerOf(plan, query) ?? [])
+    .toSorted((a, b) => perHour(a.price) - perHour(b.price) || inNaturalOrder(a.plan.name, b.plan.name))
   const counted = { one: inStockOnly ? 'plan in stock' : 'plan', many: inStockOnly ? 'plans in stock' : 'plans', words }
   const sites = sitesInList(plans.flatMap(({ regions }) => regions.flatMap(sitesIn)))
   const none = mrkdwn`${noneFits(plans.length, { one: 'plan', many: 'plans', words: typed })} ${otherWords(typed)}${sites}`
   const prices = mrkdwn`Prices in ${currency}, the lowest of the sites ${inStockOnly ? 'in stock' : 'shown'}.`
   return {
-    title: mrkdwn`${filteredTitle(offers.length, counted)}, cheapest ${unit ? `per ${unit.name} ` : ''}first`,
+    title: mrkdwn`${filteredTitle(offers.length, counted)}, cheapest first`,
     ...itemRows(offers.slice(0, mostRows), {
-      columns: planColumns(query),
+      columns: planColumns(currency),
       details: { of: 'plan', placeholder: 'Details of a plan', idOf: ({ plan }) => plan.id, nameOf: ({ plan }) => plan.name },
     }),
     empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : none,
@@ -211,8 +171,8 @@ export const listPlans = listFeature({
   usage: '[word…]',
   group: 'View',
   summary: 'Virtual machine plans with size, stock and price',
-  details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. With the code of a site, stock is shown for that site only. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency. ${code('cheapest')} sorts by the price for each vCPU, ${code('cheapest-gb')} for each GiB of memory.`,
-  examples: ['fra in-stock EUR', 'h100 cheapest'],
+  details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. With the code of a site, stock is shown for that site only. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency.`,
+  examples: ['fra in-stock EUR', 'h100'],
   list: async (app, { args }) => {
     const { items, ...missing } = await asFarAsRead(app.lists.plans())
     return planListing(items, args, missing)

@@ -3,7 +3,7 @@ import { asFarAsRead, type ReadList } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { thingList } from '../kit/list.ts'
-import { servers, slugOf } from '../kit/things.ts'
+import { servers, slugOf, statusOf } from '../kit/things.ts'
 import { toUserMessage } from '../slack/errors.ts'
 import type { Columns } from '../slack/table.ts'
 import { code, type Mrkdwn, mrkdwn, nameWords, someTexts } from '../slack/text.ts'
@@ -27,10 +27,6 @@ function columns(read: ElasticIpsRead): Columns<Server> {
     { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4), line: 3, before: 'own address ' },
     { header: 'Label', cell: ({ label }) => label && nameWords(label), line: 3, before: 'label ' },
   ]
-}
-
-function statusOf({ status, locked }: Server): string | undefined {
-  return locked ? `${status ?? 'status unknown'}, locked` : status
 }
 
 function elasticIpsOf({ id }: Server, read: ElasticIpsRead): ElasticIp[] {

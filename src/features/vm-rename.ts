@@ -5,12 +5,11 @@ import type { App } from '../app.ts'
 import { findNamesakes, placeFact } from '../domain/account.ts'
 import type { Change, Description, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { hostnameProblem, phrase } from '../domain/text.ts'
-import { changeFeature, type Named, requirePair } from '../kit/change-feature.ts'
+import { changeFeature, type Named } from '../kit/change-feature.ts'
 import { changedSince, finding, findings, idDifference, namesakes, ProjectFacts, projectDifference } from '../kit/findings.ts'
 import { type Form, pick, text } from '../kit/form.ts'
 import { findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
-import type { CommandCall } from '../slack/commands.ts'
 import { mrkdwn, nameWords } from '../slack/text.ts'
 import { readPair } from '../slack/typed-words.ts'
 
@@ -80,10 +79,9 @@ export const renameVirtualMachine = changeFeature({
     summary: 'Rename a virtual machine',
     details: mrkdwn`The machine by name or id. The new name is also its hostname: letters (a–z, A–Z), digits, hyphens and dots. An incomplete command opens a form.`,
     examples: ['preview-1 preview-eu-1', 'preview-1 to preview-eu-1', 'preview-1'],
-    isComplete: (args) => readPair(args).second !== undefined,
     button: 'Rename VM',
   },
-  read: readCommand,
+  read: { names: ['vm', 'new name'], split: readPair, find: findNamed },
   machines: {
     tool: 'propose_rename',
     title: 'Propose to rename a virtual machine',
@@ -92,14 +90,9 @@ export const renameVirtualMachine = changeFeature({
       virtual_machine: 'The virtual machine, by its name or id',
       name: 'The new name: letters (a–z, A–Z), digits, hyphens and dots',
     },
-    read: (app, { virtual_machine = '', name = '' }, signal) => findNamed(app, virtual_machine, name, signal),
   },
   item: { of: 'virtual-machine', label: 'Rename…' },
 })
-
-async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<RenameInput>> {
-  return findNamed(app, ...requirePair(call, 'vm rename', ['vm', 'new name'], readPair(call.args)), signal)
-}
 
 async function findNamed(app: App, typed: string, name: string, signal: AbortSignal): Promise<Named<RenameInput>> {
   return {

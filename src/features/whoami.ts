@@ -47,15 +47,12 @@ export function rightsListing(
   const channel = channelMention(channelId)
   const notInvited = mrkdwn`:warning: Lockkeeper isn't in ${channel}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
   return {
-    // Where nobody may request anything, it makes no difference.
-    warning: hasBot === false && kinds.some(({ request }) => request.allowed) ? notInvited : undefined,
     title: mrkdwn`What you may request and approve here`,
-    ...itemRows(together(kinds.flatMap((rights) => rightsIn(rights, labelOf))), {
-      columns,
-      mark: ({ requesting }) => (requesting.answer === 'yes' ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`),
-    }),
+    ...itemRows(together(kinds.flatMap((rights) => rightsIn(rights, labelOf))), { columns }),
     empty: mrkdwn`Nothing can be requested here.`,
     notes: [
+      // Where nobody may request anything, it makes no difference.
+      ...(hasBot === false && kinds.some(({ request }) => request.allowed) ? [notInvited] : []),
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channel}.`,
       ...freezes.filter(({ from, to }) => from <= now + longestAheadMs && now < to).map((freeze) => freezeWords(freeze, now)),
     ],
@@ -101,13 +98,12 @@ function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Ans
     : { answer: 'no', why: mrkdwn`${whoApproves(rule.approve)} can` }
 }
 
-function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
+function termsOf({ approve, expiresMs, breakGlass }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
   if (!approve) return undefined
   const needed = approvalsNeeded(approve)
   const alone = mayApprove ? 'press Approve on your own request' : 'approvers can approve their own requests'
   const emergency = breakGlass ? `. In an emergency, ${alone}` : ''
-  const confirmed = confirm ? ', each confirmed in a dialog' : ''
-  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${confirmed}${emergency}`
+  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${emergency}`
 }
 
 function freezeWords({ name, from, to, changes, projects }: Freeze, now: number): Mrkdwn {

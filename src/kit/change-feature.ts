@@ -62,6 +62,15 @@ export interface Setup {
 /** What a whole command names: a change, or the things of one name, of which one is meant. */
 export type Named<Input> = { input: Input } | Namesakes<Input>
 
+type ReadCommand<Input> = (app: App, call: CommandCall, signal: AbortSignal) => Promise<Named<Input>>
+
+/** For a command with two names, `ip move <elastic ip> <server>`: what they are called, how the words are split, and how both are found. */
+interface NamedPair<Input> {
+  names: [string, string]
+  split: (words: string[]) => Pair
+  find: (app: App, first: string, second: string, signal: AbortSignal) => Promise<Named<Input>>
+}
+
 /** A kind of change that people request by a command, by its form, or by a button of a list. */
 interface ChangeFeature<Input, Facts, Name extends string> {
   kind: ChangeKind
@@ -73,12 +82,11 @@ interface ChangeFeature<Input, Facts, Name extends string> {
     button?: string
   }
   /** Finds what a whole command names. Throws a Refusal if the command cannot be understood. */
-  read(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<Input>>
-  /** For a kind that machines may request: what they name, and how it is found. */
+  read: ReadCommand<Input> | NamedPair<Input>
+  /** For a kind that machines may request by the pair of names. */
   machines?: Pick<ForMachines<Input>, 'tool' | 'title' | 'description'> & {
-    /** Each by its name in the API, with a description. */
+    /** The two names, each by its name in the API, with a description. */
     members: Record<string, string>
-    read(app: App, members: Record<string, string>, signal: AbortSignal): Promise<Named<Input>>
   }
   /** Finds the only name of an incomplete command, for the first field. Default: the thing that is picked there. */
   firstThing?: AnyThing
@@ -92,9 +100,10 @@ interface ChangeFeature<Input, Facts, Name extends string> {
 }
 
 /** Returns the two names of a whole command. Throws a Refusal if one is missing, or if there are more words. */
-export function requirePair({ slashCommand }: CommandCall, words: string, [one, other]: [string, string], pair: Pair): [string, string] {
-  const { first, second, rest } = pair
+function requirePair({ slashCommand, args }: CommandCall, words: string, { names, split }: NamedPair<unknown>): [string, string] {
+  const { first, second, rest } = split(args)
   if (first !== undefined && second !== undefined && rest.length === 0) return [first, second]
+  const [one, other] = names
   const usage = code(`${slashCommand.origin.command} ${words} <${one}> <${other}>`)
   const how = mrkdwn`Usage: ${usage} (names with spaces in quotes), or leave the ${other} out to open a form.`
   throw new Refusal(wrongUsage(how, rest))
@@ -103,7 +112,10 @@ export function requirePair({ slashCommand }: CommandCall, words: string, [one, 
 const readMs = 8_000
 
 export function changeFeature<Input, Facts, Name extends string>(declared: ChangeFeature<Input, Facts, Name>): FeatureDefinition {
-  const { kind, form, item, offer, bundles } = declared
+  const { kind, form, item, offer, bundles, read, machines } = declared
+  const pair = 'find' in read ? read : undefined
+  const readCommand: ReadCommand<Input> =
+    'find' in read ? (app, call, signal) => read.find(app, ...requirePair(call, command.words, read), signal) : read
   const { button, ...command } = declared.command
   const pickers = fieldsOf(form).filter(([, { thing }]) => thing)
   const things = [...new Set(pickers.map(([, { thing }]) => thing as AnyThing))]
@@ -116,7 +128,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     const change: Change<Input, Facts> = {
       ...declared.change(app),
       ...(offer ? { offer: { of: offer.of, kind, label: offer.label, actionId: offered } } : {}),
-      ...(declared.machines ? { machines: forMachines(app, declared.machines) } : {}),
+      ...(machines && pair ? { machines: forMachines(app, machines, pair) } : {}),
     }
     const prepared = (metadata: string) => {
       const ends = form.hasEnds && app.access.endsTerms(kind, readMetadata(metadata)?.origin.channelId ?? '')
@@ -132,7 +144,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       const { origin, reason, start, answer } = call.slashCommand
       // A wrong time costs no read of the account.
       if (start !== undefined) await startOf(app, { change, origin }, start).catch((error) => Promise.reject(notStarted(error)))
-      const reading = declared.read(app, call, AbortSignal.timeout(readMs))
+      const reading = readCommand(app, call, AbortSignal.timeout(readMs))
       const named = await suggesting(app, things, origin.command, reading)
       if (!('input' in named) && named.found.length > 1)
         return answer.ephemeral(askWhichOne(named, { reason, start, command: origin.command, actionId: thisOne }))
@@ -157,6 +169,8 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       commands: [
         {
           ...command,
+          // A command with too many words counts as complete, so that it is refused.
+          isComplete: pair ? (args) => pair.split(args).second !== undefined : command.isComplete,
           need: kind,
           startsOnClick: form.startsOnClick,
           form: formOf,
@@ -190,14 +204,16 @@ const NamedThing = z.string().trim().min(1).max(253)
 
 function forMachines<Input>(
   app: App,
-  { members, read, ...about }: NonNullable<ChangeFeature<Input, unknown, string>['machines']>,
+  { members, ...about }: NonNullable<ChangeFeature<Input, unknown, string>['machines']>,
+  { find }: NamedPair<Input>,
 ): ForMachines<Input> {
+  const [one = '', other = ''] = Object.keys(members)
   const each = Object.entries(members).map(([name, description]) => [name, NamedThing.describe(description)])
   return {
     ...about,
     members: z.object(Object.fromEntries(each)),
     async read(given, signal) {
-      const named = await read(app, given, signal)
+      const named = await find(app, given[one] ?? '', given[other] ?? '', signal)
       if ('input' in named) return named.input
       const { thing, typed, found, inputOf } = named
       if (found.length === 1) return inputOf(found[0].id)

@@ -44,7 +44,6 @@ interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extend
   texts?(item: Item, beside: Beside): unknown[]
   /** The code of the item's site, which an answer without rows names. */
   site(item: Item): string | undefined
-  mark?(item: Item): Mrkdwn
   none: Mrkdwn
   notes?(beside: Beside): Mrkdwn[]
   facts?(item: Item): Details['facts']
@@ -58,7 +57,7 @@ const detailsMs = 10_000
 export function thingList<Item extends { id: string }, Beside extends MaybeOld = undefined>(
   declared: ThingList<Item, Beside>,
 ): FeatureDefinition {
-  const { kind, thing, summary, examples, site, mark, none } = declared
+  const { kind, thing, summary, examples, site, none } = declared
   const readBeside = (app: App) => declared.beside?.(app) as Promise<Beside>
   const nameOf = (item: Item) => thing.nameOf(item) ?? item.id
   return listFeature({
@@ -85,7 +84,6 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         many: thing.many,
         order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
         columns: declared.columns(beside).toSpliced(2, 0, open) as Columns<Item>,
-        mark,
         details: {
           of: kind,
           placeholder: `Details of ${thing.a}`,

@@ -159,6 +159,11 @@ export function slugOf(site: { slug?: string | undefined; name?: string | undefi
   return site?.slug ?? site?.name
 }
 
+/** Undefined if the account does not show it. */
+export function statusOf({ status, locked }: Server): string | undefined {
+  return locked ? `${status ?? 'status unknown'}, locked` : status
+}
+
 function inPlace(name: string, place: string): string {
   return place === '' ? name : `${name} (${place})`
 }

@@ -26,11 +26,7 @@ export interface Listing {
   rows: Mrkdwn[]
   /** Stands in place of the title and the rows if there are no rows. */
   empty: Mrkdwn
-  /** Stands above the rows, on every page: what keeps them from being true here. */
-  warning?: Mrkdwn
   notes?: Mrkdwn[]
-  /** The most rows on a page; a page of long rows has fewer. Default: 10. */
-  rowsPerPage?: number
   /** The same rows as a table. `itemRows` makes both from one description. */
   table?: Table
   /** Stands below the table. The notes have to say in words what it shows. */
@@ -60,6 +56,7 @@ export const PageButton = z.object({
 
 /** How many characters the rows of a page may have. The rest is for the title, the notes, the picker and the buttons. */
 const longestRows = 6_000
+const rowsPerPage = 10
 
 /** Slack truncates longer text, and advises against more than 4,000 characters, which the words of a table need for screen readers. */
 const mostTableText = 40_000
@@ -69,35 +66,30 @@ export function listAnswer(listing: Listing, at: ListPlace): Answerable {
   return layouts.reduceRight<Answerable>((instead, table) => (table ? { table, instead } : instead), listingMessage(listing, at))
 }
 
-function tableMessage({ title, warning, rows, notes = [], table, chart, isOld, choices }: Listing, at: ListPlace): Message | undefined {
+function tableMessage({ title, rows, notes = [], table, chart, isOld, choices }: Listing, at: ListPlace): Message | undefined {
   const block = table && dataTable(toPlainText(title), table)
   if (!block) return undefined
-  const above = warning ? [warning] : []
   const blocks = [
-    ...above.flatMap(wholeSection),
     block,
     ...(chart ? [chart] : []),
     ...choicesBlocks(choices, at.name),
     ...context(notes),
     ...pageButtons(at, { page: 0, pages: 1, isOld }),
   ]
-  const text = joinMrkdwn([...above, mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
+  const text = joinMrkdwn([mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
   const fits = charactersIn(blocks) <= mostCharacters && text.length <= mostTableText
   return fits ? { text, blocks: fitBlocks(blocks, 'message') } : undefined
 }
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
-export function listingMessage(
-  { title, warning, rows, empty, notes = [], rowsPerPage = 10, isOld, choices }: Listing,
-  at: ListPlace,
-): Message {
-  const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage)
+export function listingMessage({ title, rows, empty, notes = [], isOld, choices }: Listing, at: ListPlace): Message {
+  const pages = paginate(rows.length > 0 ? rows : [empty])
   const page = Math.min(at.page, pages.length - 1)
   const lines = pages[page] ?? []
   const start = pages.slice(0, page).flat().length
   const heading = mrkdwn`*${title}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
   return message([
-    ...[...(warning ? [warning] : []), ...(rows.length > 0 ? [heading] : []), ...lines].flatMap(wholeSection),
+    ...[...(rows.length > 0 ? [heading] : []), ...lines].flatMap(wholeSection),
     ...context(notes),
     ...choicesBlocks(choices, at.name, start, start + lines.length),
     ...pageButtons(at, { page, pages: pages.length, isOld }),
@@ -105,13 +97,13 @@ export function listingMessage(
 }
 
 /** Depends on the list alone and not on the page shown, so that page numbers in buttons stay right. A row longer than a page is cut. */
-function paginate(rows: Mrkdwn[], mostRows: number): Mrkdwn[][] {
+function paginate(rows: Mrkdwn[]): Mrkdwn[][] {
   const pages: Mrkdwn[][] = []
   let page: Mrkdwn[] = []
   let left = longestRows
   for (const whole of rows) {
     const row = ownWords(truncate(whole.text.trim(), longestRows, 'mrkdwn'))
-    if (page.length === mostRows || (page.length > 0 && row.text.length > left)) {
+    if (page.length === rowsPerPage || (page.length > 0 && row.text.length > left)) {
       pages.push(page)
       page = []
       left = longestRows
@@ -156,7 +148,7 @@ export function oldNotes({ old }: Missing): Mrkdwn[] {
   return [mrkdwn`:hourglass: *As of ${formatDuration(old.agoMs)} ago.* ${why ?? ''}`]
 }
 
-interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'>, Counted {
+interface Filter<T> extends Pick<Listing, 'notes'>, Counted {
   all: T[]
   missing?: Missing | undefined
   textsOf: (item: T) => unknown[]
@@ -174,11 +166,10 @@ type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
 export const mostRows = 1_000
 
 export function filteredListing<T>(given: FilterParts<T>): Listing {
-  const { all, missing = {}, words, textsOf, siteOf, order, none, notes = [], rowsPerPage } = given
+  const { all, missing = {}, words, textsOf, siteOf, order, none, notes = [] } = given
   const found = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
   const listed = found.slice(0, mostRows)
   return {
-    rowsPerPage,
     title: filteredTitle(found.length, given),
     ...('row' in given ? { rows: listed.map(given.row) } : itemRows(listed, given)),
     notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(found.length)],

@@ -152,8 +152,6 @@ export type Columns<T> = [Column<T>, ...Column<T>[]]
 
 export interface ItemRows<T> {
   columns: Columns<T>
-  /** A status emoji in front of the item's text. The table says the status in words. */
-  mark?: (item: T) => Mrkdwn
   details?: ItemDetails<T>
 }
 
@@ -163,9 +161,9 @@ export interface Rows {
   choices?: ItemChoices
 }
 
-export function itemRows<T>(items: T[], { columns, mark, details }: ItemRows<T>): Rows {
+export function itemRows<T>(items: T[], { columns, details }: ItemRows<T>): Rows {
   return {
-    rows: items.map((item) => itemText(item, columns, mark?.(item))),
+    rows: items.map((item) => itemText(item, columns)),
     ...(fitsTable(items.length) ? { table: tableOf(items, columns) } : {}),
     ...(details ? { choices: choicesOf(items, details) } : {}),
   }
@@ -177,8 +175,8 @@ function tableOf<T>(items: T[], columns: Columns<T>): Table {
 }
 
 /** Shows an item as up to three lines of text: `*vm.small*  ·  2 vCPU  ·  4 GiB memory`. */
-function itemText<T>(item: T, [name, ...others]: Columns<T>, mark: Mrkdwn | undefined): Mrkdwn {
-  const title = mrkdwn`${mark ? mrkdwn`${mark} ` : mrkdwn``}*${cellWords(name.cell(item)) ?? 'no name'}*`
+function itemText<T>(item: T, [name, ...others]: Columns<T>): Mrkdwn {
+  const title = mrkdwn`*${cellWords(name.cell(item)) ?? 'no name'}*`
   const lines = [1, 2, 3].map((line) => others.filter((column) => (column.line ?? 1) === line).flatMap((column) => wordsOf(item, column)))
   return joinMrkdwn(
     lines

@@ -66,28 +66,25 @@ test('requests and moves as people see them', async () => {
   const at = (hours: number) => now + 60 * hours * minutes
   const later = [
     requestFor({ start: at(2), expiresAt: at(2) }),
-    requestFor({ state: 'approved', approvals: approvedBy(chi), start: at(8), waits: { for: 'start', until: at(8) } }),
-    requestFor({ state: 'approved', approvals: approvedBy(chi), waits: { for: 'freeze', name: ownFreezeName } }),
-    requestFor({ state: 'approved', approvals: approvedBy(chi), waits: { for: 'window', name: 'office', until: at(5) } }),
+    requestFor({ state: 'approved', start: at(8), waits: { for: 'start', until: at(8) } }),
+    requestFor({ state: 'approved', waits: { for: 'freeze', name: ownFreezeName } }),
+    requestFor({ state: 'approved', waits: { for: 'window', name: 'office', until: at(5) } }),
   ]
-  const tracking = { state: 'tracking', sentAt: now - 2 * minutes, decidedAt: now - 3 * minutes, approvals: approvedBy(ben) } as const
+  const tracking = { state: 'tracking', sentAt: now - 2 * minutes, decidedAt: now - 3 * minutes } as const
   const open = [
     requestFor({ ...tracking, lateAt: now - minutes }),
     requestFor({ ...tracking, unansweredSince: now - 30_000 }),
     requestFor({ ...tracking, items: items('done', 'tracking', 'waiting') }),
     requestFor({ ...tracking, state: 'starting', sentAt: now - 3_000 }),
     requestFor({ ...tracking, state: 'approved', decidedAt: now - minutes }),
-    requestFor({ approvals: approvedBy(ben) }),
     requestFor(),
   ]
   const ended = [
-    requestFor({ ...last, state: 'done', approvals: approvedBy(ben, chi), decision: { ...grant, by: chi } }),
-    requestFor({ ...last, state: 'failed', untrackedMs: minutes, approvals: approvedBy(ben), decision: { ...grant, by: ben } }),
-    requestFor({ ...last, state: 'done', decision: { ...grant, by: ada, breakGlass: true, reason: 'fire' } }),
-    requestFor({ ...last, state: 'done', needsApproval: false, decision: grant }),
+    requestFor({ ...last, state: 'done' }),
+    requestFor({ ...last, state: 'failed', untrackedMs: minutes }),
     requestFor({ ...last, state: 'failed', items: items('done', 'failed', 'superseded') }),
     requestFor({ ...last, state: 'failed', items: items('failed', 'not-started') }),
-    requestFor({ state: 'rejected', endedAt: now, decision: { ...grant, by: ben } }),
+    requestFor({ state: 'rejected', endedAt: now }),
     requestFor({ state: 'withdrawn', endedAt: now }),
     requestFor({ ...last, state: 'untracked' }),
   ]
@@ -133,7 +130,7 @@ test('what people need most stands in the columns that a phone shows, and times 
   const waiting = await pending(requestFor())
   expect(waiting.table?.headers.slice(0, 2)).toEqual(['Request', 'For you'])
   const { table } = await moves([requestFor({ state: 'tracking', sentAt: now - 2 * minutes })])
-  expect(table?.headers).toEqual(['Move', 'State', 'Time', 'Ended', 'Approved by', 'Requested by', 'Channel'])
+  expect(table?.headers).toEqual(['Move', 'State', 'Time', 'Ended', 'Requested by', 'Channel'])
   expect(table?.rows[0]?.[2]).toMatchObject({ value: 2 * minutes })
 })
 

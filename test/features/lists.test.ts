@@ -138,7 +138,6 @@ test('lists and details as people see them', async () => {
     ['An Elastic IP', detailsShown(await detailsOf(listElasticIps, 'elastic-ip', elasticIp('203.0.113.2')))],
     ['An Elastic IP with BGP', detailsShown(await detailsOf(listElasticIps, 'elastic-ip', bgp))],
     ['Servers', shown(await list(listServers, { servers: [web10, nameless, web1], elasticIps: some }))],
-    ['Servers: more addresses than are named', shown(await list(listServers, { servers: [web1], elasticIps: twelve }))],
     [
       'Servers of one name',
       shown(await list(listServers, { servers: [web1, { ...web10, hostname: 'web-1', label: undefined }, otherProject] })),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ElasticIp, Server } from '../../src/account/objects.ts'
 import { placeFact } from '../../src/domain/account.ts'
 import { phrase, phraseText } from '../../src/domain/text.ts'
-import { moveForm, readCommand } from '../../src/features/ip-move.ts'
+import { findNamed, moveForm } from '../../src/features/ip-move.ts'
 import { offerChoices } from '../../src/kit/form.ts'
 import { checkMove } from '../../src/moves/move.ts'
 import { describeMove } from '../../src/moves/move-change.ts'
@@ -40,27 +40,15 @@ describe('the description of a move', () => {
   })
 })
 
-const ip = '203.0.113.11'
-
-test.each([
-  [`${ip} web-1`, [ip, 'web-1', []]],
-  [`${ip} to web-1`, [ip, 'web-1', []]],
-  [`${ip},web-1`, [ip, 'web-1', []]],
-  [`${ip} to`, [ip, undefined, []]],
-  [`${ip} web-1 now please`, [ip, 'web-1', ['now', 'please']]],
-  [`${ip} from web-3 to web-1`, [ip, 'from', ['web-3', 'to', 'web-1']]],
-])('a move is read with or without words between, and words that are too many are not dropped: %s', (text, expected) => {
-  const { first, second, rest } = readPairWithCommas(text.split(' '))
-
-  expect([first, second, rest]).toEqual(expected)
+test('a comma without a space separates an address and a server', () => {
+  expect(readPairWithCommas(['203.0.113.11,web-1'])).toEqual({ first: '203.0.113.11', second: 'web-1', rest: [] })
 })
 
 test('a server is the one in the project of the Elastic IP; otherwise all of its name are', async () => {
   const twin = serverFor({ id: knownIds.web3, project: billing })
   const found = async (project: ElasticIp['project']) => {
     const lists = { elasticIps: async () => [elasticIpFor({ project })], servers: async () => [twin, serverFor()], isShort: () => true }
-    const call = { args: ['203.0.113.10', 'WEB-2'], slashCommand: { origin: { command: '/infra' } } } as never
-    const named = await readCommand(fakeApp({ lists }), call, AbortSignal.timeout(1_000))
+    const named = await findNamed(fakeApp({ lists }), '203.0.113.10', 'WEB-2', AbortSignal.timeout(1_000))
     return 'found' in named ? named.found.map(({ id }) => id) : named
   }
 

@@ -3,7 +3,7 @@ import type { AccountEvent } from '../../src/account/objects.ts'
 import { AuditEntry, type AuditNote } from '../../src/audit/chain.ts'
 import type { FoundEntry } from '../../src/audit/find.ts'
 import type { Change, Finding } from '../../src/domain/change.ts'
-import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import { ApiError } from '../../src/domain/errors.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import { readFilter, showAudit } from '../../src/features/audit/audit.ts'
 import { eventRow, listedRows, stepOf, storyRow } from '../../src/features/audit/rows.ts'
@@ -318,12 +318,6 @@ describe('the list', () => {
           },
         },
       },
-      lists: {
-        elasticIps: async () => [{ id: 'eip_9VMfKLoJbV4mE', address: '203.0.113.99' }],
-        virtualMachines: async () => {
-          throw new ApiUnreachableError({ operation: 'virtualMachines.list', requestSent: 'no', problem: 'ECONNREFUSED' })
-        },
-      },
       directory: { zone: async () => 'UTC' },
       store: { now: async () => noon, findMany: async (ids: string[]) => ids.map((id) => requestFor({ id })) },
       slack: { identity: { linkTo: ({ id }: { id: string }) => `https://nimbus.slack.com/archives/${id}` } },
@@ -408,14 +402,6 @@ describe('the list', () => {
     const listing = await list(['ip.move'], { queries })
     expect(queries).toEqual([])
     expect(around(listing)).toContain("The account's own events for 4 resources aren't shown: add an address, a name or an id to see them.")
-  })
-
-  test('of a resource without entries shows its events, whether it exists or not', async () => {
-    const queries: unknown[] = []
-    await list(['203.0.113.99'], { queries })
-    const gone = await list(['eip_gone'], { queries, events: [event('delete.elastic_ip', noon, { target: undefined, ...mallory })] })
-    expect(queries).toMatchObject([{ targetId: 'eip_9VMfKLoJbV4mE' }, { targetId: 'eip_gone' }])
-    expect(texts(gone.rows)).toMatch(/Event of the account: `delete.elastic_ip` of `eip_gone`.*\nby Mallory/)
   })
 
   test('says if the events cannot be read, and shows the requests', async () => {

@@ -100,7 +100,6 @@ test('rights as people see them', async () => {
     ['Other projects have no rule', await onlyOf('ip.move', [of('ip.move', { name: 'storefront', projects: storefront })])],
     ['A rule for projects, for a kind that belongs to none', await onlyOf('key.create', [of('key.create', { projects: storefront })])],
     ['A rule that an earlier one keeps from being reached', await onlyOf('ip.move', unreachable)],
-    ['Every approval is confirmed in a dialog', await onlyOf('ip.move', [of('ip.move', { confirm: true })])],
     ['A user group cannot be read', await onlyOf('ip.move', [move], unread)],
     ['In a direct message', await onlyOf('ip.move', [move], { channel: async () => 'direct' })],
     ['Names of rules and projects are text', await onlyOf('ip.move', [of('ip.move', hostile)])],
@@ -112,9 +111,9 @@ test('rights as people see them', async () => {
   ])
 })
 
-test('begin with Lockkeeper not being there only if that keeps somebody from requesting', async () => {
-  expect((await rightsUnder([move], { hasBot: async () => 'unknown' })).warning).toBeUndefined()
-  expect((await rightsUnder([], { hasBot: async () => false })).warning).toBeUndefined()
+test('say that Lockkeeper is not there only if that keeps somebody from requesting', async () => {
+  expect((await rightsUnder([move], { hasBot: async () => 'unknown' })).notes).toHaveLength(1)
+  expect((await rightsUnder([], { hasBot: async () => false })).notes).toHaveLength(1)
 })
 
 test('start with a short answer, because a phone cuts off later columns', async () => {

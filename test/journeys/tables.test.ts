@@ -27,9 +27,9 @@ describe('a list', () => {
     expect(kindsOf(list)).toEqual(['data_table', 'actions'])
     expect(list.text).toMatchInlineSnapshot(`
       "*3 Elastic IPs matching \`fra\`*
-      :large_green_circle: *\`203.0.113.40\`*  ·  on edge-fra-1  ·  active  ·  Storefront  ·  FRA
-      :large_green_circle: *\`203.0.113.41\`*  ·  on edge-fra-2  ·  active  ·  Storefront  ·  FRA
-      :large_green_circle: *\`2001:db8:40:1::\`*  ·  on web-fra-1  ·  active  ·  Storefront  ·  FRA"
+      *\`203.0.113.40\`*  ·  on edge-fra-1  ·  active  ·  Storefront  ·  FRA
+      *\`203.0.113.41\`*  ·  on edge-fra-2  ·  active  ·  Storefront  ·  FRA
+      *\`2001:db8:40:1::\`*  ·  on web-fra-1  ·  active  ·  Storefront  ·  FRA"
     `)
   })
 

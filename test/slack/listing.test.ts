@@ -46,16 +46,6 @@ describe('a list', () => {
     `)
   })
 
-  it('begins with what keeps it from being true, above its table too', () => {
-    const warned: Listing = { ...addresses(2), warning: mrkdwn`Nothing can be moved.`, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
-    const shown = listAnswer(warned, at)
-
-    expect(readable(listingMessage(warned, at)).split('\n')[0]).toBe('Nothing can be moved.')
-    const { table } = 'table' in shown ? shown : { table: undefined }
-    expect(table?.blocks.map(({ type }) => type)).toEqual(['section', 'data_table'])
-    expect(table?.text.split('\n')[0]).toBe('Nothing can be moved.')
-  })
-
   it('with a chart comes without it where Slack takes no charts, and as text where it takes no tables', () => {
     const chart = timesChart('How long moves take', [1_000], 1_000)
     const listing: Listing = { ...addresses(2), chart, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
@@ -104,16 +94,12 @@ describe('a list', () => {
     const filler = fc.constantFrom('x', 'web-1 ', '&amp; ', '<@U0ADA00001> ', '\n', '🔑')
     const length = fc.oneof(fc.nat(40), fc.nat(600), fc.nat(12_000))
     const row = fc.tuple(filler, length).map(([unit, size]) => unit.repeat(Math.ceil(size / unit.length)))
-    const frame = fc.record({
-      title: fc.nat(1_100),
-      notes: fc.array(fc.nat(400), { maxLength: 5 }),
-      rowsPerPage: fc.integer({ min: 1, max: 20 }),
-    })
+    const frame = fc.record({ title: fc.nat(1_100), notes: fc.array(fc.nat(400), { maxLength: 5 }) })
     fc.assert(
-      fc.property(fc.array(row, { maxLength: 40 }), frame, (fillers, { title, notes, rowsPerPage }) => {
+      fc.property(fc.array(row, { maxLength: 40 }), frame, (fillers, { title, notes }) => {
         const rows = fillers.map((words, index) => ownWords(`[${index}] ${words}`))
         const words = (size: number) => ownWords('n'.repeat(size))
-        const listing: Listing = { title: words(title), rows, empty: mrkdwn`None.`, notes: notes.map(words), rowsPerPage }
+        const listing: Listing = { title: words(title), rows, empty: mrkdwn`None.`, notes: notes.map(words) }
 
         const shown: string[] = []
         for (let page = 0, pages = 1; page < pages; page += 1) {

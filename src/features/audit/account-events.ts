@@ -1,8 +1,6 @@
 import type { AccountEvent } from '../../account/objects.ts'
-import { asFarAsRead } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import type { AuditEntry } from '../../audit/chain.ts'
-import { withinOr } from '../../domain/within.ts'
 import { toUserMessage } from '../../slack/errors.ts'
 import { dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords } from '../../slack/text.ts'
 import type { Story } from './stories.ts'
@@ -13,22 +11,19 @@ const mostEvents = 100
 const readMs = 4_000
 const dayMs = 24 * 3_600_000
 
-/** The words that were typed. Those in `names` may name resources. */
-interface Typed {
-  fits: (entry: AuditEntry) => boolean
-  names: string[]
-}
-
-/** Somebody may search for a thing that Lockkeeper never changed. Events of the day before the oldest entry may be the reason for it. */
-export async function accountEvents(app: App, stories: Story[], typed: Typed): Promise<{ events: AccountEvent[]; notes: Mrkdwn[] }> {
-  const ofStories = resourcesOf(app, stories, typed)
-  const names = ofStories.size > 0 ? ofStories : await findResources(app, typed.names)
+/** Events of the day before the oldest entry may be the reason for it. `fits`: whether an entry was searched for. */
+export async function accountEvents(
+  app: App,
+  stories: Story[],
+  fits: (entry: AuditEntry) => boolean,
+): Promise<{ events: AccountEvent[]; notes: Mrkdwn[] }> {
+  const names = resourcesOf(app, stories, fits)
   if (names.size > mostResources) {
     const note = mrkdwn`The account's own events for ${names.size} resources aren't shown: add an address, a name or an id to see them.`
     return { events: [], notes: [note] }
   }
   const times = stories.flatMap(({ entries }) => entries.map(({ at }) => at))
-  const since = times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) - dayMs : Date.now() - 30 * dayMs
+  const since = times.reduce((a, b) => Math.min(a, b), times[0] ?? Date.now()) - dayMs
   const read = await Promise.all([...names].map(([id, name]) => readEvents(app, { id, name, since })))
   const searched = read.flatMap(({ events, name }) => (events ? [nameWords(name)] : []))
   const note = mrkdwn`Also searched the account's own events for ${joinMrkdwn(searched, ', ')} since ${dateTime(since)}.`
@@ -56,7 +51,7 @@ async function readEvents(
 }
 
 /** Finds the ids of the things that the stories are about, with the name that their newest entry has for each. */
-function resourcesOf({ catalog }: App, stories: Story[], { fits }: Typed): Map<string, string> {
+function resourcesOf({ catalog }: App, stories: Story[], fits: (entry: AuditEntry) => boolean): Map<string, string> {
   const names = new Map<string, string>()
   for (const entry of stories.flatMap(({ entries }) => entries)) {
     const { resource = '', resourceId, causes = [], item } = entry
@@ -68,21 +63,4 @@ function resourcesOf({ catalog }: App, stories: Story[], { fits }: Typed): Map<s
     if (targetId !== undefined) names.set(targetId, resourceNameOf(entry, catalog) ?? names.get(targetId) ?? targetId)
   }
   return names
-}
-
-/** Finds resources by address, name or id, as far as the account answers in time. */
-async function findResources({ lists }: App, typed: string[]): Promise<Map<string, string>> {
-  if (typed.length === 0) return new Map()
-  const inTime = async <Item>(list: Promise<Item[]>): Promise<Item[]> => {
-    const read = asFarAsRead(list).catch(() => ({ items: [] }))
-    return (await withinOr(readMs / 2, read, { items: [] })).items
-  }
-  const [elasticIps, machines] = await Promise.all([inTime(lists.elasticIps()), inTime(lists.virtualMachines())])
-  const known = [
-    ...elasticIps.map(({ id, address }) => [id, address] as const),
-    ...machines.map(({ id, name }) => [id, name ?? id] as const),
-  ].filter((names) => names.some((name) => typed.includes(name)))
-  // A resource that no longer exists can still have events.
-  const ids = typed.filter((word) => /^[a-z]+_[\w-]+$/i.test(word)).map((id) => [id, id] as const)
-  return new Map(known.length > 0 ? known : ids)
 }

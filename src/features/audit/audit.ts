@@ -58,7 +58,7 @@ async function auditListing(app: App, typed: string[], me: string): Promise<List
   const filter = readFilter(words, me, catalog, since)
   const found = await findStories(app, filter.fits)
   const { stories } = found
-  const { events, notes } = words.length > 0 ? await accountEvents(app, stories, filter) : { events: [], notes: [] }
+  const { events, notes } = words.length > 0 ? await accountEvents(app, stories, filter.fits) : { events: [], notes: [] }
   const links = await linksOf(app, stories)
   const rows = [...stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog)), ...events.map(eventRow)]
   const matching = typed.length === 0 ? '' : mrkdwn` matching ${filter.shown}`
@@ -107,8 +107,6 @@ interface Word {
   /** `text` makes the text of the entry. It is made once for all words, because that takes most of the time of a search. */
   fits: (entry: AuditEntry, text: () => string) => boolean
   shown: Mrkdwn
-  /** The resource that the word may name. */
-  name?: string
 }
 
 /** Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. */
@@ -125,7 +123,6 @@ export function readFilter(words: string[], me: string, catalog: WordsOfChanges,
       }
       return read.every((word) => word.fits(entry, text))
     },
-    names: read.flatMap(({ name }) => name ?? []),
     shown: joinMrkdwn(shown, ' '),
   }
 }
@@ -144,7 +141,7 @@ function readWord(word: string, me: string, catalog: WordsOfChanges): Word {
   // A number does not match a part of a longer one: `web-2` does not match `web-21`.
   const escaped = lower.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
   const pattern = new RegExp(`${/^\d/.test(lower) ? '(?<!\\d)' : ''}${escaped}${/\d$/.test(lower) ? '(?!\\d)' : ''}`)
-  return { fits: (entry, text) => hasId(entry, word) || pattern.test(text()), shown: code(word), name: word }
+  return { fits: (entry, text) => hasId(entry, word) || pattern.test(text()), shown: code(word) }
 }
 
 /** Whether the word is the person's id, or the first 8 or more characters of the request's id or of its hash. */

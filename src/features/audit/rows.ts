@@ -19,7 +19,6 @@ import {
   mention,
   mrkdwn,
   nameWords,
-  ownWords,
   quotation,
   toPlainText,
 } from '../../slack/text.ts'
@@ -27,7 +26,6 @@ import type { Story } from './stories.ts'
 import {
   attemptWords,
   causesInWords,
-  markOf,
   refusedSentence,
   subjectOf,
   timesMore,
@@ -49,7 +47,6 @@ interface AuditRow {
   by?: Mrkdwn
   decision?: Mrkdwn
   notes?: Mrkdwn
-  mark: string
 }
 
 const columns: Columns<AuditRow> = [
@@ -63,7 +60,7 @@ const columns: Columns<AuditRow> = [
 
 export function listedRows(rows: AuditRow[]): Rows {
   const sorted = rows.toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
-  const listed = itemRows(sorted, { columns, mark: ({ mark }) => ownWords(mark) })
+  const listed = itemRows(sorted, { columns })
   return { ...listed, choices: { of: 'audited-request', placeholder: 'Steps of a request', options: sorted.map(choiceOf) } }
 }
 
@@ -86,7 +83,6 @@ export function eventRow({ action, target, author, createdAt }: AccountEvent): A
     at: createdAt === undefined ? undefined : Date.parse(createdAt),
     what: mrkdwn`Event of the account: ${action === undefined ? 'unknown action' : nameWords(action)}${name === undefined ? '' : mrkdwn` of ${nameWords(name)}`}`,
     by: mrkdwn`${author?.email ?? author?.name ?? author?.id ?? 'someone unknown'}`,
-    mark: ':white_small_square:',
   }
 }
 
@@ -109,7 +105,6 @@ export function storyRow(story: Story, address: string | undefined, catalog: Wor
     by: by === undefined ? byItself(story, entries) : mention(by),
     decision: isMadeUp ? undefined : decisionIn(entries),
     notes: notesOn(story, entries, catalog),
-    mark: unverified !== undefined || last === undefined ? ':warning:' : markOf(last),
   }
 }
 

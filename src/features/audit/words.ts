@@ -10,59 +10,58 @@ import { code, exactTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } 
 interface ActWords {
   /** The word that finds the act: `/infra audit approve`. */
   word: string
-  mark: string
   words: string
 }
 
 const stepWords: Record<StepName, ActWords> = {
-  approve: { word: 'approve', mark: ':white_check_mark:', words: 'Approved' },
-  'count-approval': { word: 'approve', mark: ':white_check_mark:', words: 'Approved' },
-  exempt: { word: 'approve', mark: ':white_check_mark:', words: 'Needed no approval' },
-  'break-glass': { word: 'break-glass', mark: ':rotating_light:', words: 'Approved by the requester alone (break-glass)' },
-  reject: { word: 'reject', mark: ':no_entry_sign:', words: 'Rejected' },
-  withdraw: { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
-  'withdraw-resolved': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn, because the alert resolved' },
-  'note-resolved': { word: 'resolve', mark: ':information_source:', words: 'The alert resolved' },
-  expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },
-  'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
-  remind: { word: 'remind', mark: ':bell:', words: 'Reminded' },
-  escalate: { word: 'escalate', mark: ':bell:', words: 'Escalated' },
-  void: { word: 'void', mark: ':warning:', words: 'Canceled, because the account had changed' },
-  drop: { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
-  begin: { word: 'send', mark: ':arrow_forward:', words: 'Sending began' },
-  'wait-for-start': { word: 'wait', mark: ':hourglass:', words: 'Waited for its start' },
-  'start-now': { word: 'start-now', mark: ':fast_forward:', words: 'Let start before its time' },
-  'give-way': { word: 'void', mark: ':warning:', words: 'Canceled, because another change of the same thing started' },
-  'wait-for-account': { word: 'wait', mark: ':hourglass:', words: "Waited, because the account API didn't answer" },
-  'wait-for-turn': { word: 'wait', mark: ':hourglass:', words: "Waited for the account's limit" },
-  'wait-for-worker': { word: 'wait', mark: ':hourglass:', words: 'Waited, because no worker was running' },
-  limit: { word: 'wait', mark: ':hourglass:', words: "Refused because of the account's limit, and sent again later" },
-  send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
-  issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
-  accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
-  late: { word: 'late', mark: ':snail:', words: 'Takes longer than expected' },
-  finish: { word: 'end', mark: ':large_green_circle:', words: 'Done' },
-  fail: { word: 'end', mark: ':red_circle:', words: 'Failed' },
-  'fail-begun': { word: 'end', mark: ':red_circle:', words: 'Failed' },
-  supersede: { word: 'end', mark: ':white_circle:', words: 'Superseded by another change' },
-  'not-start': { word: 'end', mark: ':white_circle:', words: 'Not started' },
-  'stop-tracking': { word: 'stop-tracking', mark: ':see_no_evil:', words: 'Tracking stopped' },
-  distrust: { word: 'distrust', mark: ':rotating_light:', words: "Its record can't be trusted" },
-  'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracked again' },
+  approve: { word: 'approve', words: 'Approved' },
+  'count-approval': { word: 'approve', words: 'Approved' },
+  exempt: { word: 'approve', words: 'Needed no approval' },
+  'break-glass': { word: 'break-glass', words: 'Approved by the requester alone (break-glass)' },
+  reject: { word: 'reject', words: 'Rejected' },
+  withdraw: { word: 'withdraw', words: 'Withdrawn' },
+  'withdraw-resolved': { word: 'withdraw', words: 'Withdrawn, because the alert resolved' },
+  'note-resolved': { word: 'resolve', words: 'The alert resolved' },
+  expire: { word: 'expire', words: 'Expired' },
+  'expire-approved': { word: 'expire', words: 'Expired' },
+  remind: { word: 'remind', words: 'Reminded' },
+  escalate: { word: 'escalate', words: 'Escalated' },
+  void: { word: 'void', words: 'Canceled, because the account had changed' },
+  drop: { word: 'give-up', words: 'Not started, because nothing was sent' },
+  begin: { word: 'send', words: 'Sending began' },
+  'wait-for-start': { word: 'wait', words: 'Waited for its start' },
+  'start-now': { word: 'start-now', words: 'Let start before its time' },
+  'give-way': { word: 'void', words: 'Canceled, because another change of the same thing started' },
+  'wait-for-account': { word: 'wait', words: "Waited, because the account API didn't answer" },
+  'wait-for-turn': { word: 'wait', words: "Waited for the account's limit" },
+  'wait-for-worker': { word: 'wait', words: 'Waited, because no worker was running' },
+  limit: { word: 'wait', words: "Refused because of the account's limit, and sent again later" },
+  send: { word: 'send', words: 'Sent to the account' },
+  issue: { word: 'send', words: 'Sent to the account' },
+  accept: { word: 'accept', words: 'Accepted by the account' },
+  late: { word: 'late', words: 'Takes longer than expected' },
+  finish: { word: 'end', words: 'Done' },
+  fail: { word: 'end', words: 'Failed' },
+  'fail-begun': { word: 'end', words: 'Failed' },
+  supersede: { word: 'end', words: 'Superseded by another change' },
+  'not-start': { word: 'end', words: 'Not started' },
+  'stop-tracking': { word: 'stop-tracking', words: 'Tracking stopped' },
+  distrust: { word: 'distrust', words: "Its record can't be trusted" },
+  'track-again': { word: 'track-again', words: 'Tracked again' },
 }
 
 export const acts: Record<string, ActWords> = {
-  request: { word: 'request', mark: ':speech_balloon:', words: 'Requested' },
-  discard: { word: 'discard', mark: ':wastebasket:', words: 'Not posted' },
-  answer: { word: 'answer', mark: ':arrow_backward:', words: 'The account answered' },
-  refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
-  freeze: { word: 'freeze', mark: ':snowflake:', words: 'Froze all changes' },
-  unfreeze: { word: 'unfreeze', mark: ':sunny:', words: 'Lifted the freeze' },
-  'adopt-key-end': { word: 'key-end', mark: ':key:', words: "Took a key's end from its name" },
-  'call-for-key-end': { word: 'key-end', mark: ':bell:', words: 'Told the owner that a key ends' },
-  'end-key': { word: 'key-end', mark: ':key:', words: 'Deleted a key at its end' },
-  trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },
-  unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Unreadable entry' },
+  request: { word: 'request', words: 'Requested' },
+  discard: { word: 'discard', words: 'Not posted' },
+  answer: { word: 'answer', words: 'The account answered' },
+  refused: { word: 'refused', words: 'Refused' },
+  freeze: { word: 'freeze', words: 'Froze all changes' },
+  unfreeze: { word: 'unfreeze', words: 'Lifted the freeze' },
+  'adopt-key-end': { word: 'key-end', words: "Took a key's end from its name" },
+  'call-for-key-end': { word: 'key-end', words: 'Told the owner that a key ends' },
+  'end-key': { word: 'key-end', words: 'Deleted a key at its end' },
+  trim: { word: 'trim', words: 'Removed old entries of the audit' },
+  unreadable: { word: 'unreadable', words: 'Unreadable entry' },
   ...stepWords,
 }
 
@@ -87,10 +86,6 @@ export function isAct({ act, attempted }: AuditEntry, typed: string): boolean {
 /** `request-hand-over` is a button. A right that a request needs has its own name: `decide`. */
 function nameOfButton(attempted: string | undefined): string | undefined {
   return attempted?.replace(/^request-/, '')
-}
-
-export function markOf({ act }: AuditEntry): string {
-  return knownWords(act)?.mark ?? ':small_blue_diamond:'
 }
 
 export type WordsOfChanges = Pick<Catalog, 'titleOf' | 'changeIfKnown' | 'kinds' | 'labelOf'>

@@ -1,22 +1,15 @@
 import type { KnownBlock } from '@slack/web-api'
 import { expect, test } from 'vitest'
 import type { ElasticIp } from '../../../src/account/objects.ts'
-import type { Offer } from '../../../src/domain/change.ts'
-import { lookedUpView, type Thing } from '../../../src/features/look-up.ts'
+import { elasticIpThing, lookedUpView } from '../../../src/features/look-up.ts'
 import { elasticIpFor } from '../../domain/account-objects.ts'
 import { readableBlocks } from '../../messages/readable.ts'
 
-function viewOf(thing: Thing, offered: Offer[]) {
-  const things = [{ thing, requests: [], offers: offered }]
-  return lookedUpView('{}', things, 0, { isIncomplete: false, old: undefined })
-}
-
 function lookedUp(more: Partial<ElasticIp>): string {
-  const elasticIp = elasticIpFor(more)
-  const thing: Thing = { kind: 'elastic-ip', id: elasticIp.id, elasticIp, server: undefined }
-  return readableBlocks(
-    viewOf(thing, [{ of: 'elastic-ip', kind: 'ip.move', label: 'Move…', actionId: 'move-this' }]).blocks as KnownBlock[],
-  )
+  const thing = elasticIpThing(elasticIpFor(more), undefined)
+  const offers = [{ of: 'elastic-ip' as const, kind: 'ip.move', label: 'Move…', actionId: 'move-this' }]
+  const view = lookedUpView('{}', [{ thing, requests: [], offers }], 0, { isIncomplete: false, old: undefined })
+  return readableBlocks(view.blocks as KnownBlock[])
 }
 
 test.each<[Partial<ElasticIp>, string]>([
