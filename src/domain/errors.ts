@@ -287,7 +287,6 @@ export const errorCodes = [
   'queue-failed',
   'reads-share-spent',
   'redis-not-responding',
-  'signing-keys-differ',
   'slack-library',
   'slack-listener-failed',
   'slack-token-rejected',
