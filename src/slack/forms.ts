@@ -25,8 +25,6 @@ export function formOf(app: App, command: Command, args: string[]): FormHandler<
   if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
   return {
     form: (slashCommand) => form(metadataFor(app, need, slashCommand), { args, command: slashCommand.origin.command }),
-    // A form that shows what was named opens only after the authorization.
-    ...(args.length > 0 ? { reads: true } : {}),
     allow: ({ origin }) => allow(app, command, origin),
   }
 }
