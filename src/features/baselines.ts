@@ -18,7 +18,6 @@ export function baselineListing(all: Baseline[], words: string[], missing: Missi
     none: mrkdwn`The team has no baselines.`,
     missing,
     notes: [mrkdwn`Baselines are a preview of the account API. Their content may change.`],
-    rowsPerPage: 4,
   })
 }
 

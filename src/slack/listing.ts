@@ -6,7 +6,7 @@ import { actionsFor, button, context, message, wholeSection } from './blocks.ts'
 import { toUserMessage } from './errors.ts'
 import { fitBlocks } from './fit.ts'
 import type { Answerable } from './interactions.ts'
-import { choicesBlocks, dataTable, type ItemChoices, type ItemRows, itemRows, type Table } from './table.ts'
+import { choicesBlocks, dataTable, type ItemChoices, type ItemRows, itemRows, rowsPerPage, type Table } from './table.ts'
 import {
   charactersIn,
   code,
@@ -29,8 +29,6 @@ export interface Listing {
   /** Stands above the rows, on every page: what keeps them from being true here. */
   warning?: Mrkdwn
   notes?: Mrkdwn[]
-  /** The most rows on a page; a page of long rows has fewer. Default: 10. */
-  rowsPerPage?: number
   /** The same rows as a table. `itemRows` makes both from one description. */
   table?: Table
   /** Stands below the table. The notes have to say in words what it shows. */
@@ -88,10 +86,10 @@ function tableMessage({ title, warning, rows, notes = [], table, chart, isOld, c
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
 export function listingMessage(
-  { title, warning, rows, empty, notes = [], rowsPerPage = 10, isOld, choices }: Listing,
+  { title, warning, rows, empty, notes = [], isOld, choices }: Listing,
   at: ListPlace,
 ): Message {
-  const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage)
+  const pages = paginate(rows.length > 0 ? rows : [empty])
   const page = Math.min(at.page, pages.length - 1)
   const lines = pages[page] ?? []
   const start = pages.slice(0, page).flat().length
@@ -105,13 +103,13 @@ export function listingMessage(
 }
 
 /** Depends on the list alone and not on the page shown, so that page numbers in buttons stay right. A row longer than a page is cut. */
-function paginate(rows: Mrkdwn[], mostRows: number): Mrkdwn[][] {
+function paginate(rows: Mrkdwn[]): Mrkdwn[][] {
   const pages: Mrkdwn[][] = []
   let page: Mrkdwn[] = []
   let left = longestRows
   for (const whole of rows) {
     const row = ownWords(truncate(whole.text.trim(), longestRows, 'mrkdwn'))
-    if (page.length === mostRows || (page.length > 0 && row.text.length > left)) {
+    if (page.length === rowsPerPage || (page.length > 0 && row.text.length > left)) {
       pages.push(page)
       page = []
       left = longestRows
@@ -156,7 +154,7 @@ export function oldNotes({ old }: Missing): Mrkdwn[] {
   return [mrkdwn`:hourglass: *As of ${formatDuration(old.agoMs)} ago.* ${why ?? ''}`]
 }
 
-interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'>, Counted {
+interface Filter<T> extends Pick<Listing, 'notes'>, Counted {
   all: T[]
   missing?: Missing | undefined
   textsOf: (item: T) => unknown[]
@@ -174,24 +172,19 @@ type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
 export const mostRows = 1_000
 
 export function filteredListing<T>(given: FilterParts<T>): Listing {
-  const { all, missing = {}, words, textsOf, siteOf, order, none, notes = [], rowsPerPage } = given
+  const { all, missing = {}, words, textsOf, siteOf, order, none, notes = [] } = given
   const found = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
   const listed = found.slice(0, mostRows)
   return {
-    rowsPerPage,
     title: filteredTitle(found.length, given),
     ...('row' in given ? { rows: listed.map(given.row) } : itemRows(listed, given)),
     notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(found.length)],
     isOld: missing.old !== undefined,
     empty:
       words.length > 0 && all.length > 0
-        ? mrkdwn`${noneFits(all.length, given)} ${otherWords(words)}${siteOf ? sitesInList(all.map(siteOf)) : ''}`
+        ? mrkdwn`${noneFits(all.length, given)} Use other words.${siteOf ? sitesInList(all.map(siteOf)) : ''}`
         : none,
   }
-}
-
-export function otherWords(words: string[]): string {
-  return words.length > 1 ? 'Use fewer or other words.' : 'Use another word.'
 }
 
 /** Names the codes of the sites, because a city that matches nothing may have one: ` Sites in this list: ASH, DAL.` Empty without sites. */
@@ -206,7 +199,6 @@ export function unlisted(count: number): Mrkdwn[] {
 }
 
 interface Counted {
-  /** What the items are called: `1 API key`, `3 API keys`. */
   one: string
   many: string
   /** The words of the command. An item is listed if its texts contain all of them. */

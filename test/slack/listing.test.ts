@@ -107,13 +107,12 @@ describe('a list', () => {
     const frame = fc.record({
       title: fc.nat(1_100),
       notes: fc.array(fc.nat(400), { maxLength: 5 }),
-      rowsPerPage: fc.integer({ min: 1, max: 20 }),
     })
     fc.assert(
-      fc.property(fc.array(row, { maxLength: 40 }), frame, (fillers, { title, notes, rowsPerPage }) => {
+      fc.property(fc.array(row, { maxLength: 40 }), frame, (fillers, { title, notes }) => {
         const rows = fillers.map((words, index) => ownWords(`[${index}] ${words}`))
         const words = (size: number) => ownWords('n'.repeat(size))
-        const listing: Listing = { title: words(title), rows, empty: mrkdwn`None.`, notes: notes.map(words), rowsPerPage }
+        const listing: Listing = { title: words(title), rows, empty: mrkdwn`None.`, notes: notes.map(words) }
 
         const shown: string[] = []
         for (let page = 0, pages = 1; page < pages; page += 1) {
