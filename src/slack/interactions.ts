@@ -37,7 +37,6 @@ export function inEachLayout(answer: Answerable, change: (message: Message) => M
 export interface Answer {
   /** Posts a new message. `isWhole`: the message itself names what it is about. */
   ephemeral(message: Answerable, options?: { isWhole?: boolean }): Promise<void>
-  /** Replaces the message that they clicked, for example a page of a list. */
   replace(message: Answerable): Promise<void>
   /** Names what the click is about. Every new message from now on begins with it, because it appears far from the message that was clicked. */
   about(subject: Mrkdwn): void

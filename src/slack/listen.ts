@@ -86,7 +86,6 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
   }
 }
 
-/** Listener of commands, buttons and shortcuts: runs the handler, or opens its form. */
 async function handle<Given extends SlashCommand | Click | Shortcut>(
   app: App,
   interaction: Interaction<Given>,

@@ -97,7 +97,6 @@ export function radioButtons(actionId: string, options: PlainTextOption[], chose
   return { type: 'radio_buttons', action_id: actionId, options, initial_option: chosen }
 }
 
-/** Only the first 10 are shown. */
 export function checkboxes(actionId: string, options: PlainTextOption[], ticked: PlainTextOption[]): Checkboxes {
   return { type: 'checkboxes', action_id: actionId, options, ...(ticked.length > 0 && { initial_options: ticked }) }
 }

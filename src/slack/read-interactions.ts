@@ -35,7 +35,6 @@ export interface Interaction<Given = unknown> {
   at: string
   origin: Origin
   given: Given
-  /** Set if it is a click. */
   pressed?: Pick<Click, 'actionId' | 'value'>
   answer?: TrackedAnswer
   /** Whether it is delivered for the first time. Slack can deliver it twice, and somebody can replay a recorded request. */
@@ -107,7 +106,6 @@ function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; 
   }
 }
 
-/** The answer to a command replaces these words. */
 const slowWords = mrkdwn`Slower than usual. The result follows.`
 
 /** These words must stay true below the result, because an ephemeral message after a click can't be changed or deleted. */
@@ -213,7 +211,6 @@ export interface SubmissionInteraction extends Interaction<Submission> {
   reply: (outcome: Outcome) => Promise<void>
 }
 
-/** Stands in a form until the result replaces it. */
 const interimWords = mrkdwn`Still working. The result will appear here.`
 
 const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`

@@ -109,7 +109,6 @@ async function askAccount({ account }: App): Promise<Answer> {
   }
 }
 
-/** A limit is no problem. */
 function isProblem({ status }: Answer): boolean {
   return status !== 200 && status !== 429
 }
