@@ -47,8 +47,6 @@ export function rightsListing(
   const channel = channelMention(channelId)
   const notInvited = mrkdwn`:warning: Lockkeeper isn't in ${channel}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
   return {
-    // Where nobody may request anything, it makes no difference.
-    warning: hasBot === false && kinds.some(({ request }) => request.allowed) ? notInvited : undefined,
     title: mrkdwn`What you may request and approve here`,
     ...itemRows(together(kinds.flatMap((rights) => rightsIn(rights, labelOf))), {
       columns,
@@ -56,6 +54,8 @@ export function rightsListing(
     }),
     empty: mrkdwn`Nothing can be requested here.`,
     notes: [
+      // Where nobody may request anything, it makes no difference.
+      ...(hasBot === false && kinds.some(({ request }) => request.allowed) ? [notInvited] : []),
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channel}.`,
       ...freezes.filter(({ from, to }) => from <= now + longestAheadMs && now < to).map((freeze) => freezeWords(freeze, now)),
     ],

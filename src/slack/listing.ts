@@ -26,8 +26,6 @@ export interface Listing {
   rows: Mrkdwn[]
   /** Stands in place of the title and the rows if there are no rows. */
   empty: Mrkdwn
-  /** Stands above the rows, on every page: what keeps them from being true here. */
-  warning?: Mrkdwn
   notes?: Mrkdwn[]
   /** The same rows as a table. `itemRows` makes both from one description. */
   table?: Table
@@ -67,26 +65,24 @@ export function listAnswer(listing: Listing, at: ListPlace): Answerable {
   return layouts.reduceRight<Answerable>((instead, table) => (table ? { table, instead } : instead), listingMessage(listing, at))
 }
 
-function tableMessage({ title, warning, rows, notes = [], table, chart, isOld, choices }: Listing, at: ListPlace): Message | undefined {
+function tableMessage({ title, rows, notes = [], table, chart, isOld, choices }: Listing, at: ListPlace): Message | undefined {
   const block = table && dataTable(toPlainText(title), table)
   if (!block) return undefined
-  const above = warning ? [warning] : []
   const blocks = [
-    ...above.flatMap(wholeSection),
     block,
     ...(chart ? [chart] : []),
     ...choicesBlocks(choices, at.name),
     ...context(notes),
     ...pageButtons(at, { page: 0, pages: 1, isOld }),
   ]
-  const text = joinMrkdwn([...above, mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
+  const text = joinMrkdwn([mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
   const fits = charactersIn(blocks) <= mostCharacters && text.length <= mostTableText
   return fits ? { text, blocks: fitBlocks(blocks, 'message') } : undefined
 }
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
 export function listingMessage(
-  { title, warning, rows, empty, notes = [], isOld, choices }: Listing,
+  { title, rows, empty, notes = [], isOld, choices }: Listing,
   at: ListPlace,
 ): Message {
   const pages = paginate(rows.length > 0 ? rows : [empty])
@@ -95,7 +91,7 @@ export function listingMessage(
   const start = pages.slice(0, page).flat().length
   const heading = mrkdwn`*${title}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
   return message([
-    ...[...(warning ? [warning] : []), ...(rows.length > 0 ? [heading] : []), ...lines].flatMap(wholeSection),
+    ...[...(rows.length > 0 ? [heading] : []), ...lines].flatMap(wholeSection),
     ...context(notes),
     ...choicesBlocks(choices, at.name, start, start + lines.length),
     ...pageButtons(at, { page, pages: pages.length, isOld }),

@@ -28,9 +28,8 @@ const barsIn = (chart: unknown) => {
 }
 
 /** A list in words, as a person reads it. */
-export const shown = ({ warning, title, rows, empty, notes = [], chart, choices }: Listing) =>
+export const shown = ({ title, rows, empty, notes = [], chart, choices }: Listing) =>
   [
-    ...(warning ? [warning] : []),
     rows.length > 0 ? `*${title}*` : empty,
     ...rows,
     ...(chart && rows.length > 0 ? [barsIn(chart)] : []),

@@ -112,9 +112,9 @@ test('rights as people see them', async () => {
   ])
 })
 
-test('begin with Lockkeeper not being there only if that keeps somebody from requesting', async () => {
-  expect((await rightsUnder([move], { hasBot: async () => 'unknown' })).warning).toBeUndefined()
-  expect((await rightsUnder([], { hasBot: async () => false })).warning).toBeUndefined()
+test('say that Lockkeeper is not there only if that keeps somebody from requesting', async () => {
+  expect((await rightsUnder([move], { hasBot: async () => 'unknown' })).notes).toHaveLength(1)
+  expect((await rightsUnder([], { hasBot: async () => false })).notes).toHaveLength(1)
 })
 
 test('start with a short answer, because a phone cuts off later columns', async () => {

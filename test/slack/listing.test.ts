@@ -46,16 +46,6 @@ describe('a list', () => {
     `)
   })
 
-  it('begins with what keeps it from being true, above its table too', () => {
-    const warned: Listing = { ...addresses(2), warning: mrkdwn`Nothing can be moved.`, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
-    const shown = listAnswer(warned, at)
-
-    expect(readable(listingMessage(warned, at)).split('\n')[0]).toBe('Nothing can be moved.')
-    const { table } = 'table' in shown ? shown : { table: undefined }
-    expect(table?.blocks.map(({ type }) => type)).toEqual(['section', 'data_table'])
-    expect(table?.text.split('\n')[0]).toBe('Nothing can be moved.')
-  })
-
   it('with a chart comes without it where Slack takes no charts, and as text where it takes no tables', () => {
     const chart = timesChart('How long moves take', [1_000])
     const listing: Listing = { ...addresses(2), chart, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
