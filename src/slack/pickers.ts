@@ -15,11 +15,7 @@ export interface Candidate {
   description?: string | undefined
   /** Words that find it, in addition to the texts that are shown. */
   terms: (string | undefined)[]
-  /** All that is searched, made once for all keystrokes. */
-  searched?: string
 }
-
-const searchedIn = ({ text, description, value, terms }: Candidate) => searchText([text, description, value, ...terms])
 
 const candidatesByList = new WeakMap<unknown[], Map<unknown, Candidate>>()
 
@@ -27,10 +23,7 @@ const candidatesByList = new WeakMap<unknown[], Map<unknown, Candidate>>()
 export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): Map<T, Candidate> {
   const kept = candidatesByList.get(all) as Map<T, Candidate> | undefined
   if (kept) return kept
-  const made = all.map((item): [T, Candidate] => {
-    const candidate = toCandidate(item)
-    return [item, { ...candidate, searched: searchedIn(candidate) }]
-  })
+  const made = all.map((item) => [item, toCandidate(item)] as const)
   const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
   candidatesByList.set(all, candidates)
   return candidates
@@ -40,9 +33,9 @@ export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): 
 export function offer(candidates: Candidate[], typed: string, { old, cut }: Missing = {}): Choices {
   const words = typed.toLowerCase().split(/\s+/)
   if (words.length > mostWords) return noticeOptions(`Too many words: use up to ${mostWords}.`)
-  const fits = candidates.filter(({ value, searched, ...others }) => {
-    const text = searched ?? searchedIn({ value, ...others })
-    return value.length <= longestOptionValue && words.every((word) => text.includes(word))
+  const fits = candidates.filter(({ value, text, description, terms }) => {
+    const searched = searchText([text, description, value, ...terms])
+    return value.length <= longestOptionValue && words.every((word) => searched.includes(word))
   })
   const age = old && `As of ${formatDuration(old.agoMs)} ago.`
   if (fits.length === 0 && age) return noticeOptions(`Nothing matches. ${age}`)
