@@ -77,44 +77,33 @@ function notStored({ is }: RedisHealth): string | undefined {
   return is === 'refuses-writes' ? 'Redis refuses writes' : undefined
 }
 
-/** The outcome of a read. `key`: the one that the account API rejects. */
-interface Answer {
-  status: number | 'unreachable' | 'contract'
-  key?: string | undefined
-}
-
 /** Each process asks for itself, and knows how its own calls ended. */
 function createAccountCheck(app: App): Check {
   const ask = atMostEvery(accountEveryMs, () => askAccount(app))
 
   return async () => {
-    const answer = await ask().catch(() => undefined)
-    if (answer && isProblem(answer)) throw new Error(accountProblem(answer))
+    const asked = await ask().catch(() => undefined)
     const status = app.metrics.failing('account-api')
-    if (status !== undefined) throw new Error(accountProblem({ status }))
-    return answer ? undefined : 'Not checked: no read was free'
+    const problem = asked?.problem ?? (status === undefined ? undefined : accountProblem(status))
+    if (problem !== undefined) throw new Error(problem)
+    return asked ? undefined : 'Not checked: no read was free'
   }
 }
 
-/** Throws an AccountLimitError if no read was free: then the account API was not asked. */
-async function askAccount({ account }: App): Promise<Answer> {
+/** A limit is no problem. Throws an AccountLimitError if no read was free: then the account API was not asked. */
+async function askAccount({ account }: App): Promise<{ problem?: string }> {
   try {
     await inLane('background', () => account.apiKeys.list({ signal: AbortSignal.timeout(1_500), tries: 1 }))
-    return { status: 200 }
+    return {}
   } catch (error) {
     if (error instanceof AccountLimitError && !error.answered) throw error
-    if (error instanceof AccountLimitError) return { status: 429 }
-    if (error instanceof ApiError) return { status: error.status, key: isKeyRefused(error) ? error.key : undefined }
-    return { status: error instanceof ApiContractError ? 'contract' : 'unreachable' }
+    if (error instanceof AccountLimitError) return {}
+    if (!(error instanceof ApiError)) return { problem: accountProblem(error instanceof ApiContractError ? 'contract' : 'unreachable') }
+    return { problem: isKeyRefused(error) ? `The account API rejects ${error.key} (${error.status})` : accountProblem(error.status) }
   }
 }
 
-function isProblem({ status }: Answer): boolean {
-  return status !== 200 && status !== 429
-}
-
-function accountProblem({ status, key }: { status: number | string; key?: string | undefined }): string {
-  if (key !== undefined) return `The account API rejects ${key} (${status})`
+function accountProblem(status: number | string): string {
   if (status === 'contract') return 'The account API returned something unreadable'
   return status === 'unreachable' ? "The account API isn't responding" : `The account API returned an error (${status})`
 }
