@@ -37,7 +37,7 @@ import { mostCheckboxes } from '../slack/fit.ts'
 import { oldNotes } from '../slack/listing.ts'
 import { checkboxes, preset } from '../slack/pickers.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, phraseWords } from '../slack/text.ts'
-import { readPairWithCommas } from '../slack/typed-words.ts'
+import { readPair } from '../slack/typed-words.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
 const sources: Thing<Server> = {
@@ -109,7 +109,7 @@ export const evacuateServer = changeFeature({
     details: mrkdwn`One request and one approval for all addresses that the server has, up to 50. Both servers by hostname or id, in the same project and site. Leave the target out to choose the addresses in a form. ${code('to')} between the two is fine.`,
     examples: ['web-1 web-2', 'web-1 to web-2', 'web-1'],
     /** One with too many words counts as complete, so that it is refused. */
-    isComplete: (args) => readPairWithCommas(args).second !== undefined,
+    isComplete: (args) => readPair(args).second !== undefined,
     button: 'Evacuate',
     shortcut: 'evacuate-server',
   },
@@ -136,7 +136,7 @@ export const evacuateServer = changeFeature({
 })
 
 async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<EvacuationInput>> {
-  return findNamed(app, ...requirePair(call, 'evacuate', ['server', 'target'], readPairWithCommas(call.args)), signal)
+  return findNamed(app, ...requirePair(call, 'evacuate', ['server', 'target'], readPair(call.args)), signal)
 }
 
 async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<EvacuationInput>> {

@@ -9,7 +9,7 @@ import { moveChange, moveKind, serversMeant } from '../moves/move-change.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { preset } from '../slack/pickers.ts'
 import { code, mrkdwn } from '../slack/text.ts'
-import { readPairWithCommas } from '../slack/typed-words.ts'
+import { readPair } from '../slack/typed-words.ts'
 
 export const moveForm: Form<MoveInput, MoveFacts> = {
   callbackId: 'move-elastic-ip',
@@ -50,7 +50,7 @@ export const moveElasticIp = changeFeature({
     details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. An incomplete command opens a form.`,
     examples: ['203.0.113.10 web-2', '203.0.113.10'],
     /** One with too many words counts as complete, so that it is refused. */
-    isComplete: (args) => readPairWithCommas(args).second !== undefined,
+    isComplete: (args) => readPair(args).second !== undefined,
     button: 'Move IP',
     shortcut: 'move-elastic-ip',
   },
@@ -67,7 +67,7 @@ export const moveElasticIp = changeFeature({
 })
 
 export async function readCommand(app: App, call: CommandCall, signal: AbortSignal): Promise<Named<MoveInput>> {
-  return findNamed(app, ...requirePair(call, 'ip move', ['elastic ip', 'server'], readPairWithCommas(call.args)), signal)
+  return findNamed(app, ...requirePair(call, 'ip move', ['elastic ip', 'server'], readPair(call.args)), signal)
 }
 
 async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<MoveInput>> {

@@ -53,11 +53,6 @@ export function readPair(words: string[]): Pair {
   return { first, second, rest }
 }
 
-/** Names of servers and addresses contain no comma, so a comma without a space separates them too. */
-export function readPairWithCommas(words: string[]): Pair {
-  return readPair(words.flatMap((word) => word.split(',')).filter((word) => word !== ''))
-}
-
 /** Matches mentions as Slack sends them: `<@U0ADA00001|ada>`, `<#C0OPS00001|ops>`, `<!subteam^S0ONCALL01|@oncall>`, `<!here>`. */
 const mentions = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
 

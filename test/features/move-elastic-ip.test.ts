@@ -7,7 +7,6 @@ import { offerChoices } from '../../src/kit/form.ts'
 import { checkMove } from '../../src/moves/move.ts'
 import { describeMove } from '../../src/moves/move-change.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
-import { readPairWithCommas } from '../../src/slack/typed-words.ts'
 import { ashburn, billing, elasticIpFor, frankfurt, ids as knownIds, serverFor } from '../domain/account-objects.ts'
 import { fakeApp } from '../fake-app.ts'
 
@@ -38,21 +37,6 @@ describe('the description of a move', () => {
     expect(phraseText(describeMove(unread).title)).toBe(`Move ${knownIds.elasticIp} → ${knownIds.web2}`)
     expect(describeMove(unread).facts).toContainEqual({ label: 'From', value: ['unknown'] })
   })
-})
-
-const ip = '203.0.113.11'
-
-test.each([
-  [`${ip} web-1`, [ip, 'web-1', []]],
-  [`${ip} to web-1`, [ip, 'web-1', []]],
-  [`${ip},web-1`, [ip, 'web-1', []]],
-  [`${ip} to`, [ip, undefined, []]],
-  [`${ip} web-1 now please`, [ip, 'web-1', ['now', 'please']]],
-  [`${ip} from web-3 to web-1`, [ip, 'from', ['web-3', 'to', 'web-1']]],
-])('a move is read with or without words between, and words that are too many are not dropped: %s', (text, expected) => {
-  const { first, second, rest } = readPairWithCommas(text.split(' '))
-
-  expect([first, second, rest]).toEqual(expected)
 })
 
 test('a server is the one in the project of the Elastic IP; otherwise all of its name are', async () => {
