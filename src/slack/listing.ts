@@ -81,10 +81,7 @@ function tableMessage({ title, rows, notes = [], table, chart, isOld, choices }:
 }
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
-export function listingMessage(
-  { title, rows, empty, notes = [], isOld, choices }: Listing,
-  at: ListPlace,
-): Message {
+export function listingMessage({ title, rows, empty, notes = [], isOld, choices }: Listing, at: ListPlace): Message {
   const pages = paginate(rows.length > 0 ? rows : [empty])
   const page = Math.min(at.page, pages.length - 1)
   const lines = pages[page] ?? []

@@ -182,8 +182,7 @@ function createLookup<Found>(read: (id: string) => Promise<Found>, now: () => nu
   const known = (id: string, maxAge: number): Found | undefined => ifYoung(cached.get(id), maxAge)
 
   /** Returns the answer of a read that began within the last `maxAge`, or else of a new one (always with 0). */
-  const find = (id: string, maxAge: number): Found | Promise<Found> =>
-    known(id, maxAge) ?? ifYoung(underway.get(id), maxAge) ?? begin(id)
+  const find = (id: string, maxAge: number): Found | Promise<Found> => known(id, maxAge) ?? ifYoung(underway.get(id), maxAge) ?? begin(id)
 
   /** Returns the answer of a read that begins after this call. All who call while a read is under way share the next one. */
   function findNew(id: string): Promise<Found> {

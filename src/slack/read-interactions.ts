@@ -11,15 +11,15 @@ import { commandOf, notice, noticeView } from './blocks.ts'
 import { type Command, longestCommand } from './commands.ts'
 import { outdatedButton, Refusal } from './errors.ts'
 import { fit } from './fit.ts'
-import {
-  type Choices,
-  type Click,
-  type ClickedView,
-  type InteractionHandlers,
-  type OptionsQuery,
-  type Shortcut,
-  type Submission,
-  type SubmissionAnswer,
+import type {
+  Choices,
+  Click,
+  ClickedView,
+  InteractionHandlers,
+  OptionsQuery,
+  Shortcut,
+  Submission,
+  SubmissionAnswer,
 } from './interactions.ts'
 import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } from './payloads.ts'
 import { noticeOptions } from './pickers.ts'

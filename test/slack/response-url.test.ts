@@ -21,7 +21,10 @@ it.each([
 })
 
 it('a response URL that does not answer', async () => {
-  const respond = createResponder({ allowedOrigins: ['https://hooks.slack.com'], fetch: () => Promise.reject(new TypeError('fetch failed')) })
+  const respond = createResponder({
+    allowedOrigins: ['https://hooks.slack.com'],
+    fetch: () => Promise.reject(new TypeError('fetch failed')),
+  })
 
   const answered = await respond('https://hooks.slack.com/commands/T0/1/x', { text: 'hello', blocks: [] })
   expect(answered).toEqual({ is: 'unknown', problem: 'no answer' })
