@@ -287,6 +287,7 @@ export const errorCodes = [
   'queue-failed',
   'reads-share-spent',
   'redis-not-responding',
+  'signing-keys-differ',
   'slack-library',
   'slack-listener-failed',
   'slack-token-rejected',

@@ -78,12 +78,18 @@ export function createKeyring(secrets: readonly [Secret, ...Secret[]], { purpose
     return orForged(() => (timingSafeEqual(macOf(subkey, content), Buffer.from(mac, 'base64url')) ? 'genuine' : 'forged'))
   }
 
+  const keyId = signing.id
+
+  function knows(id: string): boolean {
+    return subkeys.some((each) => each.id === id)
+  }
+
   /** What a name has room for: 64 bits with each key, as hexadecimal digits. The first one is of the key that signs. */
   function shortMacs(content: unknown): string[] {
     return subkeys.map((each) => macOf(each, content).toString('hex', 0, 8))
   }
 
-  return { sign, verify, shortMacs }
+  return { sign, verify, keyId, knows, shortMacs }
 }
 export type Keyring = ReturnType<typeof createKeyring>
 

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { Keyring } from '../domain/signing.ts'
+import { guardStore, type Redis } from './connect.ts'
+import type { Keys } from './key-names.ts'
 
 const Head = z.object({ at: z.number(), digest: z.string(), signature: z.string() })
 
@@ -57,4 +59,10 @@ function parseHead(text: string): z.infer<typeof Head> | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Whether the process that started last signs with a key that this one lacks: it then trusts no request of the other. */
+export async function markSigningKey(redis: Redis, keys: Keys, { keyId, knows }: Pick<Keyring, 'keyId' | 'knows'>): Promise<boolean> {
+  const before = await guardStore(() => redis.set(keys.signingKeyMark, keyId, 'GET'))
+  return before !== null && !knows(before)
 }

@@ -5,6 +5,7 @@ import type { Change } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
+import { createKeyring } from '../domain/signing.ts'
 import { createFeatures, type Feature } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
@@ -16,6 +17,7 @@ import { notifyOperators } from '../outbox/notices.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { sweepOutbox } from '../outbox/outbox.ts'
 import { clockAheadOfRedisMs, readRedisMemory } from '../redis/connections.ts'
+import { markSigningKey } from '../redis/signed-list.ts'
 import { createBundles } from '../requests/bundle.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
 import { isFrozenAt } from '../requests/freeze.ts'
@@ -146,15 +148,19 @@ export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], po
 }
 
 async function reachRedis(app: App, dataLossMark: Watch): Promise<void> {
-  const { connections } = app
+  const { connections, config, keys, log } = app
   await connections.reach()
   // Report a rejected or unsuitable key right after the start. It does not stop the start, because moves in flight wait for a valid key.
   void checkKeys(app).catch((error: unknown) => onApiError(app, error))
   try {
     await dataLossMark.check()
+    const keyring = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
+    if (!(await markSigningKey(connections.patient, keys, keyring))) return
   } catch (error) {
     throw error instanceof StoreUnavailableError ? connections.startProblem(error) : error
   }
+  const text = 'The process that started last with this REDIS_PREFIX signs with a key that this process does not have'
+  log.warn({ code: 'signing-keys-differ' }, text)
 }
 
 async function checkKeys(app: App): Promise<void> {
