@@ -241,6 +241,7 @@ function nameParts(v: Variables) {
       apiUrl: v.SLACK_API_URL,
       host: v.HOST,
       port: v.PORT,
+      trustedProxies: v.TRUSTED_PROXIES ?? [],
     },
     infra: {
       url: v.INFRA_API_URL,

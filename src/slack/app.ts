@@ -34,7 +34,7 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 
 /** Creates Bolt's app for either transport, without listeners, and the function that starts it. `identity` was read from Slack before. */
 export function createBolt(app: App, { botId, botUserId, teamId }: Identity, assistant?: Parameters<typeof httpReceiver>[0]['assistant']) {
-  const { botToken, signingSecret, appToken, apiUrl, host, port } = app.config.slack
+  const { botToken, signingSecret, appToken, apiUrl, host, port, trustedProxies } = app.config.slack
   const { logger, onCall } = app.slack
   const refused = Promise.withResolvers<never>()
   // Slack may refuse a connection after the start, when nothing awaits this promise. An unhandled rejection would end the process.
@@ -49,6 +49,7 @@ export function createBolt(app: App, { botId, botUserId, teamId }: Identity, ass
     ? socketReceiver(appToken, clientOptions, logger)
     : httpReceiver({
         signingSecret: signingSecret?.reveal() ?? '',
+        trustedProxies,
         logger,
         teamId,
         onRefused(reason) {

@@ -6,6 +6,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http'
+import { BlockList, isIPv6 } from 'node:net'
 import { type App as Bolt, isValidSlackRequest, type Logger, type Receiver } from '@slack/bolt'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createRepeats } from '../domain/repeats.ts'
@@ -19,6 +20,8 @@ const stopWithinMs = 3_000
 interface HttpSettings {
   signingSecret: string
   logger: Logger
+  /** IP addresses, or ranges such as 10.0.0.0/8, whose connections carry the requests of many. */
+  trustedProxies: readonly string[]
   /** The id of the workspace. Undefined for an app of a whole organisation. */
   teamId?: string
   onRefused: (reason: RefusalReason) => void
@@ -36,13 +39,14 @@ export interface AssistantRequest {
 const mostConnections = 1_000
 
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
-export function httpReceiver({ signingSecret, logger, teamId = '', onRefused, assistant }: HttpSettings): Receiver {
+export function httpReceiver({ signingSecret, logger, trustedProxies, teamId = '', onRefused, assistant }: HttpSettings): Receiver {
   const refusals = createRefusalLog<RefusalReason>(logger)
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
   const server = createServer(serverLimits, (request, response) => {
     take(request, response).catch((error: Error) => logger.error(error))
   })
   server.maxConnections = mostConnections
+  const judge = createConnectionJudge(trustedProxies)
   let bolt: Bolt | undefined
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -89,11 +93,14 @@ export function httpReceiver({ signingSecret, logger, teamId = '', onRefused, as
     endAfterBody(response)
   }
 
-  /** Ends the connection. Otherwise somebody could hold all of them with unsigned requests, and keep Slack out. */
+  /** Answers a request without a valid signature, and ends its connection unless a trusted proxy sent it. */
   function answerUnsigned(response: ServerResponse, status: number, reason?: RefusalReason): void {
     if (reason) refused(reason)
-    response.writeHead(status, { 'content-length': 0, connection: 'close' })
-    if (mustEnd(response.req)) response.end()
+    const { req: request } = response
+    const connection = judge(request.socket.remoteAddress)
+    if (connection !== 'kept' || mustEnd(request)) response.setHeader('connection', 'close')
+    response.writeHead(connection === 'limited' ? 429 : status, { 'content-length': 0 })
+    if (mustEnd(request)) response.end()
     else endAfterBody(response)
   }
 
@@ -210,6 +217,38 @@ function readContent(headers: IncomingHttpHeaders, text: string): { body: Record
   } catch {
     return undefined
   }
+}
+
+/** An address in `trustedProxies` may send this many unsigned requests in a second over kept connections: probes, and what scanners send. */
+const unsignedPerSecond = 20
+
+/** If all were kept, somebody could hold all connections with unsigned requests, and keep Slack out. `limited`: a trusted proxy sends too many. */
+function createConnectionJudge(trustedProxies: readonly string[]): (address: string | undefined) => 'kept' | 'ended' | 'limited' {
+  const trusted = blockListOf(trustedProxies)
+  /** How many unsigned requests each trusted address has sent within this second. */
+  const counts = new Map<string, number>()
+  let second = 0
+
+  return (address) => {
+    if (address === undefined || !trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return 'ended'
+    const now = Math.floor(performance.now() / 1_000)
+    if (now !== second) counts.clear()
+    second = now
+    const count = (counts.get(address) ?? 0) + 1
+    counts.set(address, count)
+    return count > unsignedPerSecond ? 'limited' : 'kept'
+  }
+}
+
+/** `BlockList` also finds an IPv4 address that is written as an IPv6 one, as on a server that listens on `::`. */
+function blockListOf(proxies: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const proxy of proxies) {
+    const [address = '', prefix] = proxy.split('/')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    list.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family)
+  }
+  return list
 }
 
 /** The first one at once, those that follow in one line a minute: anybody can send requests to a port, and a line for each fills the log. */
