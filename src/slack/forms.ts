@@ -5,9 +5,10 @@ import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import { withinOr } from '../domain/within.ts'
 import { button, input, longestStart, modal, noticeView, problemBlocks } from './blocks.ts'
 import type { Command, Need } from './commands.ts'
-import { Refusal, toUserWords } from './errors.ts'
+import { outdatedButton, Refusal, toUserWords } from './errors.ts'
 import type { Click, FormHandler, InteractionHandlers, Shortcut, SlashCommand, Submission, SubmissionAnswer } from './interactions.ts'
-import { type Metadata, readMetadata, writeMetadata } from './payloads.ts'
+import { PageButton } from './listing.ts'
+import { type Metadata, readJson, readMetadata, writeMetadata } from './payloads.ts'
 import { cleanText, code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
 
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
@@ -40,7 +41,10 @@ async function allow(app: App, { need, prepare }: Command, origin: Origin): Prom
 export function formOpeners(app: App, commands: Command[]): Pick<InteractionHandlers, 'clicks' | 'shortcuts' | 'submissions'> {
   const opened = commands.filter(isOpened)
   return {
-    clicks: Object.fromEntries(opened.map((command) => [command.button.actionId, opener(app, command)])),
+    clicks: {
+      ...Object.fromEntries(opened.map((command) => [command.button.actionId, opener(app, command)])),
+      [openMeantForm]: meantOpener(app, opened),
+    },
     shortcuts: Object.fromEntries(opened.flatMap((command) => (command.shortcut ? [[command.shortcut, opener(app, command)]] : []))),
     submissions: { [channelFormId]: (submission) => submitChannel(app, opened, submission) },
   }
@@ -59,6 +63,29 @@ function opener(app: App, command: Opened): FormHandler<Click | Shortcut> {
             channelId: 'value' in given ? channelIdIn(given.value) : undefined,
           }),
     allow: ({ origin }) => allow(app, command, origin),
+  }
+}
+
+export const openMeantForm = 'open-meant-form'
+
+/** Opens the form of a command that was mistyped, filled with the words after it. */
+function meantOpener(app: App, opened: Opened[]): FormHandler<Click> {
+  function meant({ value }: Click) {
+    const button = readJson(PageButton, value)
+    const command = opened.find(({ words }) => words === button?.command)
+    if (!button || !command) throw new Refusal(outdatedButton)
+    const because = button.args.findIndex((word) => /^because[,:]?$/i.test(word))
+    const [args, reason] = because < 0 ? [button.args, ''] : [button.args.slice(0, because), button.args.slice(because + 1).join(' ')]
+    return { command, args, reason }
+  }
+  return {
+    // It shows what was named.
+    reads: true,
+    form: (click) => {
+      const { command, args, reason } = meant(click)
+      return command.form(metadataFor(app, command.need, { ...click, reason }), { args, command: click.origin.command })
+    },
+    allow: (click) => allow(app, meant(click).command, click.origin),
   }
 }
 

@@ -44,7 +44,7 @@ export interface ListPlace {
   page: number
 }
 
-export const pageActionIds = { previous: 'page-previous', next: 'page-next', refresh: 'page-refresh' } as const
+export const pageActionIds = { previous: 'page-previous', next: 'page-next', refresh: 'page-refresh', run: 'page-run' } as const
 
 /** The value of a page button. It holds only what a person could type as a command, so a forged value gains nothing. */
 export const PageButton = z.object({

@@ -1,13 +1,16 @@
+import type { Button } from '@slack/web-api'
+import type { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { UnknownName } from '../domain/errors.ts'
 import { freezing } from '../domain/policy.ts'
 import { suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
-import { actionsFor, message, notice, wholeSection } from './blocks.ts'
+import { actionsFor, button, message, notice, wholeSection } from './blocks.ts'
 import { type Command, findCommand, groups, isMistyped, limitWords, type Need } from './commands.ts'
 import { nothingRequested, outdatedButton, Refusal } from './errors.ts'
-import { formButtons, formOf } from './forms.ts'
+import { longestButtonValue } from './fit.ts'
+import { formButtons, formOf, openMeantForm } from './forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './interactions.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from './listing.ts'
 import { readJson } from './payloads.ts'
@@ -42,7 +45,7 @@ export function handlerFor(
     return async ({ origin, answer }) => {
       const isMeant = meantBy(commands, words).length > 0 || commands.some((each) => each.words.startsWith(`${first.toLowerCase()} `))
       const found = isMeant || others.length > 0 ? undefined : await bare(words)
-      await answer.ephemeral(found ?? notice(unknownCommand(commands, words, origin.command)))
+      await answer.ephemeral(found ?? unknownCommand(commands, words, origin.command))
     }
   const { command } = found
   if (found.args.length > 0 && command.usage === '') {
@@ -112,6 +115,13 @@ export function pageButtons(app: App, commands: Command[]): Record<string, Handl
   return Object.fromEntries(Object.values(pageActionIds).map((id) => [id, showPage]))
 }
 
+/** Writes an argument as it can be typed: a mention by its name, and a name with spaces in quotes. */
+function argument(word: string): string {
+  const named = withoutMention(word)
+  const typed = named === word ? word : `${word.startsWith('<#') ? '#' : '@'}${named}`
+  return /\s/.test(typed) || typed === '' ? `"${typed.replaceAll('"', '')}"` : typed
+}
+
 interface HelpFor {
   name: string
   allowed: Need[]
@@ -157,7 +167,7 @@ function notOpen(commands: Command[], { name, allowed }: HelpFor): Mrkdwn[] {
 }
 
 function quoted(words: string[]): Mrkdwn {
-  return code(truncate(words.map(withoutMention).join(' '), 80, 'plain'))
+  return code(truncate(words.map(argument).join(' '), 80, 'plain'))
 }
 
 /** `usage`: how the command is used. `rest`: the words that are too many. */
@@ -190,7 +200,26 @@ function meantBy(commands: Command[], words: string[]): string[] {
   )
 }
 
-function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
+function unknownCommand(commands: Command[], words: string[], name: string): Message {
+  const [meant, ...others] = meantBy(commands, words)
+  const command = others.length > 0 ? undefined : commands.find((each) => each.words === meant)
+  return message([
+    ...wholeSection(unknownWords(commands, words, name)),
+    ...actionsFor(name, 'meant', command ? buttonOf(command, words) : []),
+  ])
+}
+
+/** Runs the command that was meant, if it only reads, or opens its form with what was typed. */
+function buttonOf(command: Command, typed: string[]): Button[] {
+  const [form] = formButtons([command])
+  const own = form ? { text: form.text.text, actionId: openMeantForm } : { text: 'Run it', actionId: pageActionIds.run }
+  if (!form && command.need !== 'read') return []
+  const args = typed.slice(command.words.split(' ').length)
+  const value = JSON.stringify({ version: 1, command: command.words, args, page: 0 } satisfies z.infer<typeof PageButton>)
+  return value.length > longestButtonValue ? [] : [button({ ...own, value })]
+}
+
+function unknownWords(commands: Command[], words: string[], name: string): Mrkdwn {
   const asTyped = (command: string) => code(`${name} ${command}`)
   const first = words[0]?.toLowerCase() ?? ''
   const group = commands.filter((command) => command.words.startsWith(`${first} `))
@@ -224,7 +253,7 @@ async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: st
   const found = findCommand(commands, words)?.command
   const members = commands.filter((command) => command.words.startsWith(`${found?.words ?? first.toLowerCase()} `))
   if (found) return commandHelp(found, members, help)
-  if (members.length === 0) return notice(unknownCommand(commands, words, help.name))
+  if (members.length === 0) return unknownCommand(commands, words, help.name)
   const usable = members.filter(({ need }) => help.allowed.includes(need))
   return withButtons([...linesOf(usable, help.name), ...notOpen(members, help)], usable, help.name)
 }

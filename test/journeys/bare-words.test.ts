@@ -12,6 +12,20 @@ test.each([
   await slack.until(() => ada.topView()?.title === title)
 })
 
+test('a command that was mistyped can be run with one press, and a change opens its form', async () => {
+  const { ada, slack, accountApi } = await startWorld()
+  await ada.command('/infra serverz web-2', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /Did you mean `\/infra servers`\?/), 'Run it')
+  await untilShown(slack, people.ada, /1 of \d+ servers|web-2/)
+  await ada.command('/infra evacuat web-1 because its disk fails', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /Did you mean `\/infra evacuate`\?/), 'Evacuate')
+  const form = await slack.until(() => ada.topView())
+  expect(form.title).toBe('Evacuate a server')
+  expect(JSON.stringify(form)).toMatch(/"initial_option":.*web-1/)
+  expect(JSON.stringify(form)).toContain('"initial_value":"its disk fails"')
+  expect(accountApi.journal.writes()).toEqual([])
+})
+
 test('a word that names nothing is still answered as an unknown command, also while the account does not answer', async () => {
   const { ada, slack, accountApi } = await startWorld()
   await ada.command('/infra no-such-thing', { channel: ops })
