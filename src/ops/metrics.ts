@@ -207,6 +207,10 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
     },
     /** The status of the last call, if it failed. */
     failing: (service: keyof typeof failing) => failingNow(service)?.status,
+    /** A check that another process made for all. Its success says nothing about this process. */
+    checkedElsewhere(service: keyof typeof failing, status: number | string): void {
+      if (isFailed(status)) noteCall(service, status)
+    },
     slackRefused: (reason: string, count = 1) => slackRefused.inc({ reason: reason.replaceAll(' ', '-') }, count),
     machineRequest: (status: number) => machineRequests.inc({ status: String(status) }),
     alert: (outcome: string, count: number) => alerts.inc({ outcome }, count),

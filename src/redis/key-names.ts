@@ -67,9 +67,13 @@ export function createKeys(prefix: string) {
     /** Since when the account API has answered no look at changes under way, in ms since 1970. `unanswered`: after a while, so messages say so. */
     silence: `${tag}:silence`,
     unanswered: `${tag}:unanswered`,
+    /** `found`: what the last check of the account API for `/status` found. `turn`: exists while no other check is due. */
+    accountCheck: { found: `${tag}:account-check`, turn: `${tag}:account-check:turn` },
     lastTick: `${tag}:last-tick`,
     /** The settings with which Redis could lose requests, as the operators were notified of them. */
     redisFaults: `${tag}:redis-faults`,
+    /** Signed by the process that started last. */
+    signingKeyMark: `${tag}:signing-key-mark`,
     /** Never exists. Lockkeeper tries to set it only if it exists, to find out whether Redis takes writes. */
     writeProbe: `${tag}:write-probe`,
     /** The process that looks for the secret that a request has issued, and retracts it. */

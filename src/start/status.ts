@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import { AccountLimitError, ApiContractError, ApiError, isKeyRefused, refusesWrites } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { formatDuration } from '../domain/text.ts'
 import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
+import { guardStore } from '../redis/connect.ts'
 import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
+import { claim } from '../redis/scripts.ts'
 import { checkProgress } from '../requests/worker.ts'
 import { maxOffSeconds } from '../slack/http-receiver.ts'
 
@@ -11,6 +15,9 @@ import { maxOffSeconds } from '../slack/http-receiver.ts'
 // result each time.
 const slackEveryMs = 30_000
 const accountEveryMs = 50_000
+const accountKeptMs = 10 * 60_000
+/** The next try if no read was free. It costs none. */
+const limitedMs = 5_000
 
 /** Sentences for operators, without details of a failed call, which can be secret. */
 export function statusChecks(app: App) {
@@ -47,7 +54,10 @@ export function statusChecks(app: App) {
     clock: whileStored(async () => {
       const aheadMs = await clockAheadOfRedisMs(app)
       if (Math.abs(aheadMs) < clockWrongMs) return
-      throw new Error(`The clock of this machine is ${clockWords(aheadMs)} Redis. Check NTP on both`)
+      const effect = refusesByClock(app)
+        ? `From ${formatDuration(mostOffMs)}, requests from Slack are refused`
+        : 'Deadlines use the clock of Redis'
+      throw new Error(`The clock of this machine is ${clockWords(aheadMs)} Redis. ${effect}. Check NTP on both`)
     }),
   } satisfies Record<string, Check>
 }
@@ -77,16 +87,40 @@ function notStored({ is }: RedisHealth): string | undefined {
   return is === 'refuses-writes' ? 'Redis refuses writes' : undefined
 }
 
-/** Each process asks for itself, and knows how its own calls ended. */
+/** `at`: by Redis' clock. `key`: the one that the account API rejects. */
+const AccountCheck = z.object({
+  at: z.number(),
+  status: z.union([z.number(), z.enum(['unreachable', 'contract'])]),
+  key: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']).optional(),
+})
+type Answer = Omit<z.infer<typeof AccountCheck>, 'at'>
+
+/** Whichever process is asked first asks the account API, for all. Each also knows how its own calls ended. */
 function createAccountCheck(app: App): Check {
-  const ask = atMostEvery(accountEveryMs, () => askAccount(app))
+  const { keys, store, metrics } = app
+  const { found, turn } = keys.accountCheck
+  let notedAt = 0
+  const askForItself = atMostEvery(accountEveryMs, () => askAccount(app))
+
+  async function askForAll(): Promise<void> {
+    const answer = await askAccount(app).catch(() => undefined)
+    if (!answer) return void (await guardStore(() => app.redis.pexpire(turn, limitedMs)))
+    const text = JSON.stringify({ ...answer, at: await store.now() })
+    await guardStore(() => app.redis.set(found, text, 'PX', accountKeptMs))
+  }
 
   return async () => {
-    const asked = await ask().catch(() => undefined)
-    const status = app.metrics.failing('account-api')
-    const problem = asked?.problem ?? (status === undefined ? undefined : accountProblem(status))
-    if (problem !== undefined) throw new Error(problem)
-    return asked ? undefined : 'Not checked: no read was free'
+    if ((await claim(app.redis, turn, { token: randomUUID(), lastsMs: accountEveryMs })) === undefined) await askForAll()
+    const [text, now] = await Promise.all([guardStore(() => app.redis.get(found)), store.now()])
+    const last = text === null ? undefined : AccountCheck.parse(JSON.parse(text))
+    if (last && last.at !== notedAt) metrics.checkedElsewhere('account-api', last.status)
+    notedAt = last?.at ?? 0
+    if (last && isProblem(last)) throw new Error(accountProblem(last))
+    if (metrics.failing('account-api') !== undefined) await askForItself().catch(() => undefined)
+    const status = metrics.failing('account-api')
+    if (status !== undefined) throw new Error(accountProblem({ status }))
+    if (!last) return `Not checked in the last ${formatDuration(accountKeptMs)}`
+    return now - last.at > 60_000 ? `Not checked for ${formatDuration(now - last.at)}` : undefined
   }
 }
 
@@ -103,7 +137,13 @@ async function askAccount({ account }: App): Promise<{ problem?: string }> {
   }
 }
 
-function accountProblem(status: number | string): string {
+/** A limit is no problem. */
+function isProblem({ status }: Answer): boolean {
+  return status !== 200 && status !== 429
+}
+
+function accountProblem({ status, key }: { status: number | string; key?: string }): string {
+  if (key !== undefined) return `The account API rejects ${key} (${status})`
   if (status === 'contract') return 'The account API returned something unreadable'
   return status === 'unreachable' ? "The account API isn't responding" : `The account API returned an error (${status})`
 }

@@ -14,6 +14,7 @@ import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src
 import { clockProblem, statusChecks } from '../../src/start/status.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 /** Creates a status page over these checks, with a fake clock. */
 function arrange(checks: Record<string, Check>) {
@@ -105,22 +106,29 @@ function arrangeApp({
   faults = async () => [],
   refuses,
   account = [],
+  shared = connectTestRedis(),
   slack = async () => {},
   workers = 1,
   aheadMs = 0,
+  appToken,
   isWrong = false,
 }: {
   faults?: () => Promise<RedisFault[]>
   refuses?: string
   account?: (Error | undefined)[]
+  shared?: ReturnType<typeof connectTestRedis>
   slack?: () => Promise<void>
   workers?: number
   aheadMs?: number
+  appToken?: Secret
   isWrong?: boolean
 } = {}) {
+  const { redis, keys } = shared
   const metrics = createMetrics()
   const asked: unknown[] = []
   const app = fakeApp({
+    redis,
+    keys,
     metrics,
     connections: { faults, probeWrites: async () => writeRefusalOf(refuses), problem: () => 'ECONNREFUSED' },
     store: {
@@ -143,11 +151,14 @@ function arrangeApp({
         },
       },
     },
-    config: { redis: { allowVolatile: false, prefix: 'test' }, infra: { key: new Secret('k') } },
+    config: { role: 'all', slack: { appToken }, redis: { allowVolatile: false, prefix: 'test' }, infra: { key: new Secret('k') } },
   })
   const { read } = arrange(statusChecks(app))
   const readAccount = async () => (await read()).body.checks.accountApi
-  return { read, readAccount, metrics, asked }
+  /** As after 50 s: the check is due again. */
+  const due = () => redis.del(keys.accountCheck.turn)
+  const turnMs = () => redis.pttl(keys.accountCheck.turn)
+  return { read, readAccount, due, turnMs, metrics, asked }
 }
 
 test('the status page says what is wrong with Redis or the account, and what nobody knows because of it', async () => {
@@ -168,6 +179,7 @@ test('the status page says what is wrong with Redis or the account, and what nob
     'the account does not answer': account(new ApiUnreachableError(of)),
     'the signing secret is wrong': { isWrong: true },
     'the clock is 40 s behind': { aheadMs: -40_000 },
+    'the clock is 10 minutes ahead, over Socket Mode': { aheadMs: 600_000, appToken: new Secret('xapp-1') },
   }
   const situations = await Promise.all(
     Object.entries(apps).map(async ([name, app]): Promise<[string, string]> => {
@@ -245,35 +257,78 @@ describe('readiness', () => {
 
 describe('the check of the account API', () => {
   const limit = () => new AccountLimitError({ operation: 'x', kind: 'read', waitMs: 900, perMinute: 60, answered: false })
+  const away = () => new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' })
+  const isAway = { ok: false, problem: "The account API isn't responding", since: expect.any(String) }
 
-  test('fails where own calls fail, and says that it was not made if no read is free', async () => {
-    const { readAccount, metrics, asked } = arrangeApp({ account: [limit(), limit()] })
-    expect(await readAccount()).toEqual({ ok: true, note: 'Not checked: no read was free' })
+  function arrangeTwo(first: (Error | undefined)[], second: (Error | undefined)[] = []) {
+    const shared = connectTestRedis()
+    return [arrangeApp({ shared, account: first }), arrangeApp({ shared, account: second })] as const
+  }
 
-    metrics.apiCall('elasticIps.get', 503, 10)
-    expect(await readAccount()).toMatchObject({ ok: false, problem: 'The account API returned an error (503)' })
-    metrics.apiCall('elasticIps.get', 200, 10)
-    expect(await readAccount()).toEqual({ ok: true })
-    expect(asked).toEqual([1, 1, 1])
+  test('is made by the process that is asked first, for all, and is sent once', async () => {
+    const [first, second] = arrangeTwo([away()])
+
+    expect([await first.readAccount(), await second.readAccount(), await first.readAccount()]).toEqual([isAway, isAway, isAway])
+    expect([first.asked, second.asked]).toEqual([[1], []])
+
+    await second.due()
+    expect(await second.readAccount()).toEqual({ ok: true })
+    // Its own last check failed, so it asks once for itself.
+    expect(await first.readAccount()).toEqual({ ok: true })
+    expect([first.asked, second.asked]).toEqual([[1, 1], [1]])
   })
 
-  test('makes an outage visible in the metrics, although nobody uses Lockkeeper', async () => {
-    vi.useFakeTimers({ toFake: ['performance', 'Date'] })
+  test('fails where the own calls fail, although others succeed and no read is free', async () => {
+    const [first, second] = arrangeTwo([], [limit()])
+    expect(await first.readAccount()).toEqual({ ok: true })
+    second.metrics.apiCall('elasticIps.get', 503, 10)
+
+    expect(await second.readAccount()).toMatchObject({ ok: false, problem: 'The account API returned an error (503)' })
+    second.metrics.apiCall('elasticIps.get', 200, 10)
+    expect(await second.readAccount()).toEqual({ ok: true })
+  })
+
+  test('says for how long nothing was checked, because no read was free, and keeps what was found before', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
-    const away = () => new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' })
-    const { readAccount, metrics } = arrangeApp({ account: [away(), away()] })
-    const failing = async () => {
-      const all = await metrics.registry.getMetricsAsJSON()
-      const { values = [] } = all.find(({ name }) => name === 'lockkeeper_calls_failing_seconds') ?? {}
-      return values.find(({ labels }: { labels: { service?: string } }) => labels.service === 'account-api')?.value
+    const { readAccount, due, turnMs } = arrangeApp({ account: [limit(), undefined, limit(), away(), limit()] })
+    const later = async () => {
+      vi.setSystemTime(Date.now() + 61_000)
+      await due()
+      return readAccount()
     }
 
-    await readAccount()
+    expect(await readAccount()).toEqual({ ok: true, note: 'Not checked in the last 10\u00a0min' })
+    expect(await turnMs()).toBeLessThanOrEqual(5_000)
+    expect(await later()).toEqual({ ok: true })
+    expect(await later()).toEqual({ ok: true, note: expect.stringMatching(/^Not checked for 1\u00a0min/) })
+    expect(await later()).toEqual(isAway)
+    expect(await later()).toEqual(isAway)
+  })
+
+  test('makes an outage visible in the metrics of each process, although each checks now and then', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const [first, second] = arrangeTwo([away(), undefined], [away()])
+    const failing = async () => {
+      const values = await Promise.all([first, second].map(async ({ metrics }) => metrics.registry.getMetricsAsJSON()))
+      return values.map(
+        (all) =>
+          all
+            .find(({ name }) => name === 'lockkeeper_calls_failing_seconds')
+            ?.values.find(({ labels }: { labels: { service?: string } }) => labels.service === 'account-api')?.value,
+      )
+    }
+
+    await first.readAccount()
+    await second.readAccount()
     vi.advanceTimersByTime(60_000)
-    await readAccount()
-    expect(await failing()).toBe(60)
+    await second.due()
+    await second.readAccount()
+    await first.readAccount()
+    expect(await failing()).toEqual([60, 60])
     vi.advanceTimersByTime(151_000)
-    expect(await failing()).toBe(0)
+    expect(await failing()).toEqual([0, 0])
   })
 })
 
