@@ -11,6 +11,12 @@ const maxAgeMs = { person: 60_000, freshPerson: 10_000, channel: 60_000, handles
 const membersMaxAgeMs = { decision: 0, request: 15_000, refusal: 60_000 }
 export type MembersFor = keyof typeof membersMaxAgeMs
 
+/**
+ * Slack allows 20 calls of `usergroups.users.list` a minute. The last 8 are left for decisions of people whom the known list shows as members.
+ * Each process counts its own calls: what is refused costs a process one call a minute and group, so several processes stay below the limit, too.
+ */
+const readsBeforeReserve = 12
+
 const membersPerPage = 999
 
 const mostPages = 5
@@ -20,6 +26,9 @@ type SlackChannel = NonNullable<ConversationsInfoResponse['channel']>
 
 /** A read of Slack that fails gives `unknown`, and the rules deny what is unknown. */
 export function createDirectory({ client, now = Date.now }: { client: WebClient; now?: () => number }) {
+  /** When the calls of the last minute that read members of groups began. */
+  let reads: number[] = []
+
   const people = createLookup(async (userId): Promise<{ person: Person; name: string | undefined; zone: string | undefined }> => {
     const { user } = await client.users.info({ user: userId })
     if (user?.id !== userId) throw new Error('users.info answered about somebody else')
@@ -34,6 +43,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   }, now)
 
   const groups = createLookup(async (groupId) => {
+    reads.push(now())
     const { users = [] } = await client.usergroups.users.list({ usergroup: groupId })
     return new Set(users)
   }, now)
@@ -56,13 +66,20 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   }
 
   async function membersOfGroup(groupId: string, purpose: MembersFor): Promise<Set<string> | 'unknown'> {
+    const maxAge = membersMaxAgeMs[purpose]
+    reads = reads.filter((beganAt) => now() - beganAt < 60_000)
+    const isReserveLeft = reads.length >= readsBeforeReserve
+    if (purpose !== 'decision' && isReserveLeft && !groups.share(groupId, maxAge)) return lastKnown(groupId, purpose)
     try {
-      return await (purpose === 'decision' ? groups.findNew(groupId) : groups.find(groupId, membersMaxAgeMs[purpose]))
+      return await (purpose === 'decision' ? groups.findNew(groupId) : groups.find(groupId, maxAge))
     } catch (error) {
-      // Slack allows 20 calls of `usergroups.users.list` a minute.
-      const isLimited = classifySlackFailure(error).is === 'rate-limited'
-      return (isLimited && groups.known(groupId, membersMaxAgeMs.request)) || 'unknown'
+      return classifySlackFailure(error).is === 'rate-limited' ? lastKnown(groupId, purpose) : 'unknown'
     }
+  }
+
+  /** Returns the members of a group that cannot be read now. A list of any age refuses, and shows for whom the reserve is; it allows nothing. */
+  function lastKnown(groupId: string, purpose: MembersFor): Set<string> | 'unknown' {
+    return groups.known(groupId, purpose === 'refusal' ? Number.POSITIVE_INFINITY : membersMaxAgeMs.request) ?? 'unknown'
   }
 
   async function channel(channelId: string): Promise<ChannelStanding> {
@@ -181,8 +198,11 @@ function createLookup<Found>(read: (id: string) => Promise<Found>, now: () => nu
 
   const known = (id: string, maxAge: number): Found | undefined => ifYoung(cached.get(id), maxAge)
 
+  /** Also returns the answer of a read that has not ended. */
+  const share = (id: string, maxAge: number): Found | Promise<Found> | undefined => known(id, maxAge) ?? ifYoung(underway.get(id), maxAge)
+
   /** Returns the answer of a read that began within the last `maxAge`, or else of a new one (always with 0). */
-  const find = (id: string, maxAge: number): Found | Promise<Found> => known(id, maxAge) ?? ifYoung(underway.get(id), maxAge) ?? begin(id)
+  const find = (id: string, maxAge: number): Found | Promise<Found> => share(id, maxAge) ?? begin(id)
 
   /** Returns the answer of a read that begins after this call. All who call while a read is under way share the next one. */
   function findNew(id: string): Promise<Found> {
@@ -214,5 +234,5 @@ function createLookup<Found>(read: (id: string) => Promise<Found>, now: () => nu
     }
   }
 
-  return { known, find, findNew }
+  return { known, share, find, findNew }
 }

@@ -309,6 +309,26 @@ describe('the members of user groups', () => {
 
     expect(await deciding).toEqual(['U0BEN00001'])
   })
+
+  it('are read for decisions alone when 12 of the 20 calls of a minute are spent', async () => {
+    const { directory, groups, calls, pass } = workspace()
+    const ids = Array.from({ length: 13 }, (_, index) => `S${index}`)
+    for (const id of ids) groups.set(id, ['U0BEN00001'])
+    await directory.members(['S12'], 'refusal')
+    pass(60_000)
+    await Promise.all(ids.slice(0, 12).map((id) => directory.members([id], 'request')))
+    groups.set('S12', [])
+    calls.length = 0
+
+    expect(await directory.members(['S12'], 'request')).toEqual(new Map([['S12', 'unknown']]))
+    expect(await directory.members(['S12'], 'refusal')).toEqual(new Map([['S12', new Set(['U0BEN00001'])]]))
+    expect(calls).toEqual([])
+    expect(await directory.members(['S12'], 'decision')).toEqual(new Map([['S12', new Set()]]))
+    pass(60_000)
+    await directory.members(['S12'], 'request')
+
+    expect(calls).toEqual(['S12', 'S12'])
+  })
 })
 
 describe('concurrent callers', () => {
