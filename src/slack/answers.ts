@@ -106,12 +106,19 @@ export function createResponder({ allowedOrigins, named = (sent) => sent, fetch 
         }),
       })
       return resultOf(response.status, await response.text())
-    } catch {
-      return { is: 'unknown', problem: 'no answer' }
+    } catch (error) {
+      return { is: 'unknown', problem: problemOf(error) }
     }
   }
 }
 export type Respond = ReturnType<typeof createResponder>
+
+/** `fetch` fails with a TypeError, whose cause has the code (`ECONNREFUSED`), and after a timeout with a TimeoutError, without one. */
+function problemOf(error: unknown): string {
+  const { name, cause } = error as Error
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : name
+  return /^\w{1,60}$/.test(code) && code !== 'TypeError' ? code : 'no answer'
+}
 
 /** Undocumented: the statuses 200, 400, 404 and 500, with the code as text or JSON (bolt-js, issue 377; node-slack-sdk, issue 1627). */
 function resultOf(status: number, body: string): Done {

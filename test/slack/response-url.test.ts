@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { createResponder } from '../../src/slack/answers.ts'
+import { freePort } from '../sandbox/programs.ts'
 
 it.each([
   [200, 'ok', { is: 'sent' }],
@@ -20,12 +21,19 @@ it.each([
   expect(await respond('https://hooks.slack.com/commands/T0/1/x', { text: 'hello', blocks: [] })).toEqual(expected)
 })
 
-it('a response URL that does not answer', async () => {
-  const respond = createResponder({
-    allowedOrigins: ['https://hooks.slack.com'],
-    fetch: () => Promise.reject(new TypeError('fetch failed')),
-  })
+it.each([
+  [new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) }), 'ECONNREFUSED'],
+  [new TypeError('fetch failed', { cause: new Error('unexpected redirect') }), 'no answer'],
+  [new DOMException('The operation was aborted due to timeout', 'TimeoutError'), 'TimeoutError'],
+])('a response URL that fails with %s has the problem %s', async (error, problem) => {
+  const respond = createResponder({ allowedOrigins: ['https://hooks.slack.com'], fetch: () => Promise.reject(error) })
 
-  const answered = await respond('https://hooks.slack.com/commands/T0/1/x', { text: 'hello', blocks: [] })
-  expect(answered).toEqual({ is: 'unknown', problem: 'no answer' })
+  expect(await respond('https://hooks.slack.com/commands/T0/1/x', { text: 'hello', blocks: [] })).toEqual({ is: 'unknown', problem })
+})
+
+it('a response URL behind a closed port has the problem that Node names', async () => {
+  const origin = `http://127.0.0.1:${await freePort()}`
+  const respond = createResponder({ allowedOrigins: [origin] })
+
+  expect(await respond(`${origin}/x`, { text: 'hello', blocks: [] })).toEqual({ is: 'unknown', problem: 'ECONNREFUSED' })
 })
