@@ -40,7 +40,6 @@ export interface App {
 
   redis: Redis
   keys: Keys
-  /** Both connections, and what is known of them. */
   connections: RedisConnections
 
   account: AccountApi
@@ -58,7 +57,6 @@ export interface App {
     identity: SlackIdentity
     probe: SetupProbe
     naming: Naming
-    /** What Slack's libraries log with. */
     logger: Logger
     onCall: OnSlackCall
     /** Of the last request to this process that named the workspace. */

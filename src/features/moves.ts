@@ -113,7 +113,7 @@ function usualTimes(times: number[]) {
   const most = times.length < 10 ? 'All' : 'Nine in ten'
   return {
     words: mrkdwn`Moves here usually take ${span(median)}. ${most} of the last ${times.length} took at most ${span(nineInTen)}.`,
-    chart: timesChart(`How long the last ${times.length} moves took`, times, nineInTen),
+    chart: timesChart(`How long the last ${times.length} moves took`, times),
   }
 }
 

@@ -3,7 +3,7 @@ import { asFarAsRead } from '../account/resource.ts'
 import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
-import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../slack/listing.ts'
+import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, sitesInList, unlisted } from '../slack/listing.ts'
 import { type Cell, type Columns, type Details, detailsOf, idFact, itemRows } from '../slack/table.ts'
 import { code, containsWords, mrkdwn, searchText } from '../slack/text.ts'
 
@@ -133,7 +133,7 @@ export function planListing(plans: Plan[], typed: string[], missing: Missing = {
     .toSorted((a, b) => perHour(a.price) - perHour(b.price) || inNaturalOrder(a.plan.name, b.plan.name))
   const counted = { one: inStockOnly ? 'plan in stock' : 'plan', many: inStockOnly ? 'plans in stock' : 'plans', words }
   const sites = sitesInList(plans.flatMap(({ regions }) => regions.flatMap(sitesIn)))
-  const none = mrkdwn`${noneFits(plans.length, { one: 'plan', many: 'plans', words: typed })} ${otherWords(typed)}${sites}`
+  const none = mrkdwn`${noneFits(plans.length, { one: 'plan', many: 'plans', words: typed })} Use other words.${sites}`
   const prices = mrkdwn`Prices in ${currency}, the lowest of the sites ${inStockOnly ? 'in stock' : 'shown'}.`
   return {
     title: mrkdwn`${filteredTitle(offers.length, counted)}, cheapest first`,

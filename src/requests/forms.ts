@@ -79,8 +79,6 @@ async function genuine(app: App, { value, origin, answer, at }: Pressed, isThere
 /** *Reject* opens the form that asks for the reason. */
 export function openReject(app: App): FormHandler<Click> {
   return {
-    // The form names what is rejected, so the request is read first.
-    reads: true,
     form: async (click) => {
       const request = await requestOfClick(app, click)
       // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
@@ -157,7 +155,6 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
   }
 
   return {
-    reads: true,
     form: async (click) => {
       const { request, origin } = await opened(click)
       // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form

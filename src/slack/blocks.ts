@@ -57,8 +57,9 @@ export function divider(): KnownBlock {
   return { type: 'divider' }
 }
 
+/** Slack takes 1 to 25 elements. */
 export function actions(elements: (Button | StaticSelect)[], blockId?: string): KnownBlock[] {
-  return divided({ type: 'actions', elements, block_id: blockId })
+  return elements.length === 0 ? [] : [{ type: 'actions', elements, block_id: blockId }]
 }
 
 const commandInBlockId = /^[a-z]+ (\/\S{1,40})/
@@ -78,7 +79,6 @@ export interface ButtonParts {
   actionId: string
   value: string
   style?: 'primary' | 'danger'
-  /** A dialog that Slack shows before it sends the click. */
   confirm?: { title: string; text: Mrkdwn; confirm: string; deny: string } | undefined
 }
 
@@ -187,7 +187,6 @@ function textsIn(element: unknown, show: (text: string) => string): string[] {
 interface ModalParts {
   title: string
   blocks: KnownBlock[]
-  /** Without it the modal can only be read and closed. */
   submit?: string
   close?: string
   callbackId?: string

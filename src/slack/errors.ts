@@ -33,7 +33,6 @@ export class Refusal extends UserError {
   }
 }
 
-/** Answers a button that this version does not know, or whose value it cannot read. */
 export const outdatedButton = mrkdwn`This button is out of date. Run the command again.`
 
 /** An error that kept a change from being requested: its sentence says so. `cause` is for the log and the operators. */

@@ -93,7 +93,7 @@ function firstWithin(blocks: KnownBlock[], characters: number): KnownBlock[] {
   return end === -1 ? blocks : blocks.slice(0, end)
 }
 
-/** Facts that people decide by must not be cut, so what is too long for one block becomes several. Without elements nothing is left. */
+/** Facts that people decide by must not be cut, so what is too long for one block becomes several. */
 export function divided(block: KnownBlock): KnownBlock[] {
   switch (block.type) {
     case 'section': {
@@ -101,21 +101,12 @@ export function divided(block: KnownBlock): KnownBlock[] {
       if (!text || accessory || text.text.length <= 3_000) return [block]
       return splitMrkdwn(text.text, 3_000).map((part) => ({ ...block, text: { ...text, text: part } }))
     }
-    case 'context':
-      return chunks(block.elements, 10).map((elements) => ({ ...block, elements }))
-    case 'actions': {
-      const { block_id: id } = block
-      return chunks(block.elements, 25).map((elements, index) => ({
-        ...block,
-        elements,
-        ...(id && index > 0 ? { block_id: `${id}-${index}` } : {}),
-      }))
+    case 'context': {
+      const { elements } = block
+      const count = Math.ceil(elements.length / 10)
+      return Array.from({ length: count }, (_, index) => ({ ...block, elements: elements.slice(index * 10, (index + 1) * 10) }))
     }
     default:
       return [block]
   }
-}
-
-function chunks<T>(all: T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size))
 }

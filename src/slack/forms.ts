@@ -26,15 +26,13 @@ export function formOf(app: App, command: Command, args: string[]): FormHandler<
   if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
   return {
     form: (slashCommand) => form(metadataFor(app, need, slashCommand), { args, command: slashCommand.origin.command }),
-    // A form that shows what was named opens only after the authorization.
-    ...(args.length > 0 ? { reads: true } : {}),
     allow: ({ origin }) => allow(app, command, origin),
   }
 }
 
 async function allow(app: App, { need, prepare }: Command, origin: Origin): Promise<void> {
   // On the Home tab and in a global shortcut there is no channel yet.
-  if (origin.channelId && need !== 'read') await app.access.gate(origin, need, 'form')
+  if (origin.channelId) await app.access.gate(origin, need, 'form')
   // The pickers say what could not be read.
   prepare?.().catch(() => {})
 }
@@ -160,7 +158,7 @@ async function submitChannel(app: App, opened: Opened[], { metadata, origin, val
   if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
   const there = { ...origin, channelId }
   try {
-    if (command.need !== 'read') await app.access.gate(there, command.need, 'chosen')
+    await app.access.gate(there, command.need, 'chosen')
   } catch (error) {
     const problem = toUserWords(error)
     if (!problem) throw error

@@ -135,7 +135,6 @@ function acknowledge(response: ServerResponse, answer: unknown): void {
 
 export const endpoint = '/slack/events'
 
-/** Where Slack's assistant calls tools, if it may. */
 export const assistantEndpoint = '/slack/mcp'
 
 function isFor(path: string, { url = '' }: Pick<IncomingMessage, 'url'>): boolean {

@@ -37,7 +37,6 @@ export function inEachLayout(answer: Answerable, change: (message: Message) => M
 export interface Answer {
   /** Posts a new message. `isWhole`: the message itself names what it is about. */
   ephemeral(message: Answerable, options?: { isWhole?: boolean }): Promise<void>
-  /** Replaces the message that they clicked, for example a page of a list. */
   replace(message: Answerable): Promise<void>
   /** Names what the click is about. Every new message from now on begins with it, because it appears far from the message that was clicked. */
   about(subject: Mrkdwn): void
@@ -63,7 +62,6 @@ export interface SlashCommand extends Delivery {
 
 /** A shortcut, of a message or from anywhere in Slack. A global one has no channel: its origin's is empty. */
 export interface Shortcut extends Delivery {
-  callbackId: string
   responseUrl: string | undefined
   triggerId: string
   message: ShortcutMessage | undefined
@@ -79,7 +77,6 @@ export interface ShortcutMessage {
 }
 
 export interface Click extends Delivery {
-  answer: Answer
   actionId: string
   responseUrl: string | undefined
   value: string
@@ -108,7 +105,6 @@ export interface Entered {
 
 export interface Submission extends Delivery, Entered {
   callbackId: string
-  viewId: string
   metadata: string
   blocks: unknown[]
 }
@@ -140,11 +136,9 @@ export const notAChoice = 'not-a-choice'
 
 export type Handler<Interaction> = (interaction: Interaction) => Promise<void>
 
-/** A trigger expires after 3 s and works once, so the form may open before `allow` has an answer. A refusal then replaces the form. */
+/** A trigger expires after 3 s and works once, so the form opens before `allow` has an answer. A refusal then replaces the form. */
 export interface FormHandler<Interaction> {
   form(interaction: Interaction): ModalView | Promise<ModalView>
-  /** Set if the form shows data that was read. Such a form opens only after the authorization. */
-  reads?: true
   allow(interaction: Interaction): Promise<void>
   /** Makes the view that replaces the form after `allow`, for reads that take longer than a trigger lasts. Undefined: the form stays. */
   fill?(interaction: Interaction): Promise<ModalView | undefined>

@@ -24,9 +24,6 @@ const interimAfterMs = 2_000
 /** The acknowledgement does not need the result, but those that wait for Redis go out together in one turn, which costs 20 % less CPU. */
 const acknowledgeWithinMs = 100
 
-/** How long a form waits for the authorization. Then it opens anyway, before its trigger expires, and a refusal may replace it. */
-const authorizeFirstMs = 1_500
-
 /** All is answered within 3 s, errors become words, a second delivery is dropped, and nothing happens without an authorization. */
 export function listen(bolt: Bolt, app: App, handlers: Handlers) {
   const underway = new Set<Promise<void>>()
@@ -69,7 +66,7 @@ export function listen(bolt: Bolt, app: App, handlers: Handlers) {
 
 /** Middleware: acknowledges, drops a second delivery, authorizes, and answers in time, also errors and what no listener takes. */
 async function receive(app: App, interaction: Interaction, next: () => Promise<void>): Promise<void> {
-  const { isFirst, origin, at, pressed, opensForm } = interaction
+  const { isFirst, origin, at, pressed } = interaction
   const late = setTimeout(() => {
     interaction.interim().catch((error: unknown) => app.errors.of('slack')(error))
   }, interimAfterMs)
@@ -79,11 +76,7 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
       await interaction.acknowledge()
     }
     if (!(await isFirst)) return await interaction.refuseRepeat?.()
-    const authorized = app.access.authorize(origin, { to: 'read', what: at, pressed })
-    // A refusal is thrown where `authorized` is awaited. Until then it must not count as an unhandled rejection.
-    authorized.catch(() => {})
-    interaction.authorized = authorized
-    await (opensForm ? within(authorizeFirstMs, authorized) : authorized)
+    await app.access.authorize(origin, { to: 'read', what: at, pressed })
     await next()
     if (!interaction.isTaken) await interaction.refuseUnknown()
   } catch (error) {
@@ -93,27 +86,20 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
   }
 }
 
-/** Listener of commands, buttons and shortcuts: runs the handler, or opens its form. */
 async function handle<Given extends SlashCommand | Click | Shortcut>(
   app: App,
   interaction: Interaction<Given>,
   handler: Handler<Given> | FormHandler<Given> | undefined,
 ): Promise<void> {
-  const { given, at, authorized } = interaction
+  const { given, at } = interaction
   if (!handler) return
   interaction.isTaken = true
   if (typeof handler === 'function') return handler(given)
-  const opened = openForm(app, given.triggerId, await handler.form(given), async () => {
-    await authorized
+  await openForm(app, given.triggerId, await handler.form(given), async () => {
     await handler.allow(given)
     // The form itself says that the result follows.
     if (handler.fill) interaction.answer?.elsewhere()
     return handler.fill?.(given).catch((error: unknown) => noticeView(explain(app, error, at)))
-  })
-  await opened.catch(async (error: unknown) => {
-    // If the person may not use the form, the refusal is the better answer, and not that the form failed to open.
-    await authorized
-    throw error
   })
 }
 

@@ -6,7 +6,7 @@ import { actionsFor, button, context, message, wholeSection } from './blocks.ts'
 import { toUserMessage } from './errors.ts'
 import { fitBlocks } from './fit.ts'
 import type { Answerable } from './interactions.ts'
-import { choicesBlocks, dataTable, type ItemChoices, type ItemRows, itemRows, type Table } from './table.ts'
+import { choicesBlocks, dataTable, type ItemChoices, type ItemRows, itemRows, rowsPerPage, type Table } from './table.ts'
 import {
   charactersIn,
   code,
@@ -176,13 +176,9 @@ export function filteredListing<T>(given: FilterParts<T>): Listing {
     isOld: missing.old !== undefined,
     empty:
       words.length > 0 && all.length > 0
-        ? mrkdwn`${noneFits(all.length, given)} ${otherWords(words)}${siteOf ? sitesInList(all.map(siteOf)) : ''}`
+        ? mrkdwn`${noneFits(all.length, given)} Use other words.${siteOf ? sitesInList(all.map(siteOf)) : ''}`
         : none,
   }
-}
-
-export function otherWords(words: string[]): string {
-  return words.length > 1 ? 'Use fewer or other words.' : 'Use another word.'
 }
 
 /** Names the codes of the sites, because a city that matches nothing may have one: ` Sites in this list: ASH, DAL.` Empty without sites. */
@@ -197,7 +193,6 @@ export function unlisted(count: number): Mrkdwn[] {
 }
 
 interface Counted {
-  /** What the items are called: `1 API key`, `3 API keys`. */
   one: string
   many: string
   /** The words of the command. An item is listed if its texts contain all of them. */

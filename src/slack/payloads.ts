@@ -17,12 +17,10 @@ const Metadata = z.object({
   start: z.string().optional(),
   /** The time zone of the person, if it was known when the form opened. */
   zone: z.string().optional(),
-  /** What is required of the reason. */
   reasonTerms: ReasonTerms.omit({ link: true }).optional(),
   undoes: LinkedRequest.optional(),
   repeats: LinkedRequest.optional(),
   title: z.string().optional(),
-  /** What the rule says about the ends of keys. */
   ends: EndsTerms.optional(),
 })
 export type Metadata = z.infer<typeof Metadata>

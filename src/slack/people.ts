@@ -134,8 +134,9 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   async function names(ids: string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>()
     for (const id of ids) {
-      const name = await nameOf(id).catch(() => undefined)
-      if (name) found.set(id, `@${name}`)
+      await Promise.resolve<unknown>(isUserGroup(id) ? handles.find('all', maxAgeMs.handles) : person(id)).catch(() => {})
+      const name = knownName(id)
+      if (name) found.set(id, name)
     }
     return found
   }
@@ -150,12 +151,6 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   function knownZone(userId: string): string | undefined {
     const found = people.known(userId, Number.POSITIVE_INFINITY)?.zone ?? ''
     return isZone(found) ? found : undefined
-  }
-
-  async function nameOf(id: string): Promise<string | undefined> {
-    if (isUserGroup(id)) return (await handles.find('all', maxAgeMs.handles)).get(id)
-    await person(id)
-    return people.known(id, Number.POSITIVE_INFINITY)?.name
   }
 
   /** The name of a person, a user group or a public channel without a call. Undefined if Slack was not asked yet. */

@@ -1,5 +1,5 @@
 import type { Checkboxes, ExternalSelect, PlainTextOption, RadioButtons, StaticSelect } from '@slack/web-api'
-import { AccountLimitError, type Missing } from '../domain/errors.ts'
+import type { Missing } from '../domain/errors.ts'
 import { formatDuration, inNaturalOrder } from '../domain/text.ts'
 import { option } from './blocks.ts'
 import { longestOptionValue } from './fit.ts'
@@ -15,11 +15,7 @@ export interface Candidate {
   description?: string | undefined
   /** Words that find it, in addition to the texts that are shown. */
   terms: (string | undefined)[]
-  /** All that is searched, made once for all keystrokes. */
-  searched?: string
 }
-
-const searchedIn = ({ text, description, value, terms }: Candidate) => searchText([text, description, value, ...terms])
 
 const candidatesByList = new WeakMap<unknown[], Map<unknown, Candidate>>()
 
@@ -27,10 +23,7 @@ const candidatesByList = new WeakMap<unknown[], Map<unknown, Candidate>>()
 export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): Map<T, Candidate> {
   const kept = candidatesByList.get(all) as Map<T, Candidate> | undefined
   if (kept) return kept
-  const made = all.map((item): [T, Candidate] => {
-    const candidate = toCandidate(item)
-    return [item, { ...candidate, searched: searchedIn(candidate) }]
-  })
+  const made = all.map((item) => [item, toCandidate(item)] as const)
   const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
   candidatesByList.set(all, candidates)
   return candidates
@@ -40,43 +33,24 @@ export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): 
 export function offer(candidates: Candidate[], typed: string, { old, cut }: Missing = {}): Choices {
   const words = typed.toLowerCase().split(/\s+/)
   if (words.length > mostWords) return noticeOptions(`Too many words: use up to ${mostWords}.`)
-  const fits = candidates.filter(({ value, searched, ...others }) => {
-    const text = searched ?? searchedIn({ value, ...others })
-    return value.length <= longestOptionValue && words.every((word) => text.includes(word))
+  const fits = candidates.filter(({ value, text, description, terms }) => {
+    const searched = searchText([text, description, value, ...terms])
+    return value.length <= longestOptionValue && words.every((word) => searched.includes(word))
   })
-  if (fits.length === 0 && old) return noticeOptions(`Nothing matches. ${oldWords(old)}`)
+  const age = old && `As of ${formatDuration(old.agoMs)} ago.`
+  if (fits.length === 0 && age) return noticeOptions(`Nothing matches. ${age}`)
   if (fits.length === 0 && cut) return noticeOptions(`${incomplete} Run the command with the id instead of the form.`)
-  const most = fits.length > mostOptions && `First ${mostOptions} of ${fits.length}. Type to narrow it down.`
-  const note = noteOf([old && oldWords(old), cut && incomplete, most])
-  return { options: fits.slice(0, mostOptions).map(option), ...(note === '' || fits.length === 0 ? {} : { note }) }
-}
-
-/** Says how old an earlier list is, in as few words as the label of a group of options has room for. */
-function oldWords({ agoMs, because }: NonNullable<Missing['old']>): string {
-  const as = `As of ${formatDuration(agoMs)} ago.`
-  if (!(because instanceof AccountLimitError)) return as
-  return `${as} ${because.share === undefined ? "The account's" : 'Your'} limit is over in ${formatDuration(because.waitMs)}.`
+  const most = fits.length > mostOptions ? `First ${mostOptions} of ${fits.length}. Type to narrow it down.` : undefined
+  const note = age ?? (cut && incomplete) ?? most
+  return { options: fits.slice(0, mostOptions).map(option), ...(note && fits.length > 0 && { note }) }
 }
 
 const incomplete = 'Incomplete: not all were read.'
 
-/** Joins as many sentences as the label of a group of options has room for, the first ones first. */
-function noteOf(sentences: (string | false | undefined)[]): string {
-  return sentences.reduce<string>((note, sentence) => {
-    if (!sentence) return note
-    const longer = note === '' ? sentence : `${note} ${sentence}`
-    return longer.length <= longestNote ? longer : note
-  }, '')
-}
-
-/** The label of a group of options has up to 75 characters (docs.slack.dev, "Option group object"). */
-export const longestNote = 75
-
-/** Makes the options of a picker that shows only text. What follows the first sentence is small print below it. */
+/** Makes the options of a picker that shows only text. The second sentence is small print below the first. There is no room for more. */
 export function noticeOptions(text: string): Choices {
-  const [first = text, ...rest] = text.split(/(?<=[.!?])\s+/)
-  // Slack's limit for a description is that of a label. A first sentence that is longer is cut off.
-  return { options: [option({ text: first, value: notAChoice, description: noteOf(rest) || rest[0] })] }
+  const [first = text, second] = text.split(/(?<=[.!?])\s+/)
+  return { options: [option({ text: first, value: notAChoice, description: second })] }
 }
 
 /** Whether a value is that of a chosen option. False for an option that is only text, and if there is none. */
@@ -116,7 +90,6 @@ export function radioButtons(actionId: string, options: PlainTextOption[], chose
   return { type: 'radio_buttons', action_id: actionId, options, initial_option: chosen }
 }
 
-/** Only the first 10 are shown. */
 export function checkboxes(actionId: string, options: PlainTextOption[], ticked: PlainTextOption[]): Checkboxes {
   return { type: 'checkboxes', action_id: actionId, options, ...(ticked.length > 0 && { initial_options: ticked }) }
 }

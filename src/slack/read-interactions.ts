@@ -11,16 +11,15 @@ import { commandOf, notice, noticeView } from './blocks.ts'
 import { type Command, longestCommand } from './commands.ts'
 import { outdatedButton, Refusal } from './errors.ts'
 import { fit } from './fit.ts'
-import {
-  type Choices,
-  type Click,
-  type ClickedView,
-  handlerOf,
-  type InteractionHandlers,
-  type OptionsQuery,
-  type Shortcut,
-  type Submission,
-  type SubmissionAnswer,
+import type {
+  Choices,
+  Click,
+  ClickedView,
+  InteractionHandlers,
+  OptionsQuery,
+  Shortcut,
+  Submission,
+  SubmissionAnswer,
 } from './interactions.ts'
 import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } from './payloads.ts'
 import { noticeOptions } from './pickers.ts'
@@ -36,20 +35,16 @@ export interface Interaction<Given = unknown> {
   at: string
   origin: Origin
   given: Given
-  /** Set if it is a click. */
   pressed?: Pick<Click, 'actionId' | 'value'>
   answer?: TrackedAnswer
   /** Whether it is delivered for the first time. Slack can deliver it twice, and somebody can replay a recorded request. */
   isFirst: Promise<boolean>
-  /** Whether it opens a form that shows nothing of the account. A trigger expires after 3 s, so the form may open before the authorization. */
-  opensForm?: boolean
   /** Acknowledges what Slack shows no result of. Forms and pickers are acknowledged with their result. */
   acknowledge?: () => Promise<void>
   interim: () => Promise<void>
   fail: (words: Mrkdwn) => Promise<void>
   refuseRepeat?: () => Promise<void>
   refuseUnknown: () => Promise<void>
-  authorized?: Promise<unknown>
   isTaken?: boolean
 }
 
@@ -61,10 +56,10 @@ export function readInteraction(app: App, handlers: Handlers, { kind, payload }:
     case 'command':
       return readCommand(app, handlers, payload, ack)
     case 'block_actions':
-      return readClick(app, handlers.clicks, payload, ack)
+      return readClick(app, payload, ack)
     case 'shortcut':
     case 'message_action':
-      return readShortcut(app, handlers.shortcuts, payload, ack)
+      return readShortcut(app, payload, ack)
     case 'view_submission':
       return readSubmission(app, payload, ack)
     case 'block_suggestion':
@@ -94,7 +89,7 @@ function deliveryKey(...parts: (string | undefined)[]): string {
 function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; answer: TrackedAnswer }>(
   app: App,
   given: Given,
-  { at, ack, handler, slow = slowWords }: { at: string; ack: Acknowledge<unknown>; handler: unknown; slow?: Mrkdwn },
+  { at, ack, slow = slowWords }: { at: string; ack: Acknowledge<unknown>; slow?: Mrkdwn },
 ) {
   const { answer, origin, deliveryKey } = given
   return {
@@ -103,7 +98,6 @@ function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; 
     given,
     answer,
     isFirst: isFirstDelivery(app, deliveryKey),
-    opensForm: typeof handler === 'object' && handler !== null && !('reads' in handler && handler.reads),
     acknowledge: () => ack(),
     interim: async () => {
       if (!answer.given()) await answer.interim(notice(slow))
@@ -112,7 +106,6 @@ function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; 
   }
 }
 
-/** The answer to a command replaces these words. */
 const slowWords = mrkdwn`Slower than usual. The result follows.`
 
 /** These words must stay true below the result, because an ephemeral message after a click can't be changed or deleted. */
@@ -134,7 +127,7 @@ function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['
   }
   const at = `command ${refused ? 'unknown' : commandNamed(commands, words).name}`
   const handler = refused ? refuseWith(refused) : handlerFor(app, commands, words, bare)
-  return { ...answeredByMessage(app, command, { at, ack, handler }), handler, refuseUnknown: async () => {} }
+  return { ...answeredByMessage(app, command, { at, ack }), handler, refuseUnknown: async () => {} }
 }
 
 /** A change can end with its start, and then with its reason. In other commands, these are ordinary words. */
@@ -154,7 +147,7 @@ function refuseWith(words: Mrkdwn): () => Promise<void> {
   }
 }
 
-function readClick(app: App, clicks: InteractionHandlers['clicks'], payload: Payloads['block_actions'], ack: Acknowledge<unknown>) {
+function readClick(app: App, payload: Payloads['block_actions'], ack: Acknowledge<unknown>) {
   const { user, container, view, trigger_id: triggerId } = payload
   const [{ action_id: actionId, block_id: blockId, action_ts: actionTs, ...action }] = payload.actions
   const responseUrl = payload.response_url ?? readMetadata(view?.private_metadata ?? '')?.responseUrl
@@ -172,8 +165,7 @@ function readClick(app: App, clicks: InteractionHandlers['clicks'], payload: Pay
     view: view && clickedView(app, view),
   }
   const slow = origin.channelId ? slowClickWords : slowWords
-  const handler = handlerOf(clicks, actionId)
-  const answered = answeredByMessage(app, click, { at: `click ${actionId}`, ack, handler, slow })
+  const answered = answeredByMessage(app, click, { at: `click ${actionId}`, ack, slow })
   return { ...answered, pressed: click, refuseUnknown: refuseWith(outdatedButton) }
 }
 
@@ -183,29 +175,25 @@ function clickedView(app: App, { id, private_metadata: metadata, state }: Payloa
     metadata,
     ...enteredIn(state),
     async update(view) {
-      const updated = await app.slack.messenger.updateView(id, view)
-      // The person may have closed the form, or may continue with the old one: every submission is checked anyway.
-      const at = 'update of a form'
-      if (updated.is !== 'sent') app.errors.shownToPerson(new Error(`a form could not be updated: ${JSON.stringify(updated)}`), { at })
+      // If it fails, the person has closed the form, or continues with the old one: every submission is checked anyway.
+      await app.slack.messenger.updateView(id, view)
     },
   }
 }
 
-function readShortcut(app: App, shortcuts: InteractionHandlers['shortcuts'], payload: Payloads['shortcut'], ack: Acknowledge<unknown>) {
+function readShortcut(app: App, payload: Payloads['shortcut'], ack: Acknowledge<unknown>) {
   const { callback_id: callbackId, trigger_id: triggerId, response_url: responseUrl, user, channel, message } = payload
   const origin = readOrigin({ ...payload, view: undefined }, app.config.slack.command)
   const shortcut = {
     deliveryKey: deliveryKey('shortcut', user.id, callbackId, payload.action_ts || triggerId || randomUUID()),
     origin,
     answer: answerTo(app, { origin, responseUrl, triggerId }),
-    callbackId,
     responseUrl,
     triggerId,
     message: channel && message && messageOf(channel.id, message),
   }
-  const handler = handlerOf(shortcuts, callbackId)
   return {
-    ...answeredByMessage(app, shortcut, { at: `shortcut ${callbackId}`, ack, handler }),
+    ...answeredByMessage(app, shortcut, { at: `shortcut ${callbackId}`, ack }),
     refuseUnknown: refuseWith(mrkdwn`This shortcut is out of date. Reload Slack, or use Lockkeeper's command instead.`),
   }
 }
@@ -223,7 +211,6 @@ export interface SubmissionInteraction extends Interaction<Submission> {
   reply: (outcome: Outcome) => Promise<void>
 }
 
-/** Stands in a form until the result replaces it. */
 const interimWords = mrkdwn`Still working. The result will appear here.`
 
 const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`
@@ -238,7 +225,6 @@ function readSubmission(app: App, payload: Payloads['view_submission'], ack: Ack
     origin,
     answer: answerTo(app, { origin, responseUrl: metadata?.responseUrl }),
     callbackId: view.callback_id,
-    viewId: view.id,
     metadata: view.private_metadata,
     blocks: view.blocks,
     ...enteredIn(view.state),

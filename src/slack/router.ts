@@ -193,7 +193,6 @@ function synopsis({ words, usage }: Command, name: string): string {
   return `${name} ${words}${usage ? ` ${usage}` : ''}`
 }
 
-/** The words of the commands that were probably meant, at most three. */
 function meantBy(commands: Command[], words: string[]): string[] {
   const names = [...commands.map((command) => command.words), 'help']
   return (

@@ -61,11 +61,7 @@ export function tableCell(cell: Cell): TableCell {
 /** docs.slack.dev, "Data table block". Slack has begun to take 200 rows and 20,000 characters, but not yet everywhere. */
 const limits = { rows: 100, columns: 20, characters: 10_000 } as const
 
-function fitsTable(rows: number): boolean {
-  return rows > 0 && rows <= limits.rows
-}
-
-const rowsPerPage = 10
+export const rowsPerPage = 10
 
 export interface Table {
   headers: string[]
@@ -74,7 +70,7 @@ export interface Table {
 
 /** Makes a table that Slack sorts, filters and pages. Undefined if it would exceed a limit of Slack, or has no rows. */
 export function dataTable(caption: string, { headers, rows }: Table): DataTableBlock | undefined {
-  if (!fitsTable(rows.length) || headers.length > limits.columns) return undefined
+  if (rows.length === 0 || rows.length > limits.rows || headers.length > limits.columns) return undefined
   const cells = rows.map((row) => row.map(tableCell))
   const names = headers.map((text) => ({ type: 'raw_text' as const, text }))
   if (charactersIn(names) + charactersIn(cells) > limits.characters) return undefined
@@ -164,7 +160,7 @@ export interface Rows {
 export function itemRows<T>(items: T[], { columns, details }: ItemRows<T>): Rows {
   return {
     rows: items.map((item) => itemText(item, columns)),
-    ...(fitsTable(items.length) ? { table: tableOf(items, columns) } : {}),
+    table: tableOf(items, columns),
     ...(details ? { choices: choicesOf(items, details) } : {}),
   }
 }

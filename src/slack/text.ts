@@ -193,7 +193,6 @@ export function exactTime(at: number): Mrkdwn {
   return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
 }
 
-/** The same without the date. */
 export function timeOfDay(at: number): Mrkdwn {
   return new MrkdwnText(exactTime(at).text.replace(' {date_short_pretty}', ''))
 }
@@ -285,7 +284,6 @@ export function outsideLink(address: string | undefined, text: string): Mrkdwn |
 /** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */
 export type ShowPerson = (userId: string) => Mrkdwn
 
-/** Shows a phrase in a message, with people as mentions. */
 export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention): Mrkdwn {
   const parts = phrase.map((part) => {
     if (typeof part === 'string') return mrkdwn`${part}`

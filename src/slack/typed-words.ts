@@ -12,7 +12,7 @@ export function parseWords(text: string): string[] {
   return [...typed.matchAll(oneWord)].flatMap((match) => {
     const bare = match.at(-1)
     if (bare === undefined) return [unescaped(match.slice(1, -1).find((part) => part !== undefined) ?? '')]
-    const word = withoutCommas(bare)
+    const word = bare.replaceAll(/^,+|,+$/g, '')
     return word === '' ? [] : [unescaped(word)]
   })
 }
@@ -26,19 +26,8 @@ export function withoutMention(word: string): string {
   return name?.replace(/^@/, '') || id || word
 }
 
-function withoutCommas(word: string): string {
-  let [start, end] = [0, word.length]
-  while (word[start] === ',') start += 1
-  while (end > start && word[end - 1] === ',') end -= 1
-  return word.slice(start, end)
-}
-
 /** The words that may stand between two names: `ip move 203.0.113.10 to web-2`. */
 const between = ['to', '->', '→']
-
-function isBetween(word: string | undefined): boolean {
-  return word !== undefined && between.includes(word.toLowerCase())
-}
 
 export interface Pair {
   first: string | undefined
@@ -49,13 +38,8 @@ export interface Pair {
 /** Reads `<first> [to] <second>`. To name a thing that is called `to`, write it first, or after another `to`. */
 export function readPair(words: string[]): Pair {
   const [first, ...others] = words
-  const [second, ...rest] = isBetween(others[0]) ? others.slice(1) : others
+  const [second, ...rest] = between.includes(others[0]?.toLowerCase() ?? '') ? others.slice(1) : others
   return { first, second, rest }
-}
-
-/** Names of servers and addresses contain no comma, so a comma without a space separates them too. */
-export function readPairWithCommas(words: string[]): Pair {
-  return readPair(words.flatMap((word) => word.split(',')).filter((word) => word !== ''))
 }
 
 /** Matches mentions as Slack sends them: `<@U0ADA00001|ada>`, `<#C0OPS00001|ops>`, `<!subteam^S0ONCALL01|@oncall>`, `<!here>`. */

@@ -356,7 +356,6 @@ export function createSlackIdentity(fetch: () => Promise<Identity>) {
 
   const inWorkspace = (path: string) => current?.workspaceUrl && `${current.workspaceUrl}${path}`
 
-  /** Returns the address of a message, if the workspace is known. The address of a reply names its thread, too. */
   function addressOf({ channelId, ts, threadTs }: MessageRef): string | undefined {
     const thread = threadTs === undefined ? '' : `?thread_ts=${threadTs}&cid=${channelId}`
     return inWorkspace(`archives/${channelId}/p${ts.replace('.', '')}${thread}`)

@@ -10,7 +10,6 @@ const graceMs = 2_000
 /** How long a stop waits for running work. The next process repeats or resumes the rest. */
 const shutdownMs = 6_500
 
-/** A service that the bot needs, and waits for while it is away. */
 interface Dependency<T> {
   name: 'Slack' | 'Redis'
   /** Throws AwayError while the service does not answer, and StartError if waiting does not help. */
@@ -25,7 +24,6 @@ interface Part<Started = void> {
 
 interface LifecycleParts<Identity> {
   role: 'all' | 'web' | 'worker'
-  /** Fields for the log lines of the start. */
   about: Record<string, string>
   log: Pick<Log, 'info'>
   lines: RepeatedLines

@@ -1,7 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { cardButtons } from '../../src/messages/words.ts'
-import { pageActionIds } from '../../src/slack/listing.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { ops, people, requestMove, shareWorld, startWorld, untilShown, type World } from '../journeys/world.ts'
 import { form, halfSend, nowSeconds, plausibleHeaders, statusOn } from './half-sent.ts'
@@ -163,17 +162,6 @@ test('somebody without the signing secret cannot click for another person, by ca
       }
 
   await expectNothingDone(world, 1)
-})
-
-test('a page button that names a command which requests a change runs nothing', async () => {
-  const world = await startWorld()
-  const { elasticIp, target } = world.accountApi.world.movable()
-  const value = JSON.stringify({ version: 1, command: 'ip move', args: [elasticIp.id, target.id], page: 0 })
-
-  expect((await world.slack.sendRaw(asForm(clickBy(people.ada, { action_id: pageActionIds.next, value })))).status).toBe(200)
-
-  await untilShown(world.slack, people.ada, /This button is out of date/)
-  await expectNothingDone(world)
 })
 
 test.each(['constructor', '__proto__'])('the id %s, which every object has, is answered as unknown, and is no defect', async (id) => {

@@ -7,7 +7,6 @@ import { offerChoices } from '../../src/kit/form.ts'
 import { checkMove } from '../../src/moves/move.ts'
 import { describeMove } from '../../src/moves/move-change.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
-import { readPairWithCommas } from '../../src/slack/typed-words.ts'
 import { ashburn, billing, elasticIpFor, frankfurt, ids as knownIds, serverFor } from '../domain/account-objects.ts'
 import { fakeApp } from '../fake-app.ts'
 
@@ -38,10 +37,6 @@ describe('the description of a move', () => {
     expect(phraseText(describeMove(unread).title)).toBe(`Move ${knownIds.elasticIp} → ${knownIds.web2}`)
     expect(describeMove(unread).facts).toContainEqual({ label: 'From', value: ['unknown'] })
   })
-})
-
-test('a comma without a space separates an address and a server', () => {
-  expect(readPairWithCommas(['203.0.113.11,web-1'])).toEqual({ first: '203.0.113.11', second: 'web-1', rest: [] })
 })
 
 test('a server is the one in the project of the Elastic IP; otherwise all of its name are', async () => {

@@ -12,8 +12,8 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
 
-/** A client as Lockkeeper creates it, but less patient, with a Slack that answers so. `received` are the requests that arrived, `calls` what is measured. */
-async function clientOf(answer: (response: ServerResponse) => void) {
+/** A client as Lockkeeper creates it, with a Slack that answers so. `received` are the requests that arrived, `calls` what is measured. */
+async function clientOf(answer: (response: ServerResponse) => void, timeout = 5_000) {
   const received: { headers: IncomingMessage['headers']; form: URLSearchParams }[] = []
   const calls: SlackCall[] = []
   const server = createServer(async (request, response) => {
@@ -28,7 +28,7 @@ async function clientOf(answer: (response: ServerResponse) => void) {
   })
   const slackApiUrl = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api`)
   const options = webClientOptions(slackApiUrl, silent as never, (call) => calls.push(call))
-  const client = new WebClient('xoxb-1', { ...options, timeout: 300 })
+  const client = new WebClient('xoxb-1', { ...options, timeout })
   return { received, calls, post: () => client.chat.postMessage({ channel: 'C1', text: 'Grüße & mehr' }) }
 }
 
@@ -68,7 +68,7 @@ describe('a call to Slack', () => {
       },
     ],
   ])('fails with an unknown result after %s, and is not repeated', async (_, answer) => {
-    const { received, calls, post } = await clientOf(answer)
+    const { received, calls, post } = await clientOf(answer, 1_000)
     expect(await failureOf(post())).toMatchObject({ is: 'unknown' })
     expect(received).toHaveLength(1)
     expect(calls).toMatchObject([{ method: 'chat.postMessage', status: 'unreachable' }])

@@ -94,7 +94,7 @@ function setUp({ routed = commands, allowed = everything, strict }: Setup = {}) 
     const handler = handlerFor(app, recorded, parseWords(text))
     if (typeof handler === 'function') return handler(typed)
     const view = await handler.form(typed)
-    done.push({ opened: readMetadata(view.private_metadata ?? ''), reads: handler.reads })
+    done.push({ opened: readMetadata(view.private_metadata ?? '') })
     await handler.allow(typed)
     await handler.fill?.(typed)
   }
@@ -231,7 +231,7 @@ test('a command that changes something says that nothing was requested if the ac
   expect(list).toMatch(/^Couldn't reach the account API. Try again/)
 })
 
-test('a form opens before the gate if nothing was named, and is prepared after it; with names it reads, and waits for the authorization', async () => {
+test('a form opens before the gate, and is prepared after it', async () => {
   const isComplete = (args: string[]) => args.length > 1
   const prepared: string[] = []
   const prepare = async () => void prepared.push('prepared')
@@ -247,7 +247,7 @@ test('a form opens before the gate if nothing was named, and is prepared after i
   expect(done).toMatchObject([
     { opened: { origin, reason: 'OPS-123', responseUrl: 'https://hooks.slack.example/commands/1', reasonTerms: { rule: 'production' } } },
     { gate: 'ip.move' },
-    { opened: { origin, reasonTerms: { rule: 'production' } }, reads: true },
+    { opened: { origin, reasonTerms: { rule: 'production' } } },
     { gate: 'ip.move' },
     { gate: 'ip.move' },
     { ran: 'ip move', args: ['203.0.113.10', 'web-2'] },

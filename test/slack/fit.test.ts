@@ -40,7 +40,7 @@ const anyBlocks: fc.Arbitrary<KnownBlock[]> = fc.oneof(
   hostileWords.map(wholeSection),
   fc.array(hostileWords, { maxLength: 25 }).map(context),
   fc.constant<KnownBlock[]>([divider()]),
-  fc.array(anyButton, { maxLength: 30 }).map((buttons) => actions(buttons.map((one, index) => ({ ...one, action_id: `press-${index}` })))),
+  fc.array(anyButton, { maxLength: 25 }).map((buttons) => actions(buttons.map((one, index) => ({ ...one, action_id: `press-${index}` })))),
   fc.tuple(hostileWords, anyButton).map(([text, accessory]) => [sectionWithButton(text, accessory)]),
 )
 

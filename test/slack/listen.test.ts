@@ -252,7 +252,7 @@ describe.each(Object.entries(deliveries))('%s', (name, { body, at, where }) => {
     undecided.reject(new Refusal(mrkdwn`${refusal}`))
     await Promise.all([delivering, settled])
 
-    expect(handled.filter((what) => what !== 'opened')).toEqual([])
+    expect(handled).toEqual([])
   })
 })
 
@@ -296,19 +296,6 @@ describe('in time', () => {
     await delivering
 
     expect(handled).toEqual(['servers'])
-  })
-
-  test('a form opens before a slow authorization ends, because its trigger expires after 3 s, and the rights are checked after it', async () => {
-    const { deliver, handled, answers } = await setUp({ authorize: () => new Promise((resolve) => setTimeout(resolve, 2_500)) })
-
-    const delivering = deliver(typed('ip move'))
-    await vi.advanceTimersByTimeAsync(1_600)
-    expect(handled).toEqual(['opened'])
-    await vi.advanceTimersByTimeAsync(1_000)
-    await delivering
-
-    expect(handled).toEqual(['opened', 'allowed'])
-    expect(answers).toEqual(['Slower than usual. The result follows.'])
   })
 
   test('a form that is handled slowly shows an interim answer, and then the result', async () => {
@@ -381,93 +368,20 @@ test.each([
   expect([...answers, JSON.stringify(acks)].join()).toMatch(/looks like a token|Nothing was done, because what you typed/)
 })
 
-test.each<[string, object, LoggedPayload]>([
-  ['its id is unknown', { callback_id: 'constructor' }, { kind: 'view_submission', why: 'no-listener' }],
-  ['its metadata is null', { private_metadata: null }, { kind: 'view_submission', why: 'unreadable' }],
-])('a submitted form stays open as it was filled in, because %s', async (_, view, reported) => {
-  const { deliver, handled, unhandled } = await setUp()
-
-  const acks = await deliver(submission(view))
-
-  expect(acks).toEqual([{ response_action: 'errors', errors: { reason: expect.stringMatching(/^This form is out of date/) } }])
-  expect([handled, unhandled]).toEqual([[], [reported]])
-})
-
 test('the Messages tab of the app is no Home tab', async () => {
   const { deliver, homes, authorized } = await setUp()
 
   expect([await deliver(home('messages')), homes, authorized]).toEqual([[undefined], [], []])
 })
 
-describe('a payload that no listener can read', () => {
-  const keptForm = { response_action: 'errors', errors: { reason: expect.stringMatching(/^Couldn't read this form/) } }
-  const pushed = { response_action: 'push', view: expect.objectContaining({ close: expect.objectContaining({ text: 'Back' }) }) }
+test('a payload whose listener fails before the acknowledgement is acknowledged all the same', async () => {
+  const { bolt, deliver, unhandled } = await setUp()
+  bolt.processEvent = () => Promise.reject(new TypeError('of Bolt'))
 
-  test.each<[string, unknown, unknown, LoggedPayload, string?]>([
-    ['a closed view', { type: 'view_closed', user: ada, view: {} }, undefined, { kind: 'view_closed', why: 'no-listener' }],
-    [
-      'an event',
-      { type: 'event_callback', event: { type: 'reaction_added', user: null } },
-      undefined,
-      { kind: 'reaction_added', why: 'no-listener' },
-    ],
-    [
-      'a legacy button',
-      { type: 'interactive_message', response_url: responseUrl },
-      undefined,
-      { kind: 'interactive_message', why: 'no-listener' },
-      "doesn't handle",
-    ],
-    [
-      'a command of nobody',
-      { command: '/infra', response_url: responseUrl },
-      { response_type: 'ephemeral', text: expect.stringMatching(/^Couldn't read this command/) },
-      { kind: 'command', why: 'unreadable', members: ['user_id', 'channel_id'] },
-    ],
-    [
-      'a click of null',
-      { ...click('press'), user: null, response_url: responseUrl },
-      undefined,
-      { kind: 'block_actions', why: 'unreadable', members: ['user'] },
-      "Couldn't read this click",
-    ],
-    [
-      'a click in a form without an id',
-      click('press', { view: { private_metadata: writeMetadata({ origin, responseUrl }) } }),
-      undefined,
-      { kind: 'block_actions', why: 'unreadable', members: ['view.id'] },
-      "Couldn't read this click",
-    ],
-    [
-      'a submission of nobody',
-      { ...submission(), user: {} },
-      keptForm,
-      { kind: 'view_submission', why: 'unreadable', members: ['user.id'] },
-    ],
-    [
-      'a submission without an input',
-      { type: 'view_submission', user: ada, view: { blocks: [null, { type: 'input' }] } },
-      pushed,
-      { kind: 'view_submission', why: 'unreadable', members: ['view.id'] },
-    ],
-  ])('is acknowledged at once, reported, and answered where that is possible: %s', async (_, body, ack, reported, answered) => {
-    const { deliver, answers, unhandled, handled, bolt } = await setUp()
-    bolt.processEvent = () => Promise.reject(new TypeError('of Bolt'))
+  const delivering = deliver(submission())
 
-    expect(await deliver(body)).toEqual([ack])
-    expect([unhandled, handled]).toEqual([[reported], []])
-    expect(answers).toEqual(answered ? [expect.stringContaining(answered)] : [])
-  })
-
-  test('is one whose listener fails before the acknowledgement, and it is acknowledged all the same', async () => {
-    const { bolt, deliver, unhandled } = await setUp()
-    bolt.processEvent = () => Promise.reject(new TypeError('of Bolt'))
-
-    const delivering = deliver(submission())
-
-    await expect(delivering).rejects.toThrow('of Bolt')
-    expect(unhandled).toEqual([{ kind: 'view_submission', why: 'listener-failed' }])
-  })
+  await expect(delivering).rejects.toThrow('of Bolt')
+  expect(unhandled).toEqual([{ kind: 'view_submission', why: 'listener-failed' }])
 })
 
 test('the time to acknowledge is measured by kind', async () => {

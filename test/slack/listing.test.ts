@@ -47,7 +47,7 @@ describe('a list', () => {
   })
 
   it('with a chart comes without it where Slack takes no charts, and as text where it takes no tables', () => {
-    const chart = timesChart('How long moves take', [1_000], 1_000)
+    const chart = timesChart('How long moves take', [1_000])
     const listing: Listing = { ...addresses(2), chart, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
     const kinds: string[][] = []
     for (let answer = listAnswer(listing, at); ; answer = answer.instead) {
