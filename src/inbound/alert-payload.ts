@@ -4,6 +4,7 @@ import { type AlertRoute, longestReason } from '../domain/policy.ts'
 import type { SourceAlert } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { withoutInvisible } from '../domain/text.ts'
+import { readJson } from '../slack/payloads.ts'
 import { cleanText, truncate } from '../slack/text.ts'
 
 /** The most alerts of one delivery. Alertmanager's `max_alerts` limits a group, and 1,000 of them hardly fit into a body. */
@@ -54,9 +55,9 @@ export interface Alert {
 
 /** Reads the body of a delivery. Never throws. */
 export function readPayload(body: string) {
-  const parsed = Payload.safeParse(parseJson(body))
-  if (!parsed.success) return { is: 'unreadable' as const }
-  const { alerts, truncatedAlerts } = parsed.data
+  const parsed = readJson(Payload, body)
+  if (!parsed) return { is: 'unreadable' as const }
+  const { alerts, truncatedAlerts } = parsed
   if (alerts.length > mostAlerts) return { is: 'too-many' as const }
   const read = alerts.map(readAlert).filter((alert) => alert !== undefined)
   return { is: 'read' as const, alerts: read, truncated: Math.max(0, truncatedAlerts), unreadable: alerts.length - read.length }
@@ -75,14 +76,6 @@ function readAlert(wire: unknown): Alert | undefined {
     annotations,
     link: generatorURL ?? panelURL ?? dashboardURL,
     startsAt,
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
