@@ -176,7 +176,7 @@ export const rows: Row[] = [
       lines('Requests of machines', 'By HTTP status. 401: a wrong token.', 'short', rate('lockkeeper_machine_requests_total', 'status')),
       lines('Alerts by outcome', 'Empty if the port of alerts is off.', 'short', rate('lockkeeper_alerts_total', 'outcome')),
       lines(
-        'Alerts that led to nothing',
+        'Alerts that were not read',
         'By reason. A wrong token and what cannot be read are faults of the sender.',
         'short',
         rate('lockkeeper_alerts_refused_total', 'reason'),
