@@ -246,10 +246,6 @@ export const rows: Row[] = [
         },
         { expr: 'max(lockkeeper_last_tick_age_seconds)', legend: 'age of the last one in seconds' },
       ),
-      lines('Jobs', 'By queue and state.', 'short', {
-        expr: 'max by (queue, state) (lockkeeper_queue_jobs)',
-        legend: '{{queue}} {{state}}',
-      }),
       lines(
         'Errors',
         'By place, per second. docs/alerts-and-errors.md says which codes of the log belong to each.',
