@@ -7,6 +7,7 @@ import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { freezeMessageId, freezeOnAt } from '../requests/freeze.ts'
 import { notice } from '../slack/blocks.ts'
+import { readJson } from '../slack/payloads.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import { sendKeyEnd } from './key-end-messages.ts'
 import {
@@ -72,7 +73,7 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
     return result
   }
   if (owed.name === 'watch') return sendWatch(app, owed, held, facts, sinceMs)
-  const data = parseFacts(facts)
+  const data = readJson(Facts, facts)
   const ofAlerts = app.config.policy.alerts?.find((route) => route.channelId === data?.channelId)?.channelId
   const channelId = owed.name === 'notice' ? app.config.opsChannel : ofAlerts
   // Lockkeeper did not write it, or nobody gets it.
@@ -130,14 +131,6 @@ async function showEnded({ redis, keys, freezes, slack }: App, number: number | 
   await slack.messenger.update(place, freezeMessage(record, { hasEnded: true }))
 }
 
-function parseFacts(facts: string): Facts | undefined {
-  try {
-    return Facts.parse(JSON.parse(facts))
-  } catch {
-    return undefined
-  }
-}
-
 /** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
 interface Draft {
   keys: [message: string, outbox: string]
@@ -146,9 +139,8 @@ interface Draft {
 }
 
 /** Owes a message, to be sent at once. Nothing happens if it was owed before. Throws StoreUnavailableError. */
-export async function oweText(app: App, owed: OwedText, facts: Facts): Promise<void> {
-  const { keys, values } = draftOf(app, owed, facts)
-  await run(app.redis, 'owe', keys, [...values, '0'])
+export function oweText(app: App, owed: OwedText, facts: Facts): Promise<void> {
+  return oweFacts(app, owed, JSON.stringify(facts), owedMs)
 }
 
 /** The same with facts that another module reads and verifies. `keepMs`: how long it is owed. */
@@ -156,14 +148,7 @@ export async function oweFacts(app: App, owed: OwedText, facts: string, keepMs: 
   await run(app.redis, 'owe', [app.keys.message(owed.id), app.keys.outbox], [memberOf(owed), facts, String(keepMs), '0'])
 }
 
-function draftOf({ keys }: App, owed: OwedText, facts: Facts | undefined): Draft {
-  return {
-    keys: [keys.message(owed.id), keys.outbox],
-    values: facts ? [memberOf(owed), JSON.stringify(facts), String(owedMs)] : ['', '', '0'],
-  }
-}
-
-export interface NoticeOptions {
+interface NoticeOptions {
   requestId?: string
   /** What the problem is about: a second notice with the same code and subject within an hour is a repeat. By default the request. */
   about?: string
@@ -221,7 +206,11 @@ export async function keepNotice(app: App, code: ErrorCode, words: Mrkdwn, optio
 }
 
 export function draftNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Draft {
-  return draftOf(app, noticeFor(code, options), factsOf(app, code, words))
+  const [owed, facts] = [noticeFor(code, options), factsOf(app, code, words)]
+  return {
+    keys: [app.keys.message(owed.id), app.keys.outbox],
+    values: facts ? [memberOf(owed), JSON.stringify(facts), String(owedMs)] : ['', '', '0'],
+  }
 }
 
 /** Sends a notice that another process may have left. Returns whether it is still owed. Throws StoreUnavailableError if Redis cannot be read. */
