@@ -3,9 +3,11 @@ import type { App } from '../app.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { freezeMessage } from '../messages/freezes.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
+import { watchMessage } from '../messages/watches.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { freezeMessageId, freezeOnAt } from '../requests/freeze.ts'
+import { endWatches, mayWatch } from '../requests/watching.ts'
 import { notice } from '../slack/blocks.ts'
 import { readJson } from '../slack/payloads.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
@@ -21,12 +23,12 @@ import {
   memberOf,
   type Owed,
   owedMs,
+  passingMs,
   postOnce,
   type Settlement,
   settle,
   type TextName,
 } from './once.ts'
-import { sendWatch } from './watch-messages.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['owe']))
 
@@ -129,6 +131,27 @@ async function showEnded({ redis, keys, freezes, slack }: App, number: number | 
   if (record?.channelId === undefined || !ts) return
   const place = { channelId: record.channelId, ts: String(JSON.parse(ts)), key: `freeze/${id}` }
   await slack.messenger.update(place, freezeMessage(record, { hasEnded: true }))
+}
+
+/** Tells what a watch has seen, to those of its people who may read, or to the operators. Nobody gets what Lockkeeper did not sign. */
+async function sendWatch(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const owed = app.watching.genuine(id, facts)
+  const channelId = owed && (owed.watchers.length > 0 ? owed.channelId : app.config.opsChannel)
+  if (!owed || channelId === undefined) return { status: 'dropped' }
+  const rights = await Promise.all(owed.watchers.map((watcher) => mayWatch(app, watcher)))
+  if (rights.includes(undefined)) return later(passingMs)
+  const userIds = owed.watchers.filter((_, index) => rights[index]).map(({ userId }) => userId)
+  await endWatches(
+    app,
+    owed.watchers.filter((_, index) => !rights[index]),
+  )
+  if (owed.watchers.length > 0 && userIds.length === 0) return { status: 'dropped' }
+  const message = watchMessage(owed, userIds)
+  const key = `${name}/${id}`
+  const posted = await postOnce(app, { message, place: { channelId, key }, sinceMs }, held)
+  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
+  if (posted.is !== 'refused') return laterAfter(posted)
+  return isPassing(posted.error) || userIds.length === 0 ? later(passingMs) : { status: 'dropped', refused: posted.error }
 }
 
 /** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
