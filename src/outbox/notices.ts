@@ -50,9 +50,6 @@ const Facts = z.object({
 })
 type Facts = z.infer<typeof Facts>
 
-/** The wait after a failure, unless Slack asks for a longer one: half of the time since the message was first owed, within these limits. */
-const waits = { shortestMs: 5_000, longestMs: 60_000 }
-
 /** Sends a message about no request. Throws StoreUnavailableError if Redis does not answer. */
 export async function deliverText(app: App, owed: OwedText): Promise<Delivered> {
   return sendLeased(app, owed, await lease(app, owed))
@@ -85,10 +82,9 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled', rememberMs: data.rememberMs }
   if (owed.name === 'notice')
     app.errors.of('operators')(new Error(`could not notify the operators' channel yet: ${JSON.stringify(posted)}`))
-  const inMs = Math.round(Math.min(waits.longestMs, Math.max(waits.shortestMs, (Date.now() - sinceMs) / 2)))
-  if (posted.is !== 'refused') return laterAfter(posted, inMs)
+  if (posted.is !== 'refused') return laterAfter(posted)
   // The operators may invite Lockkeeper to their channel later.
-  if (owed.name === 'notice' || isPassing(posted.error)) return later(inMs)
+  if (owed.name === 'notice' || isPassing(posted.error)) return later(passingMs)
   await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, posted.error), { about: channelId })
   const { forget = [] } = data
   if (forget.length > 0) await guardStore(() => app.redis.del(...forget))
@@ -116,7 +112,7 @@ async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: stri
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
   }
   if (posted.is !== 'refused') return laterAfter(posted)
-  return where === 'ops' || isPassing(posted.error) ? later(waits.longestMs) : { status: 'dropped' }
+  return where === 'ops' || isPassing(posted.error) ? later(passingMs) : { status: 'dropped' }
 }
 
 /** As long as a freeze with an end can last, and longer: where its message is must be known until then. */
