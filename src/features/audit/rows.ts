@@ -30,6 +30,7 @@ import {
   markOf,
   refusedSentence,
   subjectOf,
+  timesMore,
   unverifiedAmong,
   type WordsOfChanges,
   whyRefused,
@@ -152,7 +153,8 @@ function whatIn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCha
 
 function outcomeWords({ requestId }: Story, entries: FoundEntry[], state: Outcome[0] | undefined): string | undefined {
   if (requestId === undefined) {
-    return entries[0]?.act === 'refused' ? 'Refused' : undefined
+    const [{ act, count } = { act: '' }] = entries
+    return act !== 'refused' ? undefined : count === undefined ? 'Refused' : `Refused ${timesMore(count)}`
   }
   if (state === undefined) return undefined
   if (state === 'discarded') return 'Not posted'
@@ -188,7 +190,7 @@ function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
 function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges): Mrkdwn | undefined {
   const refused = entries.filter(({ act }) => act === 'refused')
   if (requestId === undefined) return joined([...refused.flatMap(whyRefused), ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
-  const attempts = refused.length
+  const attempts = refused.reduce((sum, { count = 1 }) => sum + count, 0)
   const has = (wanted: string) => entries.some(({ act }) => act === wanted)
   const discarded = entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog))
   return joined([

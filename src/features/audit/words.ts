@@ -66,11 +66,12 @@ export const acts: Record<string, ActWords> = {
   ...stepWords,
 }
 
-export function wordsOfAct({ act, missing, needed, through, text }: AuditEntry): string {
+export function wordsOfAct({ act, missing, needed, through, count, text }: AuditEntry): string {
   if (/key-end$|^end-key$/.test(act) && text !== undefined) return `${knownWords(act)?.words ?? act}: ${text}`
   if (act === 'trim' && through !== undefined) return `Removed old entries of the audit, up to number ${through.toLocaleString('en-US')}`
   if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
-  return knownWords(act)?.words ?? act
+  const words = knownWords(act)?.words ?? act
+  return count === undefined || act === 'refused' ? words : `${words}, ${timesMore(count)}`
 }
 
 function knownWords(act: string): ActWords | undefined {
@@ -121,9 +122,15 @@ export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsO
 
 /** Says who tried what, and why it was refused. `subject` is that of the request on which the steps are shown: they do not repeat it. */
 export function refusedSentence(entry: AuditEntry, subject: string, catalog: WordsOfChanges): Mrkdwn {
-  const { by, at } = entry
+  const { by, at, count } = entry
   const who = by === undefined ? 'Someone' : mention(by)
-  return joinMrkdwn([mrkdwn`${who} tried ${attemptWords(entry, catalog, subject)}, ${exactTime(at)}`, ...whyRefused(entry)], ': ')
+  const again = count === undefined ? '' : ` ${timesMore(count)} in 10 minutes`
+  return joinMrkdwn([mrkdwn`${who} tried ${attemptWords(entry, catalog, subject)}${again}, ${exactTime(at)}`, ...whyRefused(entry)], ': ')
+}
+
+/** Says how often something was repeated, in an entry on repeats: `199 more times`. */
+export function timesMore(count: number): string {
+  return count === 1 ? 'once more' : `${count.toLocaleString('en-US')} more times`
 }
 
 /** Why a person was refused, as others read it: the sentence that was shown at the time speaks to that person. */
