@@ -377,8 +377,10 @@ function write(setup: Setup, policy: string | undefined): void {
 }
 
 async function start(setup: Setup): Promise<void> {
-  const tryIt = `Type ${setup.values.SLACK_COMMAND ?? '/infra'} doctor in Slack`
-  if (await checks.isRunning(withSecrets(setup))) {
+  const channel = await checks.channelName(withSecrets(setup))
+  const isRunning = await checks.isRunning(withSecrets(setup))
+  const tryIt = `Type ${setup.values.SLACK_COMMAND ?? '/infra'} doctor in ${channel}`
+  if (isRunning) {
     terminal.outro('Lockkeeper is running. Restart it, so that it uses these settings.')
     return
   }
@@ -407,6 +409,12 @@ async function start(setup: Setup): Promise<void> {
   const state = await Promise.race([ready, ended, wait(patienceMs, 'late' as const, { ref: false })])
   if (typeof state === 'number') throw new Stopped(`Lockkeeper did not start:\n${saidPlainly(said)}`)
   if (state === 'late') say('warn', `Lockkeeper is not ready yet. It has said:\n${saidPlainly(said)}`)
+  const unreached = setup.address === undefined ? undefined : await checks.unreachedBecause(setup.address)
+  if (unreached !== undefined)
+    say(
+      'warn',
+      `${setup.address}/slack/events doesn't reach Lockkeeper yet (${unreached}).\nLet your proxy forward it to port ${setup.values.PORT ?? '3000'}.`,
+    )
   if (setup.address !== undefined) say('step', "Under Event Subscriptions, press Retry if Slack says that your URL didn't respond.")
   say('success', 'Lockkeeper runs here until you press Ctrl-C. Next time: npm start')
   terminal.outro(tryIt)

@@ -181,13 +181,22 @@ async function reachRedis(app: App): Promise<Problem> {
   return 'Another STATE_KEY signed what is in this Redis, so no change would start. Write that STATE_KEY into .env, or another REDIS_PREFIX to begin anew, and run the set-up again.'
 }
 
+const notApproving = {
+  unknown: "isn't known to Slack",
+  deleted: 'is deactivated',
+  bot: 'is a bot',
+  stranger: 'belongs to another workspace',
+  guest: 'is a guest',
+  machine: 'is a machine',
+} as const
+
 /** Whether each group has members, and each person is a full member. */
 export const approversProblem = (values: Values): Promise<Problem> =>
   withAnswers(values, async (app) => {
     const ids = (values.APPROVERS ?? '').split(',').map((id) => id.trim())
     const people = await Promise.all(ids.filter((id) => !isUserGroup(id)).map((id) => app.directory.person(id)))
-    const other = people.find(({ standing }) => standing !== 'member')
-    if (other) return `${other.userId} isn't a full member of your workspace, so it can't approve.`
+    for (const { userId, standing } of people)
+      if (standing !== 'member') return `${userId} ${notApproving[standing]}, so it can't approve. Choose full members of your workspace.`
     return firstProblem(await examine(app, ['groups']))
   })
 
@@ -203,12 +212,34 @@ export const opsChannelProblem = (values: Values, { proven }: { proven: boolean 
     return `Slack refuses a post there (${why}). Choose a channel in which Lockkeeper may post.`
   })
 
+/** Sends what Slack has not signed to the public address. A bot that gets it answers 401. */
+export async function unreachedBecause(address: string): Promise<Problem> {
+  try {
+    const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}', signal: AbortSignal.timeout(5_000) }
+    const { status } = await fetch(`${address}/slack/events`, request)
+    return status === 401 ? undefined : `it answers ${status}`
+  } catch (error) {
+    return Object(Object(error).cause).code ?? 'no answer within 5 s'
+  }
+}
+
 /** Whether a process that uses this Redis has reported itself within 15 s. */
 export const isRunning = (values: Values): Promise<boolean> =>
   withAnswers(values, async (app) => {
     await app.connections.reach()
     return (await app.store.workersSeen(15_000)) > 0
   })
+
+/** Returns the name with which Slack shows the channel, or its id. */
+export async function channelName(values: Values): Promise<string> {
+  const id = values.OPS_CHANNEL ?? ''
+  const client = slackClient(values, 'SLACK_BOT_TOKEN')
+  const name = await client.conversations.info({ channel: id }).then(
+    ({ channel }) => channel?.name,
+    () => undefined,
+  )
+  return name === undefined ? id : `#${name}`
+}
 
 const allNames: FactName[] = [
   'slack',
@@ -247,12 +278,21 @@ export async function readApprovers(values: Values): Promise<{ id: string; name:
   const groups = usergroups.flatMap(({ id, handle, name }) =>
     id && handle ? [{ id, name: `@${handle}`, hint: `user group ${name ?? ''}` }] : [],
   )
-  const { members = [] } = await client.users.list({ limit: 999 })
-  const people = members.flatMap((member) => {
-    const { id, name, real_name: realName, deleted, is_bot: isBot, is_restricted: isGuest } = member
-    // Slackbot has no mark of a bot. The types lack the mark of other workspaces.
-    if (!id || deleted || isBot || isGuest || id === 'USLACKBOT' || ('is_stranger' in member && member.is_stranger)) return []
-    return [{ id, name: realName || name || id, hint: `@${name ?? id}` }]
-  })
+  const people: typeof groups = []
+  let cursor: string | undefined
+  for (let page = 0; page < mostPages; page += 1) {
+    const { members = [], response_metadata: more } = await client.users.list({ limit: peoplePerPage, ...(cursor ? { cursor } : {}) })
+    for (const member of members) {
+      const { id, name, real_name: realName, deleted, is_bot: isBot, is_restricted: isGuest } = member
+      // Slackbot has no mark of a bot. The types lack the mark of other workspaces.
+      if (!id || deleted || isBot || isGuest || id === 'USLACKBOT' || ('is_stranger' in member && member.is_stranger)) continue
+      people.push({ id, name: realName || name || id, hint: `@${name ?? id}` })
+    }
+    cursor = more?.next_cursor || undefined
+    if (cursor === undefined) break
+  }
   return [...groups, ...people.toSorted((a, b) => a.name.localeCompare(b.name))]
 }
+
+const mostPages = 5
+const peoplePerPage = 200

@@ -191,7 +191,7 @@ test.each([
   ['SLACK_BOT_TOKEN', 'xoxb-of-another', 'Rejected the bot token (invalid_auth)'],
   ['INFRA_API_URL', 'account.example.com', '\nINFRA_API_URL must be the base address'],
   ['INFRA_API_KEY', 'of-another-account', 'INFRA_API_KEY: Rejected (401). Create a key with full access, and type it here.\n'],
-  ['APPROVERS', 'U0DOV00001', "U0DOV00001 isn't a full member of your workspace, so it can't approve"],
+  ['APPROVERS', 'U0DOV00001', "U0DOV00001 is a guest, so it can't approve"],
   ['APPROVERS', 'S0NOPE0001', "APPROVERS: S0NOPE0001 can't be read"],
 ])('the set-up says what is wrong with %s, and writes nothing', async (name, value, says) => {
   const { code, output } = await runSetup({ folder, env: { ...stage(), ...answers(), [name]: value } })

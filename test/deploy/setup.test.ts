@@ -137,7 +137,7 @@ describe('npm run setup, in a terminal', () => {
     await terminal.says('Wrote .env')
     expect(posts()).toBe(before + 1)
     await terminal.answer('Start Lockkeeper now?', enter)
-    await terminal.says('Type /infra doctor in Slack')
+    await terminal.says('Type /infra doctor in #ops')
 
     await slack.as('U0ADA00001').command('/infra doctor', { channel: 'ops' })
     await slack.until(() => slack.ephemerals('U0ADA00001').some(({ text }) => text.includes('No check failed')))
@@ -184,7 +184,7 @@ describe('npm run setup, in a terminal', () => {
     expect(terminal.output()).not.toContain('manifest_json')
   })
 
-  test('changes the app that is there for another transport', async () => {
+  test('changes the app that is there for another transport, and says if the address does not reach Lockkeeper', async () => {
     expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
 
     const terminal = open({ env: { PORT: String(await freePort()), LOG_LEVEL: 'warn', APPROVERS: 'ada' } })
@@ -205,9 +205,10 @@ describe('npm run setup, in a terminal', () => {
     for (const question of ['Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
     await terminal.says('Unset APPROVERS in this shell')
     await terminal.answer('Start Lockkeeper now?', enter)
+    await terminal.says(`${address}/slack/events doesn't reach Lockkeeper yet (ECONNREFUSED).`)
     await terminal.says('press Retry')
     expect(terminal.output()).not.toContain('not ready yet')
-    await terminal.says('Type /infra doctor in Slack')
+    await terminal.says('Type /infra doctor in #ops')
     expect(written()).toMatchObject({ SLACK_SIGNING_SECRET: slack.signingSecret })
     expect(written().SLACK_APP_TOKEN).toBeUndefined()
 
@@ -233,7 +234,7 @@ describe('npm run setup, without a terminal', () => {
     writeWhole(join(folder, 'key'), `${key}\n`, 0o600)
     const { code, output } = await runSetup({ folder, env: { ...stage(), ...others, INFRA_API_KEY_FILE: 'key' } })
 
-    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Type /infra doctor in Slack') })
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Type /infra doctor in #ops') })
     expect(written()).toMatchObject({ ...others, INFRA_API_KEY_FILE: 'key', INFRA_API_KEY: '' })
     expect([slack.botToken, slack.appToken, key].filter((secret) => output.includes(secret))).toEqual([])
   })
