@@ -4,7 +4,6 @@ import { type AlertRoute, longestReason } from '../domain/policy.ts'
 import type { SourceAlert } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { withoutInvisible } from '../domain/text.ts'
-import { readJson } from '../slack/payloads.ts'
 import { cleanText, truncate } from '../slack/text.ts'
 
 /** The most alerts of one delivery. Alertmanager's `max_alerts` limits a group, and 1,000 of them hardly fit into a body. */
@@ -53,9 +52,9 @@ export interface Alert {
 
 /** Reads the body of a delivery. Never throws. */
 export function readPayload(body: string) {
-  const parsed = readJson(Payload, body)
-  if (!parsed) return { is: 'unreadable' as const }
-  const { alerts, truncatedAlerts } = parsed
+  const parsed = Payload.safeParse(parseJson(body))
+  if (!parsed.success) return { is: 'unreadable' as const }
+  const { alerts, truncatedAlerts } = parsed.data
   if (alerts.length > mostAlerts) return { is: 'too-many' as const }
   const read = alerts.map(readAlert).filter((alert) => alert !== undefined)
   return { is: 'read' as const, alerts: read, truncated: Math.max(0, truncatedAlerts), unreadable: alerts.length - read.length }
@@ -74,6 +73,14 @@ function readAlert(wire: unknown): Alert | undefined {
     annotations,
     link: generatorURL,
     startsAt,
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

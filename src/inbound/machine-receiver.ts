@@ -1,11 +1,19 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { z } from 'zod'
 import type { App } from '../app.ts'
-import { machineRequester, type Origin } from '../domain/approval.ts'
+import { machineRequester } from '../domain/approval.ts'
 import { createBodyReader, createRefusalLog, mustEnd } from '../slack/http-receiver.ts'
-import { readJson } from '../slack/payloads.ts'
-import { countCall, createOperations, IdempotencyKey, inLaneOf, type Operation, type Problem, problemOf } from './machine-operations.ts'
+import {
+  type Caller,
+  countCall,
+  createOperations,
+  IdempotencyKey,
+  inLaneOf,
+  type Operation,
+  type Problem,
+  problemOf,
+} from './machine-operations.ts'
 import { answerMcp } from './mcp.ts'
 import { openApi } from './open-api.ts'
 import { createPort, createTokenCheck } from './port.ts'
@@ -21,10 +29,26 @@ interface Answer {
   refused?: 'wrong token' | 'from a browser' | 'too large'
 }
 
+const names: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+}
+
 /** Problem details (RFC 9457). Their type is `about:blank`, so the title is that of the status. */
 function problem({ status, code, detail, retryAfter }: Problem, more: Partial<Answer> = {}): Answer {
   const headers = { ...more.headers, ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }) }
-  return { ...more, status, headers, body: { type: 'about:blank', title: STATUS_CODES[status], status, detail, code } }
+  return { ...more, status, headers, body: { type: 'about:blank', title: names[status] ?? 'Error', status, detail, code } }
 }
 
 const wrong = (status: number, code: string, detail: string, more?: Partial<Answer>) => problem({ status, code, detail }, more)
@@ -104,7 +128,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
 
   async function run(
     operation: Operation,
-    caller: Origin,
+    caller: Caller,
     { given, key, signal }: { given: Record<string, unknown>; key: unknown; signal: AbortSignal },
   ): Promise<Answer> {
     const { kind } = operation
@@ -116,7 +140,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     if (!operation.isWait || !read.success) await countCall(app, caller)
     if (!read.success || wrongs.length > 0) return invalid(wrongs)
     const { change: _, ...own } = read.data
-    const { output, isNew } = await operation.run(caller, { ...own, ...(readKey && { idempotency_key: readKey.data }) }, signal)
+    const { output, isNew } = await operation.run(caller, { ...own, ...(readKey && { idempotency_key: readKey.data }) }, { signal })
     const { links } = output as { links?: { self: string } }
     return isNew ? { status: 201, body: output, headers: { location: links?.self ?? '' } } : { status: 200, body: output }
   }
@@ -126,8 +150,8 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
       return { problem: wrong(415, 'no-json', 'Send the body as application/json.') }
     const read = await textOf(request)
     if (read?.text === undefined) return read
-    const json = readJson(z.record(z.string(), z.unknown()), read.text)
-    return json ? { json } : { problem: invalid(['The body must be a JSON object.']) }
+    const json = z.record(z.string(), z.unknown()).safeParse(parseJson(read.text))
+    return json.success ? { json: json.data } : { problem: invalid(['The body must be a JSON object.']) }
   }
 
   async function textOf(request: IncomingMessage): Promise<{ text?: string; problem?: Answer } | undefined> {
@@ -138,10 +162,10 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     return reading.is === 'too-large' ? { problem: tooLarge } : { text: reading.body.toString() }
   }
 
-  function callerOf(userId: string): Origin {
+  function callerOf(userId: string): Caller {
     const { slack } = app
     const { command } = app.config.slack
-    return { teamId: slack.identity.current()?.teamId, channelId: channels.get(userId) ?? '', userId, command }
+    return { origin: { teamId: slack.identity.current()?.teamId, channelId: channels.get(userId) ?? '', userId, command } }
   }
 
   return createPort({
@@ -158,7 +182,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
 }
 
 /** What a body has: beside what the operation takes, the kind of change that chose it. */
-function schemaOf({ kind, input }: Operation): z.ZodObject {
+export function schemaOf({ kind, input }: Operation): z.ZodObject {
   return kind === undefined ? input : z.strictObject({ change: z.literal(kind), ...input.shape })
 }
 
@@ -179,4 +203,12 @@ function linesOf(error: z.ZodError | undefined): string[] {
     const words = /received undefined$/.test(message) ? 'is missing' : message
     return path.length > 0 ? `${path.join('.')}: ${words}` : words
   })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -6,8 +6,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
-import type { Origin } from '../domain/approval.ts'
-import { countCall, IdempotencyKey, inLaneOf, type Operation, problemOf } from './machine-operations.ts'
+import { type Caller, countCall, IdempotencyKey, inLaneOf, type Operation, problemOf } from './machine-operations.ts'
 
 const instructions =
   'Lockkeeper changes an infrastructure account. You propose, and where the policy asks for it, people approve in Slack: nobody else can. Propose one change, tell your user what its message says, and wait for the request. Never propose the same change again while it is open.'
@@ -15,7 +14,7 @@ const instructions =
 interface McpOptions {
   operations: Operation[]
   /** Who calls a tool. Throws a UserError if the call may not be. */
-  callerOf: (meta: Record<string, unknown>) => Origin
+  callerOf: (meta: Record<string, unknown>) => Caller
   /** What else each proposal takes. */
   more?: z.ZodRawShape
   signal: AbortSignal
@@ -52,11 +51,19 @@ function serverFor(app: App, { operations, callerOf, more = {}, signal }: McpOpt
       kind === undefined ? input : z.strictObject({ ...input.shape, idempotency_key: IdempotencyKey.optional(), ...more })
     const about = { title, description, inputSchema, outputSchema: output, annotations: { ...hints, openWorldHint: false } }
     server.registerTool(tool, about, async (given: Record<string, unknown>, { mcpReq }) => {
+      const { progressToken, ...meta } = mcpReq._meta ?? {}
+      /** A client that asked for progress learns that a person is awaited. */
+      const onWaiting = ({ message }: { message: string }) => {
+        if (progressToken === undefined) return
+        const params = { progressToken, progress: 0, message: `Waiting. ${message}` }
+        mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
+      }
       try {
-        const caller = callerOf(mcpReq._meta ?? {})
+        const caller = callerOf(meta)
+        const call = { signal: AbortSignal.any([signal, mcpReq.signal]), onWaiting }
         const { output: structuredContent } = await inLaneOf(operation, caller, async () => {
           if (!isWait) await countCall(app, caller)
-          return operation.run(caller, given, AbortSignal.any([signal, mcpReq.signal]))
+          return operation.run(caller, given, call)
         })
         return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] }
       } catch (error) {

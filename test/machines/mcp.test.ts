@@ -28,7 +28,7 @@ describe('an agent', () => {
     expect(tools[3]?.inputSchema.properties).toMatchObject({ wait: { type: 'integer', maximum: 60 } })
   })
 
-  test('proposes, waits, and gets what people decided', async () => {
+  test('proposes, hears that it waits, and gets what people decided', async () => {
     const world = await startMachineWorld()
     const client = await connect(world)
     const { change: _, ...move } = world.move()
@@ -41,7 +41,12 @@ describe('an agent', () => {
     expect(again.structuredContent).toMatchObject({ id })
 
     const card = await untilCard(world.slack, /ci \(machine\) needs approval/)
-    const waiting = client.callTool({ name: 'wait_for_request', arguments: { id, wait: 30 } })
+    const heard: string[] = []
+    const waiting = client.callTool(
+      { name: 'wait_for_request', arguments: { id, wait: 30 } },
+      { onprogress: ({ message = '' }) => heard.push(message) },
+    )
+    await expect.poll(() => heard).toEqual([expect.stringMatching(/^Waiting\. ci \(machine\) needs approval from @oncall/)])
     await world.ben.click(card, 'Approve')
     expect((await waiting).structuredContent).toMatchObject({ id, state: expect.not.stringMatching('waiting') })
     expect(JSON.parse(textOf(await waiting))).toEqual((await waiting).structuredContent)
