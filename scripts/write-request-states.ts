@@ -4,7 +4,6 @@ import { isOpen, type RequestState, requestStates } from '../src/domain/request.
 import { type ReportName, type Step, type StepName, stateAfter, stepOf, steps, type Taker } from '../src/requests/steps.ts'
 
 export const requestStatesPath = join(import.meta.dirname, '../docs/request-states.md')
-export const requestStatesPicturePath = join(import.meta.dirname, '../docs/pictures/request-states.svg')
 
 const meanings: Record<RequestState, string> = {
   waiting: 'It waits for approval, or for its request message where the rule needs no approval.',
@@ -54,7 +53,7 @@ export function requestStatesPage(): string {
   return [
     '# Request states',
     'The states of a request and every step between them, generated from [`src/requests/steps.ts`](../src/requests/steps.ts) with `npm run docs:states`.',
-    `![${pictureInWords}](pictures/request-states.svg)`,
+    diagram(),
     notDrawn(),
     '## States',
     'An open request holds its resource: nobody can request another change of the same thing. One that is scheduled or held only keeps others from being scheduled. It ends with `give-way` when another one starts, as does one that is undecided.',
@@ -78,92 +77,23 @@ const mainPath = { waiting: 'approve', approved: 'send', starting: 'accept', tra
 >
 const mainStates = Object.keys(mainPath) as (keyof typeof mainPath)[]
 
-const colours = `
-  .paper { fill: #fff } .band { fill: #f3f4f6 } .line { stroke: #6b7280 } .tip { fill: #6b7280 } text { fill: #1f2937 } .soft { fill: #4b5563 }
-  .main { fill: #dbeafe; stroke: #1d4ed8 } .done { fill: #bbf7d0; stroke: #15803d } .end { fill: #fff; stroke: #9ca3af }
-  @media (prefers-color-scheme: dark) {
-    .paper { fill: #0d1117 } .band { fill: #1b222c } .line { stroke: #9ca3af } .tip { fill: #9ca3af } text { fill: #e5e7eb } .soft { fill: #b6bdc7 }
-    .main { fill: #1e3a6e; stroke: #7aa7ff } .done { fill: #14532d; stroke: #4ade80 } .end { fill: #0d1117; stroke: #6b7280 }
-  }`
-
-/** In pixels. Narrow, so that the words stay legible on a phone. */
-const size = { width: 580, row: 128, words: 24, box: 56, chip: 34 }
-
-/** Draws the states of the main path, one below the other, with the other ends of each beside it. */
-export function requestStatesPicture(): string {
-  const isSent = (row: number) => mainStates.slice(0, row).some((state) => stampsOf(mainPath[state]).includes('sentAt'))
-  // Each band has its words above its first row.
-  const middle = (row: number) => (isSent(row) ? 2 : 1) * size.words + row * size.row + size.row / 2
-  const band = (words: string, rows: number[]) => [
-    `<rect class="band" x="8" y="${middle(rows[0] ?? 0) - 52 - size.words}" width="${size.width - 16}" height="${rows.length * size.row - 20 + size.words}" rx="10"/>`,
-    `<text class="soft" x="${size.width - 26}" y="${middle(rows[0] ?? 0) - 52}" text-anchor="end" font-size="15">${words}</text>`,
-  ]
-  const rows = mainStates.slice(0, -1).map((_, row) => row)
-  const unsent = rows.filter((row) => !isSent(row))
-  const sent = rows.filter(isSent)
-  const drawn = mainStates.flatMap((state, row) => {
-    const y = middle(row)
-    const step = mainPath[state]
-    const ends = endsOf(state)
-    const chips = ends.flatMap((end, index) => {
-      const [x, at] = [252 + (index % 2) * 158, y + (Math.floor(index / 2) - (Math.ceil(ends.length / 2) - 1) / 2) * (size.chip + 8)]
-      return box('end', end, { x, y: at, width: 146, height: size.chip, font: 16 })
-    })
+/** The main path, with the other ends of each state. */
+function diagram(): string {
+  const arrows = mainStates.flatMap((state) => {
+    const [step, ends] = [mainPath[state], endsOf(state)]
     return [
-      ...(ends.length > 0 ? [arrow(212, y, 246, y)] : []),
-      ...chips,
-      ...box(state === 'done' ? 'done' : 'main', state, { x: 24, y, width: 188, height: size.box, font: 21 }),
-      ...(step === undefined ? [] : [arrow(118, y + size.box / 2, 118, middle(row + 1) - size.box / 2 - 2), label(stepOf(step).what, y)]),
+      ...(step === undefined ? [] : [`  ${state} -- "${stepOf(step).what}" --> ${stateAfter(step, state)}`]),
+      ...(ends.length === 0 ? [] : [`  ${state} -.-> other_${state}["${ends.join('<br>')}"]`]),
     ]
   })
-  const height = middle(mainStates.length - 1) + size.box
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${height}" role="img" font-family="system-ui, sans-serif">`,
-    `<title>${pictureInWords}</title>`,
-    `<style>${colours}\n</style>`,
-    `<rect class="paper" width="${size.width}" height="${height}" rx="12"/>`,
-    ...band('Nothing is sent yet', unsent),
-    ...band('Sent: it may take effect', sent),
-    ...drawn,
-    '</svg>\n',
-  ].join('\n')
-}
-
-const pictureInWords = `The main path of a request: ${mainStates.join(', ')}. Beside each state are the other ends that can follow it.`
-
-function stampsOf(step: StepName | undefined): readonly string[] {
-  return step === undefined ? [] : (stepOf(step).stamps ?? [])
+  return ['```mermaid', 'flowchart TB', ...arrows, '```'].join('\n')
 }
 
 function endsOf(state: RequestState): RequestState[] {
   return [...nextStates(state).keys()].filter((next) => !isOpen(next) && next !== 'done')
 }
 
-interface Place {
-  x: number
-  y: number
-  width: number
-  height: number
-  font: number
-}
-
-function box(kind: string, words: string, { x, y, width, height, font }: Place): string[] {
-  return [
-    `<rect class="${kind}" x="${x}" y="${y - height / 2}" width="${width}" height="${height}" rx="8" stroke-width="${kind === 'end' ? 1 : 2}"/>`,
-    `<text x="${x + width / 2}" y="${y + font / 3}" text-anchor="middle" font-size="${font}"${kind === 'end' ? '' : ' font-weight="600"'}>${words}</text>`,
-  ]
-}
-
-function arrow(x1: number, y1: number, x2: number, y2: number): string {
-  const tip = x1 === x2 ? `${x2 - 5},${y2 - 8} ${x2 + 5},${y2 - 8}` : `${x2 - 8},${y2 - 5} ${x2 - 8},${y2 + 5}`
-  return `<line class="line" x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke-width="2"/><polygon class="tip" points="${x2},${y2} ${tip}"/>`
-}
-
-function label(words: string, y: number): string {
-  return `<text class="soft" x="132" y="${y + size.row / 2 + 5}" font-size="15">${words}</text>`
-}
-
-/** The ways that skip a state or lead back, which would hide the main path in the picture. */
+/** The ways that skip a state or lead back, which would hide the main path. */
 function notDrawn(): string {
   const ways = requestStates.flatMap((from) =>
     [...nextStates(from)].flatMap(([to, names]) => {
@@ -218,7 +148,4 @@ function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|')
 }
 
-if (process.argv[1] === import.meta.filename) {
-  writeFileSync(requestStatesPath, requestStatesPage())
-  writeFileSync(requestStatesPicturePath, requestStatesPicture())
-}
+if (process.argv[1] === import.meta.filename) writeFileSync(requestStatesPath, requestStatesPage())

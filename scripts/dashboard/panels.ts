@@ -176,7 +176,7 @@ export const rows: Row[] = [
       lines('Requests of machines', 'By HTTP status. 401: a wrong token.', 'short', rate('lockkeeper_machine_requests_total', 'status')),
       lines('Alerts by outcome', 'Empty if the port of alerts is off.', 'short', rate('lockkeeper_alerts_total', 'outcome')),
       lines(
-        'Alerts that led to nothing',
+        'Alerts that were not read',
         'By reason. A wrong token and what cannot be read are faults of the sender.',
         'short',
         rate('lockkeeper_alerts_refused_total', 'reason'),
@@ -246,10 +246,6 @@ export const rows: Row[] = [
         },
         { expr: 'max(lockkeeper_last_tick_age_seconds)', legend: 'age of the last one in seconds' },
       ),
-      lines('Jobs', 'By queue and state.', 'short', {
-        expr: 'max by (queue, state) (lockkeeper_queue_jobs)',
-        legend: '{{queue}} {{state}}',
-      }),
       lines(
         'Errors',
         'By place, per second. docs/alerts-and-errors.md says which codes of the log belong to each.',

@@ -92,7 +92,7 @@ async function trim(app: AuditApp): Promise<void> {
   if (fault !== undefined) await tellOnce(app, fault, last !== undefined)
   if (!last) return
   await note(app, { act: 'trim', through: last.seq, keptSince, text: fault })
-  const noted = await findEntries(app, ({ act, through }) => act === 'trim' && through === last.seq, { limit: 1 })
+  const noted = await findEntries(app, ({ act, through }) => act === 'trim' && through === last.seq, { searched: 1_000 })
   if (noted[0]?.verdict !== 'genuine') return
   const [ms, count] = last.id.split('-').map(Number)
   await guardStore(() => redis.xtrim(keys.audit, 'MINID', `${ms}-${(count ?? 0) + 1}`))

@@ -10,10 +10,10 @@ export interface FoundEntry extends AuditEntry {
 }
 
 interface Search {
-  limit?: number
   /** In ms since 1970 by Redis' clock: when the entry was chained. */
   since?: number
   requestId?: string
+  /** How many of the newest entries are searched. */
   searched?: number
 }
 
@@ -21,7 +21,7 @@ interface Search {
 export async function findEntries(
   app: AuditApp,
   fits: (entry: AuditEntry) => boolean,
-  { limit = Number.POSITIVE_INFINITY, searched: most = Number.POSITIVE_INFINITY, since = 0, requestId }: Search = {},
+  { searched: most = Number.POSITIVE_INFINITY, since = 0, requestId }: Search = {},
 ): Promise<FoundEntry[]> {
   await app.audit.chained()
   const found: FoundEntry[] = []
@@ -39,7 +39,6 @@ export async function findEntries(
     if (isOld && (entry?.at ?? 0) < since) break
     if (!fields || !entry || !fits(entry) || (requestId !== undefined && entry.requestId !== requestId)) continue
     found.push({ ...entry, verdict: verdictOf(app, text, fields) })
-    if (found.length >= limit) break
   }
   return markCopies(found)
 }

@@ -148,11 +148,11 @@ function createComparison(lines: PrintedLog['lines'], readAt: number) {
       if ([...left.values()].every((at) => isLost(seq, at))) lost.push(seq)
       else strays.add(seq)
     }
-    const [twice, others] = [[...strays].filter((seq) => matched.has(seq)), [...strays].filter((seq) => !matched.has(seq))]
-    const [different, notInChain] = [others.filter((seq) => unmatched.has(seq)), others.filter((seq) => !unmatched.has(seq))]
+    const isInChain = (seq: number) => matched.has(seq) || unmatched.has(seq)
+    const different = [...strays].filter(isInChain)
+    const notInChain = [...strays].filter((seq) => !isInChain(seq))
     const notInLog = [...unmatched].filter(([seq, isOld]) => isOld && !strays.has(seq)).map(([seq]) => seq)
     const breaks = [
-      ...twice.map((seq) => `The log has two different lines for entry ${seq}.`),
       ...ranges(different, 'not the same in the chain and in the log.'),
       ...ranges(notInLog, 'in the chain and not in the log. Give it the complete log of every replica.'),
       ...ranges(notInChain, 'in the log and not in the chain.'),

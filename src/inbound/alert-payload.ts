@@ -23,7 +23,7 @@ const longestText = 2_000
 
 const textOrAbsent = z.string().min(1).max(longestText).optional().catch(undefined)
 
-/** prometheus.io/docs, "webhook_config"; grafana.com/docs, "Configure webhook notifications". Only Grafana has dashboards and panels. */
+/** prometheus.io/docs, "webhook_config"; grafana.com/docs, "Configure webhook notifications". */
 const WireAlert = z.object({
   status: z.string(),
   labels: Texts,
@@ -31,8 +31,6 @@ const WireAlert = z.object({
   startsAt: textOrAbsent,
   fingerprint: textOrAbsent,
   generatorURL: textOrAbsent,
-  dashboardURL: textOrAbsent,
-  panelURL: textOrAbsent,
 })
 
 /** `version` is not read: Alertmanager sends 4, and Grafana 1. */
@@ -66,14 +64,14 @@ export function readPayload(body: string) {
 function readAlert(wire: unknown): Alert | undefined {
   const { success, data } = WireAlert.safeParse(wire)
   if (!success || (data.status !== 'firing' && data.status !== 'resolved')) return undefined
-  const { status, labels, annotations, fingerprint, startsAt, generatorURL, dashboardURL, panelURL } = data
+  const { status, labels, annotations, fingerprint, startsAt, generatorURL } = data
   return {
     // A hash has a length that a key in Redis may have. Without a fingerprint the labels are one, as in Alertmanager.
     key: hash('sha256', fingerprint ?? canonicalJson(Object.fromEntries(labels))).slice(0, 32),
     isFiring: status === 'firing',
     labels,
     annotations,
-    link: generatorURL ?? panelURL ?? dashboardURL,
+    link: generatorURL,
     startsAt,
   }
 }

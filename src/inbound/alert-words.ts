@@ -3,8 +3,8 @@ import { someOf } from '../domain/text.ts'
 import { alertWords } from '../messages/words.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords, truncate } from '../slack/text.ts'
 
-/** Why an alert or a delivery led to nothing. The set is small and fixed, because it is a label of metrics. */
-export const refusalReasons = ['wrong-token', 'unreadable', 'too-large', 'too-many', 'server', 'target', 'check', 'rule', 'other'] as const
+/** Why a delivery of alerts was not read. The set is small and fixed, because it is a label of metrics. */
+export const refusalReasons = ['wrong-token', 'unreadable', 'too-large', 'too-many'] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 
 /** A message says of this many alerts why nothing was requested. Of the others it names some. */

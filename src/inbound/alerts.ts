@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { alertsRequester, isForLackOfAnswer } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { ApiContractError, ApiError, ApiUnreachableError, CheckFailed, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import { ApiContractError, ApiError, ApiUnreachableError, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import type { AlertRoute } from '../domain/policy.ts'
 import { isOpen, type Request } from '../domain/request.ts'
@@ -13,14 +13,14 @@ import { onApiError } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
-import { Denied, ReasonRequired } from '../requests/access.ts'
+import { Denied } from '../requests/access.ts'
 import { stepOf } from '../requests/steps.ts'
 import { requestIdFor } from '../requests/submit.ts'
 import { toUserWords } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { type Alert, nameIn, reasonOf, routeFor, sourceOf } from './alert-payload.ts'
 import { type EvacuationServers, findAlerted } from './alert-servers.ts'
-import { forgedProposal, type NotRequested, nothingRequested, type RefusalReason } from './alert-words.ts'
+import { forgedProposal, type NotRequested, nothingRequested } from './alert-words.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['join-server', 'leave-server']))
 
@@ -37,7 +37,7 @@ interface Firing {
   route: AlertRoute
 }
 
-type Refused = Omit<NotRequested, 'source'> & { is: 'refused'; reason: RefusalReason }
+type Refused = Omit<NotRequested, 'source'>
 type ToList = Firing & { refused: Refused }
 
 /** Safe to repeat, also in another process: the lock of the request is the only claim. `later`: the sender has to repeat the delivery. */
@@ -98,7 +98,7 @@ async function takeFiring(app: App, { alert, route }: Firing, signal: AbortSigna
   if (record.serverId !== undefined && (await openEpisode(app, alert, record.serverId)) === undefined) return 'duplicate'
   // A stop does not wait for the account API.
   const found = await unlessAborted(signal, findAlerted(app, route, alert.labels))
-  if (found.is === 'problem') return { ...found, is: 'refused', reason: found.server === undefined ? 'server' : 'target' }
+  if (found.is === 'problem') return found
   const episode = await openEpisode(app, alert, found.server.id)
   if (episode === undefined) return 'duplicate'
   const notRequested = await requestEvacuation(app, { alert, route }, { ...found, episode }, signal)
@@ -146,8 +146,7 @@ async function requestEvacuation(
         throw new TryLater('the last request of the server has not ended yet')
       return 'duplicate'
     }
-    const reason = error instanceof CheckFailed ? 'check' : error instanceof Denied || error instanceof ReasonRequired ? 'rule' : 'other'
-    return { is: 'refused', why: toUserWords(error) ?? mrkdwn`${error.message}`, reason, server: server.name }
+    return { why: toUserWords(error) ?? mrkdwn`${error.message}`, server: server.name }
   }
 }
 
@@ -161,10 +160,7 @@ async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
   const words = nothingRequested(listed, app.config.slack.command).text
   await oweText(app, { id, name: 'alerts' }, { channelId, words, forget: marks })
   await guardStore(() => marks.reduce((all, mark) => all.hset(mark, 'listed', id).pexpire(mark, listedMs), app.redis.multi()).exec())
-  for (const { refused } of all) {
-    app.metrics.alert('refused', 1)
-    app.metrics.alertRefused(refused.reason, 1)
-  }
+  app.metrics.alert('refused', all.length)
   // If this fails, the list is sent at the next tick.
   await deliver(app, id, 'alerts').catch(() => {})
 }

@@ -149,7 +149,6 @@ export interface Snapshot {
   scheduled: { by: string; count: number }[]
   movesInFlight: number
   unsent: number
-  jobs: { queue: string; state: string; count: number }[]
   /** How many worker processes run. */
   workers: number
   /** In bytes. `max`: 0 without a limit. */
@@ -175,7 +174,6 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
   )
   const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress, of all replicas. Each address of an evacuation counts.')
   const unsent = gauge('lockkeeper_messages_unsent', 'Messages that Slack has not received yet.')
-  const jobs = gauge('lockkeeper_queue_jobs', 'Jobs, by queue and state.', 'queue', 'state')
   const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick of any replica. No ticks run while nothing is due.')
   const used = gauge(
     'lockkeeper_account_budget_used',
@@ -204,12 +202,11 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
 
   function set(figures: Snapshot | undefined): void {
     up.set(figures ? 1 : 0)
-    for (const each of [open, scheduled, jobs, used, waiting]) each.reset()
+    for (const each of [open, scheduled, used, waiting]) each.reset()
     for (const each of [inFlight, unsent, tickAge, frozen, workers, memoryUsed, memoryMax, clockAhead]) each.remove()
     if (!figures) return
     for (const { kind, state, count } of figures.open) open.set({ kind, state }, count)
     for (const { by, count } of figures.scheduled) scheduled.set({ by }, count)
-    for (const { queue, state, count } of figures.jobs) jobs.set({ queue, state }, count)
     for (const { kind, lane, ...of } of figures.budget) {
       used.set({ kind, lane }, of.used)
       waiting.set({ kind, lane }, of.waitMs / 1_000)

@@ -159,7 +159,7 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   )
   const alertsRefused = counter(
     'lockkeeper_alerts_refused_total',
-    'Alerts and deliveries that led to nothing in this process, by reason.',
+    'Deliveries of alerts, and single alerts in them, that this process did not read, by reason.',
     'reason',
   )
   const ticks = counter('lockkeeper_ticks_total', 'Scheduler ticks that this process ran.')

@@ -3,10 +3,13 @@ import type { App } from '../app.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { freezeMessage } from '../messages/freezes.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
+import { watchMessage } from '../messages/watches.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { freezeMessageId, freezeOnAt } from '../requests/freeze.ts'
+import { endWatches, mayWatch } from '../requests/watching.ts'
 import { notice } from '../slack/blocks.ts'
+import { readJson } from '../slack/payloads.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import { sendKeyEnd } from './key-end-messages.ts'
 import {
@@ -20,12 +23,12 @@ import {
   memberOf,
   type Owed,
   owedMs,
+  passingMs,
   postOnce,
   type Settlement,
   settle,
   type TextName,
 } from './once.ts'
-import { sendWatch } from './watch-messages.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['owe']))
 
@@ -46,9 +49,6 @@ const Facts = z.object({
   rememberMs: z.number().optional(),
 })
 type Facts = z.infer<typeof Facts>
-
-/** The wait after a failure, unless Slack asks for a longer one: half of the time since the message was first owed, within these limits. */
-const waits = { shortestMs: 5_000, longestMs: 60_000 }
 
 /** Sends a message about no request. Throws StoreUnavailableError if Redis does not answer. */
 export async function deliverText(app: App, owed: OwedText): Promise<Delivered> {
@@ -72,7 +72,7 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
     return result
   }
   if (owed.name === 'watch') return sendWatch(app, owed, held, facts, sinceMs)
-  const data = parseFacts(facts)
+  const data = readJson(Facts, facts)
   const ofAlerts = app.config.policy.alerts?.find((route) => route.channelId === data?.channelId)?.channelId
   const channelId = owed.name === 'notice' ? app.config.opsChannel : ofAlerts
   // Lockkeeper did not write it, or nobody gets it.
@@ -82,10 +82,9 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled', rememberMs: data.rememberMs }
   if (owed.name === 'notice')
     app.errors.of('operators')(new Error(`could not notify the operators' channel yet: ${JSON.stringify(posted)}`))
-  const inMs = Math.round(Math.min(waits.longestMs, Math.max(waits.shortestMs, (Date.now() - sinceMs) / 2)))
-  if (posted.is !== 'refused') return laterAfter(posted, inMs)
+  if (posted.is !== 'refused') return laterAfter(posted)
   // The operators may invite Lockkeeper to their channel later.
-  if (owed.name === 'notice' || isPassing(posted.error)) return later(inMs)
+  if (owed.name === 'notice' || isPassing(posted.error)) return later(passingMs)
   await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, posted.error), { about: channelId })
   const { forget = [] } = data
   if (forget.length > 0) await guardStore(() => app.redis.del(...forget))
@@ -113,7 +112,7 @@ async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: stri
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
   }
   if (posted.is !== 'refused') return laterAfter(posted)
-  return where === 'ops' || isPassing(posted.error) ? later(waits.longestMs) : { status: 'dropped' }
+  return where === 'ops' || isPassing(posted.error) ? later(passingMs) : { status: 'dropped' }
 }
 
 /** As long as a freeze with an end can last, and longer: where its message is must be known until then. */
@@ -130,12 +129,25 @@ async function showEnded({ redis, keys, freezes, slack }: App, number: number | 
   await slack.messenger.update(place, freezeMessage(record, { hasEnded: true }))
 }
 
-function parseFacts(facts: string): Facts | undefined {
-  try {
-    return Facts.parse(JSON.parse(facts))
-  } catch {
-    return undefined
-  }
+/** Tells what a watch has seen, to those of its people who may read, or to the operators. Nobody gets what Lockkeeper did not sign. */
+async function sendWatch(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const owed = app.watching.genuine(id, facts)
+  const channelId = owed && (owed.watchers.length > 0 ? owed.channelId : app.config.opsChannel)
+  if (!owed || channelId === undefined) return { status: 'dropped' }
+  const rights = await Promise.all(owed.watchers.map((watcher) => mayWatch(app, watcher)))
+  if (rights.includes(undefined)) return later(passingMs)
+  const userIds = owed.watchers.filter((_, index) => rights[index]).map(({ userId }) => userId)
+  await endWatches(
+    app,
+    owed.watchers.filter((_, index) => !rights[index]),
+  )
+  if (owed.watchers.length > 0 && userIds.length === 0) return { status: 'dropped' }
+  const message = watchMessage(owed, userIds)
+  const key = `${name}/${id}`
+  const posted = await postOnce(app, { message, place: { channelId, key }, sinceMs }, held)
+  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
+  if (posted.is !== 'refused') return laterAfter(posted)
+  return isPassing(posted.error) || userIds.length === 0 ? later(passingMs) : { status: 'dropped', refused: posted.error }
 }
 
 /** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
@@ -146,9 +158,8 @@ interface Draft {
 }
 
 /** Owes a message, to be sent at once. Nothing happens if it was owed before. Throws StoreUnavailableError. */
-export async function oweText(app: App, owed: OwedText, facts: Facts): Promise<void> {
-  const { keys, values } = draftOf(app, owed, facts)
-  await run(app.redis, 'owe', keys, [...values, '0'])
+export function oweText(app: App, owed: OwedText, facts: Facts): Promise<void> {
+  return oweFacts(app, owed, JSON.stringify(facts), owedMs)
 }
 
 /** The same with facts that another module reads and verifies. `keepMs`: how long it is owed. */
@@ -156,14 +167,7 @@ export async function oweFacts(app: App, owed: OwedText, facts: string, keepMs: 
   await run(app.redis, 'owe', [app.keys.message(owed.id), app.keys.outbox], [memberOf(owed), facts, String(keepMs), '0'])
 }
 
-function draftOf({ keys }: App, owed: OwedText, facts: Facts | undefined): Draft {
-  return {
-    keys: [keys.message(owed.id), keys.outbox],
-    values: facts ? [memberOf(owed), JSON.stringify(facts), String(owedMs)] : ['', '', '0'],
-  }
-}
-
-export interface NoticeOptions {
+interface NoticeOptions {
   requestId?: string
   /** What the problem is about: a second notice with the same code and subject within an hour is a repeat. By default the request. */
   about?: string
@@ -221,7 +225,11 @@ export async function keepNotice(app: App, code: ErrorCode, words: Mrkdwn, optio
 }
 
 export function draftNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Draft {
-  return draftOf(app, noticeFor(code, options), factsOf(app, code, words))
+  const [owed, facts] = [noticeFor(code, options), factsOf(app, code, words)]
+  return {
+    keys: [app.keys.message(owed.id), app.keys.outbox],
+    values: facts ? [memberOf(owed), JSON.stringify(facts), String(owedMs)] : ['', '', '0'],
+  }
 }
 
 /** Sends a notice that another process may have left. Returns whether it is still owed. Throws StoreUnavailableError if Redis cannot be read. */

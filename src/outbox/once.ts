@@ -200,9 +200,8 @@ export function later(inMs: number): Settlement {
   return { status: 'queued', retryInMs: inMs }
 }
 
-export function laterAfter(failure: Exclude<SlackFailure, { is: 'refused' }> | Unsent, atLeastMs = 0): Settlement {
-  if (failure.is !== 'unknown') return later(Math.max(failure.retryInMs, atLeastMs))
-  return { status: 'unsure', retryInMs: Math.max(retryInMs, atLeastMs) }
+export function laterAfter(failure: Exclude<SlackFailure, { is: 'refused' }> | Unsent): Settlement {
+  return failure.is === 'unknown' ? { status: 'unsure', retryInMs } : later(failure.retryInMs)
 }
 
 /** Slack's refusals that no message causes: the token is being exchanged, or the app is being installed again. */

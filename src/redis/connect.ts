@@ -1,10 +1,10 @@
-import { type ChainableCommander, Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { isCertificateError, StoreUnavailableError } from '../domain/errors.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
 import type { Secret } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
 
-export type { ChainableCommander, Redis }
+export type { Redis }
 
 const retryStrategy = (attempt: number) => Math.min(2 ** (attempt - 1) * 50, 3_000) + Math.random() * 200
 

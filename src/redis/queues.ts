@@ -64,17 +64,10 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
     await ticks.removeJobScheduler(schedulerId)
   }
 
-  async function depth(): Promise<{ queue: string; state: string; count: number }[]> {
-    const counts = await Promise.all(
-      [wakeUps, ticks].map(async (queue) => [queue.name, await queue.getJobCounts('wait', 'active', 'delayed')] as const),
-    )
-    return counts.flatMap(([queue, states]) => Object.entries(states).map(([state, count]) => ({ queue, state, count })))
-  }
-
   async function close(): Promise<void> {
     await Promise.allSettled([wakeUps.close(), ticks.close()])
   }
 
-  return { pollIntervalMs, wakeUps, ticks, wake, startTicking, restartTicking, stopTicking, depth, close }
+  return { pollIntervalMs, wakeUps, ticks, wake, startTicking, restartTicking, stopTicking, close }
 }
 export type Queues = ReturnType<typeof createQueues>

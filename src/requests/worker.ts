@@ -169,10 +169,9 @@ export async function checkProgress({ store, queues }: App): Promise<void> {
 
 export async function progressFigures(app: App) {
   const { store } = app
-  const [{ requests }, unsent, jobs, lastTickAgeMs, workers] = await Promise.all([
+  const [{ requests }, unsent, lastTickAgeMs, workers] = await Promise.all([
     store.findOpen(),
     store.countUnsent(),
-    app.queues.depth(),
     store.sinceLastTickMs(),
     store.workersSeen(workerSeenMs),
   ])
@@ -187,7 +186,6 @@ export async function progressFigures(app: App) {
     scheduled,
     movesInFlight,
     unsent,
-    jobs,
     workers,
     lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined,
   }

@@ -140,7 +140,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
       messenger: { post, find: async () => ({ is: 'absent' }) },
       identity: { current: () => ({ teamId: 'T0NIMBUS01' }) as Identity },
     },
-    metrics: { alert: count, alertRefused: (reason, by) => count(`refused: ${reason}`, by), error: () => {} },
+    metrics: { alert: count, error: () => {} },
     log: { error: (_, text) => void operators.push(text) },
     lines: { write: ({ fields }) => void errors.push(fields.error) },
     errors: { of: (place) => (error) => void (place === 'alerts' && errors.push(error)) },

@@ -239,7 +239,7 @@ test('a log from before and after a loss matches, with the lines that Redis lost
   expect(await verify(six.env, [await log()])).toMatchObject({
     exitCode: 1,
     output: expect.stringMatching(
-      /^The log has two different lines for entry 4\.\n.* entry 5\.\nEntry 6 is in the log and not in the chain\./m,
+      /^Entries 4 to 5 are not the same in the chain and in the log\.\nEntry 6 is in the log and not in the chain\./m,
     ),
   })
   await noteLoss(six, 'set-back')

@@ -81,7 +81,7 @@ describe('a firing alert', () => {
     expect(botMessages(world)[0]?.text).toContain(`web-1: ${why}`)
     expect(await world.records.all()).toEqual([])
     const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
-    expect(metrics).toContain('lockkeeper_alerts_refused_total{reason="rule"} 1\n')
+    expect(metrics).toContain('lockkeeper_alerts_total{outcome="refused"} 1\n')
 
     await world.send([alert({ instance: 'edge-fra-1' }, { annotations: { summary: 'INC-7: edge-fra-1 is down' } })])
     await untilProposed(world, 'edge-fra-1')

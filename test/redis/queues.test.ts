@@ -127,16 +127,3 @@ describe('ticks', () => {
     expect(await nextTicks()).toHaveLength(1)
   })
 })
-
-test('the depth counts the jobs of each queue by state', async () => {
-  const { wake, depth } = startQueues()
-  await wake(request)
-  await wake(request, horizonMs)
-  const counts = (await depth()).map(({ queue, state, count }) => `${queue} ${state} ${count}`)
-  expect(counts.filter((each) => each.startsWith('wake-ups')).toSorted()).toEqual([
-    'wake-ups active 0',
-    'wake-ups delayed 1',
-    'wake-ups wait 1',
-  ])
-  expect(counts.filter((each) => each.startsWith('ticks'))).toHaveLength(3)
-})

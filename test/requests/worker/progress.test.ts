@@ -22,7 +22,7 @@ function progressOf({ dueSinceMs, lastTickMs = 5_000, workers = 1, open = [] }: 
       findOpen: async () => ({ requests: open, unreadable: 0 }),
       countUnsent: async () => 2,
     },
-    queues: { depth: async () => [], pollIntervalMs: 10_000 },
+    queues: { pollIntervalMs: 10_000 },
     catalog,
   })
   return { check: () => checkProgress(app), snapshot: () => progressFigures(app) }
@@ -79,7 +79,6 @@ test('open requests are counted by kind and state, and of those that take time, 
     movesInFlight: 5,
     workers: 1,
     unsent: 2,
-    jobs: [],
     lastTickAgeMs: 5_000,
   })
 })
