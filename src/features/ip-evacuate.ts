@@ -36,7 +36,6 @@ import { mostCheckboxes } from '../slack/fit.ts'
 import { oldNotes } from '../slack/listing.ts'
 import { checkboxes, preset } from '../slack/pickers.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, phraseWords } from '../slack/text.ts'
-import { readPair } from '../slack/typed-words.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
 const sources: Thing<Server> = {
@@ -110,7 +109,7 @@ export const evacuateServer = changeFeature({
     button: 'Evacuate',
     shortcut: 'evacuate-server',
   },
-  read: { names: ['server', 'target'], split: readPair, find: findNamed },
+  read: { names: ['server', 'target'], find: findNamed },
   machines: {
     tool: 'propose_evacuation',
     title: 'Propose to evacuate a server',

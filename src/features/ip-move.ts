@@ -8,7 +8,6 @@ import { canMoveTo, type MoveFacts, type MoveInput, moveFindings } from '../move
 import { moveChange, moveKind, serversMeant } from '../moves/move-change.ts'
 import { preset } from '../slack/pickers.ts'
 import { code, mrkdwn } from '../slack/text.ts'
-import { readPair } from '../slack/typed-words.ts'
 
 export const moveForm: Form<MoveInput, MoveFacts> = {
   callbackId: 'move-elastic-ip',
@@ -51,7 +50,7 @@ export const moveElasticIp = changeFeature({
     button: 'Move IP',
     shortcut: 'move-elastic-ip',
   },
-  read: { names: ['elastic ip', 'server'], split: readPair, find: findNamed },
+  read: { names: ['elastic ip', 'server'], find: findNamed },
   machines: {
     tool: 'propose_move',
     title: 'Propose to move an Elastic IP',

@@ -19,7 +19,7 @@ import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { wrongUsage } from '../slack/router.ts'
 import { code, joinMrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
-import type { Pair } from '../slack/typed-words.ts'
+import { readPair } from '../slack/typed-words.ts'
 import type { Findings } from './findings.ts'
 import {
   actionIdOf,
@@ -64,10 +64,9 @@ export type Named<Input> = { input: Input } | Namesakes<Input>
 
 type ReadCommand<Input> = (app: App, call: CommandCall, signal: AbortSignal) => Promise<Named<Input>>
 
-/** For a command with two names, `ip move <elastic ip> <server>`: what they are called, how the words are split, and how both are found. */
+/** For a command with two names, `ip move <elastic ip> <server>`: what they are called, and how both are found. */
 interface NamedPair<Input> {
   names: [string, string]
-  split: (words: string[]) => Pair
   find: (app: App, first: string, second: string, signal: AbortSignal) => Promise<Named<Input>>
 }
 
@@ -100,8 +99,8 @@ interface ChangeFeature<Input, Facts, Name extends string> {
 }
 
 /** Returns the two names of a whole command. Throws a Refusal if one is missing, or if there are more words. */
-function requirePair({ slashCommand, args }: CommandCall, words: string, { names, split }: NamedPair<unknown>): [string, string] {
-  const { first, second, rest } = split(args)
+function requirePair({ slashCommand, args }: CommandCall, words: string, { names }: NamedPair<unknown>): [string, string] {
+  const { first, second, rest } = readPair(args)
   if (first !== undefined && second !== undefined && rest.length === 0) return [first, second]
   const [one, other] = names
   const usage = code(`${slashCommand.origin.command} ${words} <${one}> <${other}>`)
@@ -170,7 +169,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         {
           ...command,
           // A command with too many words counts as complete, so that it is refused.
-          isComplete: pair ? (args) => pair.split(args).second !== undefined : command.isComplete,
+          isComplete: pair ? (args) => readPair(args).second !== undefined : command.isComplete,
           need: kind,
           startsOnClick: form.startsOnClick,
           form: formOf,

@@ -79,8 +79,6 @@ function meantOpener(app: App, opened: Opened[]): FormHandler<Click> {
     return { command, args, reason }
   }
   return {
-    // It shows what was named.
-    reads: true,
     form: (click) => {
       const { command, args, reason } = meant(click)
       return command.form(metadataFor(app, command.need, { ...click, reason }), { args, command: click.origin.command })

@@ -56,7 +56,6 @@ export const PageButton = z.object({
 
 /** How many characters the rows of a page may have. The rest is for the title, the notes, the picker and the buttons. */
 const longestRows = 6_000
-const rowsPerPage = 10
 
 /** Slack truncates longer text, and advises against more than 4,000 characters, which the words of a table need for screen readers. */
 const mostTableText = 40_000

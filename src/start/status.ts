@@ -124,16 +124,16 @@ function createAccountCheck(app: App): Check {
   }
 }
 
-/** A limit is no problem. Throws an AccountLimitError if no read was free: then the account API was not asked. */
-async function askAccount({ account }: App): Promise<{ problem?: string }> {
+/** Throws an AccountLimitError if no read was free: then the account API was not asked. */
+async function askAccount({ account }: App): Promise<Answer> {
   try {
     await inLane('background', () => account.apiKeys.list({ signal: AbortSignal.timeout(1_500), tries: 1 }))
-    return {}
+    return { status: 200 }
   } catch (error) {
     if (error instanceof AccountLimitError && !error.answered) throw error
-    if (error instanceof AccountLimitError) return {}
-    if (!(error instanceof ApiError)) return { problem: accountProblem(error instanceof ApiContractError ? 'contract' : 'unreachable') }
-    return { problem: isKeyRefused(error) ? `The account API rejects ${error.key} (${error.status})` : accountProblem(error.status) }
+    if (error instanceof AccountLimitError) return { status: 429 }
+    if (error instanceof ApiError) return { status: error.status, key: isKeyRefused(error) ? error.key : undefined }
+    return { status: error instanceof ApiContractError ? 'contract' : 'unreachable' }
   }
 }
 

@@ -1,4 +1,4 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ops, people, startWorld, untilShown } from './world.ts'
 
 test.each([
