@@ -22,7 +22,6 @@ import {
   readEnds,
   signedName,
   type Told,
-  withName,
   withNamed,
   writeEnd,
 } from './key-ends.ts'
@@ -128,7 +127,7 @@ async function settlePending(app: App, pending: KeyEnd, record: KeyEnd | undefin
   const isDone = request?.state === 'done' && (await checkRetraction(app, request)) === undefined
   if (!isDone || (record && record.since > pending.since)) return dropEnd(app, pending)
   try {
-    await withName(signedName(app, settled, settled.createdAt), (name) => app.account.apiKeys.rename(settled.keyId, name))
+    await app.account.apiKeys.rename(settled.keyId, signedName(app, settled, settled.createdAt))
   } catch (error) {
     if (error instanceof AccountLimitError) return
     onApiError(app, error)
