@@ -121,8 +121,8 @@ export const whoAmI = listFeature({
   words: 'whoami',
   group: 'You',
   summary: 'What you may request and approve here, and by which rule',
-  list: async ({ access, catalog }, { slashCommand: { origin } }) => {
+  list: async ({ access, catalog, config }, { slashCommand: { origin } }) => {
     const { labelOf } = catalog
-    return rightsListing(await access.rights(origin), origin, { labelOf, freezes: access.policy.freezes, now: Date.now() })
+    return rightsListing(await access.rights(origin), origin, { labelOf, freezes: config.policy.freezes, now: Date.now() })
   },
 })

@@ -440,10 +440,8 @@ async function requestOf(app: Judging, pressed: Pressed | undefined): Promise<Re
 const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, covers, reasonTerms, endsTerms }
 
 /** The checks of who may do what. No other code decides that. A decision is checked by what Slack says at the click. */
-export interface Access extends Bound<typeof checks> {
-  policy: Policy
-}
+export type Access = Bound<typeof checks>
 
 export function createAccess(app: Judging): Access {
-  return { policy: app.config.policy, ...bind(app, checks) }
+  return bind(app, checks)
 }
