@@ -1,4 +1,5 @@
 import type { Button, KnownBlock } from '@slack/web-api'
+import { isOpen } from '../domain/request.ts'
 import type { Watch } from '../domain/watch.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
@@ -6,9 +7,9 @@ import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, 
 import { stateWithCount } from './items.ts'
 import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
-import { type CardView, cardActions, cardBody, cardRest, deadlineWords, prefixOf } from './request-message.ts'
+import { type CardView, cardActions, cardBody, cardRest, deadlineWords, prefixOf, statusLine } from './request-message.ts'
 import { watchBlocks } from './watches.ts'
-import { cardButtons, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
+import { cardButtons, moreOnHome, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -18,8 +19,13 @@ export interface HomeEntry {
 export interface HomeContent {
   /** What is frozen. Empty if nothing is. */
   frozen: KnownBlock[]
+  /** In the order of the tab, with those that were decided since it was opened. */
   waitsForMe: HomeEntry[]
+  /** The ids of those that do not wait for the viewer any more. */
+  decided: ReadonlySet<string>
   mine: HomeEntry[]
+  /** How many more ended requests of the viewer *Show more* shows. */
+  more: number
   underway: HomeEntry[]
   /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
   scheduled: HomeEntry[]
@@ -28,7 +34,9 @@ export interface HomeContent {
   /** What the viewer watches on the account. */
   watches: Watch[]
   viewerId: string
-  /** How many further requests are not shown, or were not read, so it is unknown who can approve the waiting ones among them. */
+  /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
+  approvableAlone: ReadonlySet<string>
+  /** How many further requests were not read, so it is unknown who can approve the waiting ones among them. */
   unread: { waiting: number; mine: number; underway: number; scheduled: number }
   /** How many requests are left out because this version cannot read them. */
   unreadable: number
@@ -54,19 +62,22 @@ const shortParts = [
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, keys, watches, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, more, keys, watches, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = [...frozen]
-  const title = `Needs your approval (${unread.waiting > 0 ? 'at least ' : ''}${waitsForMe.length})`
-  add(blocks, { title, entries: waitsForMe.map(wholeEntry), upTo: 58 })
+  const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
+  const title = `Needs your approval (${unread.waiting > 0 ? 'at least ' : ''}${waiting})`
+  add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not all were checked.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   // Some blocks are kept for the keys and the watches.
   const most = 98 - (keys.length > 0 ? 6 : 0) - (watches.length > 0 ? 4 : 0)
   for (const { part, title, upTo } of shortParts) {
     const entries = content[part].map((entry) => shortEntry(entry, part, content))
-    const count = entries.length + unread[part]
+    const count = entries.length + unread[part] + (part === 'mine' ? more : 0)
     add(blocks, { title: `${title} (${count})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
+    if (part === 'mine' && more > 0)
+      blocks.push(...actions([button({ text: 'Show more', actionId: moreOnHome, value: 'more' })], `home-more-${now}`))
   }
   const ending = keys.map((key) => wholeSection(ownKeyWords(key)))
   add(blocks, { title: `Your keys that end (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: mrkdwn`*keys*` })
@@ -93,11 +104,21 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest = mr
   if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See ${rest}.`]))
 }
 
-function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
-  const { id, revision } = card.request
+/** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
+function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<string>): KnownBlock[] {
+  const { id, revision, state } = card.request
   const title = wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open')], '  ·  '))
-  const buttons = actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`)
-  return [...title, ...cardBody(card), ...buttons, ...cardRest(card), divider()]
+  if (!decided.has(id)) {
+    const buttons = actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`)
+    return [...title, ...cardBody(card), ...buttons, ...cardRest(card), divider()]
+  }
+  return [
+    ...title,
+    ...cardBody(card, isOpen(state) ? statusLine(card) : ownWords(capitalised(stateLine(card, 'mine').text))),
+    ...context([mrkdwn`Stays here until *Refresh*.`]),
+    ...cardRest(card),
+    divider(),
+  ]
 }
 
 function shortEntry({ card, link: address }: HomeEntry, part: string, content: HomeContent): KnownBlock[] {
@@ -132,10 +153,10 @@ function stateLine(card: CardView, part: string): Mrkdwn {
 }
 
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
-function shortActions(card: CardView, { viewerId }: HomeContent): Button[] {
-  const { origin } = card.request
+function shortActions(card: CardView, { approvableAlone, viewerId }: HomeContent): Button[] {
+  const { id, origin } = card.request
   const { handOver, withdraw, startNow, reject, approve, details } = cardButtons
-  const unusable = origin.userId === viewerId ? [reject, approve] : [withdraw]
+  const unusable = origin.userId === viewerId ? [reject, ...(approvableAlone.has(id) ? [] : [approve])] : [withdraw]
   return without(card, [handOver, startNow, details, ...unusable])
 }
 

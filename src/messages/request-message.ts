@@ -334,9 +334,9 @@ function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name:
 const mostAbove = 5
 
 /** What people need before they press a button. */
-export function cardBody(view: CardView): KnownBlock[] {
+export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): KnownBlock[] {
   return [
-    ...wholeSection(statusLine(view)),
+    ...wholeSection(status),
     ...approvalLines(view),
     ...contentBlocks(view),
     ...itemBlocks(view.items, view.request, mostAbove),

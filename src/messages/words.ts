@@ -171,6 +171,7 @@ export type CardButtonId = (typeof cardButtons)[CardButton]
 export const retryLabel = 'Retry the rest'
 
 export const refreshHome = 'refresh-home'
+export const moreOnHome = 'more-on-home'
 
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'

@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { counted } from '../messages/refusals.ts'
-import { breakGlassCallbackId, cardButtons, refreshHome, rejectCallbackId } from '../messages/words.ts'
+import { breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/words.ts'
 import { renderDetails } from '../outbox/render.ts'
 import { notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
@@ -52,7 +52,10 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
   return {
     commands,
     clicks: Object.assign(
-      { [refreshHome]: async ({ origin }: Click) => void (await home.show(origin)) },
+      {
+        [refreshHome]: ({ origin }: Click) => home.open(origin),
+        [moreOnHome]: async ({ origin }: Click) => void (await home.show(origin, true)),
+      },
       pageButtons(app, commands),
       openers.clicks,
       ofRequests.clicks,
@@ -65,7 +68,7 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
     },
     shortcuts: Object.assign({}, openers.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
-    home: home.show,
+    home: home.open,
     bare: features.find(({ bare }) => bare)?.bare,
   }
 }

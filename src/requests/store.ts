@@ -148,6 +148,21 @@ async function ended(records: Records, limit: number, fits: (request: Request) =
   return last.filter(fits).slice(0, limit)
 }
 
+const homeOrderMs = 24 * 3_600_000
+
+/** What was shown since the tab was opened, then the others, the same in all processes. `isNew`: it is opened, and begins with these. */
+async function orderOnHome({ redis, keys }: Records, userId: string, ids: string[], { isNew }: { isNew: boolean }): Promise<string[]> {
+  const key = keys.homeOrder(userId)
+  const shown = isNew ? [] : await guardStore(() => redis.lrange(key, 0, -1))
+  const added = ids.filter((id) => !shown.includes(id))
+  const write = redis.multi()
+  if (isNew) write.del(key)
+  if (added.length > 0) write.rpush(key, ...added).pexpire(key, homeOrderMs)
+  // While Redis takes no writes, people still see what waits for them.
+  if (isNew || added.length > 0) await write.exec().catch(() => undefined)
+  return [...new Set([...shown, ...added])]
+}
+
 async function holderOf({ redis, keys }: Records, resource: string): Promise<string | undefined> {
   return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
 }
@@ -380,7 +395,7 @@ async function take(
   return { outcome, state }
 }
 
-const ofRecords = { find, findMany, findOpen, ended, holderOf, othersFor, lastChangesOf, create, discard, take }
+const ofRecords = { find, findMany, findOpen, ended, orderOnHome, holderOf, othersFor, lastChangesOf, create, discard, take }
 
 export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes> {}
 

@@ -156,7 +156,7 @@ export interface InteractionHandlers {
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
   shortcuts: Record<string, Handler<Shortcut> | FormHandler<Shortcut>>
   options: Record<string, (query: OptionsQuery) => Promise<Choices>>
-  home: (viewer: Origin, refused?: Mrkdwn) => Promise<unknown>
+  home: (viewer: Origin, refused?: Mrkdwn) => Promise<void>
 }
 
 /** Finds a handler by its id. Ids come from outside, and every object has a member that is called `constructor`. */

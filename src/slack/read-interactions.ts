@@ -46,7 +46,7 @@ export interface Interaction<Given = unknown> {
   /** Acknowledges what Slack shows no result of. Forms and pickers are acknowledged with their result. */
   acknowledge?: () => Promise<void>
   interim: () => Promise<void>
-  fail: (words: Mrkdwn) => Promise<unknown>
+  fail: (words: Mrkdwn) => Promise<void>
   refuseRepeat?: () => Promise<void>
   refuseUnknown: () => Promise<void>
   authorized?: Promise<unknown>

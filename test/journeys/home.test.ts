@@ -29,10 +29,12 @@ function untilHome(world: World, user: string, words: RegExp) {
   return world.slack.until(shown, { what: `a Home tab with ${words}` })
 }
 
-/** What each *Approve* of the tab asks. */
-function approvals(world: World, user: string): string[] {
-  return blocksOf(world, user).flatMap(({ elements = [] }) =>
-    elements.filter(({ text }) => text?.text === 'Approve').map(({ confirm }) => `${confirm?.title.text} ${confirm?.text.text}`),
+/** Returns where the tab has *Approve*, and what it asks then. */
+function approvals(world: World, user: string): { at: number; asks: string }[] {
+  return blocksOf(world, user).flatMap(({ elements = [] }, at) =>
+    elements
+      .filter(({ text }) => text?.text === 'Approve')
+      .map(({ confirm }) => ({ at, asks: `${confirm?.title.text} ${confirm?.text.text}` })),
   )
 }
 
@@ -52,19 +54,25 @@ describe('the Home tab', () => {
     await openHome(world, people.chiara, /In progress \(1\)/)
   })
 
-  test('asks before each approval, with the change: another request may have moved to where the person clicks a second time', async () => {
-    const world = await startWorld()
+  test('has no other *Approve* under a second click, whichever process publishes the tab: what was decided stays until it is refreshed', async () => {
+    const world = await startWorld({ replicas: 2 })
     const first = await requestMove(world)
     await requestMove(world, { skip: 1 })
     const home = await openHome(world, people.chiara, /Needs your approval \(2\)/)
     const [asked, second] = approvals(world, people.chiara)
-    expect(asked).toBe('Approve this change? Move `203.0.113.10`: web-1 → web-2')
+    expect(asked?.asks).toBe('Approve this change? Move `203.0.113.10`: web-1 → web-2')
 
+    // Another process takes the click.
+    world.slack.connectBot(world.bots[1]?.slackUrl ?? '')
     await world.chiara.click(home, 'Approve')
-    await untilHome(world, people.chiara, /Needs your approval \(1\)/)
+    const decided = await untilHome(world, people.chiara, /Needs your approval \(1\).*Stays here until/)
     expect(approvals(world, people.chiara)).toEqual([second])
     await untilReport(world.slack, first.card.ts, /Done/)
     expect((await openRecords(world).all()).map(({ state }) => state).toSorted()).toEqual(['done', 'waiting'])
+
+    await world.chiara.click(decided, 'Refresh')
+    await world.slack.until(() => !/Stays here until/.test(wordsOf(world, people.chiara)))
+    expect(wordsOf(world, people.chiara)).toContain('Needs your approval (1)')
   })
 
   test('shows a request that its person has just made with a form, also if it showed none before', async () => {
@@ -84,7 +92,7 @@ describe('the Home tab', () => {
     expect(JSON.stringify(answer.view)).toContain('Posted in <#C0OPS00001>: “Move `203.0.113.10`')
   })
 
-  test('shows the last five ended requests, and begins forms with the channel of the last one', async () => {
+  test('shows the last five ended requests, the others on demand, and begins forms with the channel of the last one', async () => {
     const world = await startWorld()
     for (const skip of [0, 1, 2, 3, 4, 5]) {
       const { card, elasticIp } = await requestMove(world, { skip })
@@ -92,10 +100,14 @@ describe('the Home tab', () => {
       await untilCard(world.slack, new RegExp(`Withdrawn.*${elasticIp.address}`))
     }
     const shown = () => wordsOf(world, people.ada).match(/\|Open>/g)?.length
-    const home = await openHome(world, people.ada, /Your requests \(6\).*1 more aren't shown/)
+    const home = await openHome(world, people.ada, /Your requests \(6\).*Show more/)
     expect(shown()).toBe(5)
 
-    await world.ada.click(home, 'Move IP')
+    await world.ada.click(home, 'Show more')
+    const long = await untilHome(world, people.ada, /Your requests \(6\)(?!.*Show more)/)
+    expect(shown()).toBe(6)
+
+    await world.ada.click(long, 'Move IP')
     const form = await world.slack.until(() => world.ada.topView(), { what: 'the form for the channel' })
     expect(JSON.stringify(form.view)).toContain(`"initial_conversation":"${ops}"`)
   })
@@ -111,7 +123,7 @@ describe('the Home tab', () => {
     await world.ben.click(home, 'Approve')
 
     await world.slack.until(() => world.slack.directMessages(people.ben).some(({ text }) => /already withdrew this/.test(text)))
-    await untilHome(world, people.ben, /Nothing needs your approval/)
+    await untilHome(world, people.ben, /Needs your approval \(0\).*Withdrawn, /)
     expect(world.accountApi.journal.writes()).toEqual([])
   })
 

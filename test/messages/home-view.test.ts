@@ -28,8 +28,11 @@ const unreadIn = (more: Partial<HomeContent['unread']>) => ({ waiting: 0, mine: 
 function content(more: Partial<HomeContent> = {}): HomeContent {
   return {
     frozen: [],
+    approvableAlone: new Set(),
     waitsForMe: [],
+    decided: new Set(),
     mine: [],
+    more: 0,
     underway: [],
     scheduled: [],
     keys: [],
@@ -72,6 +75,16 @@ const key = (more: Parameters<typeof entry>[0] = {}) =>
   entry({ state: 'approved', decidedAt: now, ...more }, { handover: { label: 'Create key' } })
 const isLocked = mrkdwn`${'web-2'} is locked on the account.`
 
+/** Requests that waited for the viewer, and were decided since, except the last one, which was counted. */
+const decisions: Requested[] = [
+  { state: 'approved', decidedAt: now },
+  { state: 'rejected', decidedAt: now, endedAt: now, decision: { by: 'U0BEN00001', rule: 'R', via: 'U0BEN00001', reason: 'no' } },
+  { state: 'done', sentAt: now, endedAt: now },
+  { approvals: [{ by: 'U0BEN00001', rule: 'R', via: 'S0ONCALL01', at: now }], missing: 1 },
+]
+const decided = decisions.map((more, index) => ({ ...more, id: idOf(index) }))
+const sinceDecided = content({ waitsForMe: decided.map((more) => entry(more)), decided: new Set([0, 1, 2].map(idOf)) })
+
 test('the Home tab in every situation', async () => {
   const situations: [string, Partial<HomeContent>][] = [
     ['There are no requests', {}],
@@ -87,6 +100,8 @@ test('the Home tab in every situation', async () => {
         underway: [entry({ state: 'tracking', sentAt })],
       },
     ],
+    ['More ended requests than are shown', { mine: [entry({ state: 'done', sentAt, endedAt: now })], more: 12 }],
+    ['Decided since it was opened', sinceDecided],
     [
       'States with times that stay true',
       {
@@ -115,6 +130,7 @@ test('the Home tab in every situation', async () => {
       'One that is requested for later',
       { mine: [entry({ start: now + 90 * minutes, expiresAt: now + 90 * minutes }, { held: { for: 'start' } })] },
     ],
+    ['One that the viewer may approve alone', { mine: [entry()], approvableAlone: new Set([requestFor().id]) }],
     [
       'The viewer watches things',
       { watches: [watchOf({ list: 'elasticIps', name: '203.0.113.10' }), watchOf({ list: 'plans', name: 'gpu.h100.4', site: 'DAL' })] },
@@ -126,6 +142,12 @@ test('the Home tab in every situation', async () => {
     ...situations.map(([situation, more]): [string, string] => [situation, readableBlocks(homeBlocks(content(more)))]),
     ['The viewer may not use Lockkeeper', readableBlocks(refusedHome(mrkdwn`Guests can't use Lockkeeper.`))],
   ])
+})
+
+test('a decided request keeps its place and height, so that nothing below it moves', () => {
+  const waiting = homeBlocks(content({ waitsForMe: many(4) }))
+  const typesOf = (blocks: KnownBlock[]) => blocks.slice(0, 1 + 3 * 6).map(({ type }) => type.replace('actions', 'context'))
+  expect(typesOf(homeBlocks(sinceDecided))).toEqual(typesOf(waiting))
 })
 
 test('the dialog after *Approve* names the change, also one that is too long for it', () => {

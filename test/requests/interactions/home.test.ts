@@ -31,6 +31,7 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publi
       ended: async () => [],
       findMany: async () => [],
       now: async () => requestedAt + 30 * minutes,
+      orderOnHome: async (_, ids) => ids,
       ...store,
     },
     access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }), ruleOf: forViews.ruleOf },
@@ -63,7 +64,7 @@ async function homeOf({ open, ended }: { open: Request[]; ended: Request[] }) {
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
     },
   })
-  await home.show(origin)
+  await home.open(origin)
   const [page] = pages
   if (!page) throw new Error('nothing was shown')
   return page
@@ -132,7 +133,7 @@ describe('of one person', () => {
     const { home, pages } = startHome()
     await home.show(origin)
     const shown = Array.from({ length: 5 }, () => home.show(origin))
-    const last = home.show(origin, mrkdwn`Guests can't use Lockkeeper.`)
+    const last = home.open(origin, mrkdwn`Guests can't use Lockkeeper.`)
     await vi.advanceTimersByTimeAsync(999)
     expect(pages).toHaveLength(1)
     await vi.advanceTimersByTimeAsync(1)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createStore } from '../../../src/requests/store.ts'
 import { trusting } from '../audit-for-test.ts'
-import { connectLossyRedis, connectTestStore, noAudit } from '../redis-for-test.ts'
+import { connectLossyRedis, connectTestRedis, connectTestStore, noAudit } from '../redis-for-test.ts'
 import { newRequestFor } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
 
@@ -90,5 +90,45 @@ describe('the last change of a resource', () => {
 
     await redis.hset(keys.record('gone'), 'state', '"done"')
     expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual(new Map())
+  })
+})
+
+describe('the order of a Home tab', () => {
+  function startTwo() {
+    const { redis, keys } = connectTestRedis()
+    const storeOver = (connection: typeof redis) => createStore({ redis: connection, keys, audit: noAudit, signatures: trusting })
+    return { redis, keys, storeOver, first: storeOver(redis), second: storeOver(redis) }
+  }
+  const again = { isNew: false }
+
+  test('is the same for all processes, with new requests at its end, until the tab is opened again', async () => {
+    const { first, second } = startTwo()
+    expect(await first.orderOnHome('U0BEN00001', ['a', 'b'], { isNew: true })).toEqual(['a', 'b'])
+
+    expect(await second.orderOnHome('U0BEN00001', ['c', 'b'], again)).toEqual(['a', 'b', 'c'])
+    expect(await first.orderOnHome('U0BEN00001', ['d', 'c'], again)).toEqual(['a', 'b', 'c', 'd'])
+    expect(await first.orderOnHome('U0CHI00001', ['c'], again)).toEqual(['c'])
+
+    expect(await second.orderOnHome('U0BEN00001', ['c'], { isNew: true })).toEqual(['c'])
+    expect(await first.orderOnHome('U0BEN00001', [], { isNew: true })).toEqual([])
+  })
+
+  test('is kept for a day, without repeats', async () => {
+    const { redis, keys, first } = startTwo()
+    await first.orderOnHome('U0BEN00001', ['a'], { isNew: true })
+    await first.orderOnHome('U0BEN00001', ['a', 'b'], again)
+
+    expect(await redis.lrange(keys.homeOrder('U0BEN00001'), 0, -1)).toEqual(['a', 'b'])
+    expect(await redis.pttl(keys.homeOrder('U0BEN00001'))).toBeGreaterThan(23 * 3_600_000)
+  })
+
+  test('shows what waits also while Redis takes no writes', async () => {
+    const { redis, storeOver, first } = startTwo()
+    await first.orderOnHome('U0BEN00001', ['a'], { isNew: true })
+    const refused = { del: () => refused, rpush: () => refused, pexpire: () => refused, exec: () => Promise.reject(new Error('OOM')) }
+    const refusing = storeOver(Object.assign(Object.create(redis), { multi: () => refused }))
+
+    expect(await refusing.orderOnHome('U0BEN00001', ['b'], again)).toEqual(['a', 'b'])
+    expect(await refusing.orderOnHome('U0BEN00001', ['b'], { isNew: true })).toEqual(['b'])
   })
 })
