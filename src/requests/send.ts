@@ -88,7 +88,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(app, request, early)
   // A window judges only when a parent starts.
   const held = heldFrom(now, start.signed, child ? { ...start.times, windows: [] } : start.times)
-  if (held) return hold(app, request, { ...held, until })
+  if (held) return hold(app, request, { ...held, until, frozen: freeze.text })
   // People may have lost their rights between the approval and the start.
   const isLater = until - startWithinMs > start.signed.approvedAt
   const right = isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
@@ -175,8 +175,12 @@ const lookAgainMs = 60_000
 /** Between the starts of two requests that were held by the same, so that they start in the order of their approvals. */
 const betweenStartsMs = 250
 
-/** Waits until the request may start, and ends it if that is too late. Its message says what holds it. */
-async function hold(app: App, request: Request, held: { waits: Waits; at: number; until: number }): Promise<'waits' | undefined> {
+/** Waits until the request may start, and ends it if that is too late. Its message says what holds it. `frozen`: the record of the freeze that was read. */
+async function hold(
+  app: App,
+  request: Request,
+  held: { waits: Waits; at: number; until: number; frozen?: string },
+): Promise<'waits' | undefined> {
   const { waits, at } = held
   const now = await app.store.now()
   // A freeze may be lifted before its end. A window that has closed does not open earlier.
@@ -186,6 +190,8 @@ async function hold(app: App, request: Request, held: { waits: Waits; at: number
   const ms = Math.max(0, Math.min(at - now, held.until - now, lookAgainMs)) + (await placeInLine(app, request, waits)) * betweenStartsMs
   await wait(app, request, ms + 20, isShown ? undefined : { name: 'wait-for-start', waits })
   await app.queues.wake(request, ms + 30)
+  // Somebody who has just lifted the freeze woke this request before that.
+  if (waits.for === 'freeze' && (await app.freezes.read()).text !== held.frozen) await app.queues.wake(request, 0)
   return 'waits'
 }
 

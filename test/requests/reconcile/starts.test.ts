@@ -401,3 +401,18 @@ test('two workers that start the same move at the same moment send it once', asy
   expect(writes).toHaveLength(1)
   expect((await find(id)).state).toBe('tracking')
 })
+
+test('a freeze that is lifted while a move notes that it is held lets the move start at once', async () => {
+  const moves = startMoves()
+  const { app, record, run, woken } = moves
+  await app.freezes.set(freezing)
+  const request = await record()
+  /** Somebody lifts it right before the move sets when it looks again, and wakes it too early. */
+  const wake = async (_: unknown, ms = 0) => {
+    if (ms > 0 && (await app.freezes.lift({ by: 'U0BEN00001' })) !== undefined) woken.push(0)
+    woken.push(ms)
+  }
+  expect(await run(request, { queues: { wake } })).toEqual(held('freeze'))
+  expect(woken.at(-1)).toBe(0)
+  expect(await run(request)).toEqual(sent)
+})
