@@ -55,7 +55,7 @@ export function uniqueKeyName(label: string, requester: string, requestId: strin
   return writeKeyName({ label, requester, request: requestId.slice(0, 12) })
 }
 
-/** Whether both names are of the key that one request created. One of them may say when it ends. */
+/** Whether both names are of the key that one request created. The account may have refused the length of the whole label. */
 export function isSameCreation(one: string | undefined, other: string): boolean {
   const [a, b] = [parseKeyName(one), parseKeyName(other)]
   return a && b ? a.requester === b.requester && a.request === b.request : one === other

@@ -14,7 +14,7 @@ import { endFields, endFindings, enteredEnd, filledEnd, requireEndable, splitEnd
 import { findTyped } from '../kit/thing.ts'
 import { apiKeys } from '../kit/things.ts'
 import { tendKeyEnds } from '../requests/key-end-work.ts'
-import { KeyEnd, knownEnds, recordEnd, signedName } from '../requests/key-ends.ts'
+import { KeyEnd, knownEnds, recordEnd, signedName, withName } from '../requests/key-ends.ts'
 import { preset } from '../slack/pickers.ts'
 import { mrkdwn } from '../slack/text.ts'
 
@@ -123,7 +123,8 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     }),
     run: async ({ keyId, endsAt }, { known }, { onAnswer }) => {
       if (!known) throw new Error('the key was not read')
-      await app.account.apiKeys.rename(keyId, signedName(app, { ...known, end: endsAt }, known.createdAt), { onAnswer })
+      const name = signedName(app, { ...known, end: endsAt }, known.createdAt)
+      await withName(name, (text) => app.account.apiKeys.rename(keyId, text, { onAnswer }))
       try {
         await recordEnd(app, { ...known, keyId, since: known.createdAt }, endsAt)
         return 'done'

@@ -22,6 +22,7 @@ import {
   readEnds,
   signedName,
   type Told,
+  withName,
   withNamed,
   writeEnd,
 } from './key-ends.ts'
@@ -127,7 +128,7 @@ async function settlePending(app: App, pending: KeyEnd, record: KeyEnd | undefin
   const isDone = request?.state === 'done' && (await checkRetraction(app, request)) === undefined
   if (!isDone || (record && record.since > pending.since)) return dropEnd(app, pending)
   try {
-    await app.account.apiKeys.rename(settled.keyId, signedName(app, settled, settled.createdAt))
+    await withName(signedName(app, settled, settled.createdAt), (name) => app.account.apiKeys.rename(settled.keyId, name))
   } catch (error) {
     if (error instanceof AccountLimitError) return
     onApiError(app, error)

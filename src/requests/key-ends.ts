@@ -4,6 +4,7 @@ import type { ApiKey } from '../account/objects.ts'
 import type { App } from '../app.ts'
 import { type KeyName, parseKeyName, writeKeyName } from '../domain/account.ts'
 import type { IssuedFor, OnAnswer } from '../domain/change.ts'
+import { ApiError } from '../domain/errors.ts'
 import { namedEnds, signEnd } from '../domain/key-ends.ts'
 import { guardStore } from '../redis/connect.ts'
 
@@ -85,8 +86,21 @@ export function teamOf({ slack }: App): string {
 }
 
 /** The name of a key that ends. `createdAt`: when the key was created, or now if it is created next. */
-export function signedName(app: App, { label, requester, request, end }: KeyName & { end: number }, createdAt: number): string {
-  return writeKeyName(signEnd(app.endsKeyring, { label, requester, request, end }, teamOf(app), createdAt))
+export function signedName(app: App, { label, requester, request, end }: KeyName & { end: number }, createdAt: number): KeyName {
+  return signEnd(app.endsKeyring, { label, requester, request, end }, teamOf(app), createdAt)
+}
+
+/** The label in a name that the account refused for its length. Records and messages keep the whole label. */
+const shortLabel = 16
+
+/** Writes a name of a key. If the account refuses it (422), which may be for its length, once more with a shorter label. */
+export async function withName<Result>(name: KeyName, write: (name: string) => Promise<Result>): Promise<Result> {
+  try {
+    return await write(writeKeyName(name))
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 422) || name.label.length <= shortLabel) throw error
+    return write(writeKeyName({ ...name, label: name.label.slice(0, shortLabel).trimEnd() }))
+  }
 }
 
 /** Creates a key. The end of one that ends is recorded before anybody sees its token: a key without its record is one that nobody saw. */
@@ -101,7 +115,7 @@ export async function createKey(
   const { label, requester, request: by } = parsed
   const now = await app.store.now()
   const signed = signedName(app, { label, requester, request: by, end }, now)
-  const issued = await app.account.apiKeys.create({ name: signed, readOnly, allowedIps }, { onAnswer })
+  const issued = await withName(signed, (text) => app.account.apiKeys.create({ name: text, readOnly, allowedIps }, { onAnswer }))
   const place = { channelId: request.origin.channelId, threadTs: request.cardTs }
   await writeEnd(app, { keyId: issued.key.id, label, requester, request: by, createdAt: now, end, since: now, ...place })
   return issued

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
 import { noteLeftOut } from '../../src/account/resource.ts'
+import { writeKeyName } from '../../src/domain/account.ts'
 import { AccountLimitError, ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { currentSpender, inLane } from '../../src/domain/lane.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
@@ -16,7 +17,7 @@ const request = { id: `1f2e3d4c5b6a${'7'.repeat(20)}`, origin: { userId: 'U0ADA0
 const own: ApiKey = { id: 'tok_own', name: 'lockkeeper', tokenLastSlice: 'owner' }
 
 /** An account, a Redis and a Slack in which time passes as the test says. */
-function startKeys() {
+function startKeys({ most = 255 } = {}) {
   const clock = { ahead: 0 }
   let listed: ApiKey[] = [own]
   const calls: string[] = []
@@ -36,10 +37,14 @@ function startKeys() {
     if (fault) throw fault.error
     return result
   }
+  const refuseLong = (operation: string, text: string) => {
+    if (text.length > most) throw new ApiError({ operation, status: 422, codes: ['VALIDATION_ERROR'], detail: 'name is too long' })
+  }
   const apiKeys = {
     list: () => called('list', () => noteLeftOut([...listed], unreadable > 0 ? { unreadable } : {})),
     create: ({ name: text }: { name: string }) =>
       called('create', () => {
+        refuseLong('apiKeys.create', text)
         made += 1
         const key: ApiKey & { allowedIps: string[] } = {
           allowedIps: [],
@@ -275,6 +280,14 @@ describe('a key that ends', () => {
     keys.app.redis.hset = () => Promise.reject(new Error('Connection is closed.'))
     await expect(keys.create(hour)).rejects.toThrow()
   })
+
+  test('gets a shorter label on the account, if the account refuses the length of its name', async () => {
+    const keys = startKeys({ most: 90 })
+    const label = 'a-long-label-of-a-key-that-somebody-wanted'
+    const { key } = await keys.create(day, `${label} [U0ADA00001 1f2e3d4c5b6a]`)
+    expect(key.name).toMatch(/^a-long-label-of- \[U0ADA00001 1f2e3d4c5b6a until [^ ]+ [0-9a-f]{16}\]$/)
+    expect((await keys.ends())[0]?.label).toBe(label)
+  })
 })
 
 describe('a Redis that lost its data', () => {
@@ -386,7 +399,7 @@ describe('the later of two genuine ends', () => {
     const hidden = await keys.create(hour, 'other [U0ADA00001 2f2e3d4c5b6a]')
     const known = (await keys.ends()).find(({ keyId }) => keyId === key.id)
     const later = signedName(keys.app, { ...known, end: (known?.end ?? 0) + day } as never, known?.createdAt ?? 0)
-    Object.assign(keys.keyOf(key.id) ?? {}, { name: later })
+    Object.assign(keys.keyOf(key.id) ?? {}, { name: writeKeyName(later) })
     keys.garble(hidden.key.id)
     await keys.letPass(2 * hour)
     await keys.tend()
