@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import type { ElasticIp, Plan, Server, VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
@@ -26,6 +25,7 @@ import { guardStore } from '../redis/connect.ts'
 import { Denied, ReasonRequired } from '../requests/access.ts'
 import { withdraw } from '../requests/decide.ts'
 import { Held, requestIdFor, StartRefused, TooManyRequests } from '../requests/submit.ts'
+import { createStepWaits } from '../requests/wait.ts'
 import { explain, nothingRequested, notRequested, Refusal } from '../slack/errors.ts'
 import { hasToken, tokenAdvice } from '../slack/read-interactions.ts'
 import { code, isPlainAddress, type Mrkdwn, mrkdwn, nameWords, ownWords, toPlainText, unlinked } from '../slack/text.ts'
@@ -134,10 +134,8 @@ export const IdempotencyKey = z
 
 const longestWaitS = 60
 
-/** A wait reads the request this often. */
-const waitReadMs = 1_000
-
 export function createOperations(app: App): Operation[] {
+  const waits = createStepWaits(app)
   const ofRequest = { method: 'GET', path: '/v1/requests/{id}', output: ShownRequest } as const
   return [
     ...app.catalog.changesForMachines().map((change) => proposal(app, change)),
@@ -166,7 +164,7 @@ export function createOperations(app: App): Operation[] {
         try {
           onWaiting?.(shown(app, first))
           const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
-          return { output: shown(app, await untilChanged(read, first.state, over)) }
+          return { output: shown(app, await waits.until(first.id, read, ({ state }) => state !== first.state, over)) }
         } finally {
           await leave()
         }
@@ -210,15 +208,6 @@ export function createOperations(app: App): Operation[] {
       return { id, name, stock: stockLevel, in_stock_sites: regions.flatMap(({ inStockSites }) => inStockSites) }
     }),
   ]
-}
-
-/** Also reads it once when the wait is over. Throws StoreUnavailableError as soon as Redis is away. */
-async function untilChanged(read: () => Promise<Request>, state: Request['state'], over: AbortSignal): Promise<Request> {
-  for (;;) {
-    const request = await read()
-    if (request.state !== state || over.aborted) return request
-    await pause(waitReadMs, undefined, { signal: over }).catch(() => {})
-  }
 }
 
 function proposal(app: App, change: Change): Operation {
