@@ -129,7 +129,7 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
           const form = await emergencyForm(app, request)
           return await openForm(app, triggerId, form({ origin, extra: value }, app.catalog.titleOf(request)))
         }
-        const { missing, needed } = await approve(app, request, origin, { onTaken: answer.elsewhere })
+        const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
         if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
         return
       }

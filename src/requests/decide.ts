@@ -21,12 +21,7 @@ type OnTaken = () => void
 const mostTries = 20
 
 /** Checks the rights before the state, so that only people who may decide learn it. Earlier approvals count only while they may, too. */
-export async function approve(
-  app: App,
-  read: Request,
-  origin: Origin,
-  { onTaken }: { onTaken?: OnTaken } = {},
-): Promise<{ missing: number; needed: number }> {
+export async function approve(app: App, read: Request, origin: Origin, onTaken?: OnTaken): Promise<{ missing: number; needed: number }> {
   const { signatures, access, store } = app
   refuseRequesterOfDecided(read, origin)
   const grant = await access.authorize(origin, { to: 'decide', request: read, button: cardButtons.approve })

@@ -26,6 +26,7 @@ const catalog = {
 
 /** What `/infra whoami` lists for Ben, who is on call, under these rules. */
 function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, { kinds = [...changeKinds], freezes = [] as Freeze[] } = {}) {
+  const policy = { rules, bundles: evacuationKinds.bundles, freezes }
   const access = accessWith({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
@@ -35,11 +36,11 @@ function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, { kinds 
       isOpenTo: async () => true,
       ...people,
     },
-    policy: { rules, bundles: evacuationKinds.bundles, freezes },
+    policy,
     catalog: { ...catalog, kinds: () => kinds, projectOf: () => 'none' },
     noteRefusal: async () => {},
   })
-  return listingOf(whoAmI.create(fakeApp({ access, catalog })).commands[0])
+  return listingOf(whoAmI.create(fakeApp({ access, catalog, config: { policy } })).commands[0])
 }
 
 const of = (kind: ChangeKind, more: Partial<PolicyRule> = {}) => ruleFor({ changes: [kind], ...more })

@@ -408,16 +408,6 @@ describe('WATCH_CHANGES', () => {
     expect(others).toEqual([])
   })
 
-  test('says that nothing was seen for a while if nobody looked', async () => {
-    const account = await watchedChanges()
-    account.lists.apiKeys = keys('laptop')
-    await account.later(3 * hour, 2)
-    await account.later(minute, 2)
-    expect(told(account)).toEqual([
-      expect.stringMatching(/API key ci was removed outside Lockkeeper\. Author unknown\. Lockkeeper didn't check between <!date\^/),
-    ])
-  })
-
   test('does not tell of keys that Lockkeeper made, revoked or deleted', async () => {
     const account = await watchedChanges()
     const { store, redis, keys: names } = account

@@ -76,17 +76,6 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
 }
 
 describe('an approval', () => {
-  test('that is the last one needed approves the request, shows it and wakes up a worker', async () => {
-    const { decide, record, now, shown, wakeUps } = startDecide()
-    const request = await record()
-
-    expect(await decide.approve(request, ben)).toEqual({ missing: 0, needed: 1 })
-
-    const decision = { by: ben.userId, rule: 'APPROVERS', via: ben.userId }
-    expect(await now(request)).toMatchObject({ state: 'approved', decision, approvals: [{ ...decision, at: expect.any(Number) }] })
-    expect({ shown, wakeUps }).toEqual({ shown: ['card'], wakeUps: [0] })
-  })
-
   test('of a key gives the requester the full time to create it', async () => {
     const { decide, record, now, store, wakeUps } = startDecide()
     const request = await record({ ...newKey, ttlMs: 60 * minutes })
@@ -117,23 +106,6 @@ describe('an approval', () => {
     await remove(request)
 
     await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest('/infra').text)
-  })
-})
-
-describe('the first of two decisions on the same record', () => {
-  test.each(['approved', 'rejected'] as const)('counts, and the second person learns the outcome: %s', async (first) => {
-    const { decide, record, now, shown } = startDecide()
-    const request = await record()
-    const approve = () => decide.approve(request, ben)
-    const reject = () => decide.reject(request, chiara, 'Not today')
-    const [winner, loser, loserId] = first === 'approved' ? [approve, reject, chiara.userId] : [reject, approve, ben.userId]
-
-    await winner()
-    const refused = await loser().catch((error: Error) => error.message)
-
-    expect(refused).toBe(tooLate(await now(request), loserId).text)
-    expect((await now(request)).state).toBe(first)
-    expect(shown[0]).toBe('card')
   })
 })
 
