@@ -1,7 +1,6 @@
-import { ApiError } from '../domain/errors.ts'
 import { type CallOptions, createHttp, type Http, type HttpOptions, type WriteOptions } from './http.ts'
 import * as kind from './objects.ts'
-import { pathTo, readList, readPages } from './resource.ts'
+import { nothingIfAbsent, pathTo, readList, readPages } from './resource.ts'
 
 interface ElasticIpFilter extends CallOptions {
   status?: string
@@ -45,14 +44,14 @@ export function createAccountApi({ elasticIpReads, ...options }: AccountApiOptio
 export type AccountApi = ReturnType<typeof createAccountApi>
 
 /**
- * The operations ("Infrastructure Account Management Service: Interface Specification", interface version 2023-06-01). Those that are marked with a star
- * are only in the vendor's OpenAPI document.
+ * The operations ("Infrastructure Account Management Service: Interface Specification", interface version 2023-06-01, and for paths that it lacks the
+ * vendor's OpenAPI document).
  */
 export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {} }: AccountApiOptions['elasticIpReads'] = {}) {
   return {
     /** ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`. */
     elasticIps: {
-      /** "GET /elastic_ips"*, page by page. Leaves out Elastic IPs without an id, which are still being provisioned. */
+      /** Leaves out Elastic IPs without an id, which are still being provisioned. */
       async list({ status, pages, wanted, signal }: ElasticIpFilter = {}): Promise<kind.ElasticIp[]> {
         const request = { operation: 'elasticIps.list', path: '/elastic_ips', query: { 'filter[status]': status }, pages, wanted, signal }
         const found = await readPages(http, kind.elasticIp, request)
@@ -61,7 +60,6 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
         return found
       },
 
-      /** "GET /elastic_ips/{elastic_ip_id}"*. */
       async get(id: string, { signal }: CallOptions = {}): Promise<kind.ElasticIp> {
         const path = pathTo('/elastic_ips', id)
         const found = await http.call({ operation: 'elasticIps.get', method: 'GET', path, signal, read: kind.elasticIp.one })
@@ -70,10 +68,9 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
       },
 
       /**
-       * "PATCH /elastic_ips/{elastic_ip_id}": moves an Elastic IP to another server of the same project and site. The move is asynchronous: this returns
-       * the Elastic IP with status `moving` and the target in `server`. The move is done when a later read shows status `active` *and* the target.
-       * ApiError: 422 with `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`, `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH`
-       * or `BGP_ELASTIC_IP_NOT_UPDATABLE`.
+       * Asynchronous: returns the Elastic IP with status `moving` and the target in `server`. The move is done when a later read shows status `active`
+       * *and* the target. Both servers must be in the same project and site. ApiError: 422 with `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`,
+       * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH` or `BGP_ELASTIC_IP_NOT_UPDATABLE`.
        */
       async move(id: string, serverId: string, options: WriteOptions = {}): Promise<kind.ElasticIp> {
         const body = { data: { type: 'elastic_ips', attributes: { server_id: serverId } } }
@@ -83,13 +80,12 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
     },
 
     servers: {
-      /** "GET /servers"*, page by page. A hostname is not unique: servers of one project or of several can share it. */
+      /** A hostname is not unique: servers of one project or of several can share it. */
       async list({ hostname, signal }: CallOptions & { hostname?: string } = {}): Promise<kind.Server[]> {
         const query = { 'filter[hostname]': hostname }
         return readPages(http, kind.server, { operation: 'servers.list', path: '/servers', query, signal })
       },
 
-      /** "GET /servers/{server_id}"*. */
       async get(id: string, { signal }: CallOptions = {}): Promise<kind.Server> {
         return http.call({ operation: 'servers.get', method: 'GET', path: pathTo('/servers', id), signal, read: kind.server.one })
       },
@@ -97,22 +93,19 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
 
     /** Their credentials are never requested or read. */
     virtualMachines: {
-      /** "GET /virtual_machines"*, page by page. */
       async list({ signal }: CallOptions = {}): Promise<kind.VirtualMachine[]> {
         const request = { operation: 'virtualMachines.list', path: '/virtual_machines', hasTotal: true, signal }
         return readPages(http, kind.virtualMachine, request)
       },
 
-      /** "GET /virtual_machines/{virtual_machine_id}"*. */
       async get(id: string, { signal }: CallOptions = {}): Promise<kind.VirtualMachine> {
         const path = pathTo('/virtual_machines', id)
         return http.call({ operation: 'virtualMachines.get', method: 'GET', path, signal, read: kind.virtualMachine.one })
       },
 
       /**
-       * "PATCH /virtual_machines/{virtual_machine_id}". Returns the machine with its new name; the answer may omit most other fields. The same operation
-       * can resize the machine, change its billing or replace its tags. So the body is written out here and takes only the name from callers.
-       * ApiError: 409: a resize is running.
+       * The answer may omit most fields but the name. The same operation can resize the machine, change its billing or replace its tags, so the body is
+       * written out here and takes only the name from callers. ApiError: 409: a resize is running.
        */
       async rename(id: string, name: string, options: WriteOptions = {}): Promise<kind.VirtualMachine> {
         const body = { data: { type: 'virtual_machines', id, attributes: { name } } }
@@ -122,66 +115,59 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
     },
 
     plans: {
-      /** "GET /plans/virtual_machines". Prices are amounts in the currency, per hour and per month. */
       async list({ signal }: CallOptions = {}): Promise<kind.Plan[]> {
         return readList(http, kind.plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal })
       },
     },
 
     baselines: {
-      /** "GET /baselines", a preview. ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `baselines_api`. */
+      /** A preview. ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `baselines_api`. */
       async list({ signal }: CallOptions = {}): Promise<kind.Baseline[]> {
         return readList(http, kind.baseline, { operation: 'baselines.list', path: '/baselines', signal })
       },
     },
 
     apiKeys: {
-      /** "GET /auth/api_keys": all keys, without their tokens. */
+      /** All keys, without their tokens. */
       async list(options: CallOptions = {}): Promise<kind.ApiKey[]> {
         return readList(http, kind.apiKey, { operation: 'apiKeys.list', path: '/auth/api_keys', ...options })
       },
 
-      /** "POST /auth/api_keys". Returns the key and its token. Not idempotent: if the answer is lost, find the key by its name. */
+      /** Returns the key and its token. Not idempotent: if the answer is lost, find the key by its name. */
       async create({ name, readOnly, allowedIps }: NewApiKey, options: WriteOptions = {}) {
         const body = { data: { type: 'api_keys', attributes: { name, read_only: readOnly, allowed_ips: allowedIps } } }
         const path = '/auth/api_keys'
         return http.call({ operation: 'apiKeys.create', method: 'POST', path, body, ...options, read: kind.issuedApiKey.one })
       },
 
-      /** "PUT /auth/api_keys/{api_key_id}"*: replaces the token. The old one stops working at once, even if the answer is lost. */
+      /** Replaces the token. The old one stops working at once, even if the answer is lost. */
       async rotate(id: string, name: string, options: WriteOptions = {}) {
         const body = { data: { id, type: 'api_keys', attributes: { name } } }
         const path = pathTo('/auth/api_keys', id)
         return http.call({ operation: 'apiKeys.rotate', method: 'PUT', path, body, ...options, read: kind.issuedApiKey.one })
       },
 
-      /** "PATCH /auth/api_keys/{api_key_id}"*: changes the name alone. Its token stays. */
+      /** Changes the name alone. Its token stays. */
       async rename(id: string, name: string, options: WriteOptions = {}) {
         const body = { data: { id, type: 'api_keys', attributes: { name } } }
         const path = pathTo('/auth/api_keys', id)
         return http.call({ operation: 'apiKeys.rename', method: 'PATCH', path, body, ...options, read: kind.apiKey.one })
       },
 
-      /** "DELETE /auth/api_keys/{api_key_id}"*. */
+      /** Succeeds if the key no longer exists (404), so it is safe to repeat. */
       async delete(id: string, options: WriteOptions = {}): Promise<void> {
         const path = pathTo('/auth/api_keys', id)
-        return http.call({ operation: 'apiKeys.delete', method: 'DELETE', path, ...options, read: () => undefined })
+        const deleting = http.call({ operation: 'apiKeys.delete', method: 'DELETE', path, ...options, read: () => undefined })
+        await deleting.catch(nothingIfAbsent)
       },
     },
 
     events: {
-      /** "GET /events"*: the account's own events, newest first. */
+      /** The account's own events, newest first. */
       async list({ targetId, since, limit = 100, signal }: EventFilter = {}): Promise<kind.AccountEvent[]> {
         const query = { 'filter[target_id]': targetId, 'filter[created_at][gte]': since?.toISOString(), sort: '-created_at' }
         return readPages(http, kind.event, { operation: 'events.list', path: '/events', query, hasTotal: true, signal, limit })
       },
     },
   }
-}
-
-/** Deletes an API key. Succeeds if the key no longer exists (404), so it is safe to repeat. */
-export async function ensureDeleted(apiKeys: Pick<AccountApi['apiKeys'], 'delete'>, id: string, options: WriteOptions = {}): Promise<void> {
-  await apiKeys.delete(id, options).catch((error: unknown) => {
-    if (!(error instanceof ApiError && error.status === 404)) throw error
-  })
 }

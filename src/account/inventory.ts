@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import type { ApiKey, Baseline, ElasticIp, Plan, Server, VirtualMachine } from '../account/objects.ts'
 import { AccountLimitError, isUnanswered, ListCutError, type Missing, StoreUnavailableError } from '../domain/errors.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { withinOr } from '../domain/within.ts'
@@ -12,15 +11,10 @@ import { createSignedList } from '../redis/signed-list.ts'
 import type { AccountApi } from './client.ts'
 import { asFarAsRead, noteLeftOut, pageSize, type ReadList } from './resource.ts'
 
-interface Items {
-  elasticIps: ElasticIp
-  servers: Server
-  virtualMachines: VirtualMachine
-  plans: Plan
-  baselines: Baseline
-  apiKeys: ApiKey
-}
-export type ListName = keyof Items
+const listNames = ['elasticIps', 'servers', 'virtualMachines', 'plans', 'baselines', 'apiKeys'] as const
+export type ListName = (typeof listNames)[number]
+type Items<Name extends ListName> = Awaited<ReturnType<AccountApi[Name]['list']>>
+type Lists = { [Name in ListName]: () => Promise<Items<Name>> }
 
 const scripts = scriptsOf()
 
@@ -66,16 +60,16 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
   const ageOf = ({ began }: Copy) => now() - began
   const isFresh = (copy: Copy) => !copy.isOutdated && ageOf(copy) < freshMs
 
-  function createCopies<Name extends ListName>(name: Name) {
+  function createCopies(name: ListName) {
     const key = keys.list(name)
     const signed = createSignedList({ keyring, name, schema: z.custom<ReadList<unknown>>() })
     let newest: Copy | undefined
     let running: Promise<Copy> | undefined
 
-    function give({ list: { items, cut, ...leftOut } }: Copy, old?: Missing['old']): Items[Name][] {
+    function give({ list: { items, cut, ...leftOut } }: Copy, old?: Missing['old']): unknown[] {
       const given = old || cut ? noteLeftOut([...items], { ...leftOut, old }) : items
       if (cut) throw new ListCutError({ operation: `${name}.list`, limit: cut, items: given })
-      return given as Items[Name][]
+      return given
     }
 
     async function look(): Promise<{ copy: Copy | undefined; at: number | undefined }> {
@@ -104,7 +98,7 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       }
     }
 
-    async function list(): Promise<Items[Name][]> {
+    async function list(): Promise<unknown[]> {
       const { copy } = await look()
       const agoMs = copy ? ageOf(copy) : Number.POSITIVE_INFINITY
       if (copy && isFresh(copy)) return give(copy)
@@ -174,25 +168,13 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     }
   }
 
-  const copies = {
-    elasticIps: createCopies('elasticIps'),
-    servers: createCopies('servers'),
-    virtualMachines: createCopies('virtualMachines'),
-    plans: createCopies('plans'),
-    baselines: createCopies('baselines'),
-    apiKeys: createCopies('apiKeys'),
-  }
+  const copies = Object.fromEntries(listNames.map((name) => [name, createCopies(name)])) as Record<
+    ListName,
+    ReturnType<typeof createCopies>
+  >
 
   return {
-    elasticIps: copies.elasticIps.list,
-    servers: copies.servers.list,
-    virtualMachines: copies.virtualMachines.list,
-    plans: copies.plans.list,
-    baselines: copies.baselines.list,
-    apiKeys: copies.apiKeys.list,
-    async prefetch(...names: ListName[]): Promise<void> {
-      await Promise.all(names.map((name) => copies[name].list()))
-    },
+    ...(Object.fromEntries(listNames.map((name) => [name, copies[name].list])) as Lists),
     /** Whether at most two reads show the whole list, as far as this process knows. */
     isShort: (name: ListName) => copies[name].isShort(),
     /** After Lockkeeper has changed something in the list. Throws StoreUnavailableError. */

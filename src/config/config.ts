@@ -24,11 +24,7 @@ export const secretVariables = [
 type SecretVariable = (typeof secretVariables)[number]
 
 /** The names of all variables, in the order of the documentation, then those that name the file of a secret. */
-export const variableNames = [...Object.keys(Variables.shape), ...secretVariables.map(fileVariable)]
-
-function fileVariable<Name extends SecretVariable>(name: Name) {
-  return `${name}_FILE` as const
-}
+export const variableNames = [...Object.keys(Variables.shape), ...secretVariables.map((name) => `${name}_FILE`)]
 
 interface Given {
   /** The variables without those that are empty, and with the secrets that came from files. */
@@ -41,24 +37,22 @@ function givenVariables(env: Environment, secrets: readonly SecretVariable[], re
   const values: Environment = Object.fromEntries(variableNames.map((name) => [name, env[name]?.trim() || undefined]))
   const problems = new Map<string, string>()
   for (const name of secrets) {
-    const path = values[fileVariable(name)]
-    if (path === undefined) continue
-    const found =
-      values[name] === undefined
-        ? readSecret(fileVariable(name), path, readFile)
-        : { line: `${name} and ${fileVariable(name)} are both set: keep one` }
-    if ('line' in found) problems.set(name, found.line)
-    else values[name] = found.secret
+    const { secret, line } = readSecret(env, name, readFile)
+    values[name] = secret
+    if (line !== undefined) problems.set(name, line)
   }
   return { values, problems }
 }
 
-/** The line never contains the path, because a secret may have been entered in its place. */
-function readSecret(variable: string, path: string, readFile: ReadFile): { secret: string } | { line: string } {
+/** From the variable or its file. The line never contains the path, because a secret may have been entered in its place. */
+function readSecret(env: Environment, name: string, readFile: ReadFile): { secret?: string; line?: string } {
+  const [secret, path] = [name, `${name}_FILE`].map((variable) => env[variable]?.trim() || undefined)
+  if (path === undefined) return { secret }
+  if (secret !== undefined) return { secret, line: `${name} and ${name}_FILE are both set: keep one` }
   const read = readText(path, readFile)
-  if ('why' in read) return { line: `${variable} must be a path: the file ${read.why}` }
-  const secret = read.text.trim()
-  return secret === '' ? { line: `${variable} names an empty file: write the secret into it` } : { secret }
+  if ('why' in read) return { line: `${name}_FILE must be a path: the file ${read.why}` }
+  const text = read.text.trim()
+  return text === '' ? { line: `${name}_FILE names an empty file: write the secret into it` } : { secret: text }
 }
 
 function linesAcross({ values, problems }: Given): string[] {
@@ -99,26 +93,29 @@ export const ifNoKeyIsMinted = 'if the policy allows no change whose button crea
 
 const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
 
-function warningsOf(values: Environment, { alerts, machinesPort, role }: ReturnType<typeof nameParts>, policy: Policy): string[] {
-  const unused = policyVariables.filter((name) => values.POLICY_FILE && values[name])
+function warningsOf(v: Variables, { alerts = [], machines = [] }: Policy): string[] {
+  const unused = policyVariables.filter((name) => v.POLICY_FILE && v[name])
   const warnings = unused.map((name) => `${name} has no effect: POLICY_FILE is the whole policy`)
-  const hasEntries = (policy.alerts ?? []).length > 0
-  if (alerts && !hasEntries) warnings.push('ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request')
-  if (!alerts && hasEntries && role !== 'worker') warnings.push('POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received')
-  const hasMachines = (policy.machines ?? []).length > 0
-  if (machinesPort !== undefined && !hasMachines)
+  if (v.ALERTS_PORT !== undefined && alerts.length === 0)
+    warnings.push('ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request')
+  if (v.MACHINES_PORT !== undefined && machines.length === 0)
     warnings.push('MACHINES_PORT is set, and POLICY_FILE has no machines, so nobody can use it')
-  if (machinesPort === undefined && hasMachines && role !== 'worker')
+  if (v.ROLE === 'worker') return warnings
+  if (v.ALERTS_PORT === undefined && alerts.length > 0)
+    warnings.push('POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received')
+  if (v.MACHINES_PORT === undefined && machines.length > 0)
     warnings.push('POLICY_FILE has machines, and MACHINES_PORT is not set, so they can request nothing')
   return warnings
 }
+
+/** By the machine, as rules name it. All of one machine are valid. */
+type MachineTokens = Map<string, readonly Secret[]>
 
 const tokensIn = (text = '') => text.split(',').map((token) => token.trim())
 
 /** Reads the tokens of the machines from the variables that the policy names, or from their files. No line contains a token. */
 function tokensOf(env: Environment, values: Environment, machines: Machine[], readFile: ReadFile) {
-  /** By the machine, as rules name it. All of one machine are valid. */
-  const tokens = new Map<string, readonly Secret[]>()
+  const tokens: MachineTokens = new Map()
   const lines: string[] = []
   const owners = new Map(secretVariables.flatMap((name) => tokensIn(values[name]).map((token) => [token, name as string] as const)))
   for (const { name, token: variable } of machines) {
@@ -127,19 +124,17 @@ function tokensOf(env: Environment, values: Environment, machines: Machine[], re
       line('is a variable of Lockkeeper: name another one for a machine')
       continue
     }
-    const [value, path] = [env[variable]?.trim() || undefined, env[`${variable}_FILE`]?.trim() || undefined]
-    const read = path === undefined ? undefined : readSecret(`${variable}_FILE`, path, readFile)
-    if (value !== undefined && path !== undefined) line(`and ${variable}_FILE are both set: keep one`)
-    else if (read && 'line' in read) lines.push(read.line)
-    else {
-      const text = read?.secret ?? value
-      const parsed = longSecrets(`a token for the machine ${name},`).safeParse(text)
-      if (!parsed.success) line(parsed.error.issues[0]?.message ?? '')
-      const taken = tokensIn(text).find((token) => token !== '' && owners.has(token))
-      if (taken !== undefined) line(`holds a token that ${owners.get(taken)} holds, too: each machine needs its own`)
-      for (const token of tokensIn(text)) owners.set(token, variable)
-      tokens.set(machineRequester(name), parsed.data ?? [])
+    const read = readSecret(env, variable, readFile)
+    if (read.line !== undefined) {
+      lines.push(read.line)
+      continue
     }
+    const parsed = longSecrets(`a token for the machine ${name},`).safeParse(read.secret)
+    if (!parsed.success) line(parsed.error.issues[0]?.message ?? '')
+    const taken = tokensIn(read.secret).find((token) => token !== '' && owners.has(token))
+    if (taken !== undefined) line(`holds a token that ${owners.get(taken)} holds, too: each machine needs its own`)
+    for (const token of tokensIn(read.secret)) owners.set(token, variable)
+    tokens.set(machineRequester(name), parsed.data ?? [])
   }
   return { tokens, lines }
 }
@@ -196,10 +191,7 @@ export function readConfig(env: Environment, { kinds, bundles, neverExempt, read
   lines.push(...wrong)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data, { kinds, bundles })
-  const { machinesHost: host, machinesPort: port, ...parts } = nameParts(parsed.data)
-  const warnings = warningsOf(given.values, { ...parts, machinesHost: host, machinesPort: port }, policy)
-  // Undefined: no machine can request anything.
-  return { ...parts, policy, policyFile, warnings, machines: port === undefined ? undefined : { host, port, tokens } }
+  return { ...nameParts(parsed.data, tokens), policy, policyFile, warnings: warningsOf(parsed.data, policy) }
 }
 export type Config = ReturnType<typeof readConfig>
 
@@ -231,7 +223,7 @@ function linesOf(error: z.ZodError | undefined, { problems }: Given): string[] {
   return [...issues.map(({ path, message }) => `${String(path[0])} ${message}`), ...problems.values()]
 }
 
-function nameParts(v: Variables) {
+function nameParts(v: Variables, tokens: MachineTokens) {
   return {
     slack: {
       botToken: v.SLACK_BOT_TOKEN,
@@ -256,8 +248,8 @@ function nameParts(v: Variables) {
       v.ALERTS_PORT === undefined || v.ALERTS_TOKEN === undefined
         ? undefined
         : { host: v.ALERTS_HOST, port: v.ALERTS_PORT, tokens: v.ALERTS_TOKEN },
-    machinesHost: v.MACHINES_HOST,
-    machinesPort: v.MACHINES_PORT,
+    // Undefined: no machine can request anything.
+    machines: v.MACHINES_PORT === undefined ? undefined : { host: v.MACHINES_HOST, port: v.MACHINES_PORT, tokens },
     opsHost: v.OPS_HOST,
     opsPort: v.OPS_PORT,
     // Without STATE_KEY a key is derived from the API key, which every replica has as well. `linesAcross` refuses a configuration without both.

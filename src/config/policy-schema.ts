@@ -82,12 +82,9 @@ const textsByName = (text: z.ZodString | ReturnType<typeof line>) =>
   z.record(z.string(), text).refine((texts) => Object.keys(texts).length > 0, { error: 'must have at least one entry' })
 
 /** Slugs of sites are compared without regard to case. */
-const targetsBySite = textsByName(line(253)).transform((bySite, context) => {
-  const targets = new Map(Object.entries(bySite).map(([slug, server]) => [slug.trim().toLowerCase(), server]))
-  if (targets.size < Object.keys(bySite).length)
-    context.addIssue({ code: 'custom', message: 'has a site twice, which differs in case only' })
-  return targets
-})
+const targetsBySite = textsByName(line(253)).transform(
+  (bySite) => new Map(Object.entries(bySite).map(([slug, server]) => [slug.trim().toLowerCase(), server])),
+)
 
 const Route = z
   .strictObject({
@@ -160,11 +157,12 @@ interface Requesters {
 
 const everyone = 'everyone'
 
-const These = listOf(
-  z.union([personOrGroup, z.enum([alertsRequester, everyone]), z.string().startsWith(machineRequester(''))], {
-    error: 'must be a user id (U…, W…), a user group id (S…), alerts, machine:<name> or everyone',
-  }),
-).transform((items, context): Requesters => {
+const Requester = z.union([personOrGroup, z.enum([alertsRequester, everyone]), z.string().startsWith(machineRequester(''))], {
+  error: 'must be a user id (U…, W…), a user group id (S…), alerts, machine:<name> or everyone',
+})
+
+/** `everyone` may stand beside `alerts` and machines, which are no people. */
+const Request = singleOrList(listOf(Requester)).transform((items, context): Requesters => {
   const ids = items.filter((item) => item !== everyone && !isMachine({ userId: item }))
   const alerts = items.includes(alertsRequester)
   const machines = items.filter((item) => machineNameOf({ userId: item }) !== undefined)
@@ -172,17 +170,6 @@ const These = listOf(
   if (ids.length > 0) context.addIssue({ code: 'custom', message: `has everyone, so ${ids.join(', ')} may request anyway: remove these` })
   return { people: undefined, alerts, machines }
 })
-
-/** In a list, `everyone` stands beside `alerts` and machines, which are no people. */
-const Request = formOf<Requesters>(
-  (input) =>
-    Array.isArray(input)
-      ? These
-      : input === everyone
-        ? z.literal(everyone).transform(() => ({ people: undefined, alerts: false, machines: [] }))
-        : undefined,
-  'everyone, or a list of user ids (U…, W…), user group ids (S…), alerts and machines',
-)
 
 const Terms = z
   .strictObject({

@@ -29,7 +29,7 @@ import {
   movesOf,
 } from '../moves/evacuation.ts'
 import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from '../moves/move.ts'
-import { moveChange, moveKind, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
+import { idOf, moveChange, moveKind, readNamesakes, readServer, serversMeant } from '../moves/move-change.ts'
 import { context, input, option, wholeSection } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mostCheckboxes } from '../slack/fit.ts'
@@ -125,7 +125,7 @@ export const evacuateServer = changeFeature({
       name: 'assignments',
       everyMs: snapshotMs,
       // The process that reads a complete list of Elastic IPs stores what it shows. One that is younger than 10 s has been stored.
-      run: (signal) => unlessAborted(signal, app.lists.prefetch('elasticIps')),
+      run: async (signal) => void (await unlessAborted(signal, app.lists.elasticIps())),
     },
   ],
 })
@@ -377,10 +377,7 @@ function describe({ from, to, project, site, items, isBack }: EvacuationFacts): 
     title: isBack ? phrase`Move back ${moved}: ${from.name} → ${to.name}` : phrase`Evacuate ${from.name} → ${to.name} (${moved})`,
     short: items.length === 1 ? undefined : phrase`${[isBack ? 'Move back' : 'Evacuate']} ${from.name} → ${to.name}`,
     facts: [placeFact(project, site)],
-    ids: [
-      ...(from.name === from.id ? [] : [{ label: 'From', value: from.id }]),
-      ...(to.name === to.id ? [] : [{ label: 'To', value: to.id }]),
-    ],
+    ids: [...idOf('From', from), ...idOf('To', to)],
     underway: 'moving',
   }
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ensureDeleted } from '../account/client.ts'
 import { type ApiKey, ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
@@ -260,7 +259,7 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
     kind: 'key.revoke',
     label: 'revoking an API key',
     run: async ({ keyId }, _, { onAnswer }) => {
-      await ensureDeleted(app.account.apiKeys, keyId, { onAnswer })
+      await app.account.apiKeys.delete(keyId, { onAnswer })
       // If this fails, a list shows that the key is gone.
       await dropEnd(app, { keyId }).catch(() => {})
       return 'done'
@@ -297,7 +296,7 @@ export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
           note: 'Shown once. Save it in your secrets manager now. The old token no longer works.',
         }
       },
-      retract: ({ id }) => ensureDeleted(app.account.apiKeys, id),
+      retract: ({ id }) => app.account.apiKeys.delete(id),
       retracted: (_, because, { overlap }): KeyFinding => ({ code: overlap ? 'new-retracted' : 'retracted', because }),
     },
     observe: (input, facts, moment) =>
@@ -339,7 +338,7 @@ async function observeRotation(app: App, { keyId }: KeyInput, { lastSlice }: Key
     if (moment.isUnsettled) return { is: 'unclear' }
     return { is: 'not-started', cause: { code: 'not-rotated' } satisfies KeyFinding }
   }
-  await ensureDeleted(app.account.apiKeys, key.id)
+  await app.account.apiKeys.delete(key.id)
   return failed({ code: 'rotated-unseen' })
 }
 

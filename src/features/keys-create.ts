@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { ensureDeleted } from '../account/client.ts'
 import { staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import {
@@ -195,7 +194,7 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
         const heading = `Your new API key ${labelOf(input.name)}`
         return { id: key.id, secret: token, heading, note: `${seenOnce} Its name on the account is \`${key.name ?? input.name}\`.` }
       },
-      retract: ({ id }) => ensureDeleted(app.account.apiKeys, id),
+      retract: ({ id }) => app.account.apiKeys.delete(id),
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe: ({ name }, _, moment) => observeCreation(app, name, moment),

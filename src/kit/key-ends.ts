@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ensureDeleted } from '../account/client.ts'
 import { findInList } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isSameCreation } from '../domain/account.ts'
@@ -44,7 +43,7 @@ function daysOption(count: number) {
   return option({ text: count === 1 ? '1 day' : `${count} days`, value: `${count}d` })
 }
 
-/** The choices that the rule allows, the usual one chosen. A rule whose usual end is no whole number of days has it in the hint of the date. */
+/** The choices that the rule allows, the usual one chosen if it is a whole number of days. */
 function optionsFor({ required = false, longestMs = longestEndMs, defaultMs }: Partial<EndsTerms> = {}) {
   const usual = defaultMs === undefined ? undefined : defaultMs / dayMs
   const counts = [...new Set([...days, ...(usual && Number.isInteger(usual) ? [usual] : [])])].toSorted((a, b) => a - b)
@@ -55,7 +54,6 @@ function optionsFor({ required = false, longestMs = longestEndMs, defaultMs }: P
   return { all, chosen: chosen ?? date }
 }
 
-/** `extends`: it has an end already, and gets a later one. */
 export function endFields({ isExtension = false } = {}): { ends: Field; date: Field } {
   const words = {
     label: 'Ends',
@@ -174,7 +172,7 @@ export async function observeCreation({ account: { apiKeys } }: App, name: strin
   const key = await find()
   if (key?.lastUsedAt !== undefined) return { is: 'done' }
   if (key) {
-    await ensureDeleted(apiKeys, key.id)
+    await apiKeys.delete(key.id)
     if (await find()) return { is: 'unclear' }
     return { is: 'failed', cause: { code: 'created-unseen', resourceId: key.id }, corrects: true }
   }

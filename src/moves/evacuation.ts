@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { ElasticIp, Server } from '../account/objects.ts'
-import { freshSeenMs, isBgp, projectName, type SeenAssignment, sameProject, sameSite } from '../domain/account.ts'
+import { freshSeenMs, isBgp, projectName, type SeenAssignment } from '../domain/account.ts'
 import { Finding, type Item, type Left, type Preflight, type Words } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { moment, type Phrase, phrase, someNames } from '../domain/text.ts'
 import { changedSince, finding, findings, idDifference, projectDifference } from '../kit/findings.ts'
-import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move.ts'
+import { addressOf, checkMove, completeMove, isInPlaceOf, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move.ts'
 
 /** The most addresses that one evacuation moves: its request message lists them all. */
 export const mostEvacuated = 50
@@ -241,12 +241,7 @@ export function checkAddresses(
 
 /** Those not known to be in another project or site, because the list does not say which servers announce an address. */
 export function bgpAddressesFor(all: ElasticIp[], server: Pick<Server, 'project' | 'site'>): ElasticIp[] {
-  return all.filter(
-    (elasticIp) =>
-      isBgp(elasticIp) &&
-      sameProject(elasticIp.project, server.project) !== false &&
-      sameSite({ location: elasticIp.site, assigned: undefined, target: server.site }) !== false,
-  )
+  return all.filter((elasticIp) => isBgp(elasticIp) && isInPlaceOf(elasticIp, server))
 }
 
 function checkEach(input: EvacuationInput, reads: EvacuationReads, from: NamedServer, checkFor: CheckFor): CheckedAddress[] {

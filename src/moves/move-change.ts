@@ -1,7 +1,7 @@
 import type { AccountApi } from '../account/client.ts'
 import type { ElasticIp, Server } from '../account/objects.ts'
 import { asFarAsRead, findInList, type ReadList, readOrRefuse } from '../account/resource.ts'
-import { type Named, type ProjectRef, placeFact, sameProject, sameSite } from '../domain/account.ts'
+import { type Named, type ProjectRef, placeFact } from '../domain/account.ts'
 import type { Change, Description, IdFact, Preflight, PreflightOptions } from '../domain/change.ts'
 import { ApiError } from '../domain/errors.ts'
 import { phrase } from '../domain/text.ts'
@@ -12,12 +12,12 @@ import {
   afterMove,
   checkMove,
   completeMove,
+  isInPlaceOf,
   MoveFacts,
   type MoveFinding,
   MoveInput,
   moveDifferences,
   moveFindings,
-  moveRemark,
   namesakeWarnings,
   needsAssignedServer,
   observeMove,
@@ -45,7 +45,6 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
     differences: moveDifferences,
     explain: moveFindings.explain,
     complete: completeMove,
-    remark: moveRemark,
     subject: addressOf,
     describe: describeMove,
     run: async ({ elasticIpId, serverId }, _, { onAnswer }) => {
@@ -168,17 +167,15 @@ export function describeMove(facts: MoveFacts): Description {
   }
 }
 
-function idOf(label: string, { id, name }: { id: string; name: string }): IdFact[] {
+export function idOf(label: string, { id, name }: { id: string; name: string }): IdFact[] {
   return name === id ? [] : [{ label, value: id }]
 }
 
 /** Returns the servers that can be meant: those in this project and site. If there are none, the check of the first one says why. */
 export function serversMeant<Found extends Pick<Server, 'project' | 'site'>>(
   found: [Found, ...Found[]],
-  { project, site }: { project?: ProjectRef | undefined; site?: Named | undefined },
+  place: { project?: ProjectRef | undefined; site?: Named | undefined },
 ): [Found, ...Found[]] {
-  const isInPlace = (server: Found) =>
-    sameProject(server.project, project) !== false && sameSite({ location: site, assigned: undefined, target: server.site }) !== false
-  const [first = found[0], ...others] = found.filter(isInPlace)
+  const [first = found[0], ...others] = found.filter((server) => isInPlaceOf(place, server))
   return [first, ...others]
 }

@@ -127,11 +127,6 @@ export function completeMove({ showsNoServer: _, ...approved }: MoveFacts, now: 
   return { ...approved, ...(Object.fromEntries(shown) as MoveFacts) }
 }
 
-export function moveRemark(facts: MoveFacts): string | undefined {
-  if (!facts.showsNoServer || !facts.from) return undefined
-  return `The account showed no server for ${addressOf(facts)} when the move was sent. It was on ${facts.from.name} when this was requested.`
-}
-
 export function addressOf(facts: Pick<MoveFacts, 'address' | 'elasticIpId'>): string {
   return facts.address ?? facts.elasticIpId
 }
@@ -215,15 +210,16 @@ function factsOf({ elasticIpId, serverId }: MoveInput, { elasticIp, target, assi
   }
 }
 
-/** Another server in the same project and site, as far as they are known. `assigned`: the server that the Elastic IP is on. */
-export function canMoveTo(
-  { site, project, server }: Pick<ElasticIp, 'site' | 'project' | 'server'>,
-  target: Server,
-  assigned: Server | undefined,
-): boolean {
-  if (target.id === server?.id) return false
-  const sites = { location: site, assigned: assigned?.site, target: target.site }
-  return sameProject(project, target.project) !== false && sameSite(sites) !== false
+type Placed = Pick<Server, 'project' | 'site'>
+
+/** Whether both are in one project and site, as far as these are known. `assigned`: the server that an Elastic IP is on. */
+export function isInPlaceOf({ site, project }: Placed, server: Placed, assigned?: Placed): boolean {
+  const sites = { location: site, assigned: assigned?.site, target: server.site }
+  return sameProject(project, server.project) !== false && sameSite(sites) !== false
+}
+
+export function canMoveTo(elasticIp: Placed & Pick<ElasticIp, 'server'>, target: Server, assigned: Server | undefined): boolean {
+  return target.id !== elasticIp.server?.id && isInPlaceOf(elasticIp, target, assigned)
 }
 
 export function whyNotMovable({ id, mode, address, status }: ElasticIp): MoveFinding | undefined {

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { ensureDeleted } from '../account/client.ts'
 import { type ApiKey, ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
@@ -151,7 +150,7 @@ async function endKeys(
     // Lockkeeper uses it, or it cannot be told whether it does.
     if (key ? key.tokenLastSlice === undefined || ownVariableOf(key, app.ownLastSlices) : !isWhole) continue
     try {
-      await ensureDeleted(app.account.apiKeys, keyId)
+      await app.account.apiKeys.delete(keyId)
       deleted.add(keyId)
     } catch (error) {
       onApiError(app, error)

@@ -207,7 +207,7 @@ export const steps = {
     ifUnchanged: true,
   },
   'wait-for-worker': { what: 'No worker is running', from: ['approved'], to: 'same', takers: ['web'], ifUnchanged: true, keepsDue: true },
-  send: { what: 'The write is sent', from: ['approved'], to: 'starting', takers: ['worker'], stamps: ['sentAt'], mayReport: ['remark'] },
+  send: { what: 'The write is sent', from: ['approved'], to: 'starting', takers: ['worker'], stamps: ['sentAt'] },
   issue: {
     what: 'The requester presses the button, and the one write is sent',
     from: ['approved'],

@@ -37,12 +37,18 @@ export function offer(candidates: Candidate[], typed: string, { old, cut }: Miss
     const searched = searchText([text, description, value, ...terms])
     return value.length <= longestOptionValue && words.every((word) => searched.includes(word))
   })
-  const age = old && `As of ${formatDuration(old.agoMs)} ago.`
+  const age = old && oldWords(old)
   if (fits.length === 0 && age) return noticeOptions(`Nothing matches. ${age}`)
   if (fits.length === 0 && cut) return noticeOptions(`${incomplete} Run the command with the id instead of the form.`)
   const most = fits.length > mostOptions ? `First ${mostOptions} of ${fits.length}. Type to narrow it down.` : undefined
   const note = age ?? (cut && incomplete) ?? most
   return { options: fits.slice(0, mostOptions).map(option), ...(note && fits.length > 0 && { note }) }
+}
+
+/** Says how old an earlier list is, in as few words as the label of a group of options has room for. */
+function oldWords({ agoMs, because }: NonNullable<Missing['old']>): string {
+  const as = `As of ${formatDuration(agoMs)} ago.`
+  return because instanceof AccountLimitError ? `${as} The account's limit is over in ${formatDuration(because.waitMs)}.` : as
 }
 
 const incomplete = 'Incomplete: not all were read.'

@@ -38,15 +38,13 @@ describe('a server that dies', () => {
     return { world, ...requested, from: requested.elasticIp.serverId ?? '' }
   }
 
-  test('between request and approval does not stop its own failover; the thread says what the account showed, and Move back names it', async () => {
+  test('between request and approval does not stop its own failover, and Move back names it', async () => {
     const { world, elasticIp, target, card, from } = await startFailover()
     world.accountApi.world.killServer(from)
 
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
-    const [remark, ...others] = world.slack.thread(ops, card.ts).slice(1)
-    expect(remark?.text).toContain(`The account showed no server for ${elasticIp.address} when the move was sent. It was on web-1`)
-    expect(others).toHaveLength(1)
+    expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
     expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: target.id })
 
     await world.ada.click(await untilCard(world.slack, /\*Done/), 'Move back')

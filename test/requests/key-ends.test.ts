@@ -65,7 +65,6 @@ function startKeys({ most = 255 } = {}) {
       }),
     delete: (id: string) =>
       called('delete', () => {
-        if (!listed.some((one) => one.id === id)) throw new ApiError({ operation: 'apiKeys.delete', status: 404, codes: [] })
         listed = listed.filter((one) => one.id !== id)
       }),
   }

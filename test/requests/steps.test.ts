@@ -191,12 +191,6 @@ describe('every step', () => {
     expect(silent).toEqual(['waiting', 'rejected', 'withdrawn', 'expired'])
   })
 
-  test('by which a worker sends a write can report what was noticed before it', () => {
-    const sends = stepNames.filter((name) => stepOf(name).stamps?.includes('sentAt') && stepOf(name).takers.includes('worker'))
-    expect(sends).toEqual(['send', 'begin'])
-    for (const name of sends) expect(stepOf(name).mayReport, name).toEqual(['remark'])
-  })
-
   test('owes messages of the thread, and no message is left without a step', () => {
     const owed = stepNames.flatMap((name) => [...(stepOf(name).reports ?? []), ...(stepOf(name).mayReport ?? [])])
     expect(new Set([...owed, 'outdated'])).toEqual(new Set(reportNames))

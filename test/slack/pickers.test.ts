@@ -88,6 +88,8 @@ describe('a text in place of options', () => {
   })
 })
 
-test('an earlier list says how old it is', () => {
-  expect(offer(servers.slice(0, 1), '', { old: { agoMs: 40_000 } })).toMatchObject({ note: 'As of 40\u00a0s ago.' })
+test('an earlier list says how long the limit of the account lasts', () => {
+  const because = new AccountLimitError({ operation: 'servers.list', kind: 'read', waitMs: 20_000, perMinute: 60, answered: false })
+  const note = "As of 40\u00a0s ago. The account's limit is over in 20\u00a0s."
+  expect(offer(servers.slice(0, 1), '', { old: { agoMs: 40_000, because } })).toMatchObject({ note })
 })

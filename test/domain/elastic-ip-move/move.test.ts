@@ -1,15 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Server } from '../../../src/account/objects.ts'
 import { UserError } from '../../../src/domain/errors.ts'
-import {
-  checkMove,
-  completeMove,
-  type MoveFacts,
-  type MoveReads,
-  moveDifferences,
-  moveRemark,
-  needsAssignedServer,
-} from '../../../src/moves/move.ts'
+import { checkMove, completeMove, type MoveFacts, type MoveReads, moveDifferences, needsAssignedServer } from '../../../src/moves/move.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { ashburn, assignedServerFor, billing, elasticIpFor, frankfurt, ids, serverFor } from '../account-objects.ts'
 
@@ -182,17 +174,12 @@ describe('a difference since the approval', () => {
     expect(moveDifferences(before, now)).toEqual(differences)
   })
 
-  test('keeps the old server of an address that shows none any more, and says so in the thread', () => {
+  test('keeps the old server of an address that shows none any more', () => {
     const now = check({ elasticIp: elasticIpFor({ server: undefined }) }).facts
     const complete = completeMove(approved, now)
 
     expect(complete).toMatchObject({ from, showsNoServer: true })
     expect(completeMove(now, approved)).toEqual(approved)
-    expect(moveRemark(complete)).toBe(
-      'The account showed no server for 203.0.113.10 when the move was sent. It was on web-1 when this was requested.',
-    )
-    // The request message of one without a known server already says that.
-    expect([moveRemark(approved), moveRemark(now)]).toEqual([undefined, undefined])
   })
 })
 
