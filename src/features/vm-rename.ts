@@ -11,7 +11,6 @@ import { type Form, pick, text } from '../kit/form.ts'
 import { findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
 import { mrkdwn, nameWords } from '../slack/text.ts'
-import { readPair } from '../slack/typed-words.ts'
 
 const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
 type RenameInput = z.infer<typeof RenameInput>
@@ -81,7 +80,7 @@ export const renameVirtualMachine = changeFeature({
     examples: ['preview-1 preview-eu-1', 'preview-1 to preview-eu-1', 'preview-1'],
     button: 'Rename VM',
   },
-  read: { names: ['vm', 'new name'], split: readPair, find: findNamed },
+  read: { names: ['vm', 'new name'], find: findNamed },
   machines: {
     tool: 'propose_rename',
     title: 'Propose to rename a virtual machine',

@@ -1,5 +1,5 @@
 import type { Checkboxes, ExternalSelect, PlainTextOption, RadioButtons, StaticSelect } from '@slack/web-api'
-import type { Missing } from '../domain/errors.ts'
+import { AccountLimitError, type Missing } from '../domain/errors.ts'
 import { formatDuration, inNaturalOrder } from '../domain/text.ts'
 import { option } from './blocks.ts'
 import { longestOptionValue } from './fit.ts'

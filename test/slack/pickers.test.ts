@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { AccountLimitError } from '../../src/domain/errors.ts'
 import { notAChoice } from '../../src/slack/interactions.ts'
 import { candidatesOf, isChoice, keepChoice, noticeOptions, offer, preset } from '../../src/slack/pickers.ts'
 import { optionsAnswer } from '../../src/slack/read-interactions.ts'
