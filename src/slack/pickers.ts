@@ -55,7 +55,7 @@ export function offer(candidates: Candidate[], typed: string, { old, cut }: Miss
 function oldWords({ agoMs, because }: NonNullable<Missing['old']>): string {
   const as = `As of ${formatDuration(agoMs)} ago.`
   if (!(because instanceof AccountLimitError)) return as
-  return `${as} ${because.share === undefined ? "The account's" : 'Your'} limit is over in ${formatDuration(because.waitMs)}.`
+  return `${as} The account's limit is over in ${formatDuration(because.waitMs)}.`
 }
 
 const incomplete = 'Incomplete: not all were read.'
