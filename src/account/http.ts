@@ -20,9 +20,6 @@ import { toNumber, toText } from './fields.ts'
 /** All in milliseconds. `readMs` and `writeMs` limit a whole call: for a read, all attempts and the pauses between them. */
 export const defaultHttpTimings = {
   connectMs: 5_000,
-  headersMs: 10_000,
-  /** The longest gap between two pieces of a body. A body that keeps arriving slowly is ended by the deadline of the whole call. */
-  bodyMs: 10_000,
   readMs: 15_000,
   writeMs: 20_000,
   listMs: 30_000,
@@ -103,8 +100,6 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     // With HTTP/2 one stuck connection would hold up every call.
     allowH2: false,
     connect: { timeout: times.connectMs },
-    headersTimeout: times.headersMs,
-    bodyTimeout: times.bodyMs,
     keepAliveTimeout: 4_000,
   })
 

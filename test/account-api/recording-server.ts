@@ -27,8 +27,6 @@ export const key = '5e1f0c9a7b3d24680ace13579bdf02468ace'
 /** So long that a busy machine never runs out of them, with short pauses between tries. */
 const patientTimings = {
   connectMs: 20_000,
-  headersMs: 20_000,
-  bodyMs: 20_000,
   readMs: 20_000,
   writeMs: 20_000,
   retryBaseMs: 1,
@@ -36,7 +34,7 @@ const patientTimings = {
 }
 
 /** Short timings, so that tests of timeouts are fast. */
-export const timings = { connectMs: 300, headersMs: 400, bodyMs: 400, readMs: 900, writeMs: 900, retryBaseMs: 1, retryMaxMs: 4 }
+export const timings = { connectMs: 300, readMs: 900, writeMs: 900, retryBaseMs: 1, retryMaxMs: 4 }
 
 /** Starts a server on loopback that records its requests. Closes it when the test ends. */
 export async function startRecordingServer(respond: Respond) {
