@@ -115,7 +115,7 @@ const keyAttributes = z.object({
 })
 /** An API key as the account API lists it (interface specification, "API key"), without its token. */
 export const ApiKeyResponse = z.object({ id: z.string(), attributes: keyAttributes })
-export const IssuedApiKeyResponse = z.object({ id: z.string(), attributes: keyAttributes.extend({ token: z.string().min(1) }) })
+const IssuedApiKeyResponse = z.object({ id: z.string(), attributes: keyAttributes.extend({ token: z.string().min(1) }) })
 
 function toApiKey({ id, attributes: { allowed_ips, ...wire } }: z.infer<typeof ApiKeyResponse>) {
   // Null means that any address may use the key. An entry of an unknown type is kept as JSON: without it, a restricted key would appear to be open.
@@ -197,14 +197,12 @@ export const BaselineResponse = z.object({
 
 function toBaseline({ id, attributes }: z.infer<typeof BaselineResponse>) {
   const { bios, disk_layout, platforms, plan, operating_system: operatingSystem, user_data, ...wire } = attributes
-  const plans = platforms?.map(toNamed) ?? []
-  const isListed = plans.some((each) => each.id !== undefined && each.id === plan?.id)
   return {
     id,
     ...shown(wire),
     name: wire.name ?? id,
     operatingSystem,
-    platforms: plan && !isListed ? [...plans, toNamed(plan)] : plans,
+    platforms: [...(platforms ?? []), ...(plan ? [plan] : [])].map(toNamed),
     sshKeys: shown(wire.ssh_keys ?? []),
     userData: user_data?.id ? { ...shown(user_data), id: user_data.id } : undefined,
     diskLayout: (disk_layout ?? []).map(toDiskGroup),

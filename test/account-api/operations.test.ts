@@ -141,12 +141,6 @@ test.each([
   expect(requests).toMatchObject([{ method: 'DELETE', target: '/auth/api_keys/tok_1', body: '' }])
 })
 
-test('lists virtual machines without their credentials', async () => {
-  const { api } = await startClient(firstPage(sample.virtualMachine))
-
-  expect(JSON.stringify(await api.virtualMachines.list())).not.toMatch(/password|battery|username/)
-})
-
 test('who notes assignments gets each Elastic IP of a part of the list, too, because such a row is what confirms a move', async () => {
   const whole: string[][] = []
   const single: string[] = []
@@ -258,12 +252,6 @@ describe('secrets', () => {
 
     expect(issued.token.reveal()).toBe(token)
     expect(inspect(issued, { depth: 20, showHidden: true }) + JSON.stringify(issued)).not.toContain(token.slice(0, 12))
-  })
-
-  test('printing the client does not show its key', async () => {
-    const { api } = await startClient(() => ({ json: {} }))
-
-    expect(inspect(api, { depth: 20, showHidden: true }) + JSON.stringify(api)).not.toContain(key)
   })
 
   test('the report of a call contains only operation, attempt, status and duration', async () => {

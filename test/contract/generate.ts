@@ -158,9 +158,9 @@ const otherIds = fc.oneof(
 )
 
 /** Addresses that are announced by BGP have ids with `ueip_`. The second id differs from the first in the case of one letter. */
-export const elasticIpIds = ['eip_KeQbB4BoO6x10', 'eip_KeqbB4BoO6x10', 'ueip_v9BVDaGvdRm1W']
-export const serverIds = ['sv_vKm8ZaLzG5R2n', 'sv_W3mVpQ0xNd7Lk', 'sv_w3mVpQ0xNd7Lk', 'sv_bT90rYxPqJ6Uh']
-export const projectIds = ['proj_6059EqYkOQj8p', 'proj_6059EqYkOQj8p', 'proj_R82A9jVb5Lq0d']
+const elasticIpIds = ['eip_KeQbB4BoO6x10', 'eip_KeqbB4BoO6x10', 'ueip_v9BVDaGvdRm1W']
+const serverIds = ['sv_vKm8ZaLzG5R2n', 'sv_W3mVpQ0xNd7Lk', 'sv_w3mVpQ0xNd7Lk', 'sv_bT90rYxPqJ6Uh']
+const projectIds = ['proj_6059EqYkOQj8p', 'proj_6059EqYkOQj8p', 'proj_R82A9jVb5Lq0d']
 
 /** Both kinds of objects have the same ids and names, so that neither an equal nor a different one proves anything. */
 const siteIds = ['loc_87vRENkgNdPyk', 'loc_ZnPRbajK0koM1', 'site_sao', 'site_ash']

@@ -81,7 +81,7 @@ function projectsOf({ elasticIp, target }: MoveObjects) {
   return compareIds(a, b)
 }
 
-export type Show = (member: string) => string | undefined
+type Show = (member: string) => string | undefined
 
 /** Compares two objects of one kind. Equal ids agree. Different ids differ, unless the slugs are equal. */
 function compareIds(a: Show, b: Show): { agree: boolean; differ: boolean } {
@@ -97,7 +97,7 @@ function slugs(a: Show, b: Show): 'equal' | 'different' | 'not shown' {
 }
 
 /** Returns the values of the members that both show and that differ. */
-export function pairs(a: Show, b: Show, members: string[]): [string, string][] {
+function pairs(a: Show, b: Show, members: string[]): [string, string][] {
   return members.flatMap((member) => {
     const [first, second] = [a(member), b(member)]
     return first !== undefined && second !== undefined && fold(member, first) !== fold(member, second) ? [[first, second]] : []
