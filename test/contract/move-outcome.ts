@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import { checkMove, type MoveFacts, moveFindings, moveWords } from '../../src/moves/move.ts'
+import { type MoveFacts, moveFindings, moveWords } from '../../src/moves/move.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { accountOf, inputOf } from './account.ts'
 import { type MoveObjects, names, unknownMembersOf, visibleReasons } from './visible.ts'
@@ -12,23 +12,8 @@ export type Outcome = { refused: string } | { passed: Preflight<MoveFacts> }
 export async function preflight(objects: MoveObjects, unavailable: string[] = []): Promise<Outcome> {
   const servers = [objects.target, ...(objects.assigned && objects.assigned !== objects.target ? [objects.assigned] : [])]
   const change = moveChange({ account: accountOf({ elasticIps: [objects.elasticIp], servers, unavailable }) })
-  return outcomeOf(() => change.preflight(inputOf(objects), {}))
-}
-
-/** Runs the check alone with all three objects, also if it does not need them. */
-export async function check(objects: MoveObjects): Promise<Outcome> {
-  const input = inputOf(objects)
-  const { assigned: other, ...wires } = objects
-  const account = accountOf({ elasticIps: [wires.elasticIp], servers: [wires.target] })
-  const elasticIp = await account.elasticIps.get(input.elasticIpId)
-  const target = await account.servers.get(input.serverId)
-  const assigned = other && (await accountOf({ servers: [other] }).servers.get(String(other.id)))
-  return outcomeOf(async () => checkMove(input, { elasticIp, target, assigned }))
-}
-
-async function outcomeOf(work: () => Promise<Preflight<MoveFacts>>): Promise<Outcome> {
   try {
-    return { passed: await work() }
+    return { passed: await change.preflight(inputOf(objects), {}) }
   } catch (error) {
     if (error instanceof UserError) return { refused: error.message }
     throw error
