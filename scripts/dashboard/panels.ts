@@ -203,6 +203,10 @@ export const rows: Row[] = [
         'Of all processes, by what they are for. The account allows one key 60 reads and 20 writes a minute.',
         'short',
         { expr: 'max by (kind, lane) (lockkeeper_account_budget_used)', legend: '{{kind}} {{lane}}' },
+        {
+          expr: 'sum(rate(lockkeeper_account_reads_over_share_total[$__rate_interval])) * 60',
+          legend: 'reads over the share of one person',
+        },
       ),
       lines('Waits for the limits of the account', 'How long the next call would have to wait, by what it is for.', 's', {
         expr: 'max by (kind, lane) (lockkeeper_account_budget_waiting_seconds)',
@@ -235,7 +239,7 @@ export const rows: Row[] = [
         'Ticks',
         'Ticks of all processes per second, and how long they take (95 %). None while nothing is due.',
         'short',
-        { expr: 'sum(rate(lockkeeper_tick_duration_seconds_count[$__rate_interval]))', legend: 'ticks per second' },
+        { expr: 'sum(rate(lockkeeper_ticks_total[$__rate_interval]))', legend: 'ticks per second' },
         {
           expr: 'histogram_quantile(0.95, sum by (le) (rate(lockkeeper_tick_duration_seconds_bucket[$__rate_interval])))',
           legend: 'seconds',

@@ -23,6 +23,8 @@ interface AccountBudgetParts {
   pollBudget: number
   hasReadKey?: boolean
   windowMs?: number | undefined
+  /** Called when a read is not sent only because this person has spent their share, of so many reads a minute. */
+  onShareSpent?: (userId: string, share: number) => void
 }
 
 const lanesOf = { read: ['execute', 'person', 'track', 'background'], write: ['change', 'bundle', 'retract'] } as const
@@ -30,7 +32,7 @@ type NamedLane = (typeof lanesOf)[CallKind][number]
 
 /** Counted in Redis for all processes: no window of 60 s holds more calls than the account allows. Times are in ms, by Redis' clock. */
 export function createAccountBudget(parts: AccountBudgetParts) {
-  const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, hasReadKey = false, windowMs = 60_000 } = parts
+  const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, hasReadKey = false, windowMs = 60_000, onShareSpent } = parts
   const run = scripts.bind(undefined, redis)
   const window = windowMs + Math.round((travelMs * windowMs) / 60_000)
   const shareOfPerson = Math.max(1, Math.floor((readsPerMinute - share(keptForExecute, readsPerMinute)) / 3))
@@ -51,6 +53,13 @@ export function createAccountBudget(parts: AccountBudgetParts) {
       if (withoutRedis[key].take()) return 0
       throw error
     }
+  }
+
+  async function spentShare(kind: CallKind, { lane, userId }: Spender, key: KeyName): Promise<number | undefined> {
+    if (kind === 'write' || lane !== 'person' || userId === undefined) return undefined
+    if ((await ask('read', { lane }, key).catch(() => 1)) > 0) return undefined
+    onShareSpent?.(userId, shareOfPerson)
+    return shareOfPerson
   }
 
   async function ask(kind: CallKind, { lane, userId }: Spender, key: KeyName, token = '', waiter = ''): Promise<number> {
@@ -119,7 +128,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   }
 
   const perMinute = { read: readsPerMinute, write: writesPerMinute }
-  return { take, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
+  return { take, spentShare, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
 }
 export type AccountBudget = ReturnType<typeof createAccountBudget>
 

@@ -75,7 +75,7 @@ export interface HttpOptions {
   timings?: Partial<HttpTimings>
   /** A second key, which can only read. It is used for reads that settle no write, and without `key` for all reads. */
   readKey?: Secret
-  turns?: Pick<AccountBudget, 'perMinute' | 'take' | 'pause'>
+  turns?: Pick<AccountBudget, 'perMinute' | 'take' | 'pause'> & Partial<Pick<AccountBudget, 'spentShare'>>
   onCall?: (report: HttpCallReport) => void
   onSkipped?: (report: { operation: string; count: number }) => void
 }
@@ -195,7 +195,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
       const waitMs = await turns.take(kind, by, keyName)
       if (waitMs === 0) return
       if (performance.now() + waitMs <= until && (await deadline.wait(waitMs))) continue
-      throw new AccountLimitError({ operation, kind, perMinute: turns.perMinute[kind], waitMs, answered: false })
+      const share = await turns.spentShare?.(kind, by, keyName)
+      throw new AccountLimitError({ operation, kind, perMinute: turns.perMinute[kind], waitMs, share, answered: false })
     }
   }
 

@@ -155,15 +155,19 @@ export function isRateLimited(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 429 && error.codes.includes(rateLimitCode)
 }
 
-/** Not carried out, because of the limit a minute. `answered`: the account API refused it. */
+/** Not carried out, because of the limit a minute. `share`: of one person, if only that was spent. `answered`: the account API refused it. */
 export class AccountLimitError extends ApiUnreachableError {
   override name = 'AccountLimitError'
   declare readonly kind: CallKind
   declare readonly waitMs: number
   declare readonly perMinute: number | undefined
+  declare readonly share: number | undefined
   declare readonly answered: boolean
 
-  constructor({ operation, ...details }: { operation: string } & Pick<AccountLimitError, 'kind' | 'waitMs' | 'perMinute' | 'answered'>) {
+  constructor({
+    operation,
+    ...details
+  }: { operation: string } & Pick<AccountLimitError, 'kind' | 'waitMs' | 'perMinute' | 'answered'> & { share?: number }) {
     super({ operation, requestSent: 'no', problem: `limit of ${details.kind}s a minute` })
     Object.assign(this, details)
   }
@@ -277,6 +281,7 @@ export const errorCodes = [
   'payload-unreadable',
   'public-port-refused',
   'queue-failed',
+  'reads-share-spent',
   'redis-not-responding',
   'signing-keys-differ',
   'slack-library',

@@ -46,10 +46,14 @@ const buckets = {
   call: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
 }
 
+/** Their names end like those of counters, which `promtool check metrics` reports. They only repeat the sums of other gauges. */
+const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
 /** docs/alerts-and-errors.md explains them. Values of labels come from small fixed sets, never from ids, names or texts from outside. */
 export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  for (const name of misnamedGauges) registry.removeSingleMetric(name)
   const { counter, gauge, histogram } = createInstruments(registry)
 
   const build = gauge('lockkeeper_build_info', 'Always 1, with the version and the role of this process.', 'version', 'role')
@@ -100,6 +104,10 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
     buckets.call,
     'operation',
     'status',
+  )
+  const sharesSpent = counter(
+    'lockkeeper_account_reads_over_share_total',
+    'Reads of people that had to wait in this process, because one person may spend a third of what all people may.',
   )
   const slackCalls = histogram(
     'lockkeeper_slack_call_duration_seconds',
@@ -154,7 +162,8 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
     'Deliveries of alerts, and single alerts in them, that this process did not read, by reason.',
     'reason',
   )
-  const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Duration of the scheduler ticks that this process ran.', buckets.call)
+  const ticks = counter('lockkeeper_ticks_total', 'Scheduler ticks that this process ran.')
+  const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Duration of a scheduler tick.', buckets.call)
   const errors = counter(
     'lockkeeper_errors_total',
     'Errors in this process, by place. Each one counts, even if the log has one line for many.',
@@ -191,6 +200,7 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
       apiCalls.observe({ operation, status: String(status) }, ms / 1_000)
       noteCall('account-api', status)
     },
+    readRefusedByShare: () => sharesSpent.inc(),
     slackCall(method: string, status: number | string, ms: number): void {
       slackCalls.observe({ method, status: String(status) }, ms / 1_000)
       noteCall('slack', status)
@@ -206,7 +216,10 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
     alert: (outcome: string, count: number) => alerts.inc({ outcome }, count),
     alertRefused: (reason: string, count: number) => alertsRefused.inc({ reason }, count),
     moveEnded: (state: string, ms: number) => moves.observe({ state }, ms / 1_000),
-    tick: (ms: number) => tickSeconds.observe(ms / 1_000),
+    tick: (ms: number) => {
+      ticks.inc()
+      tickSeconds.observe(ms / 1_000)
+    },
     redisFaults: (faults: { code: string }[]) => {
       const settings = faults.filter(({ code }) => code !== 'refuses-writes')
       redisFaults.set(settings.length)

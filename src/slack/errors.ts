@@ -106,15 +106,17 @@ function accountWords(error: unknown): Words | undefined {
   return error instanceof ApiError ? answerWords(error) : undefined
 }
 
-export type AccountLimit = Pick<AccountLimitError, 'kind' | 'perMinute' | 'waitMs'>
+export type AccountLimit = Pick<AccountLimitError, 'kind' | 'perMinute' | 'waitMs'> & { share?: number | undefined }
 
 export function limitWords(limit: AccountLimit): Words {
   return { why: limitReason(limit), next: `Try again in ${formatDuration(Math.max(1_000, limit.waitMs))}.` }
 }
 
-function limitReason({ kind, perMinute }: AccountLimit): string {
+function limitReason({ kind, perMinute, share }: AccountLimit): string {
   const what = kind === 'read' ? 'reads' : 'changes'
   if (perMinute === undefined) return `The account's limit of ${what} a minute is used up.`
+  // The others still have theirs, so the account's limit alone would be a wrong reason.
+  if (share !== undefined) return `You've used your ${share} of the account's ${perMinute} ${what} a minute.`
   return `The account allows ${perMinute} ${what} a minute.`
 }
 

@@ -48,7 +48,8 @@ export function offer(candidates: Candidate[], typed: string, { old, cut }: Miss
 /** Says how old an earlier list is, in as few words as the label of a group of options has room for. */
 function oldWords({ agoMs, because }: NonNullable<Missing['old']>): string {
   const as = `As of ${formatDuration(agoMs)} ago.`
-  return because instanceof AccountLimitError ? `${as} The account's limit is over in ${formatDuration(because.waitMs)}.` : as
+  if (!(because instanceof AccountLimitError)) return as
+  return `${as} ${because.share === undefined ? "The account's" : 'Your'} limit is over in ${formatDuration(because.waitMs)}.`
 }
 
 const incomplete = 'Incomplete: not all were read.'

@@ -75,6 +75,12 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     pollBudget: config.movePollBudget,
     hasReadKey: config.infra.readKey !== undefined,
     windowMs: timings.accountWindowMs,
+    // By this, others notice who lists in unusual number.
+    onShareSpent(userId, reads) {
+      metrics.readRefusedByShare()
+      const text = 'A person has read as often in a minute as one person may, and waits'
+      lines.write({ fields: { code: 'reads-share-spent', userId, reads }, text, about: userId })
+    },
   })
   const account = createAccountApi({
     baseUrl: config.infra.url,

@@ -10,7 +10,9 @@ function setUp(
   options: { windowMs?: number; readsPerMinute?: number; writesPerMinute?: number; pollBudget?: number; hasReadKey?: boolean } = {},
 ) {
   const { redis, keys } = connectTestRedis()
-  const create = () => createAccountBudget({ redis, keys, readsPerMinute: 60, writesPerMinute: 20, pollBudget: 20, ...options })
+  const shareSpent = vi.fn()
+  const create = () =>
+    createAccountBudget({ onShareSpent: shareSpent, redis, keys, readsPerMinute: 60, writesPerMinute: 20, pollBudget: 20, ...options })
   const budget = create()
 
   /** Takes calls until one has to wait. Returns how many may be sent. */
@@ -18,7 +20,7 @@ function setUp(
     for (let taken = 0; taken < most; taken += 1) if ((await budget.take(kind, { lane, userId }, 'key')) > 0) return taken
     return most
   }
-  return { redis, keys, create, budget, spend }
+  return { redis, keys, create, budget, spend, shareSpent }
 }
 
 describe('reads', () => {
@@ -39,6 +41,22 @@ describe('reads', () => {
     expect(await spend('read', 'execute')).toBe(28)
     const tiny = setUp({ readsPerMinute: 2 })
     expect(await tiny.spend('read', 'person', { userId: 'U0ADA' })).toBe(1)
+  })
+
+  test('a person is named whose own share makes their reads wait, and nobody while all reads are spent', async () => {
+    const { budget, spend, shareSpent } = setUp()
+
+    const spentShare = (userId: string) => budget.spentShare('read', { lane: 'person', userId }, 'key')
+    await spend('read', 'person', { userId: 'U0ADA' })
+    expect(await spentShare('U0ADA')).toBe(16)
+    // Nobody has a share of changes, and workers have none.
+    expect(await budget.spentShare('write', { lane: 'person', userId: 'U0ADA' }, 'key')).toBeUndefined()
+    expect(await budget.spentShare('read', { lane: 'track', userId: 'U0ADA' }, 'key')).toBeUndefined()
+    expect(shareSpent.mock.calls).toEqual([['U0ADA', 16]])
+
+    await spend('read', 'person')
+    expect([await spentShare('U0ADA'), await spentShare('U0BEN')]).toEqual([undefined, undefined])
+    expect(shareSpent).toHaveBeenCalledTimes(1)
   })
 
   test('tracking and the background have limits of their own', async () => {

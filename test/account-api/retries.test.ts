@@ -81,6 +81,13 @@ describe('a read', () => {
     expect(requests).toHaveLength(1)
   })
 
+  test('that only the share of its person keeps waiting says so', async () => {
+    const turns = { perMinute: { read: 60, write: 20 }, take: async () => 50_000, spentShare: async () => 16, pause: async () => {} }
+    const { api } = await startClient(() => ({ json: {} }), { turns })
+
+    expect(await rejection(inLane('person', () => api.plans.list()))).toMatchObject({ perMinute: 60, share: 16 })
+  })
+
   test.each(faults.slice(0, 7))('is sent three times after %s', async (_, reply) => {
     const { api, requests } = await startClient(() => reply)
 

@@ -6,10 +6,13 @@ async function accountCheck(bot: { opsPort: number } | undefined): Promise<unkno
   return ((await page.json()) as { checks: { accountApi: unknown } }).checks.accountApi
 }
 
-test('when the reads are spent, the doctor and the status page name the limit', async () => {
+test('when the reads are spent, the doctor and the status page name the limit, and the log the person who reads in unusual number', async () => {
   const world = await startWorld({ env: { INFRA_READS_PER_MINUTE: '10' } })
   for (const words of ['plans', 'vms', 'baselines', 'ip list']) await world.ada.command(`/infra ${words}`, { channel: ops })
-  await untilShown(world.slack, people.ada, /^The account allows 10 reads a minute\. Try again in \d/)
+  await expect
+    .poll(() => world.log.filter((line) => line.includes('"reads-share-spent"')).map((line) => JSON.parse(line)))
+    .toMatchObject([{ userId: people.ada, reads: 3, level: 'warn' }])
+  await untilShown(world.slack, people.ada, /^You've used your 3 of the account's 10 reads a minute\. Try again in \d/)
   const others = [people.chiara, people.ben, people.ben, people.ben, people.chiara]
   for (const [index, person] of others.entries()) {
     await forgetLists(world)

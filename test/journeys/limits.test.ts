@@ -97,7 +97,7 @@ describe('the own budget', () => {
       await world.slack.as(finn).command(`/infra ${time % 2 === 0 ? 'servers' : 'ip list'}`, { channel: ops })
       await world.slack.until(() => world.slack.ephemerals(finn).length > time)
     }
-    await untilShown(world.slack, finn, /The account allows 60 reads a minute\./)
+    await untilShown(world.slack, finn, /You've used your 16 of the account's 60 reads a minute\./)
 
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /\*Done\.\*/)

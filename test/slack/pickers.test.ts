@@ -89,8 +89,10 @@ describe('a text in place of options', () => {
   })
 })
 
-test('an earlier list says how long the limit of the account lasts', () => {
-  const because = new AccountLimitError({ operation: 'servers.list', kind: 'read', waitMs: 20_000, perMinute: 60, answered: false })
-  const note = "As of 40\u00a0s ago. The account's limit is over in 20\u00a0s."
+test.each([
+  [undefined, "As of 40\u00a0s ago. The account's limit is over in 20\u00a0s."],
+  [16, 'As of 40\u00a0s ago. Your limit is over in 20\u00a0s.'],
+])('an earlier list says whose limit it waits for', (share, note) => {
+  const because = new AccountLimitError({ operation: 'servers.list', kind: 'read', waitMs: 20_000, perMinute: 60, share, answered: false })
   expect(offer(servers.slice(0, 1), '', { old: { agoMs: 40_000, because } })).toMatchObject({ note })
 })
