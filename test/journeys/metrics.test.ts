@@ -97,7 +97,7 @@ test('/metrics shows the figures of a day, and no names or ids', async () => {
 
   // Label values are a fixed set of words, so that their number does not grow with use.
   const labels = after.samples.flatMap((sample) => Object.entries(sample.labels))
-  const known = 'by decision how kind lane le method operation payload problem queue reason role service state status version where'
+  const known = 'by decision how kind lane le method operation payload problem reason role service state status version where'
   expect([...new Set(labels.map(([label]) => label))].toSorted()).toEqual(known.split(' '))
   for (const [label, text] of labels)
     if (label !== 'le' && label !== 'version') expect(text).toMatch(/^([a-z_-]+([.][a-zA-Z]+)*|[a-z]+[A-Z]\w*\.\w+|[1-5]\d\d)$/)
