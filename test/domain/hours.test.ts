@@ -53,18 +53,18 @@ describe('a window', () => {
     [
       { ...office, days: [7, 1], from: '01:30', to: '03:00' },
       '2027-03-27T12:00',
-      'Sun 28 Mar, 02:30; window office until Sun 28 Mar, 02:30',
+      'Sun 28 Mar, 02:00; window office until Sun 28 Mar, 02:00',
     ],
-    // It goes back from 02:00 to 01:00 on Sun 31 October 2027: a window opens once.
+    // It goes back from 02:00 to 01:00 on Sun 31 October 2027: an hour that exists twice is open twice.
     [{ ...office, days: [7], from: '01:00', to: '01:30' }, '2027-10-31T01:15', 'Sun 31 Oct, 01:15'],
-    [{ ...office, days: [7], from: '01:00', to: '01:30' }, '2027-10-31T01:45', 'Sun 7 Nov, 01:00; window office until Sun 7 Nov, 01:00'],
+    [{ ...office, days: [7], from: '01:00', to: '01:30' }, '2027-10-31T01:45', 'Sun 31 Oct, 01:00; window office until Sun 31 Oct, 01:00'],
     [{ ...office, days: [7], from: '01:30', to: '01:45' }, '2027-10-30T01:50', 'Sun 31 Oct, 01:30; window office until Sun 31 Oct, 01:30'],
-    [{ ...office, days: [7], from: '01:30', to: '01:45' }, '2027-10-31T01:50', 'Sun 7 Nov, 01:30; window office until Sun 7 Nov, 01:30'],
+    [{ ...office, days: [7], from: '01:30', to: '01:45' }, '2027-10-31T01:50', 'Sun 31 Oct, 01:30; window office until Sun 31 Oct, 01:30'],
     // In Cairo, 30 April 2027 begins at 01:00.
     [
       { ...office, from: '00:30', to: '05:00', zone: 'Africa/Cairo' },
       '2027-04-29T12:00',
-      'Thu 29 Apr, 23:30; window office until Thu 29 Apr, 23:30',
+      'Thu 29 Apr, 23:00; window office until Thu 29 Apr, 23:00',
     ],
   ])('%j at %s: %s', (window, from, expected) => {
     expect(opens([window], from)).toBe(expected)
@@ -192,11 +192,16 @@ describe('in any zone, around any change of its clock', () => {
     return windows.every(isOpen) && !freezes.some(({ from, to }) => from <= time && time < to)
   }
 
-  test('the earliest start is allowed', () => {
+  test('the earliest start is allowed, and nothing before it', () => {
+    const samples = fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { maxLength: 5 })
     let held = 0
     fc.assert(
-      fc.property(situation, ({ at, ...rules }) => {
+      fc.property(situation, samples, ({ at, ...rules }, anywhere) => {
         const start = earliestStart(rules, move, at)
+        const span = (Math.min(start.at, at + 60 * 24 * hours) - at) / minutes
+        const near = [1, 15, 30, 45, 60, 75, 90]
+        for (const after of [0, ...near.map((before) => span - before), ...anywhere.map((sample) => Math.floor(sample * span))])
+          if (after >= 0 && after < span) expect([after, mayStart(rules, at + after * minutes)]).toEqual([after, false])
         if (start.at === Number.POSITIVE_INFINITY) return
         expect([start.at, mayStart(rules, start.at)]).toEqual([start.at, true])
         expect(holdsOf(rules, move, start.at)).toEqual([])
@@ -207,5 +212,16 @@ describe('in any zone, around any change of its clock', () => {
       { numRuns: 200 },
     )
     expect(held).toBeGreaterThan(100)
+  })
+
+  test('a later request never starts earlier', () => {
+    fc.assert(
+      fc.property(situation, fc.integer({ min: 1, max: 10_000 }), ({ at, ...rules }, later) => {
+        const [first, second] = [at, at + later * minutes].map((time) => earliestStart(rules, move, time).at)
+        // After 60 days, a start that was not found before can be.
+        if (first !== Number.POSITIVE_INFINITY) expect(second).toBeGreaterThanOrEqual(first ?? 0)
+      }),
+      { numRuns: 150 },
+    )
   })
 })

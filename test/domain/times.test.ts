@@ -98,6 +98,7 @@ describe('a start', () => {
     'A day without a time': ['tomorrow', 'tonight', 'monday', '2026-12-01', 'this afternoon', 'tomorrow morning'],
     'What is not understood': [
       '',
+      'in 99999999999999d',
       'soon',
       'now',
       '25:00',
