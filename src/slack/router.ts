@@ -202,11 +202,16 @@ function meantBy(commands: Command[], words: string[]): string[] {
 
 function unknownCommand(commands: Command[], words: string[], name: string): Message {
   const [meant, ...others] = meantBy(commands, words)
-  const command = others.length > 0 ? undefined : commands.find((each) => each.words === meant)
+  const command = others.length > 0 || isDecision(words) ? undefined : commands.find((each) => each.words === meant)
   return message([
     ...wholeSection(unknownWords(commands, words, name)),
     ...actionsFor(name, 'meant', command ? buttonOf(command, words) : []),
   ])
+}
+
+/** What people decide with the buttons of a request message. */
+function isDecision([first = '']: string[]): boolean {
+  return ['approve', 'reject', 'withdraw'].includes(first.toLowerCase())
 }
 
 /** Runs the command that was meant, if it only reads, or opens its form with what was typed. */
@@ -227,7 +232,7 @@ function unknownWords(commands: Command[], words: string[], name: string): Mrkdw
     const choices = group.map((command) => mrkdwn`${asTyped(command.words)}: ${command.summary}`)
     return joinMrkdwn([mrkdwn`${asTyped(typedWords(words))} needs one more word:`, ...choices], '\n')
   }
-  if (['approve', 'reject', 'withdraw'].includes(first))
+  if (isDecision(words))
     return mrkdwn`${asTyped(first)} isn't a command. Press *${capitalised(first)}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
   const near = meantBy(commands, words)
   const next = near.length > 0 ? mrkdwn`Did you mean ${alternatives(near.map(asTyped))}?` : mrkdwn`See ${asTyped('help')}.`
