@@ -51,13 +51,15 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost data, or who can write to it.`
 }
 
-export function distrustedFreeze(problem: FreezeProblem): Mrkdwn {
-  const cause =
-    problem === 'unknown-key'
-      ? mrkdwn`Set ${code('STATE_KEY')} to the new and the old key, separated by a comma, or use the unfreeze command.`
-      : mrkdwn`Find out who can write to Redis, then use the unfreeze command.`
-  return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${cause}`
+/** `host`: of the process that tells it. Others may have the key. */
+export function distrustedFreeze(problem: FreezeProblem, host: string): Mrkdwn {
+  if (problem === 'unknown-key')
+    return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey}`
+  const suspicion = mrkdwn`${problem === 'forged' ? 'Find' : 'Unless another notice says that Redis lost data or went back, find'} out who can write to Redis.`
+  return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${suspicion} Then use the unfreeze command.`
 }
+
+const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`
 
 /** Without a record of Lockkeeper, a name alone decides nothing that could be a copy. */
 export function doubtfulEnds(keys: { id: string; name?: string }[]): Mrkdwn {
@@ -94,10 +96,10 @@ export function refusingRedis(faults: string[]): Mrkdwn {
 
 export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.*`
 
-export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {
+export function distrusted({ id }: Request, problem: AuthorityProblem, host: string): Mrkdwn {
   switch (problem.code) {
     case 'unknown-key':
-      return mrkdwn`:warning: Request ${id} was signed with a key that Lockkeeper doesn't have. Lockkeeper won't act on it. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma, or have it requested again.`
+      return mrkdwn`:warning: Request ${id} was signed with a key that a process on ${code(host)} doesn't have. That process won't act on it. ${sameKey}`
     case 'approval-needed-now':
     case 'rule-gone':
     case 'end-not-allowed':

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { App } from '../app.ts'
 import { AccountLimitError, ApiError, type ErrorCode, isKeyRefused, isRefusal, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { currentRequest } from '../domain/lane.ts'
@@ -48,7 +49,10 @@ export function onDistrusted(app: App, request: Request, problem: AuthorityProbl
   const { code } = problem
   const forgery = forgeries.find((each) => each === code)
   if (forgery) app.metrics.notGenuine(forgery)
-  return notifyOperators(app, codes[code], distrusted(request, problem), { requestId: request.id, about: `${code}:${request.id}` })
+  return notifyOperators(app, codes[code], distrusted(request, problem, hostname()), {
+    requestId: request.id,
+    about: `${code}:${request.id}`,
+  })
 }
 
 const codes: Record<AuthorityProblem['code'], ErrorCode> = {

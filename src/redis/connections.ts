@@ -81,6 +81,7 @@ export function createRedisConnections(
   }
 
   async function close(): Promise<void> {
+    isLogged = false
     await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
   }
 

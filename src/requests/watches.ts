@@ -32,6 +32,8 @@ export interface Watch {
 export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
   const { keys } = app
   let knownMark: string | undefined
+  /** The marks of all data sets that this process has worked on. One that is back belongs to a copy that somebody restored. */
+  const earlierMarks = new Set<string | null>()
   /** The newest freeze before a loss. */
   let knownFreeze: number | undefined
   /** What this process has not yet reported. A check that failed, for example because Redis went away again, leaves it to the next one. */
@@ -40,8 +42,9 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
   async function check(): Promise<void> {
     const fresh = randomUUID()
     // Nothing may start on what is left. A process that dies after it replaced the mark would leave nobody who knows of the loss.
-    if (knownMark !== undefined && (await guardStore(() => app.redis.get(keys.dataLossMark))) !== knownMark)
-      await app.freezes.stopAll('data-lost', knownFreeze).then(app.audit.chained)
+    const found = await guardStore(() => app.redis.get(keys.dataLossMark))
+    if (knownMark !== undefined && found !== knownMark)
+      await app.freezes.stopAll(earlierMarks.has(found) ? 'set-back' : 'data-lost', knownFreeze).then(app.audit.chained)
     const compareHead = newestHead.startComparison()
     // Safe to repeat: the client may send the command twice, and the second one finds this mark.
     const first = knownMark === undefined ? dataNew : dataLost
@@ -54,8 +57,10 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     knownMark = current
     // Always call this. A new data set also has another audit chain, and must not be reported twice.
     const isOlder = newestHead.takeOlderState()
-    const isLost = before !== undefined && before !== current
-    const loss = isLost ? dataLost : current === fresh ? dataNew : isOlder ? setBack : undefined
+    const isBack = before !== current && earlierMarks.has(current)
+    earlierMarks.add(current)
+    const isLost = before !== undefined && before !== current && !isBack
+    const loss = isLost ? dataLost : current === fresh ? dataNew : isOlder || isBack ? setBack : undefined
     if (loss?.how) app.metrics.requestsLost(loss.how)
     if (loss) unreported = { loss, mark: current }
     const due = unreported

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { Logger } from '@slack/bolt'
 import { WebClient } from '@slack/web-api'
 import { createAccountBudget } from '../account/budget.ts'
@@ -139,7 +140,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     const store = createStore({ redis, keys, audit, signatures, onStep })
     const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: errors.of('queue') })
     const onProblem = (problem: FreezeProblem) =>
-      void notifyOperators(people, 'freeze-not-trusted', distrustedFreeze(problem), { about: problem })
+      void notifyOperators(people, 'freeze-not-trusted', distrustedFreeze(problem, hostname()), { about: problem })
     const freezes = createFreezes({ redis, keys, audit, store }, requestKeyring, {
       memory: freezeMemory,
       opsChannel: config.opsChannel,

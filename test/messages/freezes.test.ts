@@ -46,7 +46,7 @@ test('everything that is said of a freeze', async () => {
     ['There is only a freeze of the policy', notFrozen(policy).text],
     ...(['missing', 'older', 'forged', 'unknown-key'] as const).map((problem): [string, string] => [
       `To the operators, if the record cannot be trusted: ${problem}`,
-      distrustedFreeze(problem).text,
+      distrustedFreeze(problem, 'web-1').text,
     ]),
     ['The form of an emergency approval', emergency([], undefined)],
     ['It passes a freeze', emergency([{ ...own, until: at(23) }], 'U0BEN00001')],

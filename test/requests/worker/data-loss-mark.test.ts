@@ -85,7 +85,7 @@ function startProcess(
 
 /** Copies the audit. Returns a function that restores the copy. */
 async function copyAudit({ redis, keys }: { redis: Redis; keys: Keys }) {
-  const names = [keys.audit, keys.auditHead]
+  const names = [keys.audit, keys.auditHead, keys.dataLossMark]
   const copies = await Promise.all(names.map(async (name) => [name, await redis.dumpBuffer(name)] as const))
   return async () => {
     for (const [name, copy] of copies) await redis.restore(name, 0, copy, 'REPLACE')
@@ -241,6 +241,27 @@ describe('an older state of a data set', () => {
         ":rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Lockkeeper has frozen all changes: none starts until somebody uses the unfreeze command. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now, perhaps no longer tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
       ]
     `)
+  })
+
+  test('is what a copy is that is put back after everything was lost', async () => {
+    const shared = connectTestRedis()
+    const one = startProcess(shared)
+    await one.check()
+    await one.note(2)
+    const restore = await copyAudit(shared)
+    await shared.redis.del(shared.keys.audit, shared.keys.auditHead, shared.keys.dataLossMark, shared.keys.freeze)
+    await one.check()
+
+    await restore()
+    await one.check()
+    await one.check()
+
+    expect(one.posts().slice(1)).toEqual([
+      expect.stringContaining("Redis lost Lockkeeper's data"),
+      expect.stringContaining('Redis went back'),
+    ])
+    expect(one.losses).toEqual(['all-data', 'set-back'])
+    expect((await one.frozen())[0]).toBe('set-back')
   })
 
   test('updates the messages of open requests, which may show a decision that is undone', async () => {
