@@ -39,10 +39,13 @@ export class StoreUnavailableError extends Error {
   override name = 'StoreUnavailableError'
   /** The code of Redis' refusal, such as `NOPERM` or `OOM`. Undefined if no answer came. */
   readonly code: string | undefined
+  /** What was certainly not stored: `Not approved`. */
+  readonly undone: string | undefined
 
-  constructor(message: string, code?: string) {
+  constructor(message: string, code?: string, undone?: string) {
     super(message)
     this.code = code
+    this.undone = undone
   }
 }
 

@@ -104,7 +104,8 @@ function datesOf(parts: Parts, typed: string, today: Temporal.PlainDate): Tempor
   return /\bthis\b/i.test(typed) ? [today] : [0, 1, 2].map((days) => today.add({ days }))
 }
 
-const elapsed = /(?:(\d{1,6}(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
+const elapsed =
+  /(?:(\d{1,6}(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
 const onlyElapsed = new RegExp(`^(?:${elapsed.source}(?:,? and |,? ?))+$`, 'i')
 
 /** Reads `2h`, `90 minutes`, `1 h 30 min`, `half an hour` to milliseconds. */

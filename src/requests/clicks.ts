@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
+import { StoreUnavailableError } from '../domain/errors.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { counted } from '../messages/refusals.ts'
 import { breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/words.ts'
@@ -119,6 +120,10 @@ export function requestHandlers(
 /** Does what a button says that opens no form. After a click on the Home tab, the tab is shown again. */
 async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<void> {
   const { origin, answer, triggerId, value, actionId } = click
+  let isSent = false
+  const onSend = () => {
+    isSent = true
+  }
   try {
     const request = await requestOfClick(app, click)
     switch (actionId) {
@@ -129,7 +134,7 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
           const form = await emergencyForm(app, request)
           return await openForm(app, triggerId, form({ origin, extra: value }, app.catalog.titleOf(request)))
         }
-        const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
+        const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
         if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
         return
       }
@@ -146,6 +151,9 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
       case cardButtons.details:
         return await answer.ephemeral(renderDetails(app, request), { isWhole: true })
     }
+  } catch (error) {
+    const isUndone = error instanceof StoreUnavailableError && actionId === cardButtons.approve && !isSent
+    throw isUndone ? new StoreUnavailableError(error.message, error.code, 'Not approved') : error
   } finally {
     if (click.onHome) await home.show(origin)
   }

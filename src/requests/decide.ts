@@ -20,8 +20,16 @@ type OnTaken = () => void
 /** Other people can decide at the same moment. Each time another step was first, the approval is counted again. */
 const mostTries = 20
 
-/** Checks the rights before the state, so that only people who may decide learn it. Earlier approvals count only while they may, too. */
-export async function approve(app: App, read: Request, origin: Origin, onTaken?: OnTaken): Promise<{ missing: number; needed: number }> {
+/**
+ * Checks the rights before the state, so that only people who may decide learn it. Earlier approvals count only while they may, too. `onSend`: is
+ * called before Redis may store the approval.
+ */
+export async function approve(
+  app: App,
+  read: Request,
+  origin: Origin,
+  { onSend, onTaken }: { onSend?: () => void; onTaken?: OnTaken } = {},
+): Promise<{ missing: number; needed: number }> {
   const { signatures, access, store } = app
   refuseRequesterOfDecided(read, origin)
   const grant = await access.authorize(origin, { to: 'decide', request: read, button: cardButtons.approve })
@@ -45,6 +53,7 @@ export async function approve(app: App, read: Request, origin: Origin, onTaken?:
     const data: StepData = enough
       ? { ...last, set: { ...set, approvals } }
       : { set: { approvals, missing }, audit: { by, ...grant, missing, needed } }
+    onSend?.()
     const { outcome } = await store.take(request, enough ? 'approve' : 'count-approval', data)
     const changed = await newerRecord(app, request, by, outcome)
     if (!changed) {

@@ -53,7 +53,7 @@ const onRackPath = (scene: Scene) =>
 
 const movesIn = (scene: Scene) => scene.writes().filter(({ path }) => !onRackPath(scene).test(path))
 
-const away = /Lockkeeper's database \(Redis\) isn't responding/
+const away = /(?:Lockkeeper's database \(Redis\)|Not approved: Redis) isn't responding/
 
 /** Tries everything while Redis is away, and waits for the answers. Returns how long the slowest one took, in ms. */
 async function tryInVain(scene: Scene, { refused = away, listed = refused }: Pick<Outage, 'refused' | 'listed'>): Promise<number> {

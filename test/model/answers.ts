@@ -27,6 +27,7 @@ const words: [RegExp, Answer][] = [
   [/^This request is older than 30 days, or Redis lost it/, 'unknown'],
   [/^This button isn't on the request message/, 'stale'],
   [/^Lockkeeper's database \(Redis\) isn't responding\. .*nothing runs twice\./, 'redis away'],
+  [/^Not approved: Redis isn't responding\. Try again in a minute\.$/, 'redis away'],
 ]
 
 /** The answers to clicks that may not know which request they are about, or must not tell. */

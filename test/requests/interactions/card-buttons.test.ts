@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/chain.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/messages/words.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { requestHandlers } from '../../../src/requests/clicks.ts'
-import type { NewRequest } from '../../../src/requests/store.ts'
+import type { NewRequest, Store } from '../../../src/requests/store.ts'
+import { toUserMessage } from '../../../src/slack/errors.ts'
 import type { Click, Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
@@ -19,7 +21,7 @@ import { takingMessages, wording } from '../slack-for-test.ts'
 const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 
 /** The buttons of cards over a real Redis, for a bot whose only kind of change is the move. Ben may approve everything. */
-function startButtons() {
+function startButtons(broken: Partial<Store> = {}) {
   const { redis, keys, store } = connectTestStore()
   const catalog = createCatalog([moveChange({} as never)])
   const noted: AuditNote[] = []
@@ -32,7 +34,7 @@ function startButtons() {
     noteRefusal: async (note) => void noted.push(note),
   })
   const app = fakeApp({
-    store,
+    store: { ...store, ...broken },
     signatures,
     catalog,
     access,
@@ -70,6 +72,23 @@ function startButtons() {
   const record = (more: Partial<NewRequest> = {}) => recordRequest(store, signedBy(signatures, newRequestFor(more)))
   return { record, approve, submitReject, recordOf, setField, noted, effects, subjects }
 }
+
+describe('a click on Approve while Redis is away', () => {
+  const away = () => Promise.reject(new StoreUnavailableError('Redis: Error Connection is closed.'))
+
+  test.each<[string, Partial<Store>, RegExp]>([
+    [
+      'says that it did not count, if it certainly was not stored',
+      { now: away },
+      /^Not approved: Redis isn't responding\. Try again in a minute\.$/,
+    ],
+    ['says that nothing runs twice, if it may be stored', { take: away }, /^Lockkeeper's database .* nothing runs twice\.$/],
+  ])('%s', async (_, broken, words) => {
+    const { record, approve } = startButtons(broken)
+    const error = await approve(await record()).catch((thrown: unknown) => thrown)
+    expect(toUserMessage(error)).toMatch(words)
+  })
+})
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {
   const otherVersion = 'Another version of Lockkeeper made this, so nothing was changed. Try again in a few minutes.'

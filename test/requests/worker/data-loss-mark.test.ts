@@ -250,11 +250,10 @@ describe('an older state of a data set', () => {
     await one.note(2)
     const restore = await copyAudit(shared)
     await shared.redis.del(shared.keys.audit, shared.keys.auditHead, shared.keys.dataLossMark, shared.keys.freeze)
-    await one.check()
+    for (let checks = 0; checks < 2; checks += 1) await one.check()
 
     await restore()
-    await one.check()
-    await one.check()
+    for (let checks = 0; checks < 2; checks += 1) await one.check()
 
     expect(one.posts().slice(1)).toEqual([
       expect.stringContaining("Redis lost Lockkeeper's data"),
