@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import { AccountLimitError, ApiContractError, ApiError, isKeyRefused, refusesWrites } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
+import { createKeyring } from '../domain/signing.ts'
 import { formatDuration } from '../domain/text.ts'
 import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -49,6 +50,14 @@ export function statusChecks(app: App) {
       if (slack.signature.isWrong)
         throw new Error('The last request that named this workspace had a wrong signature. Check SLACK_SIGNING_SECRET')
     },
+    stateKey: whileStored(async () => {
+      const { knows } = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
+      const ofLastStart = await guardStore(() => app.redis.get(app.keys.signingKeyMark))
+      if (ofLastStart !== null && !knows(ofLastStart))
+        throw new Error(
+          'The process that started last signs with a key that this one lacks. Give both the same STATE_KEY, and restart them',
+        )
+    }),
     accountApi: whileStored(createAccountCheck(app)),
     worker: whileStored(() => checkProgress(app)),
     clock: whileStored(async () => {

@@ -3,7 +3,7 @@ import { type Scene, startScene } from './scene.ts'
 
 async function statusOf({ bots }: Scene) {
   const answer = await bots.page(0, '/status')
-  type Name = 'redis' | 'redisSettings' | 'accountApi' | 'slack' | 'slackSignature' | 'worker' | 'clock'
+  type Name = 'redis' | 'redisSettings' | 'accountApi' | 'slack' | 'slackSignature' | 'stateKey' | 'worker' | 'clock'
   const { checks } = (await answer.json()) as { checks: Record<Name, { ok: boolean; problem?: string; since?: string }> }
   return { status: answer.status, ...checks }
 }
@@ -16,6 +16,7 @@ const allWell = {
   accountApi: fine,
   slack: fine,
   slackSignature: fine,
+  stateKey: fine,
   worker: fine,
   clock: fine,
 }

@@ -151,7 +151,13 @@ function arrangeApp({
         },
       },
     },
-    config: { role: 'all', slack: { appToken }, redis: { allowVolatile: false, prefix: 'test' }, infra: { key: new Secret('k') } },
+    config: {
+      role: 'all',
+      slack: { appToken },
+      signingSecrets: [new Secret('s'.repeat(32))],
+      redis: { allowVolatile: false, prefix: 'test' },
+      infra: { key: new Secret('k') },
+    },
   })
   const { read } = arrange(statusChecks(app))
   const readAccount = async () => (await read()).body.checks.accountApi
@@ -165,7 +171,10 @@ test('the status page says what is wrong with Redis or the account, and what nob
   const away = (code?: string) => ({ faults: () => Promise.reject(new StoreUnavailableError("can't run the 'info' command", code)) })
   const account = (error: Error) => ({ account: [error] })
   const of = { operation: 'x', codes: [] as string[], requestSent: 'no' as const, problem: 'ECONNREFUSED' }
+  const otherKey = connectTestRedis()
+  await otherKey.redis.set(otherKey.keys.signingKeyMark, '0badc0de')
   const apps = {
+    'another process has another STATE_KEY': { shared: otherKey },
     'Redis is silent': away(),
     'Redis lacks a right': away('NOPERM'),
     'Redis refuses writes': { refuses: 'OOM' },
