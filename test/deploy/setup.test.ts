@@ -19,7 +19,7 @@ const { enter, tab, up, down, ctrlC } = keys
 let slack: Slack
 let accountApi: AccountApi
 let folder = ''
-/** A web site that answers 200 to everything, with HTML or as Slack does. */
+/** A web site that answers 200 to everything, with HTML, as Slack does, or with an empty list. */
 const page = { url: '', keys: [] as unknown[] }
 
 beforeAll(async () => {
@@ -37,9 +37,10 @@ afterAll(async () => {
 
 const server = createServer((request, response) => {
   page.keys.push(request.headers.authorization)
-  const isSlack = request.url?.startsWith('/slack/')
-  response.setHeader('content-type', isSlack ? 'application/json' : 'text/html')
-  response.end(isSlack ? '{"ok":false,"error":"unknown_method"}' : '<h1>Welcome</h1>')
+  const [, path = ''] = request.url?.split('/') ?? []
+  const json = { slack: '{"ok":false,"error":"unknown_method"}', open: '{"data":[]}' }[path]
+  response.setHeader('content-type', json ? 'application/json' : 'text/html')
+  response.end(json ?? '<h1>Welcome</h1>')
 })
 
 beforeEach(async () => {
@@ -243,6 +244,7 @@ describe('npm run setup, without a terminal', () => {
 test.each([
   ['a page that answers everything', 'INFRA_API_URL', () => page.url, "INFRA_API_URL doesn't answer like the account API."],
   ["Slack's API", 'INFRA_API_URL', () => `${page.url}/slack`, "INFRA_API_URL doesn't answer like the account API."],
+  ['an address without authentication', 'INFRA_API_URL', () => `${page.url}/open`, 'INFRA_API_URL accepts an invalid key'],
   ['a wrong path', 'INFRA_API_URL', () => `${accountApi.url}/v2/projects`, 'Returned an error (404)'],
   ['a database that is not there', 'REDIS_URL', () => `${inject('redisUrl')}/99`, "a database that Redis doesn't have"],
 ])('%s is refused, by --check as well', async (_, name, value, says) => {
