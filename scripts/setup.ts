@@ -53,13 +53,13 @@ const whereToFind: Partial<Record<Name, string>> = {
   SLACK_APP_TOKEN: 'Basic Information, App-Level Tokens: a token with the scope connections:write (xapp-…)',
   SLACK_SIGNING_SECRET: 'Basic Information: Signing Secret',
   INFRA_API_URL: 'the base address of the account API',
-  INFRA_API_KEY: 'a key of the account with full access',
+  INFRA_API_KEY: "a key with full access, from the account's dashboard",
   REDIS_URL: 'redis://… or rediss://… of a Redis 7 or newer',
   APPROVERS: 'ids of the people (U…) and user groups (S…) who may approve, separated by commas',
   OPS_CHANNEL: 'the id or link of a channel that Lockkeeper is in',
 }
 
-const asked = Object.keys(whereToFind)
+const asked = Object.keys(whereToFind) as Name[]
 
 const secrets = new Set<Name>(['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'REDIS_URL', 'STATE_KEY'])
 
@@ -184,7 +184,7 @@ function addressProblem(text = ''): string | undefined {
 async function askForAccount(setup: Setup): Promise<void> {
   for (;;) {
     await ask(setup, 'INFRA_API_URL', 'Address of the account API', checks.accountProblem, { example: 'https://api.latitude.sh' })
-    await ask(setup, 'INFRA_API_KEY', 'Key of the account, with full access', checks.accountKeyProblem)
+    await ask(setup, 'INFRA_API_KEY', "Key with full access, from the account's dashboard", checks.accountKeyProblem)
     const problem = await checks.accountProblem(withSecrets(setup))
     if (problem === undefined) break
     say('error', problem)
@@ -525,7 +525,7 @@ function withSecrets(setup: Setup): Record<string, string> {
 
 function requireVariables(setup: Setup): void {
   const hasPolicy = setup.values.POLICY_FILE !== undefined && existsSync(resolve(setup.folder, setup.values.POLICY_FILE))
-  const needed = (Object.keys(whereToFind) as Name[]).filter((name) => {
+  const needed = asked.filter((name) => {
     if (name === 'APPROVERS' && hasPolicy) return false
     if (name === 'SLACK_APP_TOKEN') return answerOf(setup, 'SLACK_SIGNING_SECRET') === undefined
     if (name === 'SLACK_SIGNING_SECRET') return false

@@ -98,13 +98,13 @@ const plainly = ({ words, fix }: Results[number]): string =>
 
 const fixHere: Record<string, string> = {
   Slack: 'Copy the Bot User OAuth Token of your app.',
-  'API key': 'Create a key with full access, and type it here.',
+  'API key': 'Create a key with full access.',
 }
 
-/** Leaves out sentences for a bot that runs: nothing is restarted at a question. */
+/** Leaves out sentences for a bot that runs, and words that make an error longer than two lines of a terminal. */
 function atQuestion(text: string, what = ''): string {
-  const sentences = text.split(/(?<=\.) /)
-  const here = sentences.filter((sentence) => !/\brestart\b|in progress|track anything|^Or set /.test(sentence))
+  const sentences = text.replace(/ \((maxmemory-policy) \S+\)\. Set it to/, '. Set $1').split(/(?<=\.) /)
+  const here = sentences.filter((sentence) => !/\brestart\b|in progress|track anything|^Or set |^For development only/.test(sentence))
   return [...here, (here.length < sentences.length && fixHere[what]) || []].flat().join(' ')
 }
 

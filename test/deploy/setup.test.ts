@@ -102,12 +102,12 @@ describe('npm run setup, in a terminal', () => {
     terminal.type('\x15')
     await tries(['http://127.0.0.1:9', 'Not reachable: connection refused'])
     terminal.type(`\x15${accountApi.url}/v2${enter}`)
-    await terminal.says('Key of the account')
+    await terminal.says('Key with full access')
     await tries(['of-another-account', 'Rejected (401). Create a key'])
     terminal.type(`export INFRA_API_KEY="${accountApi.key}"${enter}`)
     await terminal.says('Returned an error (404)')
     await terminal.answer('Address of the account API', `\x15${accountApi.url}${enter}`)
-    await terminal.says('Key of the account')
+    await terminal.says('Key with full access')
     await tries([readOnly, "is read-only, so Lockkeeper can't make changes. Create a key"])
     terminal.type(enter)
     await terminal.says('The key "lockkeeper" of lockkeeper@nimbus.example can make changes.')
@@ -174,7 +174,7 @@ describe('npm run setup, in a terminal', () => {
 
     const terminal = open()
     await terminal.says('Enter keeps the answers that are already there.')
-    const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key of the account', 'Which Redis']
+    const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key with full access', 'Which Redis']
     for (const question of [...questions, 'Who may approve?', 'Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
     await terminal.answer('Start Lockkeeper now?', 'n')
     await terminal.says('Start Lockkeeper with npm start.')
@@ -196,7 +196,7 @@ describe('npm run setup, in a terminal', () => {
     await terminal.says('Change the Slack app: 1. Open api.slack.com/apps, your app, App Manifest.')
     await terminal.answer('Bot User', enter)
     await terminal.answer('Signing Secret', `${slack.signingSecret}${enter}`)
-    const questions = ['Address of the account', 'Key of the account', 'Which Redis']
+    const questions = ['Address of the account', 'Key with full access', 'Which Redis']
     for (const question of questions) await terminal.answer(question, enter)
     await terminal.says('APPROVERS must be the people who may approve')
     await terminal.answer('Who may approve?', 'ada')
