@@ -319,22 +319,29 @@ async function chooseApprovers(setup: Setup): Promise<void> {
 
 async function pickApprovers(setup: Setup, found: Awaited<ReturnType<typeof checks.readApprovers>>): Promise<void> {
   // What a variable names is wrong, if it comes to this.
-  const earlier = isGiven(setup, 'APPROVERS') ? [] : idsIn(setup.values.APPROVERS)
+  let earlier = isGiven(setup, 'APPROVERS') ? [] : idsIn(setup.values.APPROVERS)
   // A large workspace has more people than are read.
   const others = earlier.filter((id) => !found.some((each) => each.id === id)).map((id) => ({ id, name: id, hint: 'as in .env' }))
   const listed = [...found, ...others]
-  const chosen = await answered(
-    terminal.autocompleteMultiselect<string>({
-      message: 'Who may approve? Nobody approves their own request.',
-      options: listed.map(({ id, name, hint }) => ({ value: id, label: name, hint })),
-      initialValues: earlier,
-      maxItems: 8,
-      required: true,
-      validate: (ids) => stoppable(checks.approversProblem({ ...withSecrets(setup), APPROVERS: [ids ?? []].flat().join(',') })),
-    }),
-  )
-  setAnswer(setup, 'APPROVERS', chosen.join(','))
-  say('success', `Approvers: ${listed.flatMap(({ id, name }) => (chosen.includes(id) ? name : [])).join(', ')}`)
+  for (;;) {
+    const chosen = await answered(
+      terminal.autocompleteMultiselect<string>({
+        message: 'Who may approve? Tab selects. Nobody approves their own request.',
+        options: listed.map(({ id, name, hint }) => ({ value: id, label: name, hint })),
+        initialValues: earlier,
+        maxItems: 8,
+        required: true,
+      }),
+    )
+    // The library ignores `validate` here.
+    const problem = await checks.approversProblem({ ...withSecrets(setup), APPROVERS: chosen.join(',') })
+    if (problem === undefined) {
+      setAnswer(setup, 'APPROVERS', chosen.join(','))
+      return say('success', `Approvers: ${listed.flatMap(({ id, name }) => (chosen.includes(id) ? name : [])).join(', ')}`)
+    }
+    say('error', problem)
+    earlier = chosen
+  }
 }
 
 function firstPolicy(approvers: string[]): string {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { Redis } from 'ioredis'
 import { envText, readAnswers, writeWhole } from '../../scripts/setup/answers.ts'
 import { longestLink, manifestFor, type SlackAppOptions, slackAppFor } from '../../scripts/setup/slack-app.ts'
 import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
@@ -75,6 +76,10 @@ describe('npm run setup, in a terminal', () => {
   test('asks for everything, says what is wrong with each answer and asks again, writes .env, and ends with the bot running', async () => {
     const volatile = await startRedis()
     onTestFinished(volatile.stop)
+    const client = new Redis(volatile.url)
+    await client.config('SET', 'maxmemory-policy', 'allkeys-lru')
+    client.disconnect()
+    slack.workspace.userGroups.push({ id: 'S0EMPTY001', handle: 'empty', name: 'Empty', members: [] })
     const readOnly = accountApi.world.data.apiKeys.find((key) => key.readOnly)?.token ?? ''
     const terminal = open()
     const tries = async (...wrong: [typed: string, says: string][]) => {
@@ -117,11 +122,18 @@ describe('npm run setup, in a terminal', () => {
       ['127.0.0.1:6379', 'must be redis:// or rediss:// with a host'],
       ['redis://127.0.0.1:9', 'ECONNREFUSED'],
       [volatile.url.replace(volatile.password, 'another'), 'WRONGPASS'],
-      [volatile.url, "Redis doesn't write changes to disk"],
+      [volatile.url, "Set maxmemory-policy noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes."],
     )
     terminal.type(`${inject('redisUrl')}${enter}`)
-    await terminal.says('Who may approve?')
+    await terminal.says('Who may approve? Tab selects.')
     await tries(['', 'Please select'])
+    terminal.type('empty')
+    await terminal.says('(1 match)')
+    terminal.type(tab)
+    await terminal.later(enter)
+    await terminal.says('S0EMPTY001 is empty or disabled')
+    await terminal.answer('Who may approve?', tab)
+    await terminal.says('◻ @empty')
     terminal.type('oncall')
     await terminal.says('(1 match)')
     terminal.type(tab)
