@@ -78,7 +78,11 @@ async function run([option, ...others]: string[]): Promise<void> {
     hasTerminal,
     earlierChannel: isGiven(answers, 'OPS_CHANNEL') ? undefined : answers.values.OPS_CHANNEL,
   }
-  if (!isAsking) return checkOnly(setup)
+  if (!isAsking) {
+    const hasAnswers = existsSync(setup.envFile) || asked.some((name) => isGiven(setup, name))
+    if (!hasAnswers) throw new Stopped('No .env here. Run npm run setup.')
+    return checkOnly(setup)
+  }
 
   terminal.intro('Set up Lockkeeper')
   if (!hasTerminal) requireVariables(setup)
@@ -285,8 +289,10 @@ async function askWhoApproves(setup: Setup): Promise<string | undefined> {
   const { POLICY_FILE: named } = setup.values
   const policyFile = named ?? 'policy.yml'
   const isThere = existsSync(resolve(setup.folder, policyFile))
-  const confirmed = async (message: string) => setup.hasTerminal && (await answered(terminal.confirm({ message, initialValue: false })))
-  while (isThere && (named !== undefined || (await confirmed(`Does the ${policyFile} in this folder say who may approve?`)))) {
+  const confirmed = async (message: string, initialValue = false) =>
+    setup.hasTerminal && (await answered(terminal.confirm({ message, initialValue })))
+  const isItOne = () => confirmed(`Does the ${policyFile} in this folder say who may approve?`, setup.values.APPROVERS === undefined)
+  while (isThere && (named !== undefined || (await isItOne()))) {
     const problem = checks.othersProblem({ ...setup.values, POLICY_FILE: policyFile }, asked)
     if (problem !== undefined && named === undefined) {
       say('error', `${problem}\nCorrect the file, and answer again.`)
@@ -401,6 +407,7 @@ async function start(setup: Setup): Promise<void> {
   const flags = command.split(' ').filter((word) => word.startsWith('--'))
   const options = { cwd: setup.folder, env: { ...otherVariables(process.env), LOG_LEVEL: 'info' } }
   const bot = spawn(process.execPath, [...flags, join(root, 'src/main.ts')], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  say('step', 'Starting…')
   // Ctrl-C reaches both. The bot ends its work, and this process waits for it.
   process.off('SIGINT', stop).on('SIGINT', () => {})
   process.on('SIGTERM', () => bot.kill('SIGTERM'))
@@ -414,6 +421,7 @@ async function start(setup: Setup): Promise<void> {
     for (const stream of [bot.stdout, bot.stderr]) stream.on('data', listen)
   })
   const state = await Promise.race([ready, ended, wait(patienceMs, 'late' as const, { ref: false })])
+  if (state === 0) throw new Stopped('Stopped.', 130)
   if (typeof state === 'number') throw new Stopped(`Lockkeeper did not start:\n${saidPlainly(said)}`)
   if (state === 'late') say('warn', `Lockkeeper is not ready yet. It has said:\n${saidPlainly(said)}`)
   const unreached = setup.address === undefined ? undefined : await checks.unreachedBecause(setup.address)
@@ -562,6 +570,10 @@ function end(error: unknown): never {
   process.exit(error instanceof Stopped ? error.exitCode : 1)
 }
 
+// People press Escape to leave a list or to clear a line. It would end the set-up, and lose all answers.
+terminal.settings.aliases.delete('escape')
+// BullMQ warns of the eviction policy in the middle of a question, whose remains then stay on the screen. The check of Redis says the same.
+console.warn = () => {}
 process.on('uncaughtException', end)
 process.once('SIGINT', stop)
 // At a question, Ctrl-Z reaches this process alone, and npm would wait for it.

@@ -3,9 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { envText, readAnswers, writeWhole } from '../../scripts/setup/answers.ts'
 import { longestLink, manifestFor, type SlackAppOptions, slackAppFor } from '../../scripts/setup/slack-app.ts'
 import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
@@ -92,6 +93,8 @@ describe('npm run setup, in a terminal', () => {
     await terminal.answer('How does Slack reach Lockkeeper?', enter)
     await terminal.says('https://api.slack.com/apps?new_app=1&manifest_json=')
     await terminal.says('Bot User OAuth Token')
+    terminal.type(keys.escape)
+    await wait(300)
     await tries(
       ['', 'Type an answer'],
       ['xapp-of-an-app', 'which begins with xoxb-'],
@@ -150,6 +153,7 @@ describe('npm run setup, in a terminal', () => {
     await terminal.says('Wrote .env')
     expect(posts()).toBe(before + 1)
     await terminal.answer('Start Lockkeeper now?', enter)
+    await terminal.says('Starting…')
     await terminal.says('Type /infra doctor in #ops')
 
     await slack.as('U0ADA00001').command('/infra doctor', { channel: 'ops' })
@@ -160,6 +164,7 @@ describe('npm run setup, in a terminal', () => {
     expect(written()).toMatchObject({ ...answers(), ...stage(), STATE_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) })
     expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
     expect(readdirSync(folder)).toEqual(['.env'])
+    expect(terminal.output()).not.toMatch(/IMPORTANT!|ALLOW_VOLATILE_REDIS/)
     const secrets = [
       slack.botToken,
       slack.appToken,
@@ -297,7 +302,10 @@ test('--check makes every check, changes nothing, and its exit code is the resul
   const right = await runSetup({ folder, args: ['--check'] })
   const wrong = await runSetup({ folder, args: ['--check'], env: { SLACK_APP_TOKEN: 'xapp-of-another', OPS_CHANNEL: 'C0GENERAL1' } })
   const nothing = await runSetup({ folder, args: ['--check'], env: { REDIS_URL: 'http://127.0.0.1' } })
+  mkdirSync(join(folder, 'empty'))
+  const empty = await runSetup({ folder: join(folder, 'empty'), args: ['--check'], env: { PORT: '3000' } })
 
+  expect(empty).toMatchObject({ code: 1, output: 'No .env here. Run npm run setup.\n' })
   expect({ code: right.code, output: right.output }).toMatchObject({ code: 0, output: expect.stringContaining('No check failed') })
   expect(wrong.code).toBe(1)
   expect(wrong.output).toContain("Socket Mode: Slack doesn't open Socket Mode (invalid_auth)")
@@ -319,6 +327,7 @@ describe("the link to Slack's Create an app", () => {
     const manifest = linked(slackAppFor(options))
     const text = JSON.stringify(manifest)
 
+    expect(slackAppFor(options)).toEqual({ link: expect.not.stringContaining("'") })
     expect(slackManifest.safeParse(manifest).error?.issues ?? []).toEqual([])
     expect(manifest).toEqual(manifestFor(options))
     expect(manifest.settings.socket_mode_enabled).toBe(options.address === undefined)
