@@ -53,13 +53,13 @@ const whereToFind: Partial<Record<Name, string>> = {
   SLACK_APP_TOKEN: 'Basic Information, App-Level Tokens: a token with the scope connections:write (xapp-…)',
   SLACK_SIGNING_SECRET: 'Basic Information: Signing Secret',
   INFRA_API_URL: 'the base address of the account API',
-  INFRA_API_KEY: 'a key of the account with full access',
+  INFRA_API_KEY: "a key with full access, from the account's dashboard",
   REDIS_URL: 'redis://… or rediss://… of a Redis 7 or newer',
   APPROVERS: 'ids of the people (U…) and user groups (S…) who may approve, separated by commas',
   OPS_CHANNEL: 'the id or link of a channel that Lockkeeper is in',
 }
 
-const asked = Object.keys(whereToFind)
+const asked = Object.keys(whereToFind) as Name[]
 
 const secrets = new Set<Name>(['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'REDIS_URL', 'STATE_KEY'])
 
@@ -78,7 +78,11 @@ async function run([option, ...others]: string[]): Promise<void> {
     hasTerminal,
     earlierChannel: isGiven(answers, 'OPS_CHANNEL') ? undefined : answers.values.OPS_CHANNEL,
   }
-  if (!isAsking) return checkOnly(setup)
+  if (!isAsking) {
+    const hasAnswers = existsSync(setup.envFile) || asked.some((name) => isGiven(setup, name))
+    if (!hasAnswers) throw new Stopped('No .env here. Run npm run setup.')
+    return checkOnly(setup)
+  }
 
   terminal.intro('Set up Lockkeeper')
   if (!hasTerminal) requireVariables(setup)
@@ -184,7 +188,7 @@ function addressProblem(text = ''): string | undefined {
 async function askForAccount(setup: Setup): Promise<void> {
   for (;;) {
     await ask(setup, 'INFRA_API_URL', 'Address of the account API', checks.accountProblem, { example: 'https://api.latitude.sh' })
-    await ask(setup, 'INFRA_API_KEY', 'Key of the account, with full access', checks.accountKeyProblem)
+    await ask(setup, 'INFRA_API_KEY', "Key with full access, from the account's dashboard", checks.accountKeyProblem)
     const problem = await checks.accountProblem(withSecrets(setup))
     if (problem === undefined) break
     say('error', problem)
@@ -285,8 +289,10 @@ async function askWhoApproves(setup: Setup): Promise<string | undefined> {
   const { POLICY_FILE: named } = setup.values
   const policyFile = named ?? 'policy.yml'
   const isThere = existsSync(resolve(setup.folder, policyFile))
-  const confirmed = async (message: string) => setup.hasTerminal && (await answered(terminal.confirm({ message, initialValue: false })))
-  while (isThere && (named !== undefined || (await confirmed(`Does the ${policyFile} in this folder say who may approve?`)))) {
+  const confirmed = async (message: string, initialValue = false) =>
+    setup.hasTerminal && (await answered(terminal.confirm({ message, initialValue })))
+  const isItOne = () => confirmed(`Does the ${policyFile} in this folder say who may approve?`, setup.values.APPROVERS === undefined)
+  while (isThere && (named !== undefined || (await isItOne()))) {
     const problem = checks.othersProblem({ ...setup.values, POLICY_FILE: policyFile }, asked)
     if (problem !== undefined && named === undefined) {
       say('error', `${problem}\nCorrect the file, and answer again.`)
@@ -319,22 +325,29 @@ async function chooseApprovers(setup: Setup): Promise<void> {
 
 async function pickApprovers(setup: Setup, found: Awaited<ReturnType<typeof checks.readApprovers>>): Promise<void> {
   // What a variable names is wrong, if it comes to this.
-  const earlier = isGiven(setup, 'APPROVERS') ? [] : idsIn(setup.values.APPROVERS)
+  let earlier = isGiven(setup, 'APPROVERS') ? [] : idsIn(setup.values.APPROVERS)
   // A large workspace has more people than are read.
   const others = earlier.filter((id) => !found.some((each) => each.id === id)).map((id) => ({ id, name: id, hint: 'as in .env' }))
   const listed = [...found, ...others]
-  const chosen = await answered(
-    terminal.autocompleteMultiselect<string>({
-      message: 'Who may approve? Nobody approves their own request.',
-      options: listed.map(({ id, name, hint }) => ({ value: id, label: name, hint })),
-      initialValues: earlier,
-      maxItems: 8,
-      required: true,
-      validate: (ids) => stoppable(checks.approversProblem({ ...withSecrets(setup), APPROVERS: [ids ?? []].flat().join(',') })),
-    }),
-  )
-  setAnswer(setup, 'APPROVERS', chosen.join(','))
-  say('success', `Approvers: ${listed.flatMap(({ id, name }) => (chosen.includes(id) ? name : [])).join(', ')}`)
+  for (;;) {
+    const chosen = await answered(
+      terminal.autocompleteMultiselect<string>({
+        message: 'Who may approve? Tab selects. Nobody approves their own request.',
+        options: listed.map(({ id, name, hint }) => ({ value: id, label: name, hint })),
+        initialValues: earlier,
+        maxItems: 8,
+        required: true,
+      }),
+    )
+    // The library ignores `validate` here.
+    const problem = await checks.approversProblem({ ...withSecrets(setup), APPROVERS: chosen.join(',') })
+    if (problem === undefined) {
+      setAnswer(setup, 'APPROVERS', chosen.join(','))
+      return say('success', `Approvers: ${listed.flatMap(({ id, name }) => (chosen.includes(id) ? name : [])).join(', ')}`)
+    }
+    say('error', problem)
+    earlier = chosen
+  }
 }
 
 function firstPolicy(approvers: string[]): string {
@@ -394,6 +407,7 @@ async function start(setup: Setup): Promise<void> {
   const flags = command.split(' ').filter((word) => word.startsWith('--'))
   const options = { cwd: setup.folder, env: { ...otherVariables(process.env), LOG_LEVEL: 'info' } }
   const bot = spawn(process.execPath, [...flags, join(root, 'src/main.ts')], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  say('step', 'Starting…')
   // Ctrl-C reaches both. The bot ends its work, and this process waits for it.
   process.off('SIGINT', stop).on('SIGINT', () => {})
   process.on('SIGTERM', () => bot.kill('SIGTERM'))
@@ -407,6 +421,7 @@ async function start(setup: Setup): Promise<void> {
     for (const stream of [bot.stdout, bot.stderr]) stream.on('data', listen)
   })
   const state = await Promise.race([ready, ended, wait(patienceMs, 'late' as const, { ref: false })])
+  if (state === 0) throw new Stopped('Stopped.', 130)
   if (typeof state === 'number') throw new Stopped(`Lockkeeper did not start:\n${saidPlainly(said)}`)
   if (state === 'late') say('warn', `Lockkeeper is not ready yet. It has said:\n${saidPlainly(said)}`)
   const unreached = setup.address === undefined ? undefined : await checks.unreachedBecause(setup.address)
@@ -525,7 +540,7 @@ function withSecrets(setup: Setup): Record<string, string> {
 
 function requireVariables(setup: Setup): void {
   const hasPolicy = setup.values.POLICY_FILE !== undefined && existsSync(resolve(setup.folder, setup.values.POLICY_FILE))
-  const needed = (Object.keys(whereToFind) as Name[]).filter((name) => {
+  const needed = asked.filter((name) => {
     if (name === 'APPROVERS' && hasPolicy) return false
     if (name === 'SLACK_APP_TOKEN') return answerOf(setup, 'SLACK_SIGNING_SECRET') === undefined
     if (name === 'SLACK_SIGNING_SECRET') return false
@@ -555,6 +570,10 @@ function end(error: unknown): never {
   process.exit(error instanceof Stopped ? error.exitCode : 1)
 }
 
+// People press Escape to leave a list or to clear a line. It would end the set-up, and lose all answers.
+terminal.settings.aliases.delete('escape')
+// BullMQ warns of the eviction policy in the middle of a question, whose remains then stay on the screen. The check of Redis says the same.
+console.warn = () => {}
 process.on('uncaughtException', end)
 process.once('SIGINT', stop)
 // At a question, Ctrl-Z reaches this process alone, and npm would wait for it.

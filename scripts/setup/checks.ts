@@ -98,13 +98,13 @@ const plainly = ({ words, fix }: Results[number]): string =>
 
 const fixHere: Record<string, string> = {
   Slack: 'Copy the Bot User OAuth Token of your app.',
-  'API key': 'Create a key with full access, and type it here.',
+  'API key': 'Create a key with full access.',
 }
 
-/** Leaves out sentences for a bot that runs: nothing is restarted at a question. */
+/** Leaves out sentences for a bot that runs, and words that make an error longer than two lines of a terminal. */
 function atQuestion(text: string, what = ''): string {
-  const sentences = text.split(/(?<=\.) /)
-  const here = sentences.filter((sentence) => !/\brestart\b|in progress|track anything|^Or set /.test(sentence))
+  const sentences = text.replace(/ \((maxmemory-policy) \S+\)\. Set it to/, '. Set $1').split(/(?<=\.) /)
+  const here = sentences.filter((sentence) => !/\brestart\b|in progress|track anything|^Or set |^For development only/.test(sentence))
   return [...here, (here.length < sentences.length && fixHere[what]) || []].flat().join(' ')
 }
 
@@ -149,9 +149,18 @@ const accountCheck = (values: Values, line: 'Account API' | 'API key'): Promise<
     return firstProblem({ results: results.filter(({ what }) => what === line) })
   })
 
+/** What is wrong with the address, without the key: `unanswered` is sent in its place. */
+const addressProblem = (values: Values): Promise<Problem> =>
+  withAnswers({ ...values, INFRA_API_KEY: '' }, async (app) => {
+    const { results } = await examine(app, ['account'])
+    const problem = firstProblem({ results: results.filter(({ what }) => what === 'Account API') })
+    const isAccepted = results.some(({ what, is }) => what === 'API key' && is !== 'wrong')
+    return problem ?? (isAccepted ? "INFRA_API_URL accepts an invalid key, so it isn't the account API. Check the address." : undefined)
+  })
+
 /** Sends the key only to what answers like the account API without it. Some answer a wrong path only to the right key. */
 export const accountProblem = async (values: Values): Promise<Problem> =>
-  (await accountCheck({ ...values, INFRA_API_KEY: '' }, 'Account API')) ?? accountCheck(values, 'Account API')
+  (await addressProblem(values)) ?? accountCheck(values, 'Account API')
 
 export const accountKeyProblem = (values: Values): Promise<Problem> => accountCheck(values, 'API key')
 
@@ -260,13 +269,16 @@ export async function checkAll(values: Values) {
   const config = configOf(values)
   const socketMode = config.slack.appToken && (await appTokenProblem({ ...values, SLACK_APP_TOKEN: config.slack.appToken.reveal() }))
   return withBot(config, async (app) => {
-    const redis = await reachRedis(app)
+    const problems: Record<string, Problem> = {
+      Redis: await reachRedis(app),
+      'Account API': await addressProblem(values),
+      'Socket Mode': socketMode,
+    }
     const { results } = await examine(app, allNames)
     const others = results.map((result) => ({ what: result.what, is: result.is, text: plainly(result) }))
     return [
-      ...others.filter(({ what }) => what !== 'Redis' || redis === undefined),
-      ...(redis === undefined ? [] : [{ what: 'Redis', is: 'wrong' as const, text: redis }]),
-      ...(socketMode === undefined ? [] : [{ what: 'Socket Mode', is: 'wrong' as const, text: socketMode }]),
+      ...others.filter(({ what }) => problems[what] === undefined),
+      ...Object.entries(problems).flatMap(([what, text]) => (text === undefined ? [] : [{ what, is: 'wrong' as const, text }])),
     ]
   })
 }

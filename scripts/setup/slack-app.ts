@@ -29,9 +29,12 @@ export function manifestFor({ address, command, assistant = false }: SlackAppOpt
 /** Longer addresses are cut by some terminals, chats and proxies. */
 export const longestLink = 6_000
 
+/** Some terminals end a link at an apostrophe, which encodeURIComponent leaves as it is. */
+const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", '%27')
+
 /** Returns the link to Slack's *Create an app*, with the manifest filled in, or the manifest to paste if the link would be longer than `most`. */
 export function slackAppFor(options: SlackAppOptions, most = longestLink): { link: string } | { manifest: string } {
   const manifest = manifestFor(options)
-  const link = `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(JSON.stringify(manifest))}`
+  const link = `https://api.slack.com/apps?new_app=1&manifest_json=${encoded(JSON.stringify(manifest))}`
   return link.length > most ? { manifest: stringify(manifest, { lineWidth: 0 }) } : { link }
 }

@@ -8,7 +8,7 @@ import { endChild, endsWithUs, temporaryFolder } from '../sandbox/watchdog.ts'
 
 const program = join(import.meta.dirname, '../../scripts/setup.ts')
 
-export const keys = { enter: '\r', ctrlC: '\x03', tab: '\t', up: '\x1b[A', down: '\x1b[B', ctrlD: '\x04', ctrlZ: '\x1a' }
+export const keys = { enter: '\r', ctrlC: '\x03', tab: '\t', escape: '\x1b', up: '\x1b[A', down: '\x1b[B', ctrlD: '\x04', ctrlZ: '\x1a' }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 

@@ -58,7 +58,7 @@ const questions = (): [question: string, ...answer: string[]][] => [
   ['Bot User OAuth Token', `${slack.botToken}${enter}`],
   ['App-level token', `${slack.appToken}${enter}`],
   ['Address of the account API', `${accountApi.url}${enter}`],
-  ['Key of the account', `${accountApi.key}${enter}`],
+  ['Key with full access', `${accountApi.key}${enter}`],
   ['Which Redis stores the requests?', `${up}${enter}`],
   ['Address of Redis', `${inject('redisUrl')}${enter}`],
   ['Who may approve?', `oncall`, tab, enter],
@@ -176,7 +176,7 @@ test('the set-up starts the Redis of docker-compose.yml, with a password and a p
 test('the set-up asks only for what no variable answers, and for those that are wrong', async () => {
   const terminal = open({ ...answers(), INFRA_API_KEY: 'of-another-account', POLICY_FILE: 'policy.yml' })
   await terminal.says('INFRA_API_KEY: Rejected (401)')
-  await terminal.answer('Key of the account', `${accountApi.key}${enter}`)
+  await terminal.answer('Key with full access', `${accountApi.key}${enter}`)
   await terminal.says('Unset INFRA_API_KEY, APPROVERS in this shell: the shell overrides .env.')
   await terminal.answer('Start Lockkeeper now?', ctrlC)
   expect(await terminal.ended()).toBe(0)
@@ -190,7 +190,7 @@ test('the set-up asks only for what no variable answers, and for those that are 
 test.each([
   ['SLACK_BOT_TOKEN', 'xoxb-of-another', 'Rejected the bot token (invalid_auth)'],
   ['INFRA_API_URL', 'account.example.com', '\nINFRA_API_URL must be the base address'],
-  ['INFRA_API_KEY', 'of-another-account', 'INFRA_API_KEY: Rejected (401). Create a key with full access, and type it here.\n'],
+  ['INFRA_API_KEY', 'of-another-account', 'INFRA_API_KEY: Rejected (401). Create a key with full access.\n'],
   ['APPROVERS', 'U0DOV00001', "U0DOV00001 is a guest, so it can't approve"],
   ['APPROVERS', 'S0NOPE0001', 'APPROVERS names S0NOPE0001, and Slack has no user group with this id.'],
 ])('the set-up says what is wrong with %s, and writes nothing', async (name, value, says) => {
@@ -210,7 +210,7 @@ test('the set-up leads from Socket Mode to HTTP, with another app, and keeps eve
   await terminal.answer('Signing Secret', `${slack.signingSecret}${enter}`)
   for (const question of [
     'Address of the account',
-    'Key of the account',
+    'Key with full access',
     'Which Redis',
     'Who may approve?',
     'Write a policy.yml',
@@ -238,9 +238,11 @@ test('the set-up uses a policy.yml that is there, replaces none, and says what i
   await terminal.answer('Does the policy.yml in this folder say who may approve?', 'y')
   await terminal.says('POLICY_FILE policy.yml, line 1')
   writeFileSync(policy, text)
-  await terminal.answer('Does the policy.yml in this folder say who may approve?', 'y')
-  await terminal.answer('Start Lockkeeper now?', 'n')
-  expect(await terminal.ended()).toBe(0)
+  await terminal.answer('Does the policy.yml in this folder say who may approve?', enter)
+  await terminal.answer('Start Lockkeeper now?', enter)
+  await terminal.answer('Starting…', ctrlC)
+  await terminal.says('Stopped.')
+  expect(await terminal.ended()).toBe(130)
   expect(written().POLICY_FILE).toBe('policy.yml')
   expect(readFileSync(policy, 'utf8')).toBe(text)
 })

@@ -3,7 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { envText, readAnswers, writeWhole } from '../../scripts/setup/answers.ts'
 import { longestLink, manifestFor, type SlackAppOptions, slackAppFor } from '../../scripts/setup/slack-app.ts'
@@ -19,7 +21,7 @@ const { enter, tab, up, down, ctrlC } = keys
 let slack: Slack
 let accountApi: AccountApi
 let folder = ''
-/** A web site that answers 200 to everything, with HTML or as Slack does. */
+/** A web site that answers 200 to everything, with HTML, as Slack does, or with an empty list. */
 const page = { url: '', keys: [] as unknown[] }
 
 beforeAll(async () => {
@@ -37,9 +39,10 @@ afterAll(async () => {
 
 const server = createServer((request, response) => {
   page.keys.push(request.headers.authorization)
-  const isSlack = request.url?.startsWith('/slack/')
-  response.setHeader('content-type', isSlack ? 'application/json' : 'text/html')
-  response.end(isSlack ? '{"ok":false,"error":"unknown_method"}' : '<h1>Welcome</h1>')
+  const [, path = ''] = request.url?.split('/') ?? []
+  const json = { slack: '{"ok":false,"error":"unknown_method"}', open: '{"data":[]}' }[path]
+  response.setHeader('content-type', json ? 'application/json' : 'text/html')
+  response.end(json ?? '<h1>Welcome</h1>')
 })
 
 beforeEach(async () => {
@@ -74,6 +77,10 @@ describe('npm run setup, in a terminal', () => {
   test('asks for everything, says what is wrong with each answer and asks again, writes .env, and ends with the bot running', async () => {
     const volatile = await startRedis()
     onTestFinished(volatile.stop)
+    const client = new Redis(volatile.url)
+    await client.config('SET', 'maxmemory-policy', 'allkeys-lru')
+    client.disconnect()
+    slack.workspace.userGroups.push({ id: 'S0EMPTY001', handle: 'empty', name: 'Empty', members: [] })
     const readOnly = accountApi.world.data.apiKeys.find((key) => key.readOnly)?.token ?? ''
     const terminal = open()
     const tries = async (...wrong: [typed: string, says: string][]) => {
@@ -86,6 +93,8 @@ describe('npm run setup, in a terminal', () => {
     await terminal.answer('How does Slack reach Lockkeeper?', enter)
     await terminal.says('https://api.slack.com/apps?new_app=1&manifest_json=')
     await terminal.says('Bot User OAuth Token')
+    terminal.type(keys.escape)
+    await wait(300)
     await tries(
       ['', 'Type an answer'],
       ['xapp-of-an-app', 'which begins with xoxb-'],
@@ -101,12 +110,12 @@ describe('npm run setup, in a terminal', () => {
     terminal.type('\x15')
     await tries(['http://127.0.0.1:9', 'Not reachable: connection refused'])
     terminal.type(`\x15${accountApi.url}/v2${enter}`)
-    await terminal.says('Key of the account')
+    await terminal.says('Key with full access')
     await tries(['of-another-account', 'Rejected (401). Create a key'])
     terminal.type(`export INFRA_API_KEY="${accountApi.key}"${enter}`)
     await terminal.says('Returned an error (404)')
     await terminal.answer('Address of the account API', `\x15${accountApi.url}${enter}`)
-    await terminal.says('Key of the account')
+    await terminal.says('Key with full access')
     await tries([readOnly, "is read-only, so Lockkeeper can't make changes. Create a key"])
     terminal.type(enter)
     await terminal.says('The key "lockkeeper" of lockkeeper@nimbus.example can make changes.')
@@ -116,11 +125,18 @@ describe('npm run setup, in a terminal', () => {
       ['127.0.0.1:6379', 'must be redis:// or rediss:// with a host'],
       ['redis://127.0.0.1:9', 'ECONNREFUSED'],
       [volatile.url.replace(volatile.password, 'another'), 'WRONGPASS'],
-      [volatile.url, "Redis doesn't write changes to disk"],
+      [volatile.url, "Set maxmemory-policy noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes."],
     )
     terminal.type(`${inject('redisUrl')}${enter}`)
-    await terminal.says('Who may approve?')
+    await terminal.says('Who may approve? Tab selects.')
     await tries(['', 'Please select'])
+    terminal.type('empty')
+    await terminal.says('(1 match)')
+    terminal.type(tab)
+    await terminal.later(enter)
+    await terminal.says('S0EMPTY001 is empty or disabled')
+    await terminal.answer('Who may approve?', tab)
+    await terminal.says('◻ @empty')
     terminal.type('oncall')
     await terminal.says('(1 match)')
     terminal.type(tab)
@@ -137,6 +153,7 @@ describe('npm run setup, in a terminal', () => {
     await terminal.says('Wrote .env')
     expect(posts()).toBe(before + 1)
     await terminal.answer('Start Lockkeeper now?', enter)
+    await terminal.says('Starting…')
     await terminal.says('Type /infra doctor in #ops')
 
     await slack.as('U0ADA00001').command('/infra doctor', { channel: 'ops' })
@@ -147,6 +164,7 @@ describe('npm run setup, in a terminal', () => {
     expect(written()).toMatchObject({ ...answers(), ...stage(), STATE_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) })
     expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
     expect(readdirSync(folder)).toEqual(['.env'])
+    expect(terminal.output()).not.toMatch(/IMPORTANT!|ALLOW_VOLATILE_REDIS/)
     const secrets = [
       slack.botToken,
       slack.appToken,
@@ -173,7 +191,7 @@ describe('npm run setup, in a terminal', () => {
 
     const terminal = open()
     await terminal.says('Enter keeps the answers that are already there.')
-    const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key of the account', 'Which Redis']
+    const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key with full access', 'Which Redis']
     for (const question of [...questions, 'Who may approve?', 'Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
     await terminal.answer('Start Lockkeeper now?', 'n')
     await terminal.says('Start Lockkeeper with npm start.')
@@ -195,7 +213,7 @@ describe('npm run setup, in a terminal', () => {
     await terminal.says('Change the Slack app: 1. Open api.slack.com/apps, your app, App Manifest.')
     await terminal.answer('Bot User', enter)
     await terminal.answer('Signing Secret', `${slack.signingSecret}${enter}`)
-    const questions = ['Address of the account', 'Key of the account', 'Which Redis']
+    const questions = ['Address of the account', 'Key with full access', 'Which Redis']
     for (const question of questions) await terminal.answer(question, enter)
     await terminal.says('APPROVERS must be the people who may approve')
     await terminal.answer('Who may approve?', 'ada')
@@ -243,6 +261,7 @@ describe('npm run setup, without a terminal', () => {
 test.each([
   ['a page that answers everything', 'INFRA_API_URL', () => page.url, "INFRA_API_URL doesn't answer like the account API."],
   ["Slack's API", 'INFRA_API_URL', () => `${page.url}/slack`, "INFRA_API_URL doesn't answer like the account API."],
+  ['an address without authentication', 'INFRA_API_URL', () => `${page.url}/open`, 'INFRA_API_URL accepts an invalid key'],
   ['a wrong path', 'INFRA_API_URL', () => `${accountApi.url}/v2/projects`, 'Returned an error (404)'],
   ['a database that is not there', 'REDIS_URL', () => `${inject('redisUrl')}/99`, "a database that Redis doesn't have"],
 ])('%s is refused, by --check as well', async (_, name, value, says) => {
@@ -283,7 +302,10 @@ test('--check makes every check, changes nothing, and its exit code is the resul
   const right = await runSetup({ folder, args: ['--check'] })
   const wrong = await runSetup({ folder, args: ['--check'], env: { SLACK_APP_TOKEN: 'xapp-of-another', OPS_CHANNEL: 'C0GENERAL1' } })
   const nothing = await runSetup({ folder, args: ['--check'], env: { REDIS_URL: 'http://127.0.0.1' } })
+  mkdirSync(join(folder, 'empty'))
+  const empty = await runSetup({ folder: join(folder, 'empty'), args: ['--check'], env: { PORT: '3000' } })
 
+  expect(empty).toMatchObject({ code: 1, output: 'No .env here. Run npm run setup.\n' })
   expect({ code: right.code, output: right.output }).toMatchObject({ code: 0, output: expect.stringContaining('No check failed') })
   expect(wrong.code).toBe(1)
   expect(wrong.output).toContain("Socket Mode: Slack doesn't open Socket Mode (invalid_auth)")
@@ -305,6 +327,7 @@ describe("the link to Slack's Create an app", () => {
     const manifest = linked(slackAppFor(options))
     const text = JSON.stringify(manifest)
 
+    expect(slackAppFor(options)).toEqual({ link: expect.not.stringContaining("'") })
     expect(slackManifest.safeParse(manifest).error?.issues ?? []).toEqual([])
     expect(manifest).toEqual(manifestFor(options))
     expect(manifest.settings.socket_mode_enabled).toBe(options.address === undefined)
