@@ -239,7 +239,7 @@ export const rows: Row[] = [
         'Ticks',
         'Ticks of all processes per second, and how long they take (95 %). None while nothing is due.',
         'short',
-        { expr: 'sum(rate(lockkeeper_ticks_total[$__rate_interval]))', legend: 'ticks per second' },
+        { expr: 'sum(rate(lockkeeper_tick_duration_seconds_count[$__rate_interval]))', legend: 'ticks per second' },
         {
           expr: 'histogram_quantile(0.95, sum by (le) (rate(lockkeeper_tick_duration_seconds_bucket[$__rate_interval])))',
           legend: 'seconds',

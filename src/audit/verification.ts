@@ -103,7 +103,7 @@ interface PrintedLog {
   breaks: string[]
 }
 
-/** The files together are one log. Throws StartError if one cannot be read. */
+/** The files together are one log. Throws StartError if one cannot be read, or none has a line of the audit. */
 export async function readLogs(paths: string[]): Promise<PrintedLog> {
   const log: PrintedLog = { lines: new Map(), breaks: [] }
   for (const path of paths) {
@@ -115,7 +115,7 @@ export async function readLogs(paths: string[]): Promise<PrintedLog> {
       throw new StartError(`${path} cannot be read (${code}).`)
     }
   }
-  if (paths.length > 0 && log.lines.size === 0) log.breaks.push(`${paths.join(' and ')} holds no line of the audit.`)
+  if (paths.length > 0 && log.lines.size === 0) throw new StartError(`No line of the audit in ${paths.join(' and ')}.`)
   return log
 }
 
@@ -133,6 +133,9 @@ function createComparison(lines: PrintedLog['lines'], readAt: number) {
   const matched = new Set<number>()
   /** Entries without a line, and whether they are old enough to have one. */
   const unmatched = new Map<number, boolean>()
+  const begin = [...lines.keys()].reduce((a, b) => Math.min(a, b))
+  /** An older log was not kept. The hash of each line that matches covers all entries before it. */
+  const isCovered = (seq: number) => seq < begin && matched.size > 0
 
   function onEntry({ entry: { seq }, hash, chainedAt }: WalkedEntry): void {
     if (lines.get(seq)?.delete(hash)) matched.add(seq)
@@ -151,13 +154,13 @@ function createComparison(lines: PrintedLog['lines'], readAt: number) {
     const isInChain = (seq: number) => matched.has(seq) || unmatched.has(seq)
     const different = [...strays].filter(isInChain)
     const notInChain = [...strays].filter((seq) => !isInChain(seq))
-    const notInLog = [...unmatched].filter(([seq, isOld]) => isOld && !strays.has(seq)).map(([seq]) => seq)
+    const notInLog = [...unmatched].filter(([seq, isOld]) => isOld && !strays.has(seq) && !isCovered(seq)).map(([seq]) => seq)
     const breaks = [
       ...ranges(different, 'not the same in the chain and in the log.'),
       ...ranges(notInLog, 'in the chain and not in the log. Give it the complete log of every replica.'),
       ...ranges(notInChain, 'in the log and not in the chain.'),
     ]
-    return { breaks, matched: matched.size, lost: ranges(lost, 'only in the log, because Redis lost data.') }
+    return { breaks, matched: matched.size, begin, lost: ranges(lost, 'only in the log, because Redis lost data.') }
   }
 
   return { onEntry, result }
@@ -291,17 +294,23 @@ const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_
 
 type SignatureCheck = ReturnType<typeof createSignatureCheck>
 
-/** `matched`: entries that are in the log, too. `trusted`: undefined if signatures were not checked. */
-function wholeSentence({ first, last, count }: Walk, losses: Loss[], matched: number, trusted: SignatureCheck | undefined): string {
+/** `matched`: how many entries are in the log, which begins with entry `begin`. `trusted`: undefined if signatures were not checked. */
+function wholeSentence(
+  { first, last, count }: Walk,
+  losses: Loss[],
+  { matched, begin }: { matched: number; begin: number },
+  trusted: SignatureCheck | undefined,
+): string {
   if (!first || !last) return 'Nothing to verify: the chain is empty. Check REDIS_URL and REDIS_PREFIX, and whether Redis lost its data.'
   const grouped = (number: number) => number.toLocaleString('en-US')
   const older = first.seq > 1 ? ` (${grouped(first.seq - 1)} older ones were removed because of their age)` : ''
   const span = `from ${utc(first.at)} to ${utc(last.entry.at)} (UTC), last hash ${last.hash.slice(0, 16)}…`
+  const logBegins = begin > first.seq ? ` begins with entry ${begin} and` : ''
   const uncertain = trusted?.uncertain() ?? 0
   const whole = losses.length > 0 ? 'The chain is whole before and after Redis lost data' : 'The chain is whole'
   return [
     `${whole}: ${grouped(count)} ${count === 1 ? 'entry' : 'entries'}${older}, ${span}.`,
-    ...(matched > 0 ? [`The log matches in ${grouped(matched)} ${matched === 1 ? 'entry' : 'entries'}.`] : []),
+    ...(matched > 0 ? [`The log${logBegins} matches in ${grouped(matched)} ${matched === 1 ? 'entry' : 'entries'}.`] : []),
     trusted ? 'All signatures are genuine.' : notChecked,
     ...(uncertain > 0 ? [`Redis did not confirm ${notes(uncertain)}, which may be missing.`] : []),
   ].join(' ')
@@ -339,11 +348,11 @@ async function verify(env: Environment, paths: string[]): Promise<Checked> {
     })
     const { losses } = signatures
     const ofChain = [...walk.breaks, ...(await faultsInIntake(connection)), ...signatures.faultsAtBeginning(), ...(trusted?.breaks() ?? [])]
-    const { breaks: ofLog = [], matched = 0, lost = [] } = comparison?.result(walk, losses) ?? {}
-    const breaks = [...ofChain, ...log.breaks, ...ofLog]
-    if (breaks.length > 0) return { exitCode: 1, lines: trusted ? breaks : [...breaks, notChecked] }
-    const whole = wholeSentence(walk, losses, matched, trusted)
-    return { exitCode: walk.count === 0 ? 3 : losses.length > 0 ? 4 : 0, lines: [whole, ...losses.map(lossSentence), ...lost] }
+    const compared = comparison?.result(walk, losses) ?? { breaks: [], matched: 0, begin: 0, lost: [] }
+    const breaks = [...ofChain, ...log.breaks, ...compared.breaks]
+    if (breaks.length > 0) return { exitCode: 1, lines: [...breaks, ...compared.lost, ...(trusted ? [] : [notChecked])] }
+    const whole = wholeSentence(walk, losses, compared, trusted)
+    return { exitCode: walk.count === 0 ? 3 : losses.length > 0 ? 4 : 0, lines: [whole, ...losses.map(lossSentence), ...compared.lost] }
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error
     throw new StartError(unreachableRedis(problem ?? error.code ?? 'no answer'))

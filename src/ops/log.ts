@@ -225,7 +225,7 @@ export function createErrorReports(
 ) {
   return {
     of:
-      (place: Place) =>
+      (place: keyof typeof atPlace) =>
       (error: unknown, requestId = currentRequest()): void => {
         if (error instanceof AccountLimitError) return void log.debug({ error, requestId }, "Work waits for the account's limit")
         count(place)
@@ -249,14 +249,13 @@ export function createErrorReports(
 }
 export type ErrorReports = ReturnType<typeof createErrorReports>
 
-const atPlace: Record<Place, { code: ErrorCode; text: string }> = {
+/** Errors of the other places have lines of their own. */
+const atPlace: Record<Exclude<Place, 'operators' | 'account-api'>, { code: ErrorCode; text: string }> = {
   jobs: { code: 'job-failed', text: 'Work in the background failed. It is tried again' },
   queue: { code: 'queue-failed', text: 'The queue of jobs failed. A tick does the work instead' },
   audit: { code: 'audit-failed', text: 'A note of the audit could not be written yet. It is tried again' },
   people: { code: 'answer-failed', text: 'Something for a person failed after they had an answer' },
   slack: { code: 'slack-listener-failed', text: 'A command, click or form failed before its listener answered' },
-  operators: { code: 'operators-not-notified', text: "The operators' channel could not be notified" },
-  'account-api': { code: 'account-api-error', text: 'A call to the account API failed' },
   alerts: { code: 'alerts-failed', text: 'An alert could not be handled. Its sender gets 503 and sends it again' },
 }
 

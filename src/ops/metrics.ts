@@ -162,7 +162,6 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
     'Deliveries of alerts, and single alerts in them, that this process did not read, by reason.',
     'reason',
   )
-  const ticks = counter('lockkeeper_ticks_total', 'Scheduler ticks that this process ran.')
   const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Duration of a scheduler tick.', buckets.call)
   const errors = counter(
     'lockkeeper_errors_total',
@@ -216,10 +215,7 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
     alert: (outcome: string, count: number) => alerts.inc({ outcome }, count),
     alertRefused: (reason: string, count: number) => alertsRefused.inc({ reason }, count),
     moveEnded: (state: string, ms: number) => moves.observe({ state }, ms / 1_000),
-    tick: (ms: number) => {
-      ticks.inc()
-      tickSeconds.observe(ms / 1_000)
-    },
+    tick: (ms: number) => tickSeconds.observe(ms / 1_000),
     redisFaults: (faults: { code: string }[]) => {
       const settings = faults.filter(({ code }) => code !== 'refuses-writes')
       redisFaults.set(settings.length)

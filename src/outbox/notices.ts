@@ -80,15 +80,21 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
   const place = { channelId, key: `${owed.name}/${owed.id}` }
   const posted = await postOnce(app, { message: notice(ownWords(data.words)), place, sinceMs }, held)
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled', rememberMs: data.rememberMs }
-  if (owed.name === 'notice')
-    app.errors.of('operators')(new Error(`could not notify the operators' channel yet: ${JSON.stringify(posted)}`))
   if (posted.is !== 'refused') return laterAfter(posted)
+  if (owed.name === 'notice') onRefusedNotice(app, posted.error)
   // The operators may invite Lockkeeper to their channel later.
   if (owed.name === 'notice' || isPassing(posted.error)) return later(passingMs)
   await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, posted.error), { about: channelId })
   const { forget = [] } = data
   if (forget.length > 0) await guardStore(() => app.redis.del(...forget))
   return { status: 'dropped', refused: posted.error }
+}
+
+/** A Slack that is away has its own alert, so only refusals count. */
+function onRefusedNotice(app: App, problem: string): void {
+  app.metrics.error('operators')
+  const text = `Slack refused a notice in OPS_CHANNEL (${problem}). It is tried again`
+  app.lines.write({ level: 'error', fields: { code: 'operators-not-notified', problem }, text, about: problem })
 }
 
 /**

@@ -251,7 +251,10 @@ test('a log from before and after a loss matches, with the lines that Redis lost
   await rewrite(six, (entries) => entries.slice(0, -1))
   const [newest] = await six.redis.xrevrange(six.keys.audit, '+', '-', 'COUNT', 1)
   await six.redis.hset(six.keys.auditHead, { seq: 8, hash: hashOf(newest?.[1][1] ?? '') })
-  expect(await verify(six.env, [await log()])).toEqual({ exitCode: 1, output: 'Entry 9 is in the log and not in the chain.\n' })
+  expect(await verify(six.env, [await log()])).toEqual({
+    exitCode: 1,
+    output: 'Entry 9 is in the log and not in the chain.\nEntries 4 to 6 are only in the log, because Redis lost data.\n',
+  })
 })
 
 test('a note that was removed before it joined the chain is found', async () => {
@@ -458,11 +461,31 @@ test('entries that only the chain or only the log has are found, and so is a cha
   })
 })
 
-test('a log without a line of the audit is a fault, and a missing log an error', async () => {
+test('entries that are older than the log are no fault if a line of the log matches the chain after them', async () => {
+  const six = await sixEntries()
+  await rewrite(six, (entries) => entries)
+  const [log, other] = [await writeLog(six.lines.slice(3)), await writeLog([six.lines[3] ?? '', six.lines[5] ?? ''])]
+
+  expect(await verify(six.env, [log])).toEqual({
+    exitCode: 0,
+    output: expect.stringContaining('The log begins with entry 4 and matches in 3 entries.'),
+  })
+  expect(await verify(six.env, [other])).toEqual({
+    exitCode: 1,
+    output: 'Entry 5 is in the chain and not in the log. Give it the complete log of every replica.\n',
+  })
+  await rechain(six, (entries) => entries.map((entry) => entry.replace('"approve"', '"reject"')))
+  expect(await verify({ ...six.env, STATE_KEY: '' }, [log])).toMatchObject({
+    exitCode: 1,
+    output: expect.stringContaining('Entries 4 to 6 are not the same in the chain and in the log.'),
+  })
+})
+
+test('a log that is missing or has no line of the audit is an error', async () => {
   const six = await sixEntries()
   const empty = await writeLog(['{"level":"info"}'])
 
-  expect(await verify(six.env, [empty])).toEqual({ exitCode: 1, output: `${empty} holds no line of the audit.\n` })
+  expect(await verify(six.env, [empty])).toEqual({ exitCode: 2, output: `No line of the audit in ${empty}.\n` })
   expect(await verify(six.env, [`${empty}.1`])).toEqual({ exitCode: 2, output: `${empty}.1 cannot be read (ENOENT).\n` })
 })
 

@@ -98,7 +98,12 @@ async function readOperatorPages({ bots: [bot] }: World) {
     ok: boolean
     checks: Record<'accountApi' | 'worker', { ok: boolean; problem?: string }>
   }
-  return { ready: readiness.ok, ok, checks, ticks: Number(/^lockkeeper_ticks_total (\d+)/m.exec(await metrics.text())?.[1]) }
+  return {
+    ready: readiness.ok,
+    ok,
+    checks,
+    ticks: Number(/^lockkeeper_tick_duration_seconds_count (\d+)/m.exec(await metrics.text())?.[1]),
+  }
 }
 
 test('while the account API hangs, ticks end, messages are sent, the pages say what is wrong, and afterwards everything goes on', async () => {

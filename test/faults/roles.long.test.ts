@@ -8,7 +8,7 @@ const roles = (index: number) => ({ ROLE: index === 0 ? 'web' : 'worker' })
 
 async function ticksOf({ bots }: Scene, index: number): Promise<number> {
   const page = await (await bots.page(index, '/metrics')).text()
-  return Number(/^lockkeeper_ticks_total (\d+)$/m.exec(page)?.[1])
+  return Number(/^lockkeeper_tick_duration_seconds_count (\d+)$/m.exec(page)?.[1])
 }
 
 test('the worker executes what was requested from the web process, and its successor does when it is killed', async () => {

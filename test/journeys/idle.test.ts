@@ -6,7 +6,7 @@ test('while nothing is in flight, nothing ticks and only `/status` calls the acc
   const world = await startWorld()
   const { slack, accountApi, bots, ada, ben } = world
   const page = async (path: string) => (await fetch(`http://127.0.0.1:${bots[0]?.opsPort}${path}`)).text()
-  const ticks = async () => Number(/^lockkeeper_ticks_total (\d+)$/m.exec(await page('/metrics'))?.[1])
+  const ticks = async () => Number(/^lockkeeper_tick_duration_seconds_count (\d+)$/m.exec(await page('/metrics'))?.[1])
   const first = accountApi.world.movable(0)
   await ada.command(`/infra ip move ${first.elasticIp.address} ${first.target.hostname}`, { channel: ops })
   const card = await untilCard(slack, /needs approval from/)

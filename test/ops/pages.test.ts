@@ -121,7 +121,7 @@ describe('the metrics', () => {
           'lockkeeper_slack_call_duration_seconds_count{method="chat.update",status="rate-limited"} 1',
           'lockkeeper_move_duration_seconds_bucket{le="60",state="done"} 1',
           'lockkeeper_move_duration_seconds_bucket{le="30",state="done"} 0',
-          'lockkeeper_ticks_total 1',
+          'lockkeeper_tick_duration_seconds_count 1',
           'lockkeeper_errors_total{where="jobs"} 1',
           'lockkeeper_acknowledgement_duration_seconds_bucket{le="0.25",payload="command"} 1',
           'lockkeeper_write_delay_seconds_bucket{le="1",kind="ip.move"} 1',

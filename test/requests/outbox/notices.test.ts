@@ -78,7 +78,11 @@ describe('a notice', () => {
       for (let time = 0; time < 3; time += 1) await one.sweep()
 
       expect([one.texts.length, await isOwed(shared)]).toEqual([3, false])
-      expect(one.errors).toEqual(Array(2).fill(`operators: could not notify the operators' channel yet: ${JSON.stringify(failure)}`))
+      const text = 'Slack refused a notice in OPS_CHANNEL (not_in_channel). It is tried again'
+      const line = { level: 'error', code: 'operators-not-notified', problem: 'not_in_channel', text }
+      const refusals = failure.is === 'refused' ? 2 : 0
+      expect(one.errors).toEqual(Array(refusals).fill('operators'))
+      expect(one.repeatable).toEqual(Array(refusals).fill(line))
     },
   )
 

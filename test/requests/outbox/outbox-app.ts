@@ -45,6 +45,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
   const found: object[] = []
   const log: string[] = []
   const fields: object[] = []
+  const repeatable: object[] = []
   const errors: string[] = []
   const reported: number[] = []
   const next = <T>(answers: T[]) => (answers.length > 1 ? answers.shift() : answers[0]) as T
@@ -94,10 +95,10 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     signatures: { verifyBreakGlass: () => 'genuine', verifyRecord: options.verifyRecord ?? (() => 'genuine') },
     notices: new Map(),
     log: { info: write('info'), warn: write('warn'), error: write('error') },
-    lines: { write: () => {} },
+    lines: { write: ({ fields, text, level }) => void repeatable.push({ level, ...fields, text }) },
     errors: { of: (place) => (error) => void errors.push(`${place}: ${error instanceof Error ? error.message : error}`) },
     metrics: {
-      error: () => {},
+      error: (place) => void errors.push(place),
       notGenuine: () => {},
       requestsLost: () => {},
       reported: (_, sinceEndMs) => void reported.push(sinceEndMs),
@@ -119,5 +120,5 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     await sweepOutbox(app, () => {})
   }
 
-  return { app, calls, texts, postedAt, found, log, fields, errors, reported, settle, sweep }
+  return { app, calls, texts, postedAt, found, log, fields, repeatable, errors, reported, settle, sweep }
 }
