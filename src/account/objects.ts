@@ -152,7 +152,7 @@ const dayMs = 24 * 3_600_000
 export function remarksOn(key: ApiKey, now: number, { isOwn = false } = {}): string[] {
   const remarks: string[] = []
   const unusedDays = key.lastUsedAt === undefined ? undefined : Math.floor((now - Date.parse(key.lastUsedAt)) / dayMs)
-  if (!isOwn && unusedDays === undefined && !isFresh(key, now)) remarks.push('never used')
+  if (!isOwn && unusedDays === undefined && !isFresh(key, now)) remarks.push('no use shown')
   if (!isOwn && unusedDays !== undefined && unusedDays >= 90) remarks.push(`unused for ${unusedDays} days`)
   const years = key.createdAt === undefined ? 0 : Math.floor((now - Date.parse(key.createdAt)) / (365 * dayMs))
   if (years >= 1) remarks.push(years === 1 ? '1 year old' : `${years} years old`)

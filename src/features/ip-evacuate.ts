@@ -74,7 +74,7 @@ export const evacuationForm: Form<EvacuationInput, EvacuationFacts, 'serverId' |
     filled: earlierAddresses,
     problem: (ticked) => {
       // Without addresses, an evacuation moves all that the server has, and the form showed that none of these can be moved.
-      if (!ticked) return mrkdwn`None of these addresses can be moved.`
+      if (!ticked) return mrkdwn`Nothing to move. Choose another server.`
       if (ticked.length === 0) return mrkdwn`Choose at least one address.`
       // A forged form may have more than were offered, and each that the account does not list for the server is read by itself.
       if (ticked.length <= mostEvacuated) return undefined
@@ -333,12 +333,13 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, perMinute, old, 
   const stays = bgpLeft(bgp, serverName)
   const takesMs = perMinute === undefined ? 0 : sendingMs(offered.length, perMinute)
   const takes = mrkdwn`Takes about ${formatDuration(takesMs)}: the account allows ${perMinute ?? 0} changes a minute.`
+  const heading = offered.length > 0 ? mrkdwn`*Left out:*` : mrkdwn`*Nothing to move:*`
   const notes = [
     ...oldNotes({ old }).flatMap((note) => context([note])),
     ...(left > 0 ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses. Move the other ${left} with another one.`]) : []),
     ...(takesMs > 0 ? context([takes]) : []),
     ...(offered.length + cannotMove.length === 0 ? wholeSection(none) : []),
-    ...(cannotMove.length > 0 ? wholeSection(joinMrkdwn([mrkdwn`*Left out:*`, ...cannotMove.map(whyLeftOut)], '\n')) : []),
+    ...(cannotMove.length > 0 ? wholeSection(joinMrkdwn([heading, ...cannotMove.map(whyLeftOut)], '\n')) : []),
     ...(stays ? wholeSection(phraseWords(stays.words)) : []),
   ]
   return [

@@ -127,7 +127,7 @@ export const listApiKeys = listFeature({
   usage: '[word…]',
   group: 'Keys',
   summary: 'API keys, those that need attention first',
-  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: never used, unused for 90 days, over a year old, full access from any IP, or its owner left the workspace.`,
+  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: no use shown, unused for 90 days, over a year old, full access from any IP, or its owner left the workspace.`,
   examples: ['terraform', 'read-only'],
   list: async (app, { args }) => {
     const { items, ...missing } = await asFarAsRead(app.lists.apiKeys())

@@ -7,19 +7,20 @@ import { isBgp } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import type { Missing } from '../domain/errors.ts'
 import type { Request } from '../domain/request.ts'
-import { type Phrase, withoutInvisible, withoutOwner } from '../domain/text.ts'
+import { type Phrase, suggestNames, withoutInvisible, withoutOwner } from '../domain/text.ts'
+import { withinOr } from '../domain/within.ts'
 import type { FeatureDefinition } from '../kit/change-feature.ts'
 import { openRequests } from '../kit/list.ts'
 import { slugOf, statusOf } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { moveWords, whyNotMovable } from '../moves/move.ts'
-import { button, context, divider, message, modal, sectionWithButton, wholeSection } from '../slack/blocks.ts'
+import { button, context, divider, message, modal, notice, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
-import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
+import { alternatives, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** What the account shows. */
@@ -30,6 +31,8 @@ interface Lists {
   hasElasticIps: boolean
   /** Whether one of them was not read, or not to its end. */
   isIncomplete: boolean
+  /** The servers on which Lockkeeper saw addresses that the account shows on no server now. Absent if that could not be read. */
+  seenOn?: ReadonlySet<string> | undefined
   old: Missing['old']
 }
 
@@ -45,7 +48,7 @@ export interface Thing {
 
 /** Names count whole, in any case. */
 export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 'old'>): Thing[] {
-  const { elasticIps, servers, virtualMachines, hasElasticIps } = lists
+  const { elasticIps, servers, virtualMachines, hasElasticIps, seenOn } = lists
   const places = new Map(words.toReversed().map((word, index) => [word.toLowerCase(), words.length - index]))
   const exact = new Set(words)
   const named = (id: string, names: (string | undefined)[], thing: () => Thing) => {
@@ -61,7 +64,7 @@ export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 
     ...servers.flatMap((server) => {
       const { id, hostname, primaryIpv4 } = server
       const own = () => (hasElasticIps ? elasticIps.filter((each) => each.server?.id === id) : undefined)
-      return named(id, [hostname, primaryIpv4], () => serverThing(server, own()))
+      return named(id, [hostname, primaryIpv4], () => serverThing(server, own(), seenOn?.has(id)))
     }),
     ...virtualMachines.flatMap((machine) => {
       const { id, name, primaryIpv4 } = machine
@@ -71,8 +74,11 @@ export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 
   return found.toSorted((a, b) => a.at - b.at).map(({ thing }) => thing)
 }
 
+/** How long a look-up waits for what Lockkeeper saw before. Without it, every dead server can be evacuated. */
+const seenMs = 500
+
 /** Reads the lists that are shared. Throws if none could be read. */
-async function readLists({ lists }: App): Promise<Lists> {
+async function readLists({ lists, assignments }: App): Promise<Lists> {
   const [addresses, machines, others] = await Promise.allSettled([
     asFarAsRead(lists.elasticIps()),
     asFarAsRead(lists.servers()),
@@ -81,8 +87,16 @@ async function readLists({ lists }: App): Promise<Lists> {
   const all = [addresses, machines, others]
   const read = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   if (read.length === 0 && addresses.status === 'rejected') throw addresses.reason
+  const elasticIps = addresses.status === 'fulfilled' ? addresses.value.items : []
+  const placed = new Set(elasticIps.flatMap(({ id, server }) => (server ? [id] : [])))
+  const seen = await withinOr(
+    seenMs,
+    assignments.find(({ elasticIpId }) => !placed.has(elasticIpId)).catch(() => undefined),
+    undefined,
+  )
   return {
-    elasticIps: addresses.status === 'fulfilled' ? addresses.value.items : [],
+    elasticIps,
+    seenOn: seen && new Set(seen.map(({ serverId }) => serverId)),
     servers: machines.status === 'fulfilled' ? machines.value.items : [],
     virtualMachines: others.status === 'fulfilled' ? others.value.items : [],
     isIncomplete: read.length < all.length || read.some(({ cut }) => cut !== undefined),
@@ -103,12 +117,12 @@ export function elasticIpThing(elasticIp: ElasticIp, on: Server | undefined): Th
   return { kind: 'elastic-ip', id, name, line, isStuck: whyNot !== undefined }
 }
 
-/** `elasticIps`: undefined if they could not be read. */
-function serverThing(server: Server, elasticIps: ElasticIp[] | undefined): Thing {
+/** `elasticIps`: undefined if they could not be read. `hadOthers`: whether a dead server may still be evacuated, undefined if not known. */
+function serverThing(server: Server, elasticIps: ElasticIp[] | undefined, hadOthers: boolean | undefined): Thing {
   const { id, hostname: name = id, label, status, primaryIpv4, project, site } = server
   const more = [addressesLine(elasticIps), ...(label ? [mrkdwn`Label: ${nameWords(label)}`] : [])]
   const line = described(name, `server, ${statusOf(server) ?? 'status unknown'}`, more, [project?.name, slugOf(site), primaryIpv4, id])
-  return { kind: 'server', id, name, line, isStuck: status === 'on' && elasticIps?.length === 0 }
+  return { kind: 'server', id, name, line, isStuck: elasticIps?.length === 0 && (status === 'on' || hadOthers === false) }
 }
 
 function machineThing({ id, name = id, status, primaryIpv4, project, site }: VirtualMachine): Thing {
@@ -253,8 +267,23 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
 /** `/infra 203.0.113.10`: shows what was typed, as the shortcut does. Undefined if it names nothing. */
 async function lookUpTyped(app: App, words: string[]): Promise<Message | undefined> {
   const { lists, things } = await lookUpWords(app, words.flatMap(wordsOf))
-  if (things.length === 0) return undefined
+  if (things.length === 0) return nearWords(words.join(' '), lists)
   return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
+}
+
+function nearWords(typed: string, { elasticIps, servers, virtualMachines }: Lists): Message | undefined {
+  const names = [
+    ...elasticIps.map(({ address }) => address),
+    ...servers.map(({ hostname }) => hostname),
+    ...virtualMachines.map(({ name }) => name),
+  ]
+  const near = suggestNames(
+    names.filter((name) => name !== undefined),
+    typed,
+  )
+  return near.length === 0
+    ? undefined
+    : notice(mrkdwn`Nothing is called ${nameWords(typed)}. Did you mean ${alternatives(near.map(nameWords))}?`)
 }
 
 async function lookUpWords(app: App, words: string[]) {

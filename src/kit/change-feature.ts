@@ -23,6 +23,7 @@ import { readPair } from '../slack/typed-words.ts'
 import type { Findings } from './findings.ts'
 import {
   actionIdOf,
+  type Entered,
   type Form,
   fieldsOf,
   filledView,
@@ -118,7 +119,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
   const { button, ...command } = declared.command
   const pickers = fieldsOf(form).filter(([, { thing }]) => thing)
   const things = [...new Set(pickers.map(([, { thing }]) => thing as AnyThing))]
-  const [[firstName, firstField] = ['', undefined]] = fieldsOf(form)
+  const [[firstName, firstField] = ['', undefined], [secondName, secondField] = ['', undefined]] = fieldsOf(form)
   const firstThing = declared.firstThing ?? firstField?.thing
   const thisOne = `${form.callbackId}:this-one`
   const offered = `${form.callbackId}:offered`
@@ -157,11 +158,25 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     const withFirst = async (metadata: string, first: Promise<PlainTextOption | undefined>) =>
       formWithBoxes(app, form, { metadata, entered: { [firstName]: await first } })
 
-    async function formOf(given: string, { args: [typed], command }: GivenWords) {
+    /** A pair is whole if the command itself was mistyped. If only its second name is unknown, the form has the first one, and says so. */
+    async function formOf(given: string, { args, command }: GivenWords) {
       const metadata = prepared(given)
-      if (typed === undefined || !firstThing) return formView(form, { metadata })
-      const found = withFirst(metadata, suggesting(app, things, command, findOption(app, firstThing, typed)))
-      return fillForm(typed, found, (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
+      const { first, second } = readPair(args)
+      if (first === undefined || !firstThing) return formView(form, { metadata })
+      const find = (thing: AnyThing, typed: string) => suggesting(app, things, command, findOption(app, thing, typed))
+      async function fill(entered: Record<string, Entered>) {
+        if (!pair || second === undefined) return formWithBoxes(app, form, { metadata, entered })
+        try {
+          const other = secondField?.thing ? await find(secondField.thing, second) : second
+          return await formWithBoxes(app, form, { metadata, entered: { ...entered, [secondName]: other } })
+        } catch (error) {
+          const problem = toUserWords(error)
+          if (problem === undefined) throw error
+          return formWithBoxes(app, form, { metadata, entered, problem })
+        }
+      }
+      const found = find(firstThing, first).then((option) => fill({ [firstName]: option }))
+      return fillForm(first, found, (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
     }
 
     return {

@@ -131,6 +131,8 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
       dispatchAction: name === leading || (thing !== undefined && form.boxes !== undefined),
       element: element(actionIdOf(form, name), entered[name], metadata),
     })
+  // Without a box to tick, they say why, below the field that they are about.
+  const hasBoxes = boxes.some(({ type }) => type === 'input')
   return modal({
     callbackId: form.callbackId,
     title: readMetadata(metadata)?.title ?? form.title,
@@ -138,8 +140,8 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
     metadata: leading === undefined ? metadata : noted(metadata, { extra: enteredText(entered[leading]) }),
     blocks: [
       ...problemBlocks(problem),
-      ...fields.map(block),
-      ...boxes,
+      ...fields.flatMap((field, index) => [block(field), ...(index === 0 && !hasBoxes ? boxes : [])]),
+      ...(hasBoxes ? boxes : []),
       ...(form.startsOnClick ? [] : startField(metadata, start)),
       ...reasonField(metadata, reason),
     ],
@@ -201,7 +203,9 @@ export async function submitForm<Input, Facts>(
   const values = Object.fromEntries(fieldsOf(form).map(([name]) => [name, enteredText(entered[name]) ?? '']))
   const boxesProblem = boxes.length > 0 || ticked ? form.boxes?.problem(ticked) : undefined
   const problems = fieldsOf(form).map(([name, { problem }]) => [blockIds[name], problem?.(values[name] ?? '')])
-  const wrong = [[blockIds[form.boxes?.name ?? ''] ?? usual, boxesProblem], ...problems].filter(([, problem]) => problem !== undefined)
+  const wrong = [[blockIds[form.boxes?.name ?? ''] ?? blockIds[first] ?? first, boxesProblem], ...problems].filter(
+    ([, problem]) => problem !== undefined,
+  )
   const refused = refuseForm(Object.fromEntries(wrong), again)
   if (refused) return refused
   // A field that was left empty is no member of the input.

@@ -2,7 +2,7 @@ import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
-import { type Phrase, utcTime, withoutOwner } from '../domain/text.ts'
+import { type Phrase, phraseText, utcTime, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
   button,
@@ -153,9 +153,10 @@ export function othersAreOpen(
   const each = held.map(({ holder, link: address, title, holds }) => {
     const { userId, channelId } = holder.origin
     const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
-    const where = address === undefined ? '' : mrkdwn` ${link(address, 'Open it')}.`
+    const plain = withoutOwner(title, userId)
+    const what = address === undefined ? phraseWords(plain) : link(address, phraseText(plain))
     const state = [mrkdwn`${stateWords(holder)}`, scheduleWords(holder) ?? []].flat()
-    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(nameWords), ', ')} in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${joinMrkdwn(state, ', ')}).${where}`
+    return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(nameWords), ', ')} in ${channelMention(channelId)}: “${what}” (${joinMrkdwn(state, ', ')}).`
   })
   const then = canLeaveOut ? ' To leave these out, name only the server.' : ''
   const because = joinMrkdwn(each, '\nAlso: ')

@@ -3,7 +3,7 @@ import { isOpen } from '../domain/request.ts'
 import type { Watch } from '../domain/watch.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
-import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
+import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { stateWithCount } from './items.ts'
 import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
@@ -32,6 +32,8 @@ export interface HomeContent {
   keys: KeyEnd[]
   watches: Watch[]
   viewerId: string
+  /** The name of the slash command. */
+  command: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
   approvableAlone: ReadonlySet<string>
   /** How many further requests were not read, so it is unknown who can approve the waiting ones among them. */
@@ -49,38 +51,39 @@ interface Part {
   upTo: number
   /** How many further entries exist that were not read. */
   unread?: number
-  /** The commands that show what does not fit. */
-  rest?: Mrkdwn
+  /** The command that shows what does not fit. */
+  rest: string
 }
 
 const shortParts = [
-  { part: 'mine', title: 'Your requests', upTo: 76 },
-  { part: 'underway', title: 'In progress', upTo: 88 },
-  { part: 'scheduled', title: 'Scheduled', upTo: 98 },
+  { part: 'mine', title: 'Your requests', upTo: 76, rest: 'audit me' },
+  { part: 'underway', title: 'In progress', upTo: 88, rest: 'moves' },
+  { part: 'scheduled', title: 'Scheduled', upTo: 98, rest: 'pending' },
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
   const { frozen, waitsForMe, decided, more, keys, watches, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
+  const asTyped = (words: string) => `${content.command} ${words}`
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
   const title = `Needs your approval (${unread.waiting > 0 ? 'at least ' : ''}${waiting})`
-  add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58 })
+  add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58, rest: asTyped('pending') })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not all were checked.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   // Some blocks are kept for the keys and the watches.
   const most = 98 - (keys.length > 0 ? 6 : 0) - (watches.length > 0 ? 4 : 0)
-  for (const { part, title, upTo } of shortParts) {
+  for (const { part, title, upTo, rest } of shortParts) {
     const entries = content[part].map((entry) => shortEntry(entry, part, content))
     const count = entries.length + unread[part] + (part === 'mine' ? more : 0)
-    add(blocks, { title: `${title} (${count})`, entries, upTo: Math.min(upTo, most), unread: unread[part] })
+    add(blocks, { title: `${title} (${count})`, entries, upTo: Math.min(upTo, most), unread: unread[part], rest: asTyped(rest) })
     if (part === 'mine' && more > 0)
       blocks.push(...actions([button({ text: 'Show more', actionId: moreOnHome, value: 'more' })], `home-more-${now}`))
   }
   const ending = keys.map((key) => wholeSection(ownKeyWords(key)))
-  add(blocks, { title: `Your keys that end (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: mrkdwn`*keys*` })
+  add(blocks, { title: `Your keys that end (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: asTyped('keys') })
   const watched = watchBlocks(watches).map((block) => [block])
-  add(blocks, { title: `Your watches (${watches.length})`, entries: watched, upTo: 98, rest: mrkdwn`*watches*` })
+  add(blocks, { title: `Your watches (${watches.length})`, entries: watched, upTo: 98, rest: asTyped('watches') })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }
@@ -89,7 +92,7 @@ export function refusedHome(words: Mrkdwn): KnownBlock[] {
   return [header('Lockkeeper'), ...wholeSection(words)]
 }
 
-function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest = mrkdwn`*pending*, *moves* and *audit me*` }: Part): void {
+function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest }: Part): void {
   if (entries.length + unread === 0) return
   blocks.push(header(title))
   let shown = 0
@@ -99,7 +102,7 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest = mr
     shown += 1
   }
   const left = entries.length - shown + unread
-  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See ${rest}.`]))
+  if (left > 0) blocks.push(...context([mrkdwn`${left} more: ${code(rest)}`]))
 }
 
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */

@@ -138,6 +138,7 @@ async function gather(
     keys: [...keys.ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end),
     watches: watches.filter(({ origin }) => origin.userId === viewer.userId),
     viewerId: viewer.userId,
+    command: viewer.command,
     decided,
     approvableAlone: new Set((await allowedTo('break-glass', ownWaiting)).map(({ id }) => id)),
     unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread, scheduled: scheduled.unread },

@@ -2,6 +2,7 @@ import type { Button, ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
+import { isStart } from '../domain/times.ts'
 import { withinOr } from '../domain/within.ts'
 import { button, input, longestStart, modal, noticeView, problemBlocks } from './blocks.ts'
 import type { Command, Need } from './commands.ts'
@@ -75,13 +76,15 @@ function meantOpener(app: App, opened: Opened[]): FormHandler<Click> {
     const command = opened.find(({ words }) => words === button?.command)
     if (!button || !command) throw new Refusal(outdatedButton)
     const because = button.args.findIndex((word) => /^because[,:]?$/i.test(word))
-    const [args, reason] = because < 0 ? [button.args, ''] : [button.args.slice(0, because), button.args.slice(because + 1).join(' ')]
-    return { command, args, reason }
+    const [words, reason] = because < 0 ? [button.args, ''] : [button.args.slice(0, because), button.args.slice(because + 1).join(' ')]
+    const at = command.startsOnClick ? -1 : words.findIndex((_, index) => isStart(words.slice(index).join(' ')))
+    const [args, start] = at < 0 ? [words, undefined] : [words.slice(0, at), words.slice(at).join(' ')]
+    return { command, args, reason, start }
   }
   return {
     form: (click) => {
-      const { command, args, reason } = meant(click)
-      return command.form(metadataFor(app, command.need, { ...click, reason }), { args, command: click.origin.command })
+      const { command, args, reason, start } = meant(click)
+      return command.form(metadataFor(app, command.need, { ...click, reason, start }), { args, command: click.origin.command })
     },
     allow: (click) => allow(app, meant(click).command, click.origin),
   }

@@ -43,7 +43,7 @@ export function handlerFor(
   if (asksForHelp(found ? found.args : words, found?.command)) return help(found ? found.command.words.split(' ') : words.slice(0, -1))
   if (!found || isMistyped(commands, words))
     return async ({ origin, answer }) => {
-      const isMeant = meantBy(commands, words).length > 0 || commands.some((each) => each.words.startsWith(`${first.toLowerCase()} `))
+      const isMeant = meantBy(commands, words).names.length > 0 || commands.some((each) => each.words.startsWith(`${first.toLowerCase()} `))
       const found = isMeant || others.length > 0 ? undefined : await bare(words)
       await answer.ephemeral(found ?? unknownCommand(commands, words, origin.command))
     }
@@ -193,19 +193,34 @@ function synopsis({ words, usage }: Command, name: string): string {
   return `${name} ${words}${usage ? ` ${usage}` : ''}`
 }
 
-function meantBy(commands: Command[], words: string[]): string[] {
+/** Names the commands that were probably meant. `taken`: how many of the words were meant as the command, before its arguments. */
+function meantBy(commands: Command[], words: string[]): { names: string[]; taken: number } {
   const names = [...commands.map((command) => command.words), 'help']
-  return (
-    [typedWords(words), words[0]?.toLowerCase() ?? ''].map((typed) => suggestNames(names, typed)).find(({ length }) => length > 0) ?? []
-  )
+  const whole = suggestNames(names, typedWords(words, 2))
+  const first = typedWords(words, 1)
+  const isGroup = commands.some((command) => command.words.startsWith(`${first} `))
+  if (whole.length > 0 || isGroup) return { names: whole.length > 0 ? whole : suggestNames(names, first), taken: 2 }
+  const takers = words.length > 1 ? takersOf(commands, first) : []
+  return { names: takers.length > 0 ? takers : suggestNames(names, first), taken: 1 }
+}
+
+/** Finds commands that take arguments, a change also by its last word: `moev 203.0.113.10 web-1` means `ip move` and not `moves`. */
+function takersOf(commands: Command[], typed: string): string[] {
+  const takers = commands.filter(({ usage }) => usage !== '')
+  const changes = takers.filter(({ need }) => need !== 'read').map(({ words }) => [words.split(' ').at(-1) ?? words, words] as const)
+  const byName = new Map([...changes, ...takers.map(({ words }) => [words, words] as const)])
+  return [...new Set(suggestNames([...byName.keys(), 'help'], typed).map((name) => byName.get(name) ?? name))]
 }
 
 function unknownCommand(commands: Command[], words: string[], name: string): Message {
-  const [meant, ...others] = meantBy(commands, words)
+  const {
+    names: [meant, ...others],
+    taken,
+  } = meantBy(commands, words)
   const command = others.length > 0 || isDecision(words) ? undefined : commands.find((each) => each.words === meant)
   return message([
     ...wholeSection(unknownWords(commands, words, name)),
-    ...actionsFor(name, 'meant', command ? buttonOf(command, words) : []),
+    ...actionsFor(name, 'meant', command ? buttonOf(command, words.slice(taken)) : []),
   ])
 }
 
@@ -215,11 +230,10 @@ function isDecision([first = '']: string[]): boolean {
 }
 
 /** Runs the command that was meant, if it only reads, or opens its form with what was typed. */
-function buttonOf(command: Command, typed: string[]): Button[] {
+function buttonOf(command: Command, args: string[]): Button[] {
   const [form] = formButtons([command])
   const own = form ? { text: form.text.text, actionId: openMeantForm } : { text: 'Run it', actionId: pageActionIds.run }
   if (!form && command.need !== 'read') return []
-  const args = typed.slice(command.words.split(' ').length)
   const value = JSON.stringify({ version: 1, command: command.words, args, page: 0 } satisfies z.infer<typeof PageButton>)
   return value.length > longestButtonValue ? [] : [button({ ...own, value })]
 }
@@ -230,17 +244,17 @@ function unknownWords(commands: Command[], words: string[], name: string): Mrkdw
   const group = commands.filter((command) => command.words.startsWith(`${first} `))
   if (group.length > 0 && words.length === 1) {
     const choices = group.map((command) => mrkdwn`${asTyped(command.words)}: ${command.summary}`)
-    return joinMrkdwn([mrkdwn`${asTyped(typedWords(words))} needs one more word:`, ...choices], '\n')
+    return joinMrkdwn([mrkdwn`${asTyped(first)} needs one more word:`, ...choices], '\n')
   }
   if (isDecision(words))
     return mrkdwn`${asTyped(first)} isn't a command. Press *${capitalised(first)}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
-  const near = meantBy(commands, words)
+  const { names: near, taken } = meantBy(commands, words)
   const next = near.length > 0 ? mrkdwn`Did you mean ${alternatives(near.map(asTyped))}?` : mrkdwn`See ${asTyped('help')}.`
-  return mrkdwn`${asTyped(typedWords(words))} isn't a command. ${next}`
+  return mrkdwn`${asTyped(typedWords(words, taken))} isn't a command. ${next}`
 }
 
-function typedWords(words: string[]): string {
-  return truncate(words.slice(0, 2).join(' ').toLowerCase(), 80, 'plain')
+function typedWords(words: string[], count: number): string {
+  return truncate(words.slice(0, count).join(' ').toLowerCase(), 80, 'plain')
 }
 
 const helpWords = ['help', '?', '-h', '--help']

@@ -175,7 +175,7 @@ describe('a form of an evacuation that was sent', () => {
   }
 
   test.each<[string, ElasticIp, Record<string, string[]>, Record<string, RegExp>]>([
-    ['none of the chosen ones can be moved', ip(1, { status: 'error' }), {}, { targetId: /^None of these addresses can be moved/ }],
+    ['none of the chosen ones can be moved', ip(1, { status: 'error' }), {}, { serverId: /^Nothing to move/ }],
     ['none is ticked', ip(1), { [group]: [] }, { [group]: /^Choose at least one address/ }],
     ['one of them can no longer be moved', ip(1), { [group]: ['eip_1'] }, { [group]: /^1 of 2 cannot be moved/ }],
   ])('is refused at its place if %s', async (_, address, ticked, problems) => {

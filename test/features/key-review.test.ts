@@ -49,7 +49,7 @@ test("every Monday the operators get the keys that need attention, once, each wi
   await review()
   expect(calls).toEqual([`post to ${ops}`])
   expect(texts).toEqual([
-    ':key: *Weekly review: 2 API keys need attention.*\nci-deploy: never used, 1 year old, full access from any IP\nlockkeeper: 1 year old (used by Lockkeeper)\nAll keys: `/infra keys`',
+    ':key: *Weekly review: 2 API keys need attention.*\nci-deploy: no use shown, 1 year old, full access from any IP\nlockkeeper: 1 year old (used by Lockkeeper)\nAll keys: `/infra keys`',
   ])
   const buttons = JSON.stringify(messages[0]).match(/"action_id":"[^"]*","value":"(?:[^"\\]|\\.)*"/g)
   expect(buttons).toEqual([

@@ -26,6 +26,30 @@ test('a command that was mistyped can be run with one press, and a change opens 
   expect(accountApi.journal.writes()).toEqual([])
 })
 
+test('both names and the start of a mistyped move are in its form', async () => {
+  const { ada, slack } = await startWorld()
+  await ada.command('/infra moev 203.0.113.10 to web-2 in 2h', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /`\/infra moev` isn't a command\. Did you mean `\/infra ip move`\?/), 'Move IP')
+  const form = JSON.stringify(await slack.until(() => ada.topView()))
+  expect(form).toMatch(/"initial_option":.*203\.0\.113\.10.*"initial_option":.*web-2/)
+  expect(form).toContain('"initial_value":"in 2h"')
+})
+
+test('the form of a mistyped move has the address if its server is unknown, and says so', async () => {
+  const { ada, slack } = await startWorld()
+  await ada.command('/infra ip moev 203.0.113.10 no-such-server', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /Did you mean/), 'Move IP')
+  const form = JSON.stringify(await slack.until(() => ada.topView()))
+  expect(form).toMatch(/No server .*no-such-server/)
+  expect(form).toMatch(/"initial_option":.*203\.0\.113\.10/)
+})
+
+test('a name that is nearly right is answered with the names that it is near', async () => {
+  const { ada, slack } = await startWorld()
+  await ada.command('/infra web-12', { channel: ops })
+  await untilShown(slack, people.ada, /Nothing is called `?web-12`?\. Did you mean `?web-1`?/)
+})
+
 test('a word that names nothing is still answered as an unknown command, also while the account does not answer', async () => {
   const { ada, slack, accountApi } = await startWorld()
   await ada.command('/infra no-such-thing', { channel: ops })

@@ -44,7 +44,7 @@ describe('a change that is scheduled', () => {
     await world.chiara.command(`${command} in 3h`, { channel: ops })
     const { text } = await untilShown(world.slack, people.chiara, /Not requested/)
     expect(text).toContain('(approved, starts <!date')
-    expect(text).toContain(`/p${card.ts.replace('.', '')}|Open it>`)
+    expect(text).toContain(`/p${card.ts.replace('.', '')}|`)
     expect(await world.records.all()).toHaveLength(2)
   })
 

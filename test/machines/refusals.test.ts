@@ -118,7 +118,7 @@ const refusals: Record<string, Refused> = {
     'ip.move': ['203.0.113.11', 'web-2'],
     'ip.evacuate': ['edge-ash-1', 'web-1'],
     'vm.rename': ['preview-2', 'preview-4'],
-    says: /^Not requested: @ben has an open request for .* in #ops: “.*” \(waiting for approval\)\. Open it\.\nWait/,
+    says: /^Not requested: @ben has an open request for .* in #ops: “.*” \(waiting for approval\)\.\nWait/,
   },
   'a start that is past': { ...usual, start: 'at 2020-01-01 06:00', says: /^Not requested: .* is past\./ },
   'a start too far ahead': { ...usual, start: 'in 900h', says: /^Not requested: .* is more than 14 days ahead\./ },

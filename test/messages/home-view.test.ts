@@ -38,6 +38,7 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
     keys: [],
     watches: [],
     viewerId: 'U0ADA00001',
+    command: '/infra',
     unread: unreadIn({}),
     unreadable: 0,
     buttons: [button({ text: 'Move IP', actionId: 'open-move', value: 'open' })],
@@ -202,7 +203,7 @@ describe('a Home tab with many requests', () => {
     ] as const) {
       const part = parts.find((each) => each.startsWith(title)) ?? ''
       const shown = (part.match(/\bOpen\b/g) ?? []).length
-      expect(shown + Number(/\((\d+) more aren't shown/.exec(part)?.[1] ?? 0), title).toBe(all)
+      expect(shown + Number(/\((\d+) more:/.exec(part)?.[1] ?? 0), title).toBe(all)
       if (all >= 40) expect(shown).toBeGreaterThanOrEqual(3)
     }
   })
@@ -214,7 +215,7 @@ describe('a Home tab with many requests', () => {
     const [, part = ''] = readableBlocks(blocks).split('# Your watches (20)')
     const shown = part.match(/posts in/g)?.length ?? 0
     expect(shown).toBeGreaterThan(0)
-    expect(part).toContain(`(${20 - shown} more aren't shown. See *watches*.)`)
+    expect(part).toContain(`(${20 - shown} more: \`/infra watches\`)`)
   })
 
   test('has room for one waiting request that fits on a card', () => {

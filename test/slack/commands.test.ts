@@ -133,6 +133,7 @@ test('what people read who ask for help or mistype a command is in commands.answ
     'rename web-1 web-2',
     'move',
     'move eip_1 web-2',
+    'moev 203.0.113.10 web-1',
     'ip delete fra',
     'hlep',
     'hlep ip move',

@@ -40,3 +40,12 @@ describe('a message', () => {
     expect(idsOf([word])).toEqual([])
   })
 })
+
+test('a server without addresses offers no evacuation, unless it is dead and Lockkeeper may have seen some there', () => {
+  const isStuck = (status: 'on' | 'off', seenOn?: Set<string>) =>
+    findThings(['db-1'], { ...lists, servers: [{ id: 'sv_9', hostname: 'db-1', status } as Server], seenOn })[0]?.isStuck
+  expect(isStuck('on', new Set(['sv_9']))).toBe(true)
+  expect(isStuck('off', new Set())).toBe(true)
+  expect(isStuck('off', new Set(['sv_9']))).toBe(false)
+  expect(isStuck('off')).toBe(false)
+})
