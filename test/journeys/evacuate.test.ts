@@ -113,7 +113,7 @@ describe('an evacuation', () => {
 
     await forgetLists(world)
     await world.ada.click(failed, 'Move back')
-    await world.slack.until(() => JSON.stringify(world.ada.topView().view).includes('*Left out:*'))
+    await world.slack.until(() => JSON.stringify(world.ada.topView().view).includes('*Nothing to move:*'))
   })
 
   test('leaves out what left the server meanwhile, does not move what came, and names both, also in the audit', async () => {
