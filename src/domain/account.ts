@@ -95,7 +95,13 @@ export function originWords({ allowedIps }: KeyAccess): string {
   return allowedIps === undefined ? 'unknown' : allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP'
 }
 
-export function accessFacts(key: KeyAccess) {
+export function isOpenToAll({ readOnly, allowedIps }: KeyAccess): boolean {
+  return readOnly === false && allowedIps?.length === 0
+}
+
+/** `isWarned`: full access from any IP is among what to check first, so it isn't repeated. */
+export function accessFacts(key: KeyAccess, { isWarned = false } = {}) {
+  if (isWarned && isOpenToAll(key)) return []
   return [
     { label: 'Access', value: [accessWords(key)] },
     { label: 'Usable from', value: key.allowedIps?.length ? originWords(key) : [originWords(key)] },

@@ -43,7 +43,7 @@ export function withoutRequester({ title, facts, ...rest }: Description, request
 export const Finding = z.looseObject({ code: z.string() })
 export type Finding = z.infer<typeof Finding>
 
-/** What a change leaves as it is: `brief` after a count (`1 BGP address left`), `words` with what to do about it. */
+/** What a change leaves as it is: `brief` after a count (`1 BGP address not`), `words` with what to do about it. */
 export interface Left {
   brief: string
   words: Phrase

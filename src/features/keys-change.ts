@@ -6,6 +6,7 @@ import {
   accessFacts,
   accessWords,
   fullAccessFromEverywhere,
+  isOpenToAll,
   keyPhrase,
   labelOf,
   originWords,
@@ -417,7 +418,7 @@ async function overlapWith(
 function warningsAbout(key: ApiKey, verb: Verb, { all, now, isKept }: { all: ApiKey[]; now: number; isKept: boolean }): KeyFinding[] {
   const warnings: KeyFinding[] = [...(isKept ? [] : [{ code: 'token-stops' as const, verb }]), historyOf(key, now)]
   if (key.name) warnings.unshift(...keyNamesakes(all, labelOf(key.name), key.id))
-  if (verb === 'rotate' && key.readOnly === false && key.allowedIps?.length === 0) warnings.push({ code: 'full-access-from-everywhere' })
+  if (verb === 'rotate' && isOpenToAll(key)) warnings.push({ code: 'full-access-from-everywhere' })
   return warnings
 }
 
@@ -455,7 +456,7 @@ function describe(verb: Verb, facts: KeyFacts): Description {
     facts: [
       ...whom,
       { label: verb === 'rotate' ? 'Old token ends in' : 'Token ends in', value: lastSlice ?? 'unknown' },
-      ...accessFacts(facts),
+      ...accessFacts(facts, { isWarned: verb === 'rotate' }),
       { label: 'Owner', value: owner ?? 'unknown' },
     ],
     ids: [

@@ -6,6 +6,7 @@ import {
   accessFacts,
   fullAccessFromEverywhere,
   isKeyLabel,
+  isOpenToAll,
   isSameCreation,
   keyPhrase,
   labelOf,
@@ -183,7 +184,10 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
     subject: ({ name }) => labelOf(name),
     describe: ({ name, readOnly, allowedIps, endsAt }) => ({
       title: phrase`Create API key ${keyPhrase(name)}${untilWords(endsAt)}`,
-      facts: [...accessFacts({ readOnly, allowedIps }), ...(endsAt === undefined ? [{ label: 'Ends', value: 'never' }] : [])],
+      facts: [
+        ...accessFacts({ readOnly, allowedIps }, { isWarned: true }),
+        ...(endsAt === undefined ? [{ label: 'Ends', value: 'never' }] : []),
+      ],
       ids: [{ label: 'Name on the account', value: nameOnAccount(name, endsAt) }],
       underway: 'being created',
     }),
@@ -209,9 +213,9 @@ function nameOnAccount(name: string, end: number | undefined): string {
 }
 
 async function preflight(app: App, input: NewKey, { signal }: PreflightOptions): Promise<Preflight<NewKey, NewKey>> {
-  const { name, readOnly, allowedIps, endsAt } = input
+  const { name, endsAt } = input
   if (endsAt !== undefined) requireEndable(app, endsAt, newKeyFindings.refuse)
-  const open: NewKeyFinding[] = !readOnly && allowedIps.length === 0 ? [{ code: 'full-access-from-everywhere' }] : []
+  const open: NewKeyFinding[] = isOpenToAll(input) ? [{ code: 'full-access-from-everywhere' }] : []
   try {
     const keys = await app.account.apiKeys.list({ signal })
     if (keys.some((key) => isSameCreation(key.name, name))) newKeyFindings.refuse({ code: 'name-taken', name })

@@ -6,8 +6,18 @@ import { type ApproveTerms, approversOf } from '../domain/policy.ts'
 import { gaveWay, isOpen, type Request, RequestRef, unverifiedRecord } from '../domain/request.ts'
 import { moment, type Phrase, person, phrase } from '../domain/text.ts'
 import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
-import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, type ShowPerson } from '../slack/text.ts'
-import { notInChannel, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './words.ts'
+import {
+  alternatives,
+  channelMention,
+  code,
+  type Mrkdwn,
+  mention,
+  mrkdwn,
+  phraseWords,
+  quotedTitle,
+  type ShowPerson,
+} from '../slack/text.ts'
+import { type LinkedRequest, notInChannel, requestLink, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './words.ts'
 
 const effects = {
   'not-sent': 'Nothing was changed.',
@@ -177,6 +187,11 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
         ? mrkdwn`Already approved${who} (${stateWords(request)}). ${clickedInVain}`
         : mrkdwn`Approved${who}, and ended since (${stateWords(request)}). ${clickedInVain}`
   }
+}
+
+/** Refuses to undo what a later request changed. */
+export function alreadyChanged(title: Phrase, request: LinkedRequest): Mrkdwn {
+  return mrkdwn`Changed since by ${requestLink(request)}: ${quotedTitle(title)}. To change it again, use the command.`
 }
 
 export function approvedByYou(missing: number): Mrkdwn {

@@ -41,6 +41,8 @@ function endSentence(view: ReportView): Mrkdwn {
   const { mark, name, notes, consequence } = outcomeOf({ ...view, leaves: undefined })
   if (state === 'done') return doneSentence(view, mark, notes)
   const [by] = actorsIn(request, 'ended')
+  // The reason follows, and then the title, which would read as the reason here.
+  if (by !== undefined && reasonOf(request, 'ended') !== undefined) return mrkdwn`${mark} *${name}* by ${showActor(by)}.`
   const label = by === undefined ? mrkdwn`*${name}:*` : mrkdwn`*${name}* by ${showActor(by)}:`
   const parts = [mrkdwn`${mark} ${label} “${phraseWords(description.title)}”.`, consequence, mrkdwn`${adviceAfter(view)}`]
   return joinMrkdwn(
@@ -56,15 +58,10 @@ function doneSentence({ request, done }: ReportView, mark: string, notes: Mrkdwn
   return mrkdwn`${mark} *Done.* ${phraseWords(done)}${notes.text === '' ? '' : mrkdwn` ${notes}`}${took === undefined ? '' : ` It ${took}${late}.`}`
 }
 
-function adviceAfter({ request, ending }: ReportView): string {
-  const { state, items, withdrawnBy, acceptedAt, untrackedMs } = request
-  if (state === 'superseded' || state === 'rejected' || ending.next !== undefined) return ''
-  if (state === 'failed' && items) return ''
-  // Nobody withdrew the request of an alert that resolved.
-  if (state === 'withdrawn' && withdrawnBy === undefined) return ''
+function adviceAfter({ request: { state, items, acceptedAt, untrackedMs }, ending }: ReportView): string {
+  if (state !== 'failed' || items || ending.next !== undefined) return ''
   // A change that was never accepted or seen has left nothing behind on the account.
-  const isUntouched = acceptedAt === undefined && untrackedMs === undefined
-  return state === 'failed' && !isUntouched ? checkTheAccount : 'Above: *Request again*.'
+  return acceptedAt === undefined && untrackedMs === undefined ? '' : checkTheAccount
 }
 
 function adviceAfterItems(items: ItemView[]): Mrkdwn {
@@ -101,10 +98,11 @@ function emergencyCall({ request, description, rule, showActor }: ReportView): M
 function handoverCall({ request, description, handover, showActor, now }: ReportView, isReminder: boolean): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
-  const press = mrkdwn`press *${handover.label}* above by ${dateTime(request.expiresAt)}`
-  if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${requester}, ${title}: ${press} (${timeLeft(request.expiresAt - now)} left).`
+  // A phone shows the beginning.
+  const press = mrkdwn`${requester} Press *${handover.label}* above by ${dateTime(request.expiresAt)}`
+  if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${press} (${timeLeft(request.expiresAt - now)} left): ${title}.`
   const approvers = approvedBy(request).map((by) => showActor(by))
-  return mrkdwn`${requester}, approved by ${joinMrkdwn(approvers, ' and ')}: ${title}: ${press}.`
+  return mrkdwn`${press}. Approved by ${joinMrkdwn(approvers, ' and ')}: ${title}.`
 }
 
 function firstToCall({ approve, mention: mentioned }: PolicyRule): Group {
@@ -126,13 +124,14 @@ function timeLeft(ms: number): string {
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
   const text = sentence(view, name)
   if (text === undefined) return undefined
-  const { request, leaves } = view
+  const { request, leaves, description } = view
   const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
   const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves.words)) : []
   const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
-  const withOutcomes = (outcomes: KnownBlock[]) =>
-    message([...wholeSection(text), ...reasonBlocks('Reason', reasonOf(request, name), view.rule?.reason), ...outcomes, ...left, ...advice])
+  const reason = reasonBlocks('Reason', reasonOf(request, name), view.rule?.reason)
+  const title = name === 'ended' && reason.length > 0 ? wholeSection(quotedTitle(description.title)) : []
+  const withOutcomes = (outcomes: KnownBlock[]) => message([...wholeSection(text), ...reason, ...title, ...outcomes, ...left, ...advice])
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.

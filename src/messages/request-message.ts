@@ -219,7 +219,8 @@ export function statusLine(view: CardView): Mrkdwn {
       if (!isKnown) return mrkdwn`${requester} needs approval, but another version of Lockkeeper made this. Nobody can approve it here.`
       if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. Starting.`
       const cc = rule?.mention ? whoIsIn(rule.mention) : mrkdwn``
-      const then = handover ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
+      // What must be confirmed after the press is among what to check first, which names the button.
+      const then = handover && handover.warning === undefined ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
       return mrkdwn`${neededApproval(view)}${held && (held.for !== 'start' || held.name) ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
     }
     case 'approved': {
@@ -323,8 +324,9 @@ function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name:
   return `${short(reason, mostOfNews).replace(/[.!?]+$/, '')}${facts === '' ? '' : ` (${facts})`}`
 }
 
-/** The most items above the buttons, so that a phone shows the buttons without scrolling. Those of more stand below. */
+/** The most items above the buttons, so that a phone shows the buttons without scrolling. All of more stand below, and above some of them. */
 const mostAbove = 5
+const someAbove = 2
 
 /** What people need before they press a button. */
 export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): KnownBlock[] {
@@ -332,7 +334,7 @@ export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): Kno
     ...wholeSection(status),
     ...approvalLines(view),
     ...contentBlocks(view),
-    ...itemBlocks(view.items, view.request, mostAbove),
+    ...itemBlocks(view.items, view.request, view.request.items || view.items.length <= mostAbove ? mostAbove : someAbove),
     ...checksToApprove(view),
   ]
 }

@@ -64,7 +64,7 @@ export const LastChange = z.object({
   kind: z.string(),
   resource: z.string(),
   facts: z.unknown(),
-  /** What people call those resources of the new request that it changed. */
+  /** What people call those resources of the new request that it changed. Empty: it changed all of several. */
   names: z.array(z.string()),
 })
 export type LastChange = z.infer<typeof LastChange>
@@ -95,7 +95,9 @@ const mostNamed = 3
 /** `Last change at 12:25 PM today by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
 function lastChangeWords({ at, by, names }: LastChange, title: Phrase): Phrase {
   const [name = ''] = names
-  const which = names.length === 1 && phraseText(title).includes(name) ? [] : phrase` of ${someNames(names, mostNamed)}`
+  const some = names.length > mostNamed ? phrase`${names.length} of these` : someNames(names, mostNamed)
+  const isKnown = names.length === 0 || (names.length === 1 && phraseText(title).includes(name))
+  const which = isKnown ? [] : phrase` of ${some}`
   return phrase`Last change${which} at ${moment(at)} by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 

@@ -47,7 +47,7 @@ export const evacuationFindings = findings({
   'last-seen': finding(
     { server, count: z.number(), oldest: z.number() },
     ({ server, count, oldest }) =>
-      phrase`${[count === 1 ? '1 address shows' : `${count} addresses show`]} no server, seen on ${server} at ${moment(oldest)}${[count === 1 ? '' : ' or later']}.`,
+      phrase`The account shows no server for ${count} ${[count === 1 ? 'address' : 'addresses']}. Last seen on ${server} at ${moment(oldest)}.`,
   ),
 
   'not-chosen': finding("{address} wasn't chosen."),
@@ -83,9 +83,11 @@ function isHarmless({ code }: Finding): boolean {
 /** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */
 export function bgpLeft(bgp: string[] = [], server: string): Left | undefined {
   if (bgp.length === 0) return undefined
-  const [brief, sessions] =
-    bgp.length === 1 ? ['1 BGP address left', 'its session'] : [`${bgp.length} BGP addresses left`, 'their sessions']
-  return { brief, words: phrase`Not moved: ${someNames(bgp, 10)} (BGP, may be announced by ${server}). Close ${[sessions]} by hand.` }
+  const [brief, it, sessions] =
+    bgp.length === 1
+      ? ['1 BGP address not', 'it', 'its session']
+      : [`${bgp.length} BGP addresses not`, 'them', 'their sessions']
+  return { brief, words: phrase`Not moved: ${someNames(bgp, 10)} (BGP). If ${server} announces ${[it]}, close ${[sessions]}.` }
 }
 
 /** Joins the reasons, each a sentence that names its address, and then the other addresses for which it holds. */

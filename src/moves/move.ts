@@ -59,7 +59,7 @@ export const moveFindings = findings({
   'hidden-characters': finding('The name of server {serverId} contains characters that cannot be seen. Compare its id.'),
 
   ...changedSince,
-  'server-changed': finding('{address} is on {now} now, not on {before}.'),
+  'server-changed': finding('{address} is on {now} now.'),
   /** The account showed no server at the request, and shows one now. */
   'server-shown': finding('{address} is on {now} now, and was on no server.'),
   'address-changed': finding('The address is {now} now, not {before}.'),
@@ -107,8 +107,8 @@ export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFindin
   const address = addressOf(now)
   const differences: MoveFinding[] = [...idDifference(approved.elasticIpId, now.elasticIpId), ...idDifference(approved.to.id, now.to.id)]
   if (approved.from && now.from && now.from.id !== approved.from.id) {
-    const [before, today] = distinctLabels(hostOf(approved.from), hostOf(now.from), ['name'])
-    differences.push({ code: 'server-changed', address, before, now: today })
+    const [, today] = distinctLabels(hostOf(approved.from), hostOf(now.from), ['name'])
+    differences.push({ code: 'server-changed', address, now: today })
   }
   if (approved.showsNoServer && !approved.from && now.from) differences.push({ code: 'server-shown', address, now: now.from.name })
   if (approved.address && now.address && !sameAddress(approved.address, now.address)) {

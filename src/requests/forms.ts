@@ -6,7 +6,7 @@ import { type ChangeKind, longestReason, visibleReason } from '../domain/policy.
 import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
 import { utcTime } from '../domain/text.ts'
 import { breakGlassForm, rejectForm, tooLongReason } from '../messages/forms.ts'
-import { tooLate, unverifiedDescription } from '../messages/refusals.ts'
+import { alreadyChanged, tooLate, unverifiedDescription } from '../messages/refusals.ts'
 import { belongsTo, passesWords, readButton, retryLabel, subjectWords } from '../messages/words.ts'
 import { onDistrusted } from '../outbox/operators.ts'
 import { reasonBlockId, reasonIn } from '../slack/blocks.ts'
@@ -17,7 +17,7 @@ import { type Metadata, readMetadata } from '../slack/payloads.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { breakGlass, mayDecide, reject } from './decide.ts'
 import { passedBy } from './freeze.ts'
-import { doneInput } from './history.ts'
+import { changedSince, doneInput } from './history.ts'
 
 /** What a form is filled with. */
 export interface Filling {
@@ -132,11 +132,13 @@ async function readDecision(
 }
 
 /** What an ended request offers to request: the content of a form, and the earlier request that it names. */
-type FillAgain = (
-  app: App,
-  request: Request,
-  userId: string,
-) => { filling: Filling; start?: string | undefined; metadata: Pick<Metadata, 'undoes' | 'repeats'> }
+type FillAgain = (app: App, request: Request, userId: string) => Again | Promise<Again>
+
+interface Again {
+  filling: Filling
+  start?: string | undefined
+  metadata: Pick<Metadata, 'undoes' | 'repeats'>
+}
 
 /** A button of an ended request. The person who sends the form is the requester, and it needs approval like any other. */
 export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill: FillAgain): FormHandler<Click> {
@@ -148,8 +150,8 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
   }
 
   /** Returns what the form shows, as its arguments. */
-  function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Parameters<FilledForm> {
-    const { filling, start, metadata } = fill(app, request, origin.userId)
+  async function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Promise<Parameters<FilledForm>> {
+    const { filling, start, metadata } = await fill(app, request, origin.userId)
     const terms = app.access.ruleOf(request)?.reason[0]
     return [formMetadata(app, { origin, responseUrl, start }, terms, { ...metadata, message: request.fromMessage }), filling]
   }
@@ -162,7 +164,7 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
       if (click.onHome) await app.access.gate(origin, request.kind, 'chosen')
       const form = handlerOf(forms, request.kind)
       if (!form) throw new Refusal(cannot)
-      return form.filled(...contentOf(request, origin, click.responseUrl))
+      return form.filled(...(await contentOf(request, origin, click.responseUrl)))
     },
     allow: async (click) => {
       const { request, origin } = await opened(click)
@@ -170,7 +172,7 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
     },
     fill: async (click) => {
       const { request, origin } = await opened(click)
-      return handlerOf(forms, request.kind)?.fresh?.(...contentOf(request, origin, click.responseUrl))
+      return handlerOf(forms, request.kind)?.fresh?.(...(await contentOf(request, origin, click.responseUrl)))
     },
   }
 }
@@ -190,8 +192,10 @@ export const fillAgain: FillAgain = (app, request) => {
 }
 
 /** *Move back* and the like: the change that undoes it. */
-export const fillReverse: FillAgain = (app, request, userId) => {
+export const fillReverse: FillAgain = async (app, request, userId) => {
   if (!canReverse(request)) throw new Refusal(tooLate(request, userId))
+  const later = await changedSince(app, request)
+  if (later) throw new Refusal(alreadyChanged(app.catalog.titleOf(later), { id: later.id, link: app.slack.identity.linkTo(later) }))
   const { change, input, latest } = app.catalog.open(request)
   const back = change.reverse?.(doneInput(request, change, input), latest)
   if (!back) throw new Refusal(cannot)

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { Origin, Requester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
-import { canReverse, isOpen, type MessageRef, type Request, type SourceAlert, scheduleOf } from '../domain/request.ts'
+import { canReverse, idOfResource, isOpen, type MessageRef, type Request, type SourceAlert, scheduleOf } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { earlierEndOf, lastChangeOf } from '../messages/warnings.ts'
 
@@ -37,7 +37,7 @@ interface Content {
 }
 
 interface Requested extends Content {
-  change: Pick<Change, 'kind' | 'items'>
+  change: Pick<Change, 'kind' | 'items' | 'differences'>
 }
 
 export interface Earlier {
@@ -45,14 +45,18 @@ export interface Earlier {
   repeated?: Request | undefined
 }
 
-/** Finds none if the new one does something else: the person can change every field. A request for some of the items still counts. */
+/**
+ * Finds none if the new one does something else: the person can change every field. A request for some of the items still counts. A request
+ * whose result was changed since is not undone either.
+ */
 export async function findEarlier(
   app: App,
   { undoes, repeats }: Pick<RequestedChange, 'undoes' | 'repeats'>,
   requested: Requested,
 ): Promise<Earlier> {
+  const asItLeft = (back: Content) => requested.change.differences(back.facts, requested.facts).length === 0
   const [undone, repeated] = await Promise.all([
-    findOne(app, undoes, requested, (request) => backOf(app, request)),
+    findOne(app, undoes, requested, (request) => [backOf(app, request)].find((back) => back && asItLeft(back))),
     findOne(app, repeats, requested, (request) => (isOpen(request.state) ? undefined : app.catalog.openIfFit(request))),
   ])
   return { undone, repeated }
@@ -84,6 +88,16 @@ function isPartOf(whole: Content, { change: { items }, input, facts }: Requested
   return ids.every((id) => known.has(id)) && narrowed(whole.input) === narrowed(input)
 }
 
+/** Returns the newest change of what a request changed, if nothing is left as that request put it. */
+export async function changedSince({ store, signatures }: App, request: Request): Promise<Request | undefined> {
+  const { id, resource, moreResources = [], items } = request
+  const done = new Set(items?.flatMap((item) => (item.state === 'done' ? item.id : [])))
+  const resources = items ? moreResources.filter((each) => done.has(idOfResource(each))) : [resource]
+  const last = await store.lastChangesOf(resources)
+  const later = [...last.values()].filter((each) => each.id !== id && signatures.verifyRecord(each) === 'genuine')
+  return later.length < resources.length ? undefined : later.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))[0]
+}
+
 /** What is scheduled or held for the same things, and is canceled when a new request starts before it. */
 export async function scheduledBefore(app: App, request: Parameters<App['store']['othersFor']>[0]): Promise<Finding[]> {
   const { later } = await app.store.othersFor(request)
@@ -112,7 +126,7 @@ export async function historyBefore(app: App, now: number, changed: ToChange, { 
     if (request?.endedAt === undefined || isNamed || !isGenuine(request)) return []
     // A resource without a name, such as a key label, gets the name of the subject.
     const named = resources.includes(resource) ? [subject] : [...new Set(resources.map((each) => names.get(each) ?? subject))]
-    return [lastChangeOf(request, now, named)]
+    return [lastChangeOf(request, now, named.length > 1 && named.length === names.size ? [] : named)]
   })
   const newest = found.toSorted((a, b) => b.at - a.at).slice(0, 1)
   return [...(earlierEnd ? [earlierEnd] : []), ...newest]

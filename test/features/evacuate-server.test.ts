@@ -83,7 +83,7 @@ function shown(blocks: KnownBlock[]): string {
 const nothing = ':warning: Nothing to move. The account shows no Elastic IPs on web-1, and Lockkeeper saw none there in the past 24 h.'
 const dead = (...indexes: number[]) => indexes.map((index) => ip(index, noServer))
 const bgp = [ip(7, { id: 'ueip_7', ...noServer }), ip(8, { mode: 'bgp' })]
-const notMoved = 'Not moved: `203.0.113.7`, `203.0.113.8` (BGP, may be announced by web-1). Close their sessions by hand.'
+const notMoved = 'Not moved: `203.0.113.7`, `203.0.113.8` (BGP). If web-1 announces them, close their sessions.'
 
 describe('the form of an evacuation', () => {
   test.each<[string, ElasticIp[], Chosen, string[]]>([

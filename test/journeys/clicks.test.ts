@@ -93,7 +93,7 @@ const rows: Record<string, Row> = {
     state: 'voided',
     steps: [
       ['approve', approved],
-      ['void', because({ code: 'server-changed', address: '203.0.113.10', before: 'web-1', now: 'web-3' })],
+      ['void', because({ code: 'server-changed', address: '203.0.113.10', now: 'web-3' })],
     ],
   },
   rejected: { state: 'rejected', steps: [['reject', rejection]] },

@@ -34,7 +34,7 @@ describe('an evacuation', () => {
     expect(report.blocks?.find(({ type }) => type === 'data_table')?.rows).toHaveLength(15)
     for (const { address } of own) expect(report.text).toContain(`:large_green_circle: \`${address}\`  moved`)
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
-    expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('14 of 14 moved, 1 BGP address left.')
+    expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('14 of 14 moved, 1 BGP address not.')
   })
 
   test('needs as many people as its rule says, and counts its addresses wherever it is listed', async () => {
@@ -111,9 +111,8 @@ describe('an evacuation', () => {
     await untilReport(world.slack, back.ts, /Done/)
     expect([own[0], own[2]].map((each) => serverOf(world, each?.id ?? ''))).toEqual([from, from])
 
-    await forgetLists(world)
     await world.ada.click(failed, 'Move back')
-    await world.slack.until(() => JSON.stringify(world.ada.topView().view).includes('*Nothing to move:*'))
+    await untilShown(world.slack, people.ada, /Changed since by <.*: “Move back 2 Elastic IPs/)
   })
 
   test('leaves out what left the server meanwhile, does not move what came, and names both, also in the audit', async () => {
@@ -153,7 +152,7 @@ describe('an evacuation', () => {
 
 describe('the addresses of an evacuation', () => {
   test('are refused with the reasons if one cannot be moved, and can be left out in the form, which lists BGP addresses', async () => {
-    const notMoved = 'Not moved: `203.0.113.70` (BGP, may be announced by web-1). Close its session by hand.'
+    const notMoved = 'Not moved: `203.0.113.70` (BGP). If web-1 announces it, close its session.'
     const own = addresses(3, (index) => (index === 1 ? { status: 'error' } : {}))
     const world = await worldWith(own)
 
@@ -199,7 +198,7 @@ describe('the addresses of an evacuation', () => {
     await forgetLists(world)
 
     const card = await requestEvacuation(world)
-    expect(card.text).toContain('3 addresses show no server, seen on')
+    expect(card.text).toContain('The account shows no server for 3 addresses. Last seen on')
     world.accountApi.world.moveBehindOurBack(own[2]?.id ?? '', third)
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Partly done/)

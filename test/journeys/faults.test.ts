@@ -45,7 +45,7 @@ describe('a request that does not succeed', () => {
 
     await world.ben.click(card, 'Approve')
 
-    await untilReport(world.slack, card.ts, /\*Canceled:.* is on .* now, not on .*/)
+    await untilReport(world.slack, card.ts, /\*Canceled:.* is on .* now\./)
     expect(patchesOf(world)).toEqual([])
   })
 

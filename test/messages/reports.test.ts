@@ -94,7 +94,7 @@ test('every report', async () => {
     ],
     ['Not started', 'ended', view({ ...sent, state: 'not-started' }, why('The address is still on web-1.'))],
     ['Superseded', 'ended', view({ ...sent, state: 'superseded' }, why('The address is on web-3.'))],
-    ['The account changed', 'ended', view({ ...sent, state: 'voided' }, why('The address is on web-3 now, not on web-1.'))],
+    ['The account changed', 'ended', view({ ...sent, state: 'voided' }, why('203.0.113.10 is on web-3 now.'))],
     ['Rejected', 'ended', view({ ...sent, state: 'rejected', decision: { ...approvedBy('U0BEN00001'), reason: 'Not during the sale.' } })],
     ['Expired', 'ended', view({ ...sent, state: 'expired' })],
     [

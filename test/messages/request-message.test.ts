@@ -4,9 +4,12 @@ import { toGroup } from '../../src/domain/policy.ts'
 import { type ItemState, type Request, requestStates } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { phrase } from '../../src/domain/text.ts'
+import { keyFindings, revokeChange, rotateChange } from '../../src/features/keys-change.ts'
+import { phraseOf } from '../../src/messages/refusals.ts'
 import { approvalCard, type CardView, cardActions, fitsOnCard, isFinished, requestDetails } from '../../src/messages/request-message.ts'
 import { bgpLeft } from '../../src/moves/evacuation.ts'
-import { mrkdwn, profileLink } from '../../src/slack/text.ts'
+import { mrkdwn, phraseWords, profileLink } from '../../src/slack/text.ts'
+import { fakeApp } from '../fake-app.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
 import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
 import { cardViewFor } from './card-view-for-test.ts'
@@ -43,6 +46,31 @@ const alert = {
   origin: { ...requestFor().origin, userId: alertsRequester },
 }
 const machine = { reason: 'Deploy 42', link: 'https://ci.example.com/jobs/42', origin: { ...alert.origin, userId: machineRequester('ci') } }
+
+function aboutKey({ describe, handover }: ReturnType<typeof rotateChange>, verb: 'rotate' | 'revoke'): CardView {
+  const facts = {
+    keyId: 'key_1',
+    name: 'ci-deploy [U0ADA00001 b7e23ec29af2]',
+    lastSlice: 'x7Qz',
+    readOnly: false,
+    allowedIps: [],
+    owner: 'ci',
+  }
+  const found = [
+    { code: 'token-stops' as const, verb },
+    { code: 'key-history' as const, ageMs: 41_000, creator: 'U0ADA00001' },
+    ...(verb === 'rotate' ? [{ code: 'full-access-from-everywhere' as const }] : []),
+  ]
+  return view(
+    { reason },
+    {
+      environment: 'sandbox',
+      description: describe(facts),
+      checks: found.map((each) => phraseWords(phraseOf(keyFindings.words(each)))),
+      handover: handover && { label: handover.label, warning: handover.warning?.({ keyId: 'key_1' }) },
+    },
+  )
+}
 
 const tonight = at(8 * 60)
 const office = { for: 'window', name: 'office', until: at(19 * 60) } as const
@@ -91,8 +119,8 @@ test('the request message in every situation', async () => {
       evacuation(isDown, 7, {
         ...seven,
         checks: [
-          mrkdwn`7 addresses show no server, seen on web-1 36 s ago.`,
-          mrkdwn`Last change of \`203.0.113.2\`, \`203.0.113.3\` 30 s ago, by @ada: Evacuate edge-ash-1 → web-1.`,
+          mrkdwn`The account shows no server for 7 addresses. Last seen on web-1 at 3:11 PM today.`,
+          mrkdwn`Last change at 3:11 PM today by @ben: Move back web-2 → web-1.`,
         ],
       }),
     ],
@@ -115,6 +143,8 @@ test('the request message in every situation', async () => {
     ],
     ['A machine requested it', view(machine)],
     ['It waits, for a key', view({}, handover)],
+    ['It waits, to rotate a key that can do everything', aboutKey(rotateChange(fakeApp({})), 'rotate')],
+    ['It waits, to revoke a key', aboutKey(revokeChange(fakeApp({})), 'revoke')],
     ['It needs no approval', view({ needsApproval: false }, { rule: ruleFor({ approve: undefined }) })],
     ['Another version of Lockkeeper wrote it', view({}, { isKnown: false })],
     ['It is approved', view({ ...approved, state: 'approved' })],
@@ -158,7 +188,14 @@ test('the request message in every situation', async () => {
     ['Somebody stopped the tracking', ended({ ...sent, state: 'untracked', stoppedBy: 'U0CHI00001' })],
     [
       'The account changed before it was sent',
-      ended({ ...approved, state: 'voided' }, { ending: { why: 'The address is on web-3 now, not on web-1.' } }),
+      ended({ ...approved, state: 'voided' }, { ending: { why: '203.0.113.10 is on web-3 now.' } }),
+    ],
+    [
+      "The account changed before a machine's request was sent",
+      ended(
+        { ...machine, ...sent, ...several, state: 'voided' },
+        { environment: 'sandbox', ending: { why: '203.0.113.10 is on web-3 now.' } },
+      ),
     ],
     [
       'Another change of the same thing started before it',

@@ -133,17 +133,17 @@ describe('a difference since the approval', () => {
       approved,
       { ...approved, from: { id: ids.web3, name: 'db-1' }, address: '203.0.113.99', project: { id: ids.billing, name: 'Billing' } },
       [
-        { code: 'server-changed', address: '203.0.113.99', before: 'web-1', now: 'db-1' },
+        { code: 'server-changed', address: '203.0.113.99', now: 'db-1' },
         { code: 'address-changed', before: address, now: '203.0.113.99' },
         { code: 'project-changed', before: 'Storefront', now: 'Billing' },
       ],
     ],
     [
-      'another id of an equal name, and says both',
+      'another id of an equal name, and says it',
       approved,
       { ...approved, ...sameNames },
       [
-        { code: 'server-changed', address, before: 'web-1 (sv_vKm8ZaLzG5R2n)', now: 'web-1 (sv_bT90rYxPqJ6Uh)' },
+        { code: 'server-changed', address, now: 'web-1 (sv_bT90rYxPqJ6Uh)' },
         { code: 'project-changed', before: 'Storefront (proj_6059EqYkOQj8p)', now: 'Storefront (proj_R82A9jVb5Lq0d)' },
       ],
     ],

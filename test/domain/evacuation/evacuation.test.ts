@@ -220,7 +220,7 @@ describe('BGP addresses', () => {
     expect(asRead?.elasticIpIds).toEqual(['eip_1'])
     const unlisted = { all: [bgp(2)], single: new Map([['ueip_2', bgp(2)]]), seen: [{ ...seenOnWeb1(2, 1), elasticIpId: 'ueip_2' }] }
     expect(refusal(() => check(unlisted))).toBe(
-      'The account shows no Elastic IPs on web-1. Not moved: 203.0.113.2 (BGP, may be announced by web-1). Close its session by hand.',
+      'The account shows no Elastic IPs on web-1. Not moved: 203.0.113.2 (BGP). If web-1 announces it, close its session.',
     )
   })
 

@@ -13,6 +13,7 @@ type Tail<All extends unknown[]> = All extends [unknown, ...infer Rest] ? Rest :
 const input = { elasticIpId: moveFacts.elasticIpId, serverId: moveFacts.to.id }
 const done = requestFor({ state: 'done', input, facts: moveFacts })
 const back = { elasticIpId: moveFacts.elasticIpId, serverId: moveFacts.from.id }
+const backFacts = { ...moveFacts, from: moveFacts.to, to: moveFacts.from }
 
 const move = catalog.open(done).change
 const appWith = (request: Request | undefined) => fakeApp({ store: { find: async () => request }, catalog })
@@ -23,7 +24,7 @@ const finder =
 
 describe('a request from the form that undoes another one', () => {
   test('names that one', async () => {
-    expect(await finder(done)({ undoes: done.id }, { change: move, input: back, facts: moveFacts })).toEqual({ undone: done })
+    expect(await finder(done)({ undoes: done.id }, { change: move, input: back, facts: backFacts })).toEqual({ undone: done })
   })
 
   test.each([
@@ -33,7 +34,12 @@ describe('a request from the form that undoes another one', () => {
     ['the other one was never posted', { ...done, cardTs: undefined }, 'ip.move', back],
     ['the other one is gone', undefined, 'ip.move', back],
   ])('names none if %s', async (_, request, kind, wanted) => {
-    expect(await finder(request)({ undoes: done.id }, { change: { kind }, input: wanted, facts: moveFacts })).toEqual({})
+    expect(await finder(request)({ undoes: done.id }, { change: { ...move, kind }, input: wanted, facts: backFacts })).toEqual({})
+  })
+
+  test('names none if the address has moved on since', async () => {
+    const facts = { ...backFacts, from: { id: 'sv_3', name: 'web-3' } }
+    expect(await finder(done)({ undoes: done.id }, { change: move, input: back, facts })).toEqual({})
   })
 })
 
@@ -43,6 +49,10 @@ describe('a request from the form that undoes an evacuation', () => {
     { id: 'sv_2', name: 'web-2' },
   ]
   const evacuated = (...ids: string[]) => ({ from, to, items: ids.map((elasticIpId) => ({ elasticIpId, from, to })), leftOut: [] })
+  const backTo = (target: typeof from, ...ids: string[]) => ({
+    ...{ from: to, to: target, leftOut: [] },
+    items: ids.map((elasticIpId) => ({ elasticIpId, from: to, to: target })),
+  })
   const evacuation = evacuationChange(fakeApp({})) as unknown as Change
   const whole = requestFor({
     state: 'done',
@@ -56,7 +66,7 @@ describe('a request from the form that undoes an evacuation', () => {
   const undoing = (...ids: string[]) =>
     find(
       { undoes: whole.id },
-      { change: evacuation, input: { serverId: 'sv_2', targetId: 'sv_1', elasticIpIds: ids }, facts: evacuated(...ids) },
+      { change: evacuation, input: { serverId: 'sv_2', targetId: 'sv_1', elasticIpIds: ids }, facts: backTo(from, ...ids) },
     )
   const repeating = (targetId: string, ...ids: string[]) =>
     find({ repeats: whole.id }, { change: evacuation, input: { serverId: 'sv_1', targetId, elasticIpIds: ids }, facts: evacuated(...ids) })

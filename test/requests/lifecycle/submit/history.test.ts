@@ -30,7 +30,10 @@ async function before(...of: Parameters<typeof changesBefore>) {
 test('it is named what was changed: the server, or those of its addresses that the request was the last to change', async () => {
   const move = ended('move', hour)
 
-  expect(await changesBefore({ a: move, c: move })).toMatchObject([{ names: ['name of a', 'name of c'] }])
+  const three = { a: move, b: ended('other', 2 * hour), c: move }
+  expect(await changesBefore(three)).toMatchObject([{ names: ['name of a', 'name of c'] }])
+  // What changed all of them needs no names.
+  expect(await changesBefore({ a: move, c: move })).toMatchObject([{ names: [] }])
   // What changed the whole server is named once.
   expect(await changesBefore({ 'server:sv_1': move, a: move })).toMatchObject([{ names: ['web-1'] }])
 })
