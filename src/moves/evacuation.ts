@@ -84,9 +84,7 @@ function isHarmless({ code }: Finding): boolean {
 export function bgpLeft(bgp: string[] = [], server: string): Left | undefined {
   if (bgp.length === 0) return undefined
   const [brief, it, sessions] =
-    bgp.length === 1
-      ? ['1 BGP address not', 'it', 'its session']
-      : [`${bgp.length} BGP addresses not`, 'them', 'their sessions']
+    bgp.length === 1 ? ['1 BGP address not', 'it', 'its session'] : [`${bgp.length} BGP addresses not`, 'them', 'their sessions']
   return { brief, words: phrase`Not moved: ${someNames(bgp, 10)} (BGP). If ${server} announces ${[it]}, close ${[sessions]}.` }
 }
 
