@@ -324,9 +324,8 @@ function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name:
   return `${short(reason, mostOfNews).replace(/[.!?]+$/, '')}${facts === '' ? '' : ` (${facts})`}`
 }
 
-/** The most items above the buttons, so that a phone shows the buttons without scrolling. All of more stand below, and above some of them. */
+/** The most items above the buttons, so that a phone shows the buttons without scrolling. Those of more stand below. */
 const mostAbove = 5
-const someAbove = 2
 
 /** What people need before they press a button. */
 export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): KnownBlock[] {
@@ -334,7 +333,7 @@ export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): Kno
     ...wholeSection(status),
     ...approvalLines(view),
     ...contentBlocks(view),
-    ...itemBlocks(view.items, view.request, view.request.items || view.items.length <= mostAbove ? mostAbove : someAbove),
+    ...itemBlocks(view.items, view.request, mostAbove),
     ...checksToApprove(view),
   ]
 }
