@@ -63,8 +63,8 @@ test('/status names what the bot lacks until it is back, and no replica is taken
   away.times = 0
   slack.revoke(null)
   await expect.poll(() => statusOf(scene), { timeout: 70_000, interval: 1_000 }).toEqual(allWell)
-  // The output of a process is read with a short delay. There is one line for the end of each of the six.
-  await expect.poll(() => bots.log.filter((line) => line.includes('"A check passes again"'))).toHaveLength(6)
+  // The output of a process is read with a short delay. There is one line for the end of each of the seven.
+  await expect.poll(() => bots.log.filter((line) => line.includes('"A check passes again"'))).toHaveLength(7)
   const failed = bots.log.filter((line) => line.includes('"A check failed"')).map((line) => JSON.parse(line).problem)
   // That of the account API is another one while Redis is away, and then perhaps the first again.
   expect(new Set(failed.filter((problem) => /^The account API|^Slack/.test(problem))).size).toBe(2)
