@@ -53,7 +53,11 @@ test('an approved request that was signed with an unknown key waits, and the ope
   const without = await start(newKey)
   await records.redis.zadd(records.keys.due, 0, request?.id ?? '')
 
-  const notice = await untilCard(slack, /was signed with a key that a process on `[^`]+` doesn't have\. That process won't act on it\./, general)
+  const notice = await untilCard(
+    slack,
+    /was signed with a key that a process on `[^`]+` doesn't have\. That process won't act on it\./,
+    general,
+  )
   expect(notice.text).toContain(request?.id)
   expect(await records.find(request?.id ?? '')).toMatchObject({ state: 'approved' })
   expect(accountApi.journal.writes()).toEqual([])
