@@ -31,7 +31,7 @@ const marked = (mark: string, text: string) => new RegExp(`<!-- ${mark}: (.+) --
 /** Finds the blocks of shell commands on a page. A comment above a block says if it does not run, or until when. */
 export function commandBlocks(page: string, text = readFileSync(join(root, page), 'utf8')): CommandBlock[] {
   const forPage = marked('not run on this page', text)
-  const blocks = [...text.matchAll(/^( *)(<!--.*-->\n *)?```sh\n([\s\S]*?)^ *```\n\n?(.*)$/gm)]
+  const blocks = [...text.matchAll(/^( *)(<!--.*-->\n *)?```sh\n([\s\S]*?)^ *```\n(?=\n?(.*)$)/gm)]
   return blocks.map(({ index, 1: indent = '', 2: comment = '', 3: commands = '', 4: below = '' }) => {
     const above = text.slice(0, index)
     return {
