@@ -147,7 +147,7 @@ test('the set-up starts the Redis of docker-compose.yml, with a password and a p
   writeFileSync(join(programs, 'docker'), engine)
   chmodSync(join(programs, 'docker'), 0o755)
   onTestFinished(() => {
-    // Redis does not end in peace without its folder, which is removed.
+    // Redis does not end on SIGTERM once its folder is gone.
     if (existsSync(join(folder, 'redis.pid'))) process.kill(Number(readFileSync(join(folder, 'redis.pid'), 'utf8')), 'SIGKILL')
   })
 
