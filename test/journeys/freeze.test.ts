@@ -301,7 +301,7 @@ describe('an emergency approval', () => {
 })
 
 describe('a record of the freeze that cannot be trusted', () => {
-  test('holds everything until lifted, and the operators are told', async () => {
+  test('holds everything until lifted, and operators get a notice', async () => {
     const world = await start()
     const { redis, keys } = world.records
     await freeze(world)

@@ -374,7 +374,7 @@ test('the Messages tab of the app is no Home tab', async () => {
   expect([await deliver(home('messages')), homes, authorized]).toEqual([[undefined], [], []])
 })
 
-test('a payload whose listener fails before the acknowledgement is acknowledged all the same', async () => {
+test('a payload whose listener fails before the acknowledgement is still acknowledged', async () => {
   const { bolt, deliver, unhandled } = await setUp()
   bolt.processEvent = () => Promise.reject(new TypeError('of Bolt'))
 
