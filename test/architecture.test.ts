@@ -34,7 +34,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^bullmq$/, /^(requests\/(worker|watches)\.ts|redis\/)/],
   [/^ioredis$/, /^redis\//],
   [/^@slack\//, /^(app\.ts$|(slack|features|requests|messages|outbox|kit|start)\/)/],
-  [/^(pino|pino-pretty|prom-client)$/, /^ops\//],
+  [/^(pino|pino-pretty|@prometheus-io\/client)$/, /^ops\//],
   [/^@modelcontextprotocol\//, /^inbound\/mcp\.ts$/],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/text\.ts$/],

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { Registry } from 'prom-client'
+import type { Registry } from '@prometheus-io/client'
 import { whyNotListening } from '../domain/listening.ts'
 import { withinOr } from '../domain/within.ts'
 import { describeError, type Log, likenessOf, type RepeatedLines, scrub } from './log.ts'

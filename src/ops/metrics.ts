@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import packageFile from '../../package.json' with { type: 'json' }
 
 /** Each makes a metric from its name and the text that explains it. */
