@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { type Approval, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
+import { type Approval, childIdOf, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
@@ -155,7 +155,9 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   const resources = resourcesOf(request)
   const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
   const holders = await Promise.all(resources.map(store.holderOf))
-  if ([...changes.map(({ id }) => id), ...holders].some((id) => id !== undefined && id !== request.id)) throw new Refusal(takenOver)
+  // A child holds what it changes while its write is under way.
+  const own = new Set([undefined, request.id, ...resources.map((resource) => childIdOf(request.id, resource))])
+  if ([...changes.map(({ id }) => id), ...holders].some((id) => !own.has(id))) throw new Refusal(takenOver)
   const { untrackedMs = 0, endedAt: stoppedAt = 0 } = request
   const set = { untrackedMs: untrackedMs + (await store.now()) - stoppedAt }
   // Another request can have been made since the reads above.
