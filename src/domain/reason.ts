@@ -55,9 +55,9 @@ export function unmetTerms(terms: ReasonTerms[], reason: string | undefined): Re
 }
 
 const fewestWords = 3
-const fewestLetters = 10
+const fewestLetters = 8
 
-/** Whether a reason says something: three different words of ten letters together, in any script. `ok` and `asap asap asap` do not. */
+/** Whether a reason says something: three different words of eight letters together, in any script. `ok` and `asap asap asap` do not. */
 export function isSentence(reason: string): boolean {
   const segments = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(withoutInvisible(reason).toLowerCase())]
   const words = new Set(segments.flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : [])))

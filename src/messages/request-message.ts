@@ -410,10 +410,13 @@ function finishedBlocks(view: CardView): KnownBlock[] {
 
 /** `@Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  b7e23ec2  ·  Undoes request 80fbcd61` */
 function whoAndWhen({ request, ...related }: CardView): Mrkdwn {
-  const { state, endedAt, createdAt, stoppedBy } = request
+  const { state, endedAt, createdAt, stoppedBy, decision } = request
   const ended = dateTime(endedAt ?? createdAt)
   // What an emergency approval passed takes the place.
-  const took = (state === 'done' || state === 'failed') && emergencyReason(request) === undefined ? timeTakenWords(request) : undefined
+  const took =
+    (state === 'done' || state === 'failed') && !decision?.passed && emergenciesIn(request).length === 0
+      ? timeTakenWords(request)
+      : undefined
   const parts = [
     who(request),
     state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended,
