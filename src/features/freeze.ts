@@ -5,14 +5,16 @@ import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/p
 import { readStart, timeWords } from '../domain/times.ts'
 import type { Feature } from '../kit/change-feature.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/forms.ts'
-import { freezesOfPolicy, notFrozen, policyFreezeWords, startsNow, unfreezeButton, unfreezeForm } from '../messages/freezes.ts'
+import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm } from '../messages/freezes.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type FreezeRecord, freezeMessageId } from '../requests/freeze.ts'
 import { heldByFreeze, wakeHeld } from '../requests/send.ts'
+import { notice } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
-import type { Click, FormHandler, Submission, SubmissionAnswer } from '../slack/interactions.ts'
+import { openForm } from '../slack/forms.ts'
+import type { Click, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { readMetadata } from '../slack/payloads.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
@@ -43,7 +45,7 @@ function create(app: App): Feature {
         run: async ({ slashCommand: { origin, reason }, say }) => say(await unfreeze(app, origin, { reason: visibleReason(reason) })),
       },
     ],
-    clicks: { [unfreezeButton]: pressUnfreeze(app) },
+    clicks: { [unfreezeButton]: (click) => pressUnfreeze(app, click) },
     submissions: { [unfreezeButton]: (submission) => submitUnfreeze(app, submission) },
     repeated: [{ name: 'freezes', everyMs: 30_000, run: () => announce(app) }],
   }
@@ -80,7 +82,6 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
 /** `which`: the freeze that a button is about. */
 async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: number | 'untrusted' }) {
   await app.access.authorize(origin, { to: 'unfreeze' })
-  const starting = await heldByFreeze(app)
   const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)
   if (!lifted && which !== undefined)
     return mrkdwn`This freeze is over, or another one replaced it. Nothing was changed. ${code(`${origin.command} unfreeze`)} lifts what is on.`
@@ -89,25 +90,23 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   tell(app, lifted)
   await wakeHeld(app)
   const still = freezesOfPolicy(ofPolicy)
-  return mrkdwn`:sunny: *Unfrozen.* ${startsNow(starting.map((request) => app.catalog.titleOf(request)))}${still ? mrkdwn` ${still}` : ''}`
+  return mrkdwn`:sunny: *Unfrozen.* What is due starts now.${still ? mrkdwn` ${still}` : ''}`
 }
 
 /** *Unfreeze* says what it starts, before it does. */
-function pressUnfreeze(app: App): FormHandler<Click> {
-  return {
-    form: async ({ value, origin, responseUrl, onHome }) => {
-      const titles = (await heldByFreeze(app)).map((request) => app.catalog.titleOf(request))
-      return unfreezeForm({ origin, responseUrl: onHome ? undefined : responseUrl, extra: value }, titles)
-    },
-    allow: async ({ origin }) => void (await app.access.authorize(origin, { to: 'unfreeze' })),
-  }
+async function pressUnfreeze(app: App, { value, origin, responseUrl, onHome, triggerId }: Click): Promise<void> {
+  await app.access.authorize(origin, { to: 'unfreeze' })
+  const titles = (await heldByFreeze(app)).map((request) => app.catalog.titleOf(request))
+  await openForm(app, triggerId, unfreezeForm({ origin, responseUrl: onHome ? undefined : responseUrl, extra: value }, titles))
 }
 
-async function submitUnfreeze(app: App, { metadata, origin }: Submission): Promise<SubmissionAnswer> {
+async function submitUnfreeze(app: App, { metadata, origin, answer }: Submission): Promise<SubmissionAnswer> {
   const value = readMetadata(metadata)?.extra
   const which = value === 'untrusted' ? value : Number(value)
   if (which !== 'untrusted' && !Number.isSafeInteger(which)) throw new Refusal(outdatedButton)
-  return { is: 'accepted', words: await unfreeze(app, origin, { which }) }
+  const words = await unfreeze(app, origin, { which })
+  await answer.ephemeral(notice(words))
+  return { is: 'accepted', words }
 }
 
 /** Does not wait for Slack. If this process dies, a tick tells it. */

@@ -67,7 +67,7 @@ function liftButton(value: string): Button {
 const mostTitles = 5
 
 /** `titles`: of the approved changes that only the freeze holds, in the order in which they start. */
-export function startsNow(titles: Phrase[]): Mrkdwn {
+function startsNow(titles: Phrase[]): Mrkdwn {
   if (titles.length === 0) return mrkdwn`No approved change waits for it.`
   const named = joinMrkdwn(titles.slice(0, mostTitles).map(quotedTitle), ', ')
   const more = titles.length > mostTitles ? ` and ${titles.length - mostTitles} more` : ''

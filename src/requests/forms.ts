@@ -10,7 +10,7 @@ import { breakGlassForm, heldApprovalForm, rejectForm, tooLongReason, urgencyBlo
 import { alreadyChanged, counted, tooLate, unverifiedDescription } from '../messages/refusals.ts'
 import { belongsTo, cardButtons, passesWords, readButton, retryLabel, subjectWords } from '../messages/words.ts'
 import { onDistrusted } from '../outbox/operators.ts'
-import { reasonBlockId, reasonIn } from '../slack/blocks.ts'
+import { notice, reasonBlockId, reasonIn } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import { formMetadata, refuseForm } from '../slack/forms.ts'
 import { type Answer, type Click, type FormHandler, handlerOf, type Submission, type SubmissionAnswer } from '../slack/interactions.ts'
@@ -123,6 +123,7 @@ export async function submitApprove(app: App, submission: Submission): Promise<S
   const wrong = problem ?? (isSentence(reason) ? undefined : whole)
   if (isUrgent && wrong) return { is: 'refused', problems: { [reasonBlockId]: wrong }, again }
   const { missing, needed } = await approve(app, request, submission.origin, { emergency: isUrgent ? reason : undefined })
+  if (missing > 0) await submission.answer.ephemeral(notice(counted({ missing, needed })))
   if (missing > 0) return { is: 'accepted', words: counted({ missing, needed }) }
   return {
     is: 'accepted',

@@ -80,7 +80,7 @@ describe('a freeze', () => {
     expect(form).toMatch(new RegExp(`3 approved changes start now: ${titles.join(', ')}\\.`))
     expect(patchesOf(world)).toEqual([])
     await world.chiara.submit()
-    await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* 3 approved changes start now: /)
+    await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* What is due starts now\./)
     for (const { card } of moves) await untilReport(world.slack, card.ts, /Done/)
 
     expect(patchesOf(world).map(({ path }) => path)).toEqual(inOrder.map(({ elasticIp }) => `/elastic_ips/${elasticIp.id}`))
