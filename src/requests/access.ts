@@ -134,11 +134,8 @@ async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequ
     return { allowed: true, grant: { via: 'requester' } }
   if (to === 'withdraw' && state === 'waiting' && !isMachine(requested)) return ownerRuling(actor, 'withdraw')
   const rule = ruleOf(app, intent.request)
-  const rulingOn = (of: ActorUnderRule) => {
-    if (to === 'decide') return approverRuling(of)
-    if (to === 'emergency') return emergencyRuling(of)
-    return to === 'break-glass' ? breakGlassRuling(of) : involvedRuling(of, to)
-  }
+  const rulings = { decide: approverRuling, emergency: emergencyRuling, 'break-glass': breakGlassRuling }
+  const rulingOn = (of: ActorUnderRule) => (to === 'withdraw' || to === 'track' ? involvedRuling(of, to) : rulings[to](of))
   // Requesters need the groups only to approve alone.
   const needsGroups = origin.userId !== requesterId || to === 'break-glass'
   const groups = rule && needsGroups ? approverGroupsOf(rule) : []
