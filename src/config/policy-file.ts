@@ -96,12 +96,17 @@ function conflictsIn(policy: Policy): Problem[] {
   ]
 }
 
-function withoutApproval({ approve, breakGlass, alerts, machines = [], confirm }: PolicyRule): Problem[] {
+function withoutApproval({ approve, breakGlass, emergency, alerts, machines = [], confirm }: PolicyRule): Problem[] {
   if (approve) return []
   const byMachine = alerts ? alertsRequester : machines[0]
-  const wrong = [breakGlass && 'self_approval', byMachine !== undefined && 'request', confirm && 'confirm'].filter((key) => key !== false)
-  const words: Record<string, string | undefined> = { self_approval: 'break-glass', request: byMachine, confirm: 'true' }
-  return wrong.map((key) => ({ path: [key], message: `must not be ${words[key]} where approve is none: nobody approves` }))
+  const words = {
+    self_approval: breakGlass && 'break-glass',
+    emergency: emergency && 'approvers',
+    request: byMachine,
+    confirm: confirm && 'true',
+  }
+  const wrong = Object.entries(words).filter(([, word]) => word)
+  return wrong.map(([key, word]) => ({ path: [key], message: `must not be ${word} where approve is none: nobody approves` }))
 }
 
 function unknownMachine({ machines = [] }: PolicyRule, known: Machine[]): Problem | undefined {

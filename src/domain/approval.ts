@@ -26,7 +26,8 @@ const byPolicy = [
   /** `foreign-channel`: a private one, among whose members Slack does not list the person. `group-unknown`: Slack did not list its members. */
   z.object({ code: z.literal(['direct-message', 'not-in-channel', 'foreign-channel', 'group-unknown', 'own-request', 'rule-gone']) }),
   z.object({ code: z.literal('no-rule'), kind: z.string(), channels: z.array(z.string()) }),
-  z.object({ code: z.literal(['project-unknown']), rule: z.string() }),
+  /** `no-emergency`: the rule lets nobody pass windows and freezes. */
+  z.object({ code: z.literal(['project-unknown', 'no-emergency']), rule: z.string() }),
   /** `alerts-need-approval`: the rule needs none, but a request by a machine always does. `machine`: set if it is not alerts. */
   z.object({ code: z.literal(['not-named-by-rule', 'alerts-need-approval']), rule: z.string(), machine: z.string().optional() }),
   z.object({ code: z.literal('keys-need-people') }),
@@ -177,6 +178,12 @@ export function approverRuling({ person, place, requesterId, rule, membership }:
   if (refused) return refused
   if (person.userId === requesterId) return deny({ code: 'own-request' })
   return approverGroupRuling(person.userId, rule, membership)
+}
+
+/** Whether an approver may approve the request of others past windows and freezes. */
+export function emergencyRuling(actor: ActorUnderRule): Ruling {
+  const ruling = approverRuling(actor)
+  return ruling.allowed && actor.rule && !actor.rule.emergency ? deny({ code: 'no-emergency', rule: actor.rule.name }) : ruling
 }
 
 /** Whether the requester may approve the request alone in an emergency. The rule must allow it, and the requester must be an approver. */

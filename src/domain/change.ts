@@ -139,6 +139,8 @@ export type Observation =
   /** `corrects`: what the write left on the account was removed again. */
   | { is: 'failed'; cause: Finding; corrects?: boolean }
   | { is: 'not-started'; cause: Finding }
+  /** It was accepted, and the account shows what was before it. One such read may be behind, so a second one ends the request. */
+  | { is: 'reverted'; cause: Finding; seen?: Sighting }
   | { is: 'superseded'; cause: Finding }
 
 /** The phase of a request when it is observed, and the time since its write was sent. */

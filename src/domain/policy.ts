@@ -71,6 +71,8 @@ export interface Freeze {
   changes?: ChangeKind[] | undefined
   /** Undefined: every project, and changes that belong to no project. */
   projects?: Projects | undefined
+  /** Only emergency approvals that were given from then on pass it, in ms since 1970. Undefined: all do. */
+  passableFrom?: number | undefined
 }
 
 /** What a rule names in place of a kind of change, to say who may start and end a freeze. */
@@ -112,6 +114,8 @@ export interface PolicyRule {
   /** Undefined: changes need no approval. */
   approve: ApproveTerms | undefined
   breakGlass: boolean
+  /** Whether an approver may pass windows and freezes with an emergency approval of a request by others. */
+  emergency?: true | undefined
   /** Empty: a reason is optional. */
   reason: ReasonTerms[]
   /** Whether *Approve* always asks for a confirmation, even if there is nothing to check first. */
@@ -277,6 +281,7 @@ function withBoth(rule: PolicyRule, other: PolicyRule): PolicyRule {
     ...rule,
     approve: rule.approve && other.approve ? bothTerms(rule.approve, other.approve) : (rule.approve ?? other.approve),
     breakGlass: [rule, other].every(({ approve, breakGlass }) => !approve || breakGlass) && Boolean(rule.approve ?? other.approve),
+    emergency: [rule, other].every(({ approve, emergency }) => !approve || emergency) || undefined,
     reason: [...rule.reason, ...other.reason],
     confirm: rule.confirm || other.confirm,
     expiresMs: Math.min(rule.expiresMs, other.expiresMs),

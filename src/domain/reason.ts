@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js'
 import { type ReasonTerms, visibleReason } from './policy.ts'
+import { withoutInvisible } from './text.ts'
 
 // What rules require of a reason, and what they link in it. RE2 reads a text once, whatever the pattern is.
 
@@ -51,6 +52,16 @@ export function linkTo(template: string, match: string): string {
 export function unmetTerms(terms: ReasonTerms[], reason: string | undefined): ReasonTerms[] {
   const shown = visibleReason(reason)
   return shown === undefined ? terms : terms.filter(({ pattern }) => pattern !== undefined && !firstMatch(pattern, shown))
+}
+
+const fewestWords = 3
+const fewestLetters = 8
+
+/** Whether a reason says something: three different words of eight letters together, in any script. `ok` and `asap asap asap` do not. */
+export function isSentence(reason: string): boolean {
+  const segments = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(withoutInvisible(reason).toLowerCase())]
+  const words = new Set(segments.flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : [])))
+  return words.size >= fewestWords && [...words].join('').length >= fewestLetters
 }
 
 /** A part of a text, and the address that it leads to. */

@@ -87,12 +87,20 @@ export function isOpen(state: StoredState): boolean {
   return (openStates as readonly StoredState[]).includes(state)
 }
 
-export const Approval = Grant.extend({ by: z.string(), at: z.number(), signature: z.string().optional() })
-export type Approval = z.infer<typeof Approval>
-
 /** A window or a freeze that an emergency approval passed, and until when it would have held the request, in ms since 1970. */
 export const Passed = z.object({ by: z.enum(['window', 'freeze']), name: z.string(), until: z.number().optional() })
 export type Passed = z.infer<typeof Passed>
+
+export const Approval = Grant.extend({
+  by: z.string(),
+  at: z.number(),
+  /** Passes windows and freezes, for this reason. */
+  emergency: z.literal(true).optional(),
+  reason: z.string().optional(),
+  passed: z.array(Passed).optional(),
+  signature: z.string().optional(),
+})
+export type Approval = z.infer<typeof Approval>
 
 /** The person who decided, and the rule that allowed it. `by` is the last of several approvers, and undefined if no approval is needed. */
 export const Decision = Grant.extend({

@@ -1,6 +1,6 @@
 import { earliestStart, type Held, type Hours, holdsOf } from './hours.ts'
 import type { Freeze, Policy, PolicyRule } from './policy.ts'
-import type { Approval, Decision, Request, Waits } from './request.ts'
+import type { Approval, Request, Waits } from './request.ts'
 import { longestAheadMs } from './times.ts'
 
 /** How long after its time an approved request may start, whatever kept it waiting. After that it is missed. */
@@ -12,15 +12,19 @@ export const ownFreezeName = 'freeze by command'
 /** What decides when a request may start, besides what people signed: the windows of its rule, and the freezes that cover it. */
 export type Times = Hours & Held
 
-/** `freezes`: those of `/infra freeze`. A genuine emergency approval passes all of them. */
+/**
+ * `freezes`: those of `/infra freeze`. `emergencyAt`: when a genuine emergency approval was given last. It passes windows and freezes, but no freeze
+ * that began after it because data was lost: the approval may be from before the loss.
+ */
 export function timesFor(
   policy: Policy,
   rule: PolicyRule | undefined,
-  { kind, project, decision }: Held & { decision?: Pick<Decision, 'breakGlass'> | undefined },
+  { kind, project, emergencyAt }: Held & { emergencyAt?: number | undefined },
   freezes: Freeze[],
 ): Times {
-  if (decision?.breakGlass) return { windows: [], freezes: [], kind, project }
-  return { windows: rule?.windows ?? [], freezes: [...(policy.freezes ?? []), ...freezes], kind, project }
+  const all = [...(policy.freezes ?? []), ...freezes]
+  if (emergencyAt === undefined) return { windows: rule?.windows ?? [], freezes: all, kind, project }
+  return { windows: [], freezes: all.filter(({ passableFrom = 0 }) => emergencyAt < passableFrom), kind, project }
 }
 
 /** What people signed about when a request starts. Times are in ms since 1970. */

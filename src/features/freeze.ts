@@ -3,24 +3,26 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/policy.ts'
 import { readStart, timeWords } from '../domain/times.ts'
-import type { Feature, Setup } from '../kit/change-feature.ts'
+import type { Feature } from '../kit/change-feature.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/forms.ts'
-import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton } from '../messages/freezes.ts'
+import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm } from '../messages/freezes.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type FreezeRecord, freezeMessageId } from '../requests/freeze.ts'
-import { wakeHeld } from '../requests/send.ts'
+import { heldByFreeze, wakeHeld } from '../requests/send.ts'
 import { notice } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
-import type { Click } from '../slack/interactions.ts'
+import { openForm } from '../slack/forms.ts'
+import type { Click, Submission, SubmissionAnswer } from '../slack/interactions.ts'
+import { readMetadata } from '../slack/payloads.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
 export const freezeChanges = { create }
 
 const usage = '[until <time>] because <reason>'
 
-function create(app: App, setup: Setup): Feature {
+function create(app: App): Feature {
   return {
     commands: [
       {
@@ -43,7 +45,8 @@ function create(app: App, setup: Setup): Feature {
         run: async ({ slashCommand: { origin, reason }, say }) => say(await unfreeze(app, origin, { reason: visibleReason(reason) })),
       },
     ],
-    clicks: { [unfreezeButton]: (click) => press(app, setup, click) },
+    clicks: { [unfreezeButton]: (click) => pressUnfreeze(app, click) },
+    submissions: { [unfreezeButton]: (submission) => submitUnfreeze(app, submission) },
     repeated: [{ name: 'freezes', everyMs: 30_000, run: () => announce(app) }],
   }
 }
@@ -90,11 +93,20 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   return mrkdwn`:sunny: *Unfrozen.* What is due starts now.${still ? mrkdwn` ${still}` : ''}`
 }
 
-async function press(app: App, setup: Setup, { value, origin, answer, onHome }: Click): Promise<void> {
+/** *Unfreeze* says what it starts, before it does. */
+async function pressUnfreeze(app: App, { value, origin, responseUrl, onHome, triggerId }: Click): Promise<void> {
+  await app.access.authorize(origin, { to: 'unfreeze' })
+  const titles = (await heldByFreeze(app)).map((request) => app.catalog.titleOf(request))
+  await openForm(app, triggerId, unfreezeForm({ origin, responseUrl: onHome ? undefined : responseUrl, extra: value }, titles))
+}
+
+async function submitUnfreeze(app: App, { metadata, origin, answer }: Submission): Promise<SubmissionAnswer> {
+  const value = readMetadata(metadata)?.extra
   const which = value === 'untrusted' ? value : Number(value)
   if (which !== 'untrusted' && !Number.isSafeInteger(which)) throw new Refusal(outdatedButton)
-  await answer.ephemeral(notice(await unfreeze(app, origin, { which })))
-  if (onHome) await setup.showHome(origin)
+  const words = await unfreeze(app, origin, { which })
+  await answer.ephemeral(notice(words))
+  return { is: 'accepted', words }
 }
 
 /** Does not wait for Slack. If this process dies, a tick tells it. */

@@ -98,12 +98,16 @@ function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Ans
     : { answer: 'no', why: mrkdwn`${whoApproves(rule.approve)} can` }
 }
 
-function termsOf({ approve, expiresMs, breakGlass }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
+function termsOf({ approve, expiresMs, breakGlass, emergency }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
   if (!approve) return undefined
   const needed = approvalsNeeded(approve)
   const alone = mayApprove ? 'press Approve on your own request' : 'approvers can approve their own requests'
-  const emergency = breakGlass ? `. In an emergency, ${alone}` : ''
-  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${emergency}`
+  const urgent = [
+    ...(breakGlass ? [alone] : []),
+    ...(emergency ? [`${mayApprove ? 'your approval of requests of others' : 'an approval'} can pass windows and freezes`] : []),
+  ]
+  const inEmergency = urgent.length === 0 ? '' : `. In an emergency, ${urgent.join(', and ')}`
+  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${inEmergency}`
 }
 
 function freezeWords({ name, from, to, changes, projects }: Freeze, now: number): Mrkdwn {

@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
+import type { Request, Waits } from '../domain/request.ts'
 import { type Phrase, phraseText, utcTime, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
@@ -19,7 +19,7 @@ import {
 } from '../slack/blocks.ts'
 import { longestButtonValue } from '../slack/fit.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
-import { checkboxes } from '../slack/pickers.ts'
+import { checkboxes, radioButtons } from '../slack/pickers.ts'
 import {
   boldPhrase,
   channelMention,
@@ -36,7 +36,7 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { breakGlassCallbackId, rejectCallbackId, relatedWords, scheduleWords, stateWords } from './words.ts'
+import { approveCallbackId, breakGlassCallbackId, heldWords, rejectCallbackId, relatedWords, scheduleWords, stateWords } from './words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -50,6 +50,52 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
       ...problemBlocks(problem),
       ...wholeSection(boldPhrase(title)),
       reasonInput(entered, 'Everyone in the channel can read it in the thread.', { optional: false, multiline: true }),
+    ],
+  })
+}
+
+export const urgencyBlockId = 'urgency'
+export const urgent = 'urgent'
+
+/** `held`: what would hold the request. `passes`: what an emergency approval passes, if the rule allows one. `isUrgent`: that is chosen. */
+interface HeldApproval {
+  held: Waits | undefined
+  passes: Mrkdwn | undefined
+  isUrgent: boolean
+}
+
+export function heldApprovalForm(
+  { held, passes, isUrgent }: HeldApproval,
+  metadata: Metadata,
+  title: Phrase,
+  problem?: Mrkdwn,
+  entered?: string,
+): ModalView {
+  const wait = option({ text: 'Approve, and let it wait', value: 'wait' })
+  const now = option({ text: 'Emergency approval: it does not wait', value: urgent })
+  const words = held ? heldWords(held) : mrkdwn`Nothing holds it now.`
+  return modal({
+    callbackId: approveCallbackId,
+    title: held ? 'Approve: it will wait' : 'Approve',
+    submit: 'Approve',
+    metadata: writeMetadata(metadata),
+    blocks: [
+      ...problemBlocks(problem),
+      ...wholeSection(
+        mrkdwn`${boldPhrase(title)}\n:hourglass_flowing_sand: ${words}${passes ? mrkdwn`\n*Emergency approval:* ${passes}` : ''}`,
+      ),
+      ...(passes
+        ? [
+            input({
+              blockId: urgencyBlockId,
+              label: 'Approval',
+              element: radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait),
+            }),
+            reasonInput(entered, "For an emergency approval: a sentence that says why this can't wait. The channel reads it.", {
+              multiline: true,
+            }),
+          ]
+        : []),
     ],
   })
 }

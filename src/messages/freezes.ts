@@ -1,8 +1,10 @@
-import type { Button, KnownBlock } from '@slack/web-api'
+import type { Button, KnownBlock, ModalView } from '@slack/web-api'
 import type { Freeze } from '../domain/policy.ts'
+import type { Phrase } from '../domain/text.ts'
 import { type FreezeNow, type FreezeProblem, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
-import { actions, button, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
-import { dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { actions, button, message, modal, reasonBlocks, wholeSection } from '../slack/blocks.ts'
+import { type Metadata, writeMetadata } from '../slack/payloads.ts'
+import { dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
@@ -59,12 +61,26 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButto
 
 /** `value`: the number of the freeze, or `untrusted`. */
 function liftButton(value: string): Button {
-  const text = mrkdwn`What is due starts now, in the order of the approvals.`
-  return button({
-    text: 'Unfreeze',
-    actionId: unfreezeButton,
-    value,
-    confirm: { title: 'Lift the freeze?', text, confirm: 'Unfreeze', deny: 'Cancel' },
+  return button({ text: 'Unfreeze', actionId: unfreezeButton, value })
+}
+
+const mostTitles = 5
+
+/** `titles`: of the approved changes that only the freeze holds, in the order in which they start. */
+function startsNow(titles: Phrase[]): Mrkdwn {
+  if (titles.length === 0) return mrkdwn`No approved change waits for it.`
+  const named = joinMrkdwn(titles.slice(0, mostTitles).map(quotedTitle), ', ')
+  const more = titles.length > mostTitles ? ` and ${titles.length - mostTitles} more` : ''
+  return mrkdwn`${titles.length === 1 ? '1 approved change starts' : `${titles.length} approved changes start`} now: ${named}${more}.`
+}
+
+export function unfreezeForm(metadata: Metadata, titles: Phrase[]): ModalView {
+  return modal({
+    callbackId: unfreezeButton,
+    title: 'Lift the freeze?',
+    submit: 'Unfreeze',
+    metadata: writeMetadata(metadata),
+    blocks: wholeSection(startsNow(titles)),
   })
 }
 

@@ -6,6 +6,7 @@ import type { KeyEnd } from '../requests/key-ends.ts'
 import type { WatchingProblem } from '../requests/watching.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, profileLink } from '../slack/text.ts'
 import { untrustedWords } from './freezes.ts'
+import { emergenciesIn } from './words.ts'
 
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}): ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows.`
@@ -15,8 +16,17 @@ export function outdated({ id, state }: Request, error: string): Mrkdwn {
   return mrkdwn`:warning: Slack refused to update the message of request ${id} (${state}): ${error}. The message shows an older state, with its buttons. Its thread says so.`
 }
 
-export function unannounced({ id, origin }: Request, error: string, command: string, profile: string | undefined): Mrkdwn {
-  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${profileLink(origin.userId, profile, 'The requester')} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
+export function unannounced(
+  { id, origin, decision, approvals }: Request,
+  error: string,
+  command: string,
+  profileOf: (userId: string) => string | undefined,
+): Mrkdwn {
+  const urgent = emergenciesIn({ approvals }).map(({ by }) => profileLink(by, profileOf(by), 'An approver'))
+  const what = decision?.breakGlass
+    ? mrkdwn`${profileLink(origin.userId, profileOf(origin.userId), 'The requester')} approved their own request ${id} alone`
+    : mrkdwn`${joinMrkdwn(urgent, ' and ')} approved request ${id} past windows and freezes`
+  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${what}, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
 }
 
 export function lostRecord(id: string, command: string): Mrkdwn {

@@ -256,6 +256,8 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`No policy rule allows ${labelOf(denial.kind)} here. ${whereElse(denial.channels)}`
     case 'project-unknown':
       return mrkdwn`Not requested: couldn't read the project for the ${ruleWords(denial.rule)}. Try again in a minute.`
+    case 'no-emergency':
+      return mrkdwn`Not approved: the ${ruleWords(denial.rule)} allows no emergency approval. Approve it without, or ask Lockkeeper's operators.`
     case 'not-named-by-rule':
       return mrkdwn`Not requested: the ${ruleWords(denial.rule)} doesn't name ${machineWords(denial.machine)}. Lockkeeper's operators can add it.`
     case 'alerts-need-approval':

@@ -22,7 +22,18 @@ import {
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
 import { isDistrusted } from './refusals.ts'
 import { type CardView, outcomeOf } from './request-message.ts'
-import { approvedBy, endMarks, mayHaveEndedBefore, pastWords, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
+import {
+  approvedBy,
+  emergenciesIn,
+  emergencyReason,
+  endMarks,
+  mayHaveEndedBefore,
+  pastWords,
+  shortId,
+  timeTaken,
+  timeTakenWords,
+  whoIsIn,
+} from './words.ts'
 
 export interface ReportView extends CardView {
   /** Shows the person who acted, by name. A mention would ring their phone for what they did themselves. */
@@ -88,10 +99,15 @@ function approversCall({ request, description, rule, now }: ReportView, isEscala
 
 /** In every later state, too. People choose their names, so the name is linked to the profile. */
 function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
-  const { decision, origin } = request
-  if (!decision?.breakGlass) return undefined
-  const called = rule && peopleToCall(firstToCall(rule), [origin.userId])
-  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${showActor(origin.userId)} approved their own request${pastWords(decision.passed)}: ${quotedTitle(description.title)}. Check it now.`
+  const { decision, origin, missing = 0, state } = request
+  const urgent = emergenciesIn(request)
+  if (!decision?.breakGlass && urgent.length === 0) return undefined
+  const called = rule && peopleToCall(firstToCall(rule), actorsIn(request, 'break-glass'))
+  const what = decision?.breakGlass
+    ? [mrkdwn`${showActor(origin.userId)} approved their own request${pastWords(decision.passed)}`]
+    : urgent.map(({ by, passed }) => mrkdwn`${showActor(by)} approved${pastWords(passed)}`)
+  const more = state === 'waiting' ? `${missing === 1 ? 'One' : missing} more needed.` : 'Check it now.'
+  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${joinMrkdwn(what, ', ')}: ${quotedTitle(description.title)}. ${more}`
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
@@ -144,9 +160,9 @@ function timedItems({ request, items }: ReportView): ItemView[] {
   return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
 }
 
-function reasonOf({ state, decision }: Request, name: ReportName): string | undefined {
-  if (name === 'break-glass') return decision?.reason ?? 'none given'
-  return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
+function reasonOf(request: Request, name: ReportName): string | undefined {
+  if (name === 'break-glass') return emergencyReason(request)
+  return name === 'ended' && request.state === 'rejected' ? request.decision?.reason : undefined
 }
 
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
@@ -199,7 +215,7 @@ function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: R
 }
 
 export function actorsIn(request: Request, name: ReportName): string[] {
-  if (name === 'break-glass') return [request.origin.userId]
+  if (name === 'break-glass') return request.decision?.breakGlass ? [request.origin.userId] : emergenciesIn(request).map(({ by }) => by)
   if (name === 'approved') return approvedBy(request)
   if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
   if (name !== 'ended') return []

@@ -38,6 +38,8 @@ import {
   buttonValue,
   type CardButton,
   cardButtons,
+  emergenciesIn,
+  emergencyReason,
   endMarks,
   heldBriefly,
   heldWords,
@@ -206,7 +208,10 @@ function approvalLines({ request, rule }: CardView): KnownBlock[] {
   const { approvals, missing, needsApproval, state } = request
   const needed = rule?.approve ? approvalsNeeded(rule.approve) : 1
   if (state !== 'waiting' || !needsApproval || (needed === 1 && approvals.length === 0)) return []
-  const by = approvals.map(({ by: userId, at }) => mrkdwn`${mention(userId)}, ${dateTime(at)}`)
+  const by = approvals.map(
+    ({ by: userId, at, emergency, passed }) =>
+      mrkdwn`${mention(userId)}, ${dateTime(at)}${emergency ? mrkdwn` (:rotating_light: emergency${pastWords(passed)})` : ''}`,
+  )
   const count = `${missing === undefined ? approvals.length : needed - missing} of ${needed} approvals`
   return wholeSection(mrkdwn`:ballot_box_with_check: *${count}*${by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : ''}`)
 }
@@ -352,7 +357,7 @@ function contentBlocks(view: CardView): KnownBlock[] {
   return [
     ...relatedWords(view).flatMap((words) => wholeSection(mrkdwn`${words}.`)),
     ...(isNews(view) && isInNews(request) ? [] : reasonBlocks('Reason', request.reason, view.rule?.reason)),
-    ...reasonBlocks('Emergency reason', request.decision?.breakGlass ? request.decision.reason : undefined, view.rule?.reason),
+    ...reasonBlocks('Emergency reason', emergencyReason(request), view.rule?.reason),
     ...factBlocks(description.facts),
   ]
 }
@@ -390,6 +395,7 @@ function who(request: Request): Mrkdwn {
   else if (decidedAt !== undefined && !needsApproval) parts.push(mrkdwn`no approval needed`)
   else if (decidedAt !== undefined)
     parts.push(decision?.by ? mrkdwn`approved by ${whoIsIn(toGroup(approvedBy(request)))}` : mrkdwn`approver not verified`)
+  for (const { by, passed } of emergenciesIn(request)) parts.push(mrkdwn`:rotating_light: emergency by ${mention(by)}${pastWords(passed)}`)
   if (state === 'withdrawn' && !isOwn && withdrawnBy !== undefined) parts.push(mrkdwn`withdrawn by ${mention(withdrawnBy)}`)
   return joinMrkdwn(parts, ', ')
 }
@@ -407,7 +413,10 @@ function whoAndWhen({ request, ...related }: CardView): Mrkdwn {
   const { state, endedAt, createdAt, stoppedBy, decision } = request
   const ended = dateTime(endedAt ?? createdAt)
   // What an emergency approval passed takes the place.
-  const took = (state === 'done' || state === 'failed') && !decision?.passed ? timeTakenWords(request) : undefined
+  const took =
+    (state === 'done' || state === 'failed') && !decision?.passed && emergenciesIn(request).length === 0
+      ? timeTakenWords(request)
+      : undefined
   const parts = [
     who(request),
     state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended,

@@ -139,6 +139,18 @@ export function approvedBy({ approvals, decision }: Pick<Request, 'approvals' | 
   return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
 }
 
+/** The approvals that pass windows and freezes. */
+export function emergenciesIn({ approvals }: Pick<Request, 'approvals'>): Request['approvals'] {
+  return approvals.filter(({ emergency }) => emergency)
+}
+
+/** The reason of an emergency approval, or those of several. Undefined if there is none. */
+export function emergencyReason({ approvals, decision }: Pick<Request, 'approvals' | 'decision'>): string | undefined {
+  if (decision?.breakGlass) return decision.reason ?? 'none given'
+  const reasons = emergenciesIn({ approvals }).map(({ reason = 'none given' }) => reason)
+  return reasons.length === 0 ? undefined : reasons.join(' / ')
+}
+
 export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
   return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))
 }
@@ -173,6 +185,7 @@ export const retryLabel = 'Retry the rest'
 export const refreshHome = 'refresh-home'
 export const moreOnHome = 'more-on-home'
 
+export const approveCallbackId = 'request-approve'
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'
 

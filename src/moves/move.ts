@@ -70,7 +70,7 @@ export const moveFindings = findings({
   'elastic-ip-gone': finding('{address} no longer exists on the account.', { next: '' }),
   'status-error': finding('The account API shows {address} with status error.', { next: supportNeeded }),
   'being-released': finding('{address} is being released from the account.', { next: '' }),
-  'back-on-old-server': finding('The move was accepted, but {address} is on {server} again.'),
+  'back-on-old-server': finding('The account accepted the move, but left {address} on {server}. Nothing moved.'),
   'still-on-old-server': finding('{address} is still on {server}. Nothing was changed.'),
   'moved-by-others': finding(
     { address, server, isMoving: z.boolean() },
@@ -277,8 +277,9 @@ export function observeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment
   }
   if (isMoving) return { is: 'underway', seen: sighting }
   if (on?.id === move.to.id) return { is: 'done' }
-  if (moment.isUnsettled) return { is: 'unclear', seen: sighting }
+  const isAccepted = moment.phase === 'accepted'
+  if (isAccepted ? moment.early : moment.isUnsettled) return { is: 'unclear', seen: sighting }
   const server = move.from?.name ?? name ?? 'the server it was on'
-  if (moment.phase === 'accepted') return failed({ code: 'back-on-old-server', address, server })
+  if (isAccepted) return { is: 'reverted', cause: { code: 'back-on-old-server', address, server } satisfies MoveFinding, seen: sighting }
   return { is: 'not-started', cause: { code: 'still-on-old-server', address, server } satisfies MoveFinding }
 }

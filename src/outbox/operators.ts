@@ -34,13 +34,13 @@ export function onShownError(app: App, error: unknown): void {
 
 /** An emergency approval counts, too, if only the requester, who gave it, would know of it. `error`: Slack's code. */
 export function onUndeliverable(app: App, request: Request, error: string, report?: 'outdated' | 'break-glass'): Promise<void> {
-  const { id, origin } = request
+  const { id } = request
   const { config, slack } = app
   const words =
     report === 'outdated'
       ? outdated(request, error)
       : report === 'break-glass'
-        ? unannounced(request, error, config.slack.command, slack.identity.profileOf(origin.userId))
+        ? unannounced(request, error, config.slack.command, slack.identity.profileOf)
         : undeliverable(request, error, config.slack.command)
   return notifyOperators(app, 'report-undeliverable', words, { requestId: id, about: report === undefined ? id : `${report}:${id}` })
 }

@@ -69,6 +69,8 @@ export function createKeys(prefix: string) {
     unanswered: `${tag}:unanswered`,
     /** `found`: what the last check of the account API for `/status` found. `turn`: exists while no other check is due. */
     accountCheck: { found: `${tag}:account-check`, turn: `${tag}:account-check:turn` },
+    /** Since when the account shows what was before a change that it accepted, in ms since 1970. */
+    reverted: (id: string) => `${tag}:reverted:${id}`,
     lastTick: `${tag}:last-tick`,
     /** The settings with which Redis could lose requests, as the operators were notified of them. */
     redisFaults: `${tag}:redis-faults`,

@@ -4,6 +4,7 @@ import {
   approverRuling,
   breakGlassRuling,
   type Denial,
+  emergencyRuling,
   freezerRuling,
   type Grant,
   involvedRuling,
@@ -72,7 +73,7 @@ type Pressed = Record<'actionId' | 'value', string>
 
 /** `button`: the id of the button that was pressed, for the audit. One right covers several buttons. */
 interface IntentOnRequest {
-  to: 'decide' | 'break-glass' | 'issue' | 'withdraw' | 'track'
+  to: 'decide' | 'emergency' | 'break-glass' | 'issue' | 'withdraw' | 'track'
   request: Request
   button?: CardButtonId
 }
@@ -133,8 +134,8 @@ async function judgeOnRequest(app: Judging, origin: Origin, intent: IntentOnRequ
     return { allowed: true, grant: { via: 'requester' } }
   if (to === 'withdraw' && state === 'waiting' && !isMachine(requested)) return ownerRuling(actor, 'withdraw')
   const rule = ruleOf(app, intent.request)
-  const rulingOn = (of: ActorUnderRule) =>
-    to === 'decide' ? approverRuling(of) : to === 'break-glass' ? breakGlassRuling(of) : involvedRuling(of, to)
+  const rulings = { decide: approverRuling, emergency: emergencyRuling, 'break-glass': breakGlassRuling }
+  const rulingOn = (of: ActorUnderRule) => (to === 'withdraw' || to === 'track' ? involvedRuling(of, to) : rulings[to](of))
   // Requesters need the groups only to approve alone.
   const needsGroups = origin.userId !== requesterId || to === 'break-glass'
   const groups = rule && needsGroups ? approverGroupsOf(rule) : []

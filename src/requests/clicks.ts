@@ -4,7 +4,7 @@ import type { Origin } from '../domain/approval.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { counted } from '../messages/refusals.ts'
-import { breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/words.ts'
+import { approveCallbackId, breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/words.ts'
 import { renderDetails } from '../outbox/render.ts'
 import { notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
@@ -18,6 +18,7 @@ import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId
 import { mrkdwn } from '../slack/text.ts'
 import { approve, mayDecide, startNow, stopTracking, trackAgain, withdraw } from './decide.ts'
 import {
+  approveForm,
   type ChangeForms,
   emergencyForm,
   fillAgain,
@@ -26,6 +27,7 @@ import {
   formAgain,
   openReject,
   requestOfClick,
+  submitApprove,
   submitBreakGlass,
   submitReject,
 } from './forms.ts'
@@ -112,6 +114,7 @@ export function requestHandlers(
     },
     submissions: {
       [rejectCallbackId]: (submission) => submitReject(app, submission),
+      [approveCallbackId]: (submission) => submitApprove(app, submission),
       [breakGlassCallbackId]: (submission) => submitBreakGlass(app, submission),
     },
   }
@@ -134,6 +137,8 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
           const form = await emergencyForm(app, request)
           return await openForm(app, triggerId, form({ origin, extra: value }, app.catalog.titleOf(request)))
         }
+        const form = await approveForm(app, request, origin)
+        if (form) return await openForm(app, triggerId, form({ origin, extra: value }, app.catalog.titleOf(request)))
         const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
         if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
         return

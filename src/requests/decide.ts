@@ -1,16 +1,16 @@
 import type { App } from '../app.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { type Approval, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
+import { type Approval, childIdOf, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
-import { cardButtons, heldBriefly } from '../messages/words.ts'
+import { type CardButtonId, cardButtons, heldBriefly } from '../messages/words.ts'
 import { show } from '../outbox/outbox.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { isEndAllowed } from './authority.ts'
-import { passedBy, timesOf } from './freeze.ts'
+import { holdsIfApproved, timesOf } from './freeze.ts'
 import type { StepName } from './steps.ts'
 import { firstReminderAt, type StepData, type StepResult } from './store.ts'
 
@@ -20,21 +20,29 @@ type OnTaken = () => void
 /** Other people can decide at the same moment. Each time another step was first, the approval is counted again. */
 const mostTries = 20
 
-/**
- * Checks the rights before the state, so that only people who may decide learn it. Earlier approvals count only while they may, too. `onSend`: is
- * called before Redis may store the approval.
- */
+interface ApproveOptions {
+  /** Why windows and freezes must not hold it. It is signed, and told to the channel. */
+  emergency?: string | undefined
+  /** Is called before Redis may store the approval. */
+  onSend?: () => void
+  onTaken?: OnTaken
+}
+
+/** Checks the rights before the state, so that only people who may decide learn it. Earlier approvals count only while they may, too. */
 export async function approve(
   app: App,
   read: Request,
   origin: Origin,
-  { onSend, onTaken }: { onSend?: () => void; onTaken?: OnTaken } = {},
+  { emergency, onSend, onTaken }: ApproveOptions = {},
 ): Promise<{ missing: number; needed: number }> {
   const { signatures, access, store } = app
   refuseRequesterOfDecided(read, origin)
-  const grant = await access.authorize(origin, { to: 'decide', request: read, button: cardButtons.approve })
+  const to = emergency === undefined ? 'decide' : 'emergency'
+  const grant = await access.authorize(origin, { to, request: read, button: cardButtons.approve })
   requireAllowedEnd(app, read)
   const by = origin.userId
+  const urgent = emergency === undefined ? {} : { reason: emergency, passed: (await holdsIfApproved(app, read)).passed }
+  const reports = emergency === undefined ? [] : (['break-glass'] as const)
   // What is frozen now prolongs the time to have a secret issued.
   if (app.catalog.open(read).change.handover) await app.freezes.read()
   let request = read
@@ -45,14 +53,15 @@ export async function approve(
     // Drops approvals that somebody who can write to Redis has added.
     const earlier = request.approvals.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
     if (earlier.some((each) => each.by === by)) throw new Refusal(approvedByYou((await access.tally(request, peopleOf(earlier))).missing))
-    const approval = signatures.signApproval(request, { by, ...grant, at: await store.now() })
+    const unsigned = { by, ...grant, ...urgent, emergency: emergency === undefined ? undefined : (true as const), at: await store.now() }
+    const approval = signatures.signApproval(request, unsigned)
     const approvals = [...earlier, approval]
     const { enough, missing, needed, allOf, counted } = await access.tally(request, peopleOf(approvals))
     const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf, counted })
-    const { set, ...last } = approvalData(app, app.catalog.open(request).change, request, signed)
+    const { set, ...last } = approvalData(app, app.catalog.open(request).change, { ...request, approvals }, signed)
     const data: StepData = enough
-      ? { ...last, set: { ...set, approvals } }
-      : { set: { approvals, missing }, audit: { by, ...grant, missing, needed } }
+      ? { ...last, set: { ...set, approvals }, audit: { ...last.audit, ...urgent }, reports: [...(last.reports ?? []), ...reports] }
+      : { set: { approvals, missing }, audit: { by, ...grant, ...urgent, missing, needed }, reports }
     onSend?.()
     const { outcome } = await store.take(request, enough ? 'approve' : 'count-approval', data)
     const changed = await newerRecord(app, request, by, outcome)
@@ -85,9 +94,15 @@ export function approvalData(app: App, { handover }: Change, request: Request, d
 }
 
 /** Checked before the form that asks for the reason. The audit names the button: an emergency approval begins with *Approve*. */
-export async function mayDecide(app: App, request: Request, origin: Origin, to: 'decide' | 'break-glass'): Promise<void> {
+export async function mayDecide(
+  app: App,
+  request: Request,
+  origin: Origin,
+  to: 'decide' | 'break-glass',
+  button: CardButtonId = to === 'decide' ? cardButtons.reject : cardButtons.approve,
+): Promise<void> {
   refuseRequesterOfDecided(request, origin)
-  await app.access.authorize(origin, { to, request, button: to === 'decide' ? cardButtons.reject : cardButtons.approve })
+  await app.access.authorize(origin, { to, request, button })
   refuseUnlessWaiting(request, origin.userId)
 }
 
@@ -96,7 +111,7 @@ export async function breakGlass(app: App, request: Request, origin: Origin, rea
   const grant = await app.access.authorize(origin, { to: 'break-glass', request })
   requireAllowedEnd(app, request)
   refuseUnlessWaiting(request, origin.userId)
-  const passed = await passedBy(app, request)
+  const { passed } = await holdsIfApproved(app, request)
   const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, passed, at: await app.store.now() }
   const decision = app.signatures.signBreakGlass(request, unsigned)
   const data = approvalData(app, app.catalog.open(request).change, request, decision)
@@ -155,7 +170,9 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   const resources = resourcesOf(request)
   const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
   const holders = await Promise.all(resources.map(store.holderOf))
-  if ([...changes.map(({ id }) => id), ...holders].some((id) => id !== undefined && id !== request.id)) throw new Refusal(takenOver)
+  // A child holds what it changes while its write is under way.
+  const own = new Set([undefined, request.id, ...resources.map((resource) => childIdOf(request.id, resource))])
+  if ([...changes.map(({ id }) => id), ...holders].some((id) => !own.has(id))) throw new Refusal(takenOver)
   const { untrackedMs = 0, endedAt: stoppedAt = 0 } = request
   const set = { untrackedMs: untrackedMs + (await store.now()) - stoppedAt }
   // Another request can have been made since the reads above.

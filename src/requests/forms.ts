@@ -3,20 +3,21 @@ import type { App } from '../app.ts'
 import { type ButtonDenial, isMachine, type Origin } from '../domain/approval.ts'
 import { noteRequest } from '../domain/lane.ts'
 import { type ChangeKind, longestReason, visibleReason } from '../domain/policy.ts'
+import { isSentence } from '../domain/reason.ts'
 import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
 import { utcTime } from '../domain/text.ts'
-import { breakGlassForm, rejectForm, tooLongReason } from '../messages/forms.ts'
-import { alreadyChanged, tooLate, unverifiedDescription } from '../messages/refusals.ts'
-import { belongsTo, passesWords, readButton, retryLabel, subjectWords } from '../messages/words.ts'
+import { breakGlassForm, heldApprovalForm, rejectForm, tooLongReason, urgencyBlockId, urgent } from '../messages/forms.ts'
+import { alreadyChanged, counted, tooLate, unverifiedDescription } from '../messages/refusals.ts'
+import { belongsTo, cardButtons, passesWords, readButton, retryLabel, subjectWords } from '../messages/words.ts'
 import { onDistrusted } from '../outbox/operators.ts'
-import { reasonBlockId, reasonIn } from '../slack/blocks.ts'
+import { notice, reasonBlockId, reasonIn } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import { formMetadata, refuseForm } from '../slack/forms.ts'
 import { type Answer, type Click, type FormHandler, handlerOf, type Submission, type SubmissionAnswer } from '../slack/interactions.ts'
 import { type Metadata, readMetadata } from '../slack/payloads.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import { breakGlass, mayDecide, reject } from './decide.ts'
-import { passedBy } from './freeze.ts'
+import { approve, breakGlass, mayDecide, reject } from './decide.ts'
+import { holdsIfApproved } from './freeze.ts'
 import { changedSince, doneInput } from './history.ts'
 
 /** What a form is filled with. */
@@ -97,6 +98,39 @@ export async function submitReject(app: App, submission: Submission): Promise<Su
   return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
 }
 
+/** The form in which an approver learns, before they approve, what would hold the request. Undefined where nothing would. */
+export async function approveForm(app: App, request: Request, origin: Origin): Promise<typeof rejectForm | undefined> {
+  // What is refused is refused without a form.
+  if (request.state !== 'waiting' || request.approvals.some(({ by }) => by === origin.userId)) return undefined
+  const { held } = await holdsIfApproved(app, request)
+  if (!held) return undefined
+  await mayDecide(app, request, origin, 'decide', cardButtons.approve)
+  return heldForm(app, request)
+}
+
+/** `isUrgent`: an emergency approval is chosen. */
+async function heldForm(app: App, request: Request, isUrgent = false): Promise<typeof rejectForm> {
+  const { held, passed } = await holdsIfApproved(app, request)
+  const canPass = app.access.ruleOf(request)?.emergency && passed.length > 0
+  const passes = canPass ? passesWords(passed, app.freezes.lastRead()?.record?.by) : undefined
+  return (...shown) => heldApprovalForm({ held, passes, isUrgent }, ...shown)
+}
+
+export async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
+  const isUrgent = submission.chosen[urgencyBlockId]?.value === urgent
+  const whole = mrkdwn`Say in a sentence why this can't wait. The channel reads it.`
+  const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), whole)
+  const wrong = problem ?? (isSentence(reason) ? undefined : whole)
+  if (isUrgent && wrong) return { is: 'refused', problems: { [reasonBlockId]: wrong }, again }
+  const { missing, needed } = await approve(app, request, submission.origin, { emergency: isUrgent ? reason : undefined })
+  if (missing > 0) await submission.answer.ephemeral(notice(counted({ missing, needed })))
+  if (missing > 0) return { is: 'accepted', words: counted({ missing, needed }) }
+  return {
+    is: 'accepted',
+    words: isUrgent ? mrkdwn`Approved. The channel sees your reason.` : mrkdwn`Approved. The request message says when it starts.`,
+  }
+}
+
 export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const missing = mrkdwn`Say why this can't wait for an approver.`
   const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, missing)
@@ -109,7 +143,7 @@ export async function submitBreakGlass(app: App, submission: Submission): Promis
 
 /** Returns the form of an emergency approval, which says what the approval passes now. */
 export async function emergencyForm(app: App, request: Request): Promise<typeof rejectForm> {
-  const passed = await passedBy(app, request)
+  const { passed } = await holdsIfApproved(app, request)
   const passes = passesWords(passed, app.freezes.lastRead()?.record?.by)
   return (...shown) => breakGlassForm(passes, ...shown)
 }

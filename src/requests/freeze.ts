@@ -3,10 +3,10 @@ import type { App } from '../app.ts'
 import { findEntries } from '../audit/find.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { holdsOf } from '../domain/hours.ts'
-import type { Freeze } from '../domain/policy.ts'
-import type { Passed, Request } from '../domain/request.ts'
+import type { Freeze, PolicyRule } from '../domain/policy.ts'
+import type { Passed, Request, Waits } from '../domain/request.ts'
 import type { Keyring } from '../domain/signing.ts'
-import { approvedAtOf, ownFreezeName, type Signed, type Times, timesFor } from '../domain/starts.ts'
+import { approvedAtOf, heldFrom, ownFreezeName, type Signed, type Times, timesFor } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
@@ -239,21 +239,39 @@ export function timesOf(
   request: Request,
   freezes: Freeze[],
 ): { signed: Signed; times: Times } {
-  const { kind, needsApproval, decision, start, startNow } = request
-  const project = app.catalog.projectOf(request)
-  const isEmergency = needsApproval && decision?.breakGlass && app.signatures.verifyBreakGlass(request, decision) === 'genuine'
-  const change = { kind, project, decision: isEmergency ? decision : undefined }
-  const times = timesFor(app.config.policy, app.access.ruleOf(request), change, freezes)
+  const { kind, start, startNow } = request
+  const rule = app.access.ruleOf(request)
+  const change = { kind, project: app.catalog.projectOf(request), emergencyAt: emergencyAt(app.signatures, request, rule) }
+  const times = timesFor(app.config.policy, rule, change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
   return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
 }
 
-/** What an emergency approval passes, of what would hold the request when it may start. */
-export async function passedBy(app: App, request: Request): Promise<Passed[]> {
+/** When an emergency approval of the request was given last. Undefined if there is none that is genuine and that its rule still allows. */
+function emergencyAt(signatures: App['signatures'], request: Request, rule: PolicyRule | undefined): number | undefined {
+  const { needsApproval, decision, approvals, origin } = request
+  if (!needsApproval) return undefined
+  if (decision?.breakGlass) return signatures.verifyBreakGlass(request, decision) === 'genuine' ? (decision.at ?? 0) : undefined
+  if (!rule?.emergency) return undefined
+  const given = approvals.filter((each) => each.emergency && each.by !== origin.userId)
+  const genuine = given.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
+  return genuine.length === 0 ? undefined : Math.max(...genuine.map(({ at }) => at))
+}
+
+/** What would hold the request if it were approved now, in order, when it may start. `passed`: what an emergency approval that is given now passes. */
+export async function holdsIfApproved(app: App, request: Request): Promise<{ held: Waits | undefined; passed: Passed[] }> {
   const { freezes } = await app.freezes.read()
-  const { times } = timesOf(app, { ...request, decision: undefined }, freezes)
-  const at = Math.max(await app.store.now(), request.start ?? 0)
-  return holdsOf(times, times, at).map(({ until, ...hold }) => ({ ...hold, until: Number.isFinite(until) ? until : undefined }))
+  const now = await app.store.now()
+  const { signed, times } = timesOf(app, request, freezes)
+  const held = heldFrom(now, { ...signed, approvedAt: now }, times)?.waits
+  const { times: unpassed } = timesOf(app, { ...request, decision: undefined, approvals: [] }, freezes)
+  const passable = { ...unpassed, freezes: unpassed.freezes.filter(({ passableFrom = 0 }) => now >= passableFrom) }
+  const holds = holdsOf(passable, passable, Math.max(now, request.start ?? 0))
+  // A start that was requested is no surprise.
+  return {
+    held: held?.for === 'start' && held.name === undefined ? undefined : held,
+    passed: holds.map(({ until, ...hold }) => ({ ...hold, until: Number.isFinite(until) ? until : undefined })),
+  }
 }
 
 function decode(text: string, verify: Keyring['verify']) {
@@ -283,9 +301,12 @@ function spanOf(record: FreezeRecord | undefined, now: number): z.infer<typeof S
 }
 
 function freezesOf(record: FreezeRecord | undefined, problem: FreezeProblem | undefined, now: number): Freeze[] {
-  if (problem || !record) return [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY }]
+  const endless = { name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY }
+  // Nobody knows since when.
+  if (problem || !record) return [{ ...endless, passableFrom: Number.POSITIVE_INFINITY }]
   const past = record.past.map((span) => ({ name: ownFreezeName, ...span }))
   // The clock of a Redis that took over may be behind.
   const from = Math.min(record.from, now)
-  return record.isOn ? [...past, { name: ownFreezeName, from, to: record.until ?? Number.POSITIVE_INFINITY }] : past
+  const passableFrom = record.because && record.from
+  return record.isOn ? [...past, { ...endless, from, to: record.until ?? endless.to, passableFrom }] : past
 }

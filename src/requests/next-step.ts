@@ -10,8 +10,23 @@ interface NextStep {
   isDueAgain?: true
 }
 
-/** Returns the step that follows from an observation of the account, or undefined if none does. `now` is in ms since 1970. */
-export function nextStep(request: Underway, observation: Observation, now: number, lateAfterMs: number): NextStep | undefined {
+/** Reads of the account may be behind its writes, and two this far apart are not both. */
+const betweenLooksMs = 20_000
+
+/** `revertedSince`: the first of the looks without an effect since the account last showed that the change takes effect, in ms since 1970. */
+type Observed = Underway & { revertedSince?: number | undefined }
+
+/**
+ * Returns the step that follows from an observation of the account, or undefined if none does. `now` is in ms since 1970. `apartMs`: how far
+ * apart two looks without an effect must be that end what the account accepted.
+ */
+export function nextStep(
+  request: Observed,
+  observation: Observation,
+  now: number,
+  lateAfterMs: number,
+  apartMs = betweenLooksMs,
+): NextStep | undefined {
   if (request.state !== 'starting' && request.state !== 'tracking') return undefined
   switch (observation.is) {
     case 'done':
@@ -26,6 +41,9 @@ export function nextStep(request: Underway, observation: Observation, now: numbe
       }
     case 'not-started':
       return { name: 'not-start', set: { causes: [observation.cause] } }
+    case 'reverted':
+      if (now - (request.revertedSince ?? now) >= apartMs) return { name: 'fail', set: { causes: [observation.cause] } }
+      break
     case 'underway':
       if (request.state === 'starting') return { name: 'accept', isDueAgain: true }
   }

@@ -14,6 +14,7 @@ import {
   StoreUnavailableError,
 } from '../domain/errors.ts'
 import { currentRequest, withTurnTaken } from '../domain/lane.ts'
+import type { Freeze } from '../domain/policy.ts'
 import { type AuthorityProblem, isHeld, type Request, refTo, type Waits } from '../domain/request.ts'
 import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
@@ -207,15 +208,39 @@ async function placeInLine({ store }: App, request: Request, waits: Waits): Prom
   return requests.filter((each) => each.waits?.for === waits.for && isHeld(each) && (each.decidedAt ?? 0) < decidedAt).length
 }
 
+/** What starts by itself if the freeze is lifted now, in the order of the approvals: what nothing else holds, of the records as they are. */
+export async function heldByFreeze(app: App): Promise<Request[]> {
+  const { freezes } = await app.freezes.read()
+  const now = await app.store.now()
+  const { requests } = await app.store.findOpen()
+  const isHeldBy = (request: Request, of: Freeze[]) => {
+    const { signed, times } = timesOf(app, request, of)
+    return heldFrom(now, signed, request.state === 'approved' ? times : { ...times, windows: [] }) !== undefined
+  }
+  const startsBySelf = (request: Request) =>
+    app.catalog.openIfFit(request)?.change.handover === undefined && app.signatures.verifyRecord(request) === 'genuine'
+  const held = requests.filter(
+    (request) => isApprovedOrPartly(request) && startsBySelf(request) && isHeldBy(request, freezes) && !isHeldBy(request, []),
+  )
+  return held.toSorted(byApproval)
+}
+
+function isApprovedOrPartly({ state, items = [] }: Request): boolean {
+  return state === 'approved' || (state === 'tracking' && items.some((item) => item.state === 'waiting'))
+}
+
+function byApproval(one: Request, other: Request): number {
+  return (one.decidedAt ?? 0) - (other.decidedAt ?? 0)
+}
+
 /** Lets all start at once that a freeze has held until now, or holds at this moment, in the order of their approvals. Each is judged again. */
 export async function wakeHeld({ store, queues }: App): Promise<void> {
   const { requests } = await store.findOpen()
   const held = requests.filter(
-    ({ state, waits, items = [] }) =>
-      (state === 'approved' && (waits === undefined || waits.for === 'freeze')) ||
-      (state === 'tracking' && items.some((item) => item.state === 'waiting')),
+    (request) =>
+      isApprovedOrPartly(request) && (request.state === 'tracking' || request.waits === undefined || request.waits.for === 'freeze'),
   )
-  const inOrder = held.toSorted((one, other) => (one.decidedAt ?? 0) - (other.decidedAt ?? 0))
+  const inOrder = held.toSorted(byApproval)
   await Promise.all(inOrder.map((request, place) => queues.wake(request, place * betweenStartsMs)))
 }
 

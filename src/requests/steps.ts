@@ -71,7 +71,7 @@ export const steps = {
     takers: ['approver'],
     decision: 'approve',
     stamps: ['decidedAt'],
-    mayReport: ['approved'],
+    mayReport: ['approved', 'break-glass'],
     ...inTime,
   },
   'count-approval': {
@@ -80,6 +80,7 @@ export const steps = {
     to: 'same',
     takers: ['approver'],
     decision: 'approve',
+    mayReport: ['break-glass'],
     keepsDue: true,
     ...inTime,
   },

@@ -371,7 +371,7 @@ async function take(
     changed: to === 'done' && before !== 'done' ? resources.map((_, index) => firstResourceKey + 2 * index + 1) : [],
     recordPrefix: keys.recordPrefix,
     parent: parent?.id ?? false,
-    children: request.hasChildren ? request.moreResources.map((each) => childIdOf(id, each)) : [],
+    children: resources.map((each) => (request.hasChildren && request.moreResources.includes(each) ? childIdOf(id, each) : '')),
     beside: data.beside ?? false,
     cardPaceMs,
   })

@@ -236,7 +236,10 @@ async function busyRefusal(
 ): Promise<Refusal> {
   const { linkTo } = app.slack.identity
   const heldBy = Map.groupBy(held, ({ by }) => by)
-  const holders = await app.store.findMany([...heldBy.keys()])
+  const holding = await app.store.findMany([...heldBy.keys()])
+  // A child has no message. It holds an address after the tracking of its evacuation was stopped.
+  const parents = await app.store.findMany(holding.flatMap(({ parent }) => parent?.id ?? []))
+  const holders = holding.map((each) => ({ ...(parents.find(({ id }) => id === each.parent?.id) ?? each), id: each.id }))
   const [first] = holders
   if (!first) return new Held(heldByUnreadable(held[0]?.by ?? ''))
   const own = held.find((each) => each.resource === resource)

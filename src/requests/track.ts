@@ -89,7 +89,8 @@ async function observe(app: App, request: Request, now: number, options: Observe
   if (mayRetract && claim === undefined) return skip(store.postpone(request.id, pace))
   try {
     const { observation, observed } = await readOutcome(app, request, opened, now, options)
-    const step = nextStep(request, observation, now, config.moveTimeoutMs)
+    const revertedSince = await noteReverted(app, request, observation, now)
+    const step = nextStep({ ...request, revertedSince }, observation, now, config.moveTimeoutMs, app.timings.graceMs / 3)
     const changed = step && checkRecord(app, request)
     if (changed) await distrust(app, request, changed)
     else if (step) {
@@ -101,6 +102,22 @@ async function observe(app: App, request: Request, now: number, options: Observe
   } finally {
     if (claim !== undefined) await store.endRetraction(request.id, claim)
   }
+}
+
+/** Longer than any two looks at a change under way are apart. */
+const revertedMs = 60 * 60_000
+
+/** Remembers since when the account shows what was before the change. Forgets it once a read shows that the change takes effect. */
+async function noteReverted({ redis, keys, store }: App, { id }: Request, { is }: Observation, now: number): Promise<number | undefined> {
+  const key = keys.reverted(id)
+  // After the read, so that two reads are certainly as far apart as their times.
+  if (is === 'reverted') {
+    const at = await store.now()
+    const first = await guardStore(() => redis.set(key, String(at), 'PX', revertedMs, 'NX', 'GET'))
+    return first === null ? undefined : Math.min(Number(first), now)
+  }
+  if (is === 'underway') await guardStore(() => redis.del(key))
+  return undefined
 }
 
 /** Asks the change what the account shows. What cannot be read is unclear. */

@@ -83,7 +83,8 @@ function answer(policy: Policy, [kind, project]: (typeof changes)[number], chann
   const alone = those((userId) => breakGlassRuling({ person: person(userId), place, requesterId: userId, rule, membership }).allowed)
   const needed = [[ben], [sam], [ben, chiara]].filter((some) => tallyApprovals(terms, some, membership).enough)
   const enough = needed.map((some) => those((userId) => some.includes(userId)).replace(', ', ' and ')).join('; ')
-  return `${rule.name}: requested by ${requesters}${reason}; approved by ${approvers}; in an emergency alone by ${alone}; enough: ${enough}`
+  const urgent = rule.emergency ? ', and past windows and freezes' : ''
+  return `${rule.name}: requested by ${requesters}${reason}; approved by ${approvers}${urgent}; in an emergency alone by ${alone}; enough: ${enough}`
 }
 
 test.each(recipes)('docs/policy.md links %s', (file) => {

@@ -79,7 +79,7 @@ describe('a policy file that is refused', () => {
   ]
 
   const freezesInRules = [
-    'changes: freeze, approve: none, confirm: true, self_approval: break-glass',
+    'changes: freeze, approve: none, confirm: true, self_approval: break-glass, emergency: approvers',
     'changes: freeze, approve: none, request: [alerts]',
     'window: office',
   ].map(rule)
@@ -127,6 +127,7 @@ rules:
     request: [U0ADA00001, S0PLATFORM1]
     approve: { any_of: [S0ONCALL01, U0BEN00001], all_of: [S0NETWORK1, S0SECURE01], approvals: 2 }
     self_approval: break-glass
+    emergency: approvers
     reason: required
     confirm: true
     expires: 30m
@@ -302,6 +303,7 @@ describe('any text', () => {
           ),
           channels: fc.jsonValue(),
           self_approval: fc.constantFrom<unknown>('never', 'break-glass', true),
+          emergency: fc.constantFrom<unknown>('never', 'approvers', true),
           confirm: fc.constantFrom<unknown>(true, false, 'yes', null),
           reason: fc.record({ pattern: anyText(), link: fc.string() }),
         },

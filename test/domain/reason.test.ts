@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isLinkTemplate, linkedIn, linkTo, patternProblem, unmetTerms } from '../../src/domain/reason.ts'
+import { isLinkTemplate, isSentence, linkedIn, linkTo, patternProblem, unmetTerms } from '../../src/domain/reason.ts'
 import { anyText } from '../any-text.ts'
 
 const link = 'https://tickets.example.com/browse/$0'
@@ -163,4 +163,21 @@ test('a reason meets the terms of a rule if it has what each requires', () => {
   expect(unmetTerms([any, ops, chg], 'web-1 burns')).toEqual([ops, chg])
   expect(unmetTerms([any, ops, chg], 'CHG and OPS-')).toEqual([ops])
   expect(unmetTerms([any, ops, chg], 'CHG and OPS-1')).toEqual([])
+})
+
+test.each([
+  ['ok', false],
+  ['ok ok ok ok ok', false],
+  ['asap asap asap!!', false],
+  ['a b c d', false],
+  ['. . . . . . . . . . .', false],
+  ['emergency', false],
+  ['\u200b\u200b\u200bdown\u200b', false],
+  ['do it now', false],
+  ['db is down', true],
+  ['web-1 is down, customers wait', true],
+  ['Die Datenbank antwortet nicht', true],
+  ['サーバーが停止していて顧客に影響が出ています', true],
+])('whether a reason is a sentence: %s', (reason, is) => {
+  expect(isSentence(reason)).toBe(is)
 })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { general, ops, people } from '../journeys/world.ts'
+import { approveHeld, general, ops, people } from '../journeys/world.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
@@ -41,7 +41,7 @@ test('a bot that is killed right before or after it freezes or lifts has done it
   await killAt(scene, 'freeze', 'after')
   await untilTrue('both channels are told', async () => counts(/\*Frozen\*/).every((count) => count === 1))
   const card = await scene.requestMove(0)
-  await ben.click(card, 'Approve')
+  await approveHeld(scene, ben, card)
   await scene.untilCard(0, /Approved\.\* Held by a freeze/)
   await killAt(scene, 'unfreeze', 'before')
   await delay(6_000)

@@ -79,6 +79,8 @@ export async function approveWhileKilled({ slack, ben }: Scene, card: Message): 
   while (isWaiting()) {
     await ben.click(card, 'Approve').catch(() => undefined)
     await delay(700)
+    // A freeze holds it, which a form says.
+    if (ben.openViews().length > 0) await ben.submit().catch(() => undefined)
   }
 }
 

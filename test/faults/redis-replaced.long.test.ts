@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { checkAudit } from '../../src/audit/verification.ts'
-import { general, ops } from '../journeys/world.ts'
+import { approveHeld, general, ops } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { createEvidence } from './evidence.ts'
 import { brokenPromises } from './invariants.ts'
@@ -127,7 +127,7 @@ test.each(Object.entries(losses))(
     expect(text).toMatch(/\(eip_\w+\), shown on web-[12]\. More: /)
     scene.accountApi.world.nextMove({ takesMs: 500 })
     const next = await scene.requestMove(1)
-    await scene.ben.click(next, 'Approve')
+    await approveHeld(scene, scene.ben, next)
     await scene.untilCard(1, /Held by a freeze/)
     expect(scene.writes()).toHaveLength(1)
     await scene.ben.command('/infra unfreeze', { channel: ops })

@@ -14,7 +14,7 @@ function startWorker(shared: ReturnType<typeof connectTestRedis>, freezes: Freez
   const worker = new Proxy(app, {
     get: (target, name) => (name === 'config' ? config : name === 'store' ? store : Reflect.get(target, name)),
   })
-  const [work] = freezeChanges.create(worker as App, {} as never).repeated ?? []
+  const [work] = freezeChanges.create(worker as App).repeated ?? []
   const announceAt = async (ms: number) => {
     aheadMs = ms
     await work?.run(new AbortController().signal)

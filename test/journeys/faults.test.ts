@@ -26,6 +26,17 @@ describe('a request that does not succeed', () => {
     expect(lost.fired).toBe(1)
   })
 
+  test('because the account put the Elastic IP back is reported at the second look that shows it, and not as late', async () => {
+    const world = await startWorld({ timings: { ...usualTimings, graceMs: 1_500 } })
+    world.accountApi.world.nextMove({ takesMs: 300, endsIn: 'returned' })
+    const { card } = await approveMove(world)
+
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(report.text).toMatch(/The account accepted the move, but left .* on web-1\. Nothing moved\. Check the account first\./)
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+
   test('because somebody else moves the Elastic IP on is reported as superseded', async () => {
     const timings = { ...usualTimings, graceMs: 500, unsettledMs: 500 }
     const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } }, timings })

@@ -4,7 +4,20 @@ import { freezeMessageId } from '../../src/requests/freeze.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
 import { cardNow, finn, onlyRequest, type PolicyWorld, repliesTo, restart, startWorldUnder } from './policy-world.ts'
-import { general, ops, patchesOf, people, requestMove, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+import {
+  approveHeld,
+  general,
+  ops,
+  patchesOf,
+  people,
+  pressAndSend,
+  requestMove,
+  untilCard,
+  untilReport,
+  untilShown,
+  type World,
+  type WorldOptions,
+} from './world.ts'
 
 const rules = `rules:
   - { name: alone, changes: ip.move, approve: [S0ONCALL01, ${people.ada}], self_approval: break-glass }
@@ -56,12 +69,17 @@ describe('a freeze', () => {
     for (const { card } of moves) expect(card.text).toContain('Held by a freeze until lifted.')
     const inOrder = [2, 0, 1].flatMap((index) => moves[index] ?? [])
     for (const { card, elasticIp } of inOrder) {
-      await world.ben.click(card, 'Approve')
+      await approveHeld(world, world.ben, card)
       await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Approved\\.\\* Held by a freeze until lifted`))
     }
     expect(patchesOf(world)).toEqual([])
 
     await world.chiara.click(begun, 'Unfreeze')
+    const form = JSON.stringify(await world.slack.until(() => world.chiara.topView()))
+    const titles = inOrder.map(({ elasticIp }) => `“Move \`${elasticIp.address}\`: [^”]*”`)
+    expect(form).toMatch(new RegExp(`3 approved changes start now: ${titles.join(', ')}\\.`))
+    expect(patchesOf(world)).toEqual([])
+    await world.chiara.submit()
     await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* What is due starts now\./)
     for (const { card } of moves) await untilReport(world.slack, card.ts, /Done/)
 
@@ -83,7 +101,7 @@ describe('a freeze', () => {
     const world = await start()
     const begun = await freeze(world, 'until in 6s because of the sale')
     const { card } = await requestMove(world)
-    await world.ben.click(card, 'Approve')
+    await approveHeld(world, world.ben, card)
     await untilCard(world.slack, /Approved\.\* Held by a freeze, until <!date/)
 
     await untilReport(world.slack, card.ts, /Done/)
@@ -92,7 +110,7 @@ describe('a freeze', () => {
 
     for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is over|frozen\*/i)).toHaveLength(2)
     expect(buttonsOf(cardNow(world, begun))).toEqual([])
-    await world.ben.click({ ...begun, blocks: begun.blocks }, 'Unfreeze')
+    await pressAndSend(world, world.ben, { ...begun, blocks: begun.blocks }, 'Unfreeze')
     await untilShown(world.slack, people.ben, /This freeze is over, or another one replaced it\. Nothing was changed\./)
     expect(patchesOf(world)).toHaveLength(1)
   })
@@ -188,7 +206,7 @@ describe('while everything is frozen', () => {
     const world = await start()
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
     await freeze(world, 'until in 1h because of the sale')
-    await world.ben.click(await untilCard(world.slack, /ci-deploy.*needs approval from/s), 'Approve')
+    await approveHeld(world, world.ben, await untilCard(world.slack, /ci-deploy.*needs approval from/s))
     const card = await untilCard(world.slack, /\*Approved\.\*/)
     await world.ada.click(card, 'Create key')
     await untilShown(world.slack, people.ada, /Nothing was created\. Held by a freeze, until <!date.*Press the button again then\./)
@@ -262,7 +280,7 @@ describe('while everything is frozen', () => {
     expect(JSON.stringify(shown.view.blocks)).toMatch(/Frozen\* by <@U0BEN00001> until <!date.*of the sale/)
     expect(JSON.stringify(shown.view.blocks)).not.toContain('Unfreeze')
 
-    await world.chiara.click(await homeOf(people.chiara), 'Unfreeze')
+    await pressAndSend(world, world.chiara, await homeOf(people.chiara), 'Unfreeze')
     await world.slack.until(() => !/Frozen/.test(JSON.stringify(world.slack.home(people.chiara)?.blocks)))
     await untilSaid(world, ops, /\*Unfrozen\* by <@U0CHI00001>/)
     await world.ada.command('/infra doctor', { channel: ops })
@@ -319,7 +337,7 @@ describe('a record of the freeze that cannot be trusted', () => {
     for (const [skip, [spoil, words]] of cases.entries()) {
       await spoil()
       const { card, elasticIp } = await requestMove(world, { skip })
-      await world.ben.click(card, 'Approve')
+      await approveHeld(world, world.ben, card)
       await untilCard(world.slack, new RegExp(`${elasticIp.address}.*Approved\\.\\* Held by a freeze until lifted`, 's'))
       await untilSaid(world, general, words)
       expect(patchesOf(world)).toHaveLength(skip)
@@ -351,7 +369,7 @@ test('where Redis lost its data, Lockkeeper freezes everything by itself, until 
   expect(notice.text).toContain('Lockkeeper has frozen all changes: none starts until somebody uses `/infra unfreeze`.')
 
   const { card } = await requestMove(world, { skip: 1 })
-  await world.ben.click(card, 'Approve')
+  await approveHeld(world, world.ben, card)
   await untilCard(world.slack, /Approved\.\* Held by a freeze until lifted/)
   await restart(world)
   await wait(3_000)

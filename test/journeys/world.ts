@@ -69,6 +69,23 @@ export async function approveMove(world: Acting & Pick<World, 'ben'>, { skip = 0
   return requested
 }
 
+/** Presses a button that opens a form, and sends that. */
+export async function pressAndSend(
+  { slack }: Pick<World, 'slack'>,
+  by: World['ben'],
+  ...[message, button]: Parameters<World['ben']['click']>
+) {
+  await by.click(message, button)
+  await slack.until(() => by.topView(), { what: 'the form' })
+  return by.submit()
+}
+
+/** Approves what a window or a freeze holds. */
+export async function approveHeld(world: Pick<World, 'slack'>, by: World['ben'], card: Parameters<World['ben']['click']>[0]) {
+  const form = await pressAndSend(world, by, card, 'Approve')
+  if (form.errors) throw new Error(JSON.stringify(form.errors))
+}
+
 /** Returns the changes of addresses and names that reached the account. */
 export function patchesOf({ accountApi }: Pick<World, 'accountApi'>) {
   return accountApi.journal.writes().filter(({ method }) => method === 'PATCH')

@@ -153,6 +153,7 @@ const denials: Record<DenialCode, Denial> = {
   'foreign-channel': { code: 'foreign-channel' },
   'no-rule': { code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001', 'C0GENERAL1'] },
   'project-unknown': { code: 'project-unknown', rule: 'production' },
+  'no-emergency': { code: 'no-emergency', rule: 'production' },
   'not-a-requester': { code: 'not-a-requester', requesters: toGroup(['U0ADA00001', 'S0ONCALL01']) },
   'not-named-by-rule': { code: 'not-named-by-rule', rule: 'production' },
   'alerts-need-approval': { code: 'alerts-need-approval', rule: 'staging' },

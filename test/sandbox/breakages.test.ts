@@ -205,6 +205,8 @@ test('Ben freezes all changes, and what was approved meanwhile is done once he l
   const { card, cardNow } = await requestMove(2, chiara)
   expect(card.text).toContain('Held by a freeze until lifted.')
   await slack.as(ben).click(card, 'Approve')
+  await slack.until(() => slack.as(ben).topView())
+  await slack.as(ben).submit()
   await slack.until(() => /Approved\.\* Held by a freeze/.test(cardNow()?.text ?? ''))
   expect(accountApi.journal.writes()).toHaveLength(writes)
 

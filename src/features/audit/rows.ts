@@ -173,13 +173,17 @@ function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
   }
   return joined(
     [
-      ...said('approved', ['approve', 'count-approval']),
+      ...said('approved', ['approve', 'count-approval'], entries.some(isEmergency) ? ' (emergency)' : ''),
       ...said('approved', ['break-glass'], ' alone (break-glass)'),
       ...said('rejected', ['reject']),
       ...(entries.some(({ act }) => act === 'exempt') ? [mrkdwn`no approval needed`] : []),
     ],
     ', ',
   )
+}
+
+function isEmergency({ act, passed }: FoundEntry): boolean {
+  return act !== 'break-glass' && passed !== undefined
 }
 
 function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges): Mrkdwn | undefined {
@@ -242,7 +246,7 @@ function earlyStepsOfItems(entries: FoundEntry[]): FoundEntry[] {
 
 /** Shows an entry as a step of its request. `subject`: that of the request. An entry with another one names it. */
 export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChanges): Details['facts'][number] {
-  const { act, by, at, reason, text, answer, resourceId, passed = [] } = entry
+  const { act, by, at, reason, text, answer, resourceId } = entry
   const why = whyUnverified(entry)
   const whoAndWhen = by === undefined ? exactTime(at) : mrkdwn`${mention(by)}, ${exactTime(at)}`
   const own = subjectOf(entry, catalog)
@@ -250,7 +254,7 @@ export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChang
     act === 'refused' ? refusedSentence(entry, subject, catalog) : whoAndWhen,
     ...(own === undefined || own === subject ? [] : [mrkdwn`about ${quotation(own)}`]),
     ...allowedBy(entry),
-    ...(passed.length === 0 ? [] : [mrkdwn`approved alone${pastWords(passed)}`]),
+    ...emergencyWords(entry),
     ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
     ...(answer ? [mrkdwn`account API: ${answerWords(answer)}`] : []),
     ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the requester`]),
@@ -260,6 +264,11 @@ export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChang
     label: `${why === undefined ? '' : `:warning: *Unverified* (${why}): `}${wordsOfAct(entry)}`,
     words: joinMrkdwn(parts, '  ·  '),
   }
+}
+
+function emergencyWords({ act, passed }: FoundEntry): Mrkdwn[] {
+  if (act !== 'break-glass') return passed === undefined ? [] : [mrkdwn`emergency approval${pastWords(passed)}`]
+  return passed === undefined || passed.length === 0 ? [] : [mrkdwn`approved alone${pastWords(passed)}`]
 }
 
 function answerWords({ operation, status, problem, codes = [] }: NonNullable<FoundEntry['answer']>): string {

@@ -145,6 +145,7 @@ const whyDenied: Record<DenialCode, string> = {
   'rule-gone': 'no policy rule covers this request anymore',
   'no-rule': 'no policy rule allows it in the channel',
   'project-unknown': "couldn't read the project, and the rule depends on it",
+  'no-emergency': 'the rule allows no emergency approval',
   'not-named-by-rule': "the rule doesn't name them",
   'alerts-need-approval': 'the rule needs no approval, and what machines request always needs one',
   'keys-need-people': "machines can't request changes of API keys",

@@ -4,7 +4,8 @@
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], clear: [field], unexpired, notAfter | false, unlessHeld,
 --              whileApproved: id | false, freeze: { key, is } | false, frees: [lock], openStates: [state],
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs,
---              changed: [number of the key of a last change], recordPrefix, parent: id | false, children: [id], cardPaceMs,
+--              changed: [number of the key of a last change], recordPrefix, parent: id | false, children: [id of the child of each resource, or ''],
+--              cardPaceMs,
 --              beside: { ids: [id], most, withinMs } | false }, the audit note as JSON.
 -- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'frozen' | 'full' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
 local arg = cjson.decode(ARGV[1])
@@ -28,11 +29,11 @@ if arg.unexpired and now >= expiresAt then return { 'expired', state, stamp } en
 if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } end
 if arg.freeze and textOf(arg.freeze.key) ~= arg.freeze.is then return { 'frozen', state, stamp } end
 
--- Whether another request holds a resource. One that has ended, or whose record is gone, holds nothing, as for a new request. A parent holds what
--- its children change.
-local function isHeld(lock)
-  local holder = redis.call('GET', lock)
-  if not holder or holder == arg.id or holder == arg.parent then return false end
+-- Whether another request holds the resource of a key. One that has ended, or whose record is gone, holds nothing, as for a new request. A parent
+-- holds what its children change, and they hold it for their parent.
+local function isHeld(key)
+  local holder = redis.call('GET', KEYS[key])
+  if not holder or holder == arg.id or holder == arg.parent or holder == arg.children[(key - 5) / 2] then return false end
   local held = redis.pcall('HGET', arg.recordPrefix .. holder, 'state')
   for _, open in ipairs(arg.openStates) do
     if held == cjson.encode(open) then return true end
@@ -40,7 +41,7 @@ local function isHeld(lock)
   return false
 end
 for i = 7, arg.unlessHeld and #KEYS or 0, 2 do
-  if isHeld(KEYS[i]) then return { 'lost', state, stamp } end
+  if isHeld(i) then return { 'lost', state, stamp } end
 end
 if arg.whileApproved and redis.call('HGET', arg.recordPrefix .. arg.whileApproved, 'state') ~= '"approved"' then
   return { 'lost', state, stamp }
@@ -110,6 +111,9 @@ if arg.parent then
     redis.call('ZADD', KEYS[5], 'XX', now, arg.parent)
   end
   for _, key in ipairs(arg.changed) do redis.call('SET', KEYS[key], arg.parent, 'PX', arg.keepMs) end
+  for i = 7, #KEYS, 2 do
+    if arg.to ~= 'starting' and redis.call('GET', KEYS[i]) == arg.id then redis.call('DEL', KEYS[i]) end
+  end
   if not arg.open then pack() end
   return { 'won', cjson.encode(arg.to), stamp }
 end
@@ -123,22 +127,34 @@ for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[4], now, arg.id 
 if arg.open then
   -- A request that is tracked again holds its resources again, if they are free.
   for i = 7, #KEYS, 2 do
-    if not isHeld(KEYS[i]) then redis.call('SET', KEYS[i], arg.id) end
+    if not isHeld(i) then redis.call('SET', KEYS[i], arg.id) end
   end
   redis.call('PERSIST', KEYS[1])
-  for _, id in ipairs(arg.children) do redis.call('PERSIST', arg.recordPrefix .. id) end
+  for _, id in ipairs(arg.children) do
+    if id ~= '' then redis.call('PERSIST', arg.recordPrefix .. id) end
+  end
   redis.call('ZADD', KEYS[2], now, arg.id)
   redis.call('ZREM', KEYS[3], arg.id)
 elseif state ~= cjson.encode(arg.to) then
   for i = 7, #KEYS, 2 do
-    if redis.call('GET', KEYS[i]) == arg.id then redis.call('DEL', KEYS[i]) end
+    if redis.call('GET', KEYS[i]) == arg.id then
+      local child = arg.children[(i - 5) / 2]
+      -- A write whose outcome is not known may still take effect, so its child keeps the lock until then.
+      if child ~= '' and redis.call('HGET', arg.recordPrefix .. child, 'state') == '"starting"' then
+        redis.call('SET', KEYS[i], child)
+      else
+        redis.call('DEL', KEYS[i])
+      end
+    end
   end
   redis.call('ZREM', KEYS[2], arg.id)
   redis.call('ZADD', KEYS[3], now, arg.id)
   redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now - arg.keepMs)
   pack()
   redis.call('PEXPIRE', KEYS[1], arg.keepMs)
-  for _, id in ipairs(arg.children) do redis.call('PEXPIRE', arg.recordPrefix .. id, arg.keepMs) end
+  for _, id in ipairs(arg.children) do
+    if id ~= '' then redis.call('PEXPIRE', arg.recordPrefix .. id, arg.keepMs) end
+  end
 end
 for _, key in ipairs(arg.changed) do redis.call('SET', KEYS[key], arg.id, 'PX', arg.keepMs) end
 return { 'won', cjson.encode(arg.to), stamp }

@@ -39,7 +39,7 @@ describe('what a read of the Elastic IP means', () => {
     ['moving', 'target', 'underway', 'underway'],
     ['moving', 'none', 'underway', 'underway'],
     ['moving', 'third', 'unclear', 'superseded'],
-    ['active', 'from', 'unclear', 'failed'],
+    ['active', 'from', 'unclear', 'reverted'],
     ['active', 'target', 'done', 'done'],
     ['active', 'none', 'unclear', 'unclear'],
     ['active', 'third', 'unclear', 'superseded'],
@@ -65,9 +65,13 @@ describe('what a read of the Elastic IP means', () => {
     expect(observeMove(move, seen('active', 'from'), at('sent', unsettledMs)).is).toBe('not-started')
   })
 
-  test('an address on its old server proves nothing for 15 minutes, because the write may still take effect', () => {
-    for (const phase of ['sent', 'accepted'] as const)
-      expect(observeMove(move, seen('active', 'from'), at(phase, unsettledMs - 1)).is).toBe('unclear')
+  test('an address on its old server proves nothing for 15 minutes if the answer to the write was lost, as it may still take effect', () => {
+    expect(observeMove(move, seen('active', 'from'), at('sent', unsettledMs - 1)).is).toBe('unclear')
+  })
+
+  test('an address on its old server after an accepted write proves nothing for a minute, because reads may be behind', () => {
+    expect(observeMove(move, seen('active', 'from'), at('accepted', graceMs - 1)).is).toBe('unclear')
+    expect(observeMove(move, seen('active', 'from'), at('accepted', graceMs)).is).toBe('reverted')
   })
 
   test('while the old server is unknown, another server does not mean superseded', () => {
@@ -105,11 +109,14 @@ describe('a series of reads', () => {
   /** Applies these reads to a request. Returns its state after each read, and its last state. */
   function track(all: [string, Place][], everyMs: number): { states: string[]; end: string } {
     let request: Request = requestFor({ state: 'starting', createdAt: sentAt, expiresAt: sentAt + 1, sentAt })
+    let revertedSince: number | undefined
     const states: string[] = []
     for (const [index, [status, place]] of all.entries()) {
       const now = sentAt + (index + 1) * everyMs
       const moment = at(request.state === 'starting' ? 'sent' : 'accepted', now - sentAt)
-      const step = nextStep(request, observeMove(move, seen(status, place), moment), now, 900_000)
+      const observation = observeMove(move, seen(status, place), moment)
+      revertedSince = observation.is === 'reverted' ? (revertedSince ?? now) : observation.is === 'underway' ? undefined : revertedSince
+      const step = nextStep({ ...request, revertedSince }, observation, now, 900_000)
       if (step) request = { ...request, ...step.set, state: afterStep(request.state, step.name) }
       states.push(request.state)
       if (request.state !== 'starting' && request.state !== 'tracking') break
@@ -139,6 +146,24 @@ describe('a series of reads', () => {
 
   test.each(ways.filter((way) => way.startsWith('moving')))('ends as done also if it takes longer than the grace time: %s', (way) => {
     expect(track(reads(way), 120_000).end).toBe('done')
+  })
+
+  test.each([
+    // Two looks, at 60 and 80 s.
+    ['moving@target active@from active@from active@from active@from', 20_000, 'tracking tracking tracking failed'],
+    // At 60, 70 and 80 s.
+    ['moving@from ?@from ?@from ?@from ?@from active@from active@from active@from', 10_000, `${'tracking '.repeat(7)}failed`],
+    // A read that is behind shows the old server once more, and the next one the move.
+    ['moving@target moving@target active@from moving@target active@from active@target', 30_000, `${'tracking '.repeat(5)}done`],
+    // The answer was lost, and the move was seen by a read.
+    ['?@from moving@none active@from active@from', 30_000, 'starting tracking tracking failed'],
+    // The answer was lost, and the move was never seen.
+    ['active@from active@from active@from', 60_000, 'starting starting starting'],
+    ['active@from active@from', 15 * 60_000, 'not-started'],
+    // A read without a server says nothing about the old one.
+    ['moving@target active@from active@none active@from', 40_000, 'tracking tracking tracking failed'],
+  ])('on the old server in two looks 20 s apart ends an accepted move as failed: %s, one every %i ms', (all, everyMs, states) => {
+    expect(track(reads(all), everyMs).states.join(' ')).toBe(states)
   })
 
   test('never reports a successful move as superseded, failed or not started', () => {

@@ -53,8 +53,8 @@ describe('an evacuation', () => {
   })
 
   test('is as strict as the stricter of both in all else', () => {
-    const strict = { reason: [{ rule: 'strict' }], confirm: true, expiresMs: 60_000, breakGlass: false }
-    const lax = { reason: [], confirm: false, expiresMs: 120_000, breakGlass: true }
+    const strict = { reason: [{ rule: 'strict' }], confirm: true, expiresMs: 60_000, breakGlass: false, emergency: undefined }
+    const lax = { reason: [], confirm: false, expiresMs: 120_000, breakGlass: true, emergency: true as const }
 
     expect(ruleOf([evacuations(lax), moves(strict)])).toMatchObject(strict)
     expect(ruleOf([evacuations(strict), moves(lax)])).toMatchObject(strict)

@@ -9,6 +9,7 @@ import { ownFreezeName } from '../../../src/domain/starts.ts'
 import { evacuation } from '../../../src/features/ip-evacuate.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createBundles } from '../../../src/requests/bundle.ts'
+import { trackAgain } from '../../../src/requests/decide.ts'
 import { reconcile } from '../../../src/requests/reconcile.ts'
 import { encodeFields } from '../../../src/requests/store.ts'
 import { track } from '../../../src/requests/track.ts'
@@ -118,6 +119,96 @@ describe('the children of a request', () => {
     expect(await redis.zrange(keys.open, '0', '-1'), 'they are not listed').toEqual([])
     expect(await redis.zrange(keys.ended, '0', '-1')).toEqual([id])
     expect((await redis.zrange(keys.outbox, '0', '-1')).map((owed) => owed.split('/')[0])).not.toContain(childIdOf(id, 'elastic_ip:eip_3'))
+  })
+
+  test('that the account accepted and left where they were fail at the second look, 20 s after the first', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, look, statesOf, child, parent, redis, keys, childId } = await withBegun(ids, account)
+    await carryOn()
+    for (const id of ids) account.serverOf.set(id, from.id)
+
+    await look(59_000)
+    await look(61_000)
+    await look(80_000)
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
+    // One is seen moving again, so what was read before was behind.
+    const { get } = account.api.elasticIps
+    account.api.elasticIps.get = async (id, ...more) => ({ ...(await get(id, ...more)), ...(id === 'eip_1' ? { status: 'moving' } : {}) })
+    await look(82_000)
+    expect(await statesOf()).toEqual({ eip_0: 'failed', eip_1: 'tracking' })
+    expect(await child('eip_0')).toMatchObject({ causes: [{ code: 'back-on-old-server', server: 'web-1' }] })
+
+    account.api.elasticIps.get = get
+    await look(90_000)
+    expect(await statesOf()).toEqual({ eip_0: 'failed', eip_1: 'tracking' })
+    await look(111_000)
+    expect((await parent()).state).toBe('failed')
+    expect(await redis.pttl(keys.reverted(childId('eip_0')))).toBeGreaterThan(0)
+  })
+
+  test('whose write is under way keep their locks when the tracking is stopped, until its outcome is known', async () => {
+    const ids = idsOf(7)
+    const account = accountWith(ids)
+    const { id, carryOn, look, parent, child, childId, statesOf, store, dueInMs } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    const answers = Promise.withResolvers<void>()
+    account.api.elasticIps.move = async (one, ...rest) => {
+      // The third write is under way while somebody stops the tracking. The answer to the fourth is lost.
+      if (one === 'eip_2') await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
+      const moved = await move(one, ...rest)
+      await answers.promise
+      if (one === 'eip_3') throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
+      return moved
+    }
+    const heldBy = async () => Promise.all(ids.map((one) => store.holderOf(`elastic_ip:${one}`)))
+    const another = (one: string) =>
+      store.create(signedBy(signatures, newRequestFor({ id: `${one.at(-1)}`.repeat(32), resource: `elastic_ip:${one}` })))
+
+    const sending = carryOn()
+    await expect.poll(async () => (await parent()).state).toBe('untracked')
+    const underway = Object.entries(await statesOf()).flatMap(([one, state]) => (state === 'starting' ? [one] : []))
+    expect(underway).toContain('eip_2')
+    for (const one of underway) expect(await store.holderOf(`elastic_ip:${one}`)).toBe(childId(one))
+    expect(await another('eip_2')).toMatchObject({ outcome: 'busy', held: [{ by: childId('eip_2') }] })
+    answers.resolve()
+    await sending
+
+    // Only the one whose answer was lost is still looked for.
+    expect((await statesOf()).eip_3).toBe('starting')
+    expect(await heldBy()).toEqual(ids.map((one) => (one === 'eip_3' ? childId(one) : undefined)))
+    expect(await dueInMs(childId('eip_3'))).toBeDefined()
+    expect(account.writes.length).toBeLessThan(7)
+    await look(22_000)
+
+    expect((await child('eip_3')).state).toBe('done')
+    expect(await heldBy()).toEqual(ids.map(() => undefined))
+    expect(await another('eip_3')).toMatchObject({ outcome: 'created' })
+    expect((await store.find(id))?.state).toBe('untracked')
+  })
+
+  test('that hold their locks alone are tracked again with the others', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { app, appWith, id, carryOn, look, parent, childId, store } = await withBegun(ids, account)
+    account.api.elasticIps.move = async (one) => {
+      account.writes.push(one)
+      account.serverOf.set(one, to.id)
+      throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
+    }
+    await carryOn()
+    await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
+    expect(await store.holderOf('elastic_ip:eip_0')).toBe(childId('eip_0'))
+    const origin = { userId: 'U0ADA00001', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', command: '/infra' }
+
+    const access = { ...app.access, authorize: async () => ({ via: 'requester' }) }
+    await trackAgain(appWith({ access, errors: { of: () => () => {} } } as never), await parent(), origin)
+
+    expect((await parent()).state).toBe('tracking')
+    expect(await store.holderOf('elastic_ip:eip_0')).toBe(id)
+    await look(22_000)
+    expect((await parent()).state).toBe('done')
+    expect(await store.holderOf('elastic_ip:eip_0')).toBeUndefined()
   })
 
   test('are created again under the same ids, and those that exist stay as they are', async () => {

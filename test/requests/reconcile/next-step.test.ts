@@ -23,6 +23,7 @@ const everyObservation: Observation[] = [
   { is: 'not-started', cause: gone },
   { is: 'underway' },
   { is: 'unclear' },
+  { is: 'reverted', cause: gone },
   ...[{}, { corrects: true as const }].map((more) => ({ is: 'failed' as const, cause: gone, ...more })),
 ]
 
@@ -71,6 +72,7 @@ test('a request that is not under way takes no step, whatever is observed', () =
       expect(nextStep(request(state), observation, sentAt + lateAfterMs, lateAfterMs)).toBeUndefined()
 })
 
+const revertedSince = (since: number) => ({ ...request('tracking'), revertedSince: since })
 const seen = { status: 'moving', server: null }
 const failed = { is: 'failed', cause: gone } as const
 
@@ -103,6 +105,15 @@ test.each<[what: string, before: Request, observation: Observation, afterMs: num
     { to: 'not-started', set: { causes: [gone] } },
   ],
   ['a final failure', request('tracking'), failed, 61_000, { to: 'failed', stamps: ['endedAt'], set: { causes: [gone] } }],
+  [
+    'a second look that shows it undone',
+    revertedSince(sentAt + 60_000),
+    { is: 'reverted', cause: gone },
+    80_000,
+    { to: 'failed', reports: ['ended'], set: { causes: [gone] } },
+  ],
+  ['one too soon after the first', revertedSince(sentAt + 60_001), { is: 'reverted', cause: gone }, 80_000, undefined],
+  ['the first look that shows it undone', request('tracking'), { is: 'reverted', cause: gone }, 80_000, undefined],
   ['one before the write was confirmed', request('starting'), failed, 5_000, { to: 'failed', stamps: ['acceptedAt', 'endedAt'] }],
   ['one that left nothing', request('starting'), { ...failed, corrects: true }, 5_000, { to: 'failed', stamps: ['endedAt'] }],
 ])('the step after %s', (_, before, observation, afterMs, expected) => {

@@ -52,7 +52,7 @@ function startMoves({ rule = {}, right = 'allowed', onRead = async () => {} }: W
   const now = Date.now()
 
   /** A request, and its approval so long ago. */
-  async function record(more: Partial<NewRequest> = {}, { agoMs = 0, breakGlass = false } = {}): Promise<Request> {
+  async function record(more: Partial<NewRequest> = {}, { agoMs = 0, breakGlass = false, emergency = false } = {}): Promise<Request> {
     const at = now - agoMs
     const { id } = await store.create(signedBy(signatures, newRequestFor({ createdAt: at - 1, ...more })))
     const request = await jobs.find(id)
@@ -61,7 +61,8 @@ function startMoves({ rule = {}, right = 'allowed', onRead = async () => {} }: W
       const alone = { by: request.origin.userId, rule: 'APPROVERS', via: request.origin.userId, reason: 'all is down', breakGlass, at }
       return takeSteps(store, id, ['approve', { set: { decision: signatures.signBreakGlass(request, alone) } }])
     }
-    const approvals = [signatures.signApproval(request, { ...byBen, at })]
+    const urgent = emergency ? { emergency: true as const, reason: 'web-1 is dead and customers wait', passed: [] } : {}
+    const approvals = [signatures.signApproval(request, { ...byBen, ...urgent, at })]
     const decision = signatures.signApproved({ ...request, approvals }, { ...byBen, at })
     return takeSteps(store, id, ['approve', { set: { approvals, decision } }])
   }
@@ -134,6 +135,55 @@ describe('a move', () => {
       },
       sent,
     ],
+    [
+      'with an emergency approval passes windows and freezes',
+      { rule: { emergency: true, windows: [closedWindow()] } },
+      async ({ record, app }) => {
+        await app.freezes.set(freezing)
+        return record({}, { emergency: true })
+      },
+      sent,
+    ],
+    [
+      'with an emergency approval waits if its rule does not allow these any more',
+      {},
+      async ({ record, app }) => {
+        await app.freezes.set(freezing)
+        return record({}, { emergency: true })
+      },
+      held('freeze'),
+    ],
+    ...[{ emergency: true }, { breakGlass: true }].flatMap((how): Case[] => [
+      [
+        `waits for a freeze that began after its approval because data was lost: ${Object.keys(how)[0]}`,
+        { rule: how as Partial<PolicyRule> },
+        async ({ record, app }) => {
+          const request = await record({}, { ...how, agoMs: 1_000 })
+          await app.freezes.stopAll('data-lost')
+          return request
+        },
+        held('freeze'),
+      ],
+      [
+        `passes such a freeze if it was approved after it: ${Object.keys(how)[0]}`,
+        { rule: how as Partial<PolicyRule> },
+        async ({ record, app }) => {
+          await app.freezes.stopAll('data-lost')
+          return record({}, { ...how, agoMs: -5_000 })
+        },
+        sent,
+      ],
+      [
+        `waits while the record of the freeze cannot be trusted: ${Object.keys(how)[0]}`,
+        { rule: how as Partial<PolicyRule> },
+        async ({ record, app, redis, keys }) => {
+          await app.freezes.set(freezing)
+          await redis.set(keys.freeze, '{"forged":true}')
+          return record({}, how)
+        },
+        held('freeze'),
+      ],
+    ]),
     [
       'that an approver lets start now is sent',
       {},
@@ -254,6 +304,42 @@ describe('somebody who writes to Redis', () => {
     await moves.app.freezes.set(freezing)
     await forge(moves, request)
     expect(await moves.run(request)).toEqual(held('freeze'))
+  })
+
+  test.each<[string, (moves: Moves, request: Request) => Promise<unknown>, object]>([
+    [
+      'its own approval as an emergency',
+      ({ put }, request) => put(request, { approvals: request.approvals.map((each) => ({ ...each, emergency: true as const })) }),
+      ended('approvals-not-genuine'),
+    ],
+    [
+      'the emergency approval of another request',
+      async ({ put, record }, request) => put(request, { approvals: (await record({ resource: 'other' }, { emergency: true })).approvals }),
+      ended('approvals-not-genuine'),
+    ],
+    [
+      'one more approval that it copies from another request',
+      async ({ put, record }, request) => {
+        const { approvals } = await record({ resource: 'other' }, { emergency: true })
+        return put(request, { approvals: [...request.approvals, ...approvals] })
+      },
+      ended('approvals-not-genuine'),
+    ],
+    [
+      'an emergency approval that it signs with another key',
+      ({ put, now }, request) =>
+        put(request, { approvals: [theirs.signApproval(request, { ...byBen, emergency: true, reason: 'web-1 is dead', at: now })] }),
+      held('freeze'),
+    ],
+  ])('cannot have an approved move pass a freeze with %s', async (_, forge, expected) => {
+    const moves = startMoves({ rule: { emergency: true } })
+    const request = await moves.record()
+    await moves.app.freezes.set(freezing)
+    expect(await moves.run(request)).toEqual(held('freeze'))
+
+    await forge(moves, await moves.find(request.id))
+
+    expect(await moves.run(request)).toEqual(expected)
   })
 
   const later = Date.now() + 60 * minutes

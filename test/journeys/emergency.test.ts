@@ -1,0 +1,208 @@
+import { writeFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Temporal } from 'temporal-polyfill'
+import { describe, expect, test } from 'vitest'
+import type { Message } from '../sandbox/slack/slack.ts'
+import { type AlertWorld, alert, startAlertWorld, untilProposed } from './alerts-world.ts'
+import { policyInFile } from './policy-in-file.ts'
+import { onlyRequest, repliesTo, restart, startWorldUnder } from './policy-world.ts'
+import { openRecords } from './records.ts'
+import { ops, patchesOf, people, requestMove, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+
+/** A window that is closed today. */
+function closedWindow(): string {
+  const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+  const today = Temporal.Now.zonedDateTimeISO('UTC').dayOfWeek
+  return `office: {days: [${days[(today + 2) % 7]}], from: "09:00", to: "17:00", zone: UTC}`
+}
+
+const sentence = 'web-1 is dead and customers see errors'
+
+async function freeze({ ben, slack }: World) {
+  await ben.command('/infra freeze because the network is being rebuilt', { channel: ops })
+  await untilShown(slack, people.ben, /\*Frozen until/)
+}
+
+type Person = World['ben']
+
+/** Presses *Approve*, which has to open the form. */
+async function openForm({ slack }: World, by: Person, card: Message) {
+  await by.click(card, 'Approve')
+  return slack.until(() => by.topView(), { what: 'the form' })
+}
+
+async function approveInEmergency(world: World, by: Person, card: Message, reason = sentence) {
+  await openForm(world, by, card)
+  await by.fill(undefined, { Approval: 'Emergency approval: it does not wait', Reason: reason })
+  return by.submit()
+}
+
+describe('a request of an alert during a freeze and outside of its window', () => {
+  const policyWith = (move: string, evacuate = 'emergency: approvers, window: office') => `
+windows:
+  ${closedWindow()}
+rules:
+  - { name: failover, changes: ip.evacuate, request: [alerts, everyone], approve: [S0ONCALL01], ${evacuate} }
+  - { name: moves, changes: ip.move, approve: [S0ONCALL01] ${move} }
+alerts:
+  - { name: node down, match: {alertname: NodeDown}, server: instance, to: {ASH: web-2, FRA: edge-fra-2}, channel: ${ops} }`
+
+  async function frozenAlert(policy: string): Promise<{ world: AlertWorld; card: Message }> {
+    const world = await startAlertWorld({}, policy)
+    await freeze(world)
+    expect(await world.send([alert()])).toBe(200)
+    return { world, card: await untilProposed(world) }
+  }
+
+  test('is passed by an approver with a reason: it starts at once, and the channel and the audit say so', async () => {
+    const { world, card } = await frozenAlert(policyWith(', emergency: approvers'))
+    const form = await openForm(world, world.ben, card)
+
+    expect(form.title).toBe('Approve: it will wait')
+    expect(JSON.stringify(form)).toMatch(/Held by a freeze until lifted\.|[Ss]tarts when the window/)
+    expect(JSON.stringify(form)).toMatch(/Passes the window “office” \(opens [^)]*\) and <@U0BEN00001>'s freeze until lifted\./)
+    for (const [reason, words] of [
+      ['', /Say in a sentence why this can't wait/],
+      ['ok', /Say in a sentence/],
+      ['asap asap asap!!', /Say in a sentence/],
+    ] as const) {
+      await world.ben.fill(undefined, { Approval: 'Emergency approval: it does not wait', Reason: reason })
+      expect(JSON.stringify((await world.ben.submit()).errors)).toMatch(words)
+    }
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting', approvals: [] })
+
+    await world.ben.fill(undefined, { Reason: sentence })
+    expect((await world.ben.submit()).errors).toBeUndefined()
+    await untilReport(world.slack, card.ts, /Done/)
+
+    const report = await untilReport(world.slack, card.ts, /Emergency approval/)
+    expect(report.text).toMatch(
+      /:rotating_light: \*Emergency approval\.\* <!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved, past the window “office” and a freeze: “Evacuate .*Check it now\.\nReason: `web-1 is dead and customers see errors`/,
+    )
+    const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
+    expect(String(post?.args.reply_broadcast)).toBe('true')
+    const done = await untilCard(world.slack, /\*Done\*/)
+    expect(done.text).toContain(
+      'Alertmanager, approved by <@U0BEN00001>, :rotating_light: emergency by <@U0BEN00001>, past the window “office” and a freeze',
+    )
+    const [entry] = (await world.records.audit()).filter(({ act }) => act === 'approve')
+    const passed = [
+      { by: 'window', name: 'office' },
+      { by: 'freeze', name: 'freeze by command' },
+    ]
+    expect(entry).toMatchObject({ by: people.ben, rule: 'failover', via: 'S0ONCALL01', reason: sentence, passed })
+    await world.ben.command('/infra audit', { channel: ops })
+    await untilShown(
+      world.slack,
+      people.ben,
+      /emergency approval, past the window “office” and a freeze|approved by <@U0BEN00001> \(emergency\)/,
+    )
+  })
+
+  test('waits after an approval without, which was told before', async () => {
+    const { world, card } = await frozenAlert(policyWith(', emergency: approvers'))
+    await openForm(world, world.ben, card)
+    await world.ben.submit()
+
+    await untilCard(world.slack, /\*Approved\.\*/)
+    await wait(1_500)
+    expect(patchesOf(world)).toEqual([])
+    expect(repliesTo(world, card).filter(({ text }) => /Emergency/.test(text))).toEqual([])
+    expect((await onlyRequest(world.records)).approvals).toMatchObject([{ by: people.ben }])
+    expect((await onlyRequest(world.records)).approvals[0]).not.toHaveProperty('emergency')
+  })
+
+  test.each([
+    ['the rule of moves', policyWith('')],
+    ['the rule of evacuations', policyWith(', emergency: approvers', 'window: office')],
+  ])('is not passed if %s does not allow it', async (_, policy) => {
+    const { world, card } = await frozenAlert(policy)
+    const form = await openForm(world, world.ben, card)
+
+    expect(JSON.stringify(form)).toMatch(/Held by|[Ss]tarts when/)
+    expect(JSON.stringify(form)).not.toMatch(/Emergency|Reason/)
+    await world.ben.submit()
+    await untilCard(world.slack, /\*Approved\.\*/)
+    expect(patchesOf(world)).toEqual([])
+  })
+})
+
+describe('a request of another person during a freeze', () => {
+  const policy = (more: string) => `
+rules:
+  - { name: moves, changes: ip.move, approve: {any_of: [S0ONCALL01, ${people.ada}], approvals: 2} ${more && `, ${more}`} }
+  - { name: freezing, changes: freeze, request: [S0ONCALL01], approve: none }`
+
+  test('still needs all approvals, whoever gives the emergency approval, and whenever', async () => {
+    for (const order of ['first', 'last']) {
+      const world = await startWorldUnder(policy('emergency: approvers'))
+      const { card } = await requestMove(world, { by: world.finn })
+      await freeze(world)
+      const usual = async (by: Person) => {
+        await by.click(card, 'Approve')
+        if (order === 'last') {
+          await world.slack.until(() => by.topView())
+          await by.submit()
+        }
+      }
+      if (order === 'first') await approveInEmergency(world, world.ben, card)
+      else await usual(world.ben)
+      await untilCard(world.slack, order === 'first' ? /1 of 2 approvals.*emergency, past a freeze.*Emergency reason/s : /1 of 2 approvals/)
+      if (order === 'first') await untilReport(world.slack, card.ts, /@ben> approved, past a freeze: .* One more needed\./)
+      await wait(500)
+      expect(patchesOf(world)).toEqual([])
+      if (order === 'first') await usual(world.chiara)
+      else await approveInEmergency(world, world.chiara, card)
+
+      await untilReport(world.slack, card.ts, /Done/)
+      expect(patchesOf(world)).toHaveLength(1)
+      expect(repliesTo(world, card).filter(({ text }) => /Emergency approval/.test(text))).toHaveLength(1)
+    }
+  })
+
+  test('is not passed by its requester', async () => {
+    const world = await startWorldUnder(policy('emergency: approvers'))
+    const { card } = await requestMove(world, { by: world.ben })
+    await freeze(world)
+
+    await world.ben.click(card, 'Approve')
+
+    await untilShown(world.slack, people.ben, /You requested this, so another approver must decide/)
+    expect(world.ben.openViews()).toEqual([])
+  })
+
+  test('is not passed once the policy allows it no more, whether it was given or is being written', async () => {
+    const file = policyInFile(policy('emergency: approvers'))
+    const world = await startWorld({ env: { POLICY_FILE: file } })
+    const records = openRecords(world)
+    const { card, elasticIp } = await requestMove(world)
+    const other = await requestMove(world, { skip: 1 })
+    await freeze(world)
+    await approveInEmergency(world, world.ben, card)
+    await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*1 of 2 approvals`))
+    await openForm(world, world.ben, other.card)
+    writeFileSync(file, policy(''))
+    await restart(world)
+
+    await world.ben.fill(undefined, { Approval: 'Emergency approval: it does not wait', Reason: sentence })
+    expect(JSON.stringify(await world.ben.submit())).toContain('Not approved: the rule “moves” allows no emergency approval.')
+    expect(JSON.stringify(await openForm(world, world.chiara, card))).toContain('Held by a freeze until lifted.')
+    await world.chiara.submit()
+    await untilCard(world.slack, /Approved\.\* Held by a freeze until lifted/)
+    await wait(500)
+
+    expect(patchesOf(world)).toEqual([])
+    expect((await records.audit()).filter(({ act }) => act === 'refused')).toMatchObject([
+      { by: people.ben, causes: [{ code: 'no-emergency' }] },
+    ])
+  })
+
+  test('is approved without a form where nothing holds it', async () => {
+    const world = await startWorldUnder(policy('emergency: approvers'))
+    const { card } = await requestMove(world, { by: world.finn })
+
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /1 of 2 approvals/)
+    expect(world.ben.openViews()).toEqual([])
+  })
+})
