@@ -233,7 +233,6 @@ function nameParts(v: Variables, tokens: MachineTokens) {
       apiUrl: v.SLACK_API_URL,
       host: v.HOST,
       port: v.PORT,
-      trustedProxies: v.TRUSTED_PROXIES ?? [],
     },
     infra: {
       url: v.INFRA_API_URL,
