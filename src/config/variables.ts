@@ -102,6 +102,7 @@ export const Variables = z.object({
     'redis:// or rediss:// with a host; special characters of a password are percent-encoded',
     { show: false },
   ),
+  REDIS_SENTINEL_PASSWORD: secret(/^\S+$/, 'the password of the Sentinels, in one word').optional(),
   STATE_KEY: longSecrets('a key').optional(),
   HOST: listenAddress.prefault('0.0.0.0'),
   PORT: port.prefault('3000'),
