@@ -63,7 +63,15 @@ const whereToFind: Partial<Record<Name, string>> = {
 
 const asked = Object.keys(whereToFind) as Name[]
 
-const secrets = new Set<Name>(['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'REDIS_URL', 'REDIS_SENTINEL_PASSWORD', 'STATE_KEY'])
+const secrets = new Set<Name>([
+  'SLACK_BOT_TOKEN',
+  'SLACK_APP_TOKEN',
+  'SLACK_SIGNING_SECRET',
+  'INFRA_API_KEY',
+  'REDIS_URL',
+  'REDIS_SENTINEL_PASSWORD',
+  'STATE_KEY',
+])
 
 /** From the first question on, until .env is written. */
 let isAsking = false

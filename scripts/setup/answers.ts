@@ -94,8 +94,7 @@ function lineOf(name: string, value: string): string {
 
 /** Who may write into this folder could lead a secret, or what is replaced, to any place. */
 export function refuseLink(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-    throw new Error(`${path} is a link. Put the file itself in its place.`)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path} is a link. Put the file itself in its place.`)
 }
 
 /** Writes a whole file or nothing: another program never sees a part of it, and a secret is never readable by others. */

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { machineRequester } from '../domain/approval.ts'
 import type { Bundles, ChangeKind, Machine, Policy } from '../domain/policy.ts'
 import type { Secret } from '../domain/signing.ts'
@@ -211,11 +211,23 @@ export function takeConfig(env: NodeJS.ProcessEnv, options: ReadOptions): Config
 /** For the verification of the audit. Throws ConfigError. */
 export function readAuditConfig(env: Environment, readFile: ReadFile = readFromDisk) {
   const given = givenVariables(env, ['REDIS_URL', 'REDIS_SENTINEL_PASSWORD', 'STATE_KEY', 'INFRA_API_KEY'], readFile)
-  const needed = Variables.pick({ REDIS_URL: true, REDIS_SENTINEL_PASSWORD: true, REDIS_PREFIX: true, STATE_KEY: true, INFRA_API_KEY: true })
+  const needed = Variables.pick({
+    REDIS_URL: true,
+    REDIS_SENTINEL_PASSWORD: true,
+    REDIS_PREFIX: true,
+    STATE_KEY: true,
+    INFRA_API_KEY: true,
+  })
   const parsed = needed.safeParse(given.values)
   const lines = linesOf(parsed.error, given)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
-  const { REDIS_URL: url, REDIS_SENTINEL_PASSWORD: sentinelPassword, REDIS_PREFIX: prefix, STATE_KEY: stateKeys, INFRA_API_KEY: apiKey } = parsed.data
+  const {
+    REDIS_URL: url,
+    REDIS_SENTINEL_PASSWORD: sentinelPassword,
+    REDIS_PREFIX: prefix,
+    STATE_KEY: stateKeys,
+    INFRA_API_KEY: apiKey,
+  } = parsed.data
   return { url, sentinelPassword, prefix, signingSecrets: stateKeys ?? (apiKey && ([apiKey] as const)) }
 }
 

@@ -99,7 +99,9 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
       return wrong(401, 'wrong-token', 'Send the token of a machine that the policy names: Authorization: Bearer <token>.', more)
     }
     if (!trust(owner))
-      return wrong(429, 'too-many', `You have ${mostConnections} calls at once, which is the limit. Let one end first.`, { refused: 'too many' })
+      return wrong(429, 'too-many', `You have ${mostConnections} calls at once, which is the limit. Let one end first.`, {
+        refused: 'too many',
+      })
     if (pathname === openApiPath && method === 'GET') return { status: 200, body: document }
     const caller = callerOf(owner)
     if (pathname === '/mcp') {

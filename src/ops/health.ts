@@ -55,8 +55,8 @@ export async function startHealth({ host = '127.0.0.1', port, whyNotReady, lines
   function handle({ request, response, trust }: LimitedRequest): void {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const page = Object.hasOwn(known, path) ? known[path] : undefined
-    if (!page) return answer(response, json(404, { error: `Not found. Pages: ${Object.keys(known).join(', ')}.` }))
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, json(405, { error: 'Use GET or HEAD.' }))
+    if (!page) return void answer(response, json(404, { error: `Not found. Pages: ${Object.keys(known).join(', ')}.` }))
+    if (request.method !== 'GET' && request.method !== 'HEAD') return void answer(response, json(405, { error: 'Use GET or HEAD.' }))
     trust()
     page().then(
       (content) => answer(response, content),

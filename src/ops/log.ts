@@ -245,7 +245,12 @@ export function createErrorReports(
       const isExpected = error instanceof UserError || error instanceof AccountLimitError
       // A person stops after some refusals, and a machine may not.
       if (isExpected && shown.at === 'machines')
-        lines.write({ level: 'info', fields: { code: 'machines-port-refused', ...context, error }, text: 'refused', about: likenessOf(error) })
+        lines.write({
+          level: 'info',
+          fields: { code: 'machines-port-refused', ...context, error },
+          text: 'refused',
+          about: likenessOf(error),
+        })
       else if (isExpected) log.info({ ...context, error }, 'refused')
       else log.warn({ code: 'error-shown', ...context, error }, 'An error was shown to a person')
     },

@@ -71,7 +71,7 @@ export function createLimitedServer({ named, mostConnections, stopWithinMs, hand
     const connection = connections.get(request.socket)
     // Its connection is about to end.
     if (!connection) return
-    if (connection.unanswered >= mostUnanswered) return end(request.socket)
+    if (connection.unanswered >= mostUnanswered) return void end(request.socket)
     let ofPosts = request.method === 'GET' || request.method === 'HEAD' ? 0 : 1
     connection.unanswered += 1
     connection.posts += ofPosts

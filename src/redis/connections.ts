@@ -180,7 +180,9 @@ export function startProblem(error: unknown, { problem, prefix }: { problem?: st
 function problemError(problem = 'no answer'): Error {
   if (problem.endsWith(bySentinels)) {
     const [code] = problem.split(' ')
-    return new StartError(`The Sentinels in REDIS_URL reject Lockkeeper (${code}). Set REDIS_SENTINEL_PASSWORD to their own password and restart.`)
+    return new StartError(
+      `The Sentinels in REDIS_URL reject Lockkeeper (${code}). Set REDIS_SENTINEL_PASSWORD to their own password and restart.`,
+    )
   }
   if (rejection.test(problem)) {
     return new StartError(`Redis rejects the user or the password in REDIS_URL (${problem}). Correct them and restart.`)

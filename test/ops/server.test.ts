@@ -30,7 +30,9 @@ async function open() {
     socket.on('data', (chunk) => {
       read += chunk
     })
-    socket.write(lines.map((line) => `${line} HTTP/1.1\r\nhost: x\r\n${line.startsWith('POST') ? 'content-length: 0\r\n' : ''}\r\n`).join(''))
+    socket.write(
+      lines.map((line) => `${line} HTTP/1.1\r\nhost: x\r\n${line.startsWith('POST') ? 'content-length: 0\r\n' : ''}\r\n`).join(''),
+    )
     return { socket, answers: () => [...read.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status)) }
   }
 

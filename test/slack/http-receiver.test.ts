@@ -59,7 +59,11 @@ test.each<[string, Sent, string]>([
   ['another content type', { headers: { ...plausibleHeaders(), 'content-type': 'text/plain' } }, '415 close'],
   ["Slack's certificate check, which anybody can send", { headers: { 'content-type': form }, body: 'ssl_check=1' }, '200 close'],
   ['a signature', command, '200 keep-alive'],
-  ['a signature, and a body with the end of a head in it', signed('command=%2Finfra&text=\r\n\r\nGET / HTTP/1.1\r\n\r\n'), '200 keep-alive'],
+  [
+    'a signature, and a body with the end of a head in it',
+    signed('command=%2Finfra&text=\r\n\r\nGET / HTTP/1.1\r\n\r\n'),
+    '200 keep-alive',
+  ],
   ['a signature, and the wrong content', signed('{}'), '400 keep-alive'],
 ])('the connection of a request with %s', async (_, sent, answer) => {
   const send = openConnection(await startReceiver())
