@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect as connectTo } from 'node:net'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { encodeFields } from '../../src/requests/store.ts'
@@ -222,6 +224,37 @@ describe('a machine has limits:', () => {
     await client.close()
     expect(await Promise.all(waits)).toEqual(['gone', 'gone', 'gone', 'gone'])
     await expect.poll(places).toBe(0)
+  })
+
+  test('50 connections, of which a new one ends the oldest, so that no machine keeps another out, and refusals are one line of the log', async () => {
+    const world = await startMachineWorld()
+    const port = world.bots[0]?.machinesPort ?? 0
+    const mcp = 'content-type: application/json\r\naccept: application/json, text/event-stream\r\n'
+    const listen = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'subscriptions/listen',
+      params: { notifications: { toolsListChanged: true } },
+    })
+    const open = (line: string, headers = '', body = '') => {
+      const socket = connectTo(port, '127.0.0.1')
+        .on('error', () => {})
+        .resume()
+      onTestFinished(() => void socket.destroy())
+      socket.write(
+        `${line} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`,
+      )
+      return once(socket, 'data').then(() => socket)
+    }
+    const sockets = await Promise.all([
+      ...Array.from({ length: 20 }, () => open('POST /mcp', mcp, listen)),
+      ...Array.from({ length: 60 }, () => open('GET /v1/plans')),
+    ])
+
+    await expect.poll(() => sockets.filter(({ closed }) => !closed).length).toBe(50)
+    expect((await world.call('GET /v1/plans', { token: otherToken })).status).toBe(200)
+    expect((await world.call('GET /v1/openapi.json')).status).toBe(200)
+    expect(world.log.filter((line) => line.includes('TooManyRequests'))).toHaveLength(1)
   })
 
   test('and a wait that has nothing to wait for is a call', async () => {
