@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { Key } from 'node:readline'
@@ -10,6 +10,7 @@ import { parse, stringify } from 'yaml'
 import packageFile from '../package.json' with { type: 'json' }
 import { variableNames } from '../src/config/config.ts'
 import { isUserGroup } from '../src/domain/policy.ts'
+import { cleanText } from '../src/slack/text.ts'
 import {
   type Answers,
   answerOf,
@@ -19,6 +20,7 @@ import {
   type Name,
   otherVariables,
   readAnswers,
+  refuseLink,
   setAnswer,
   writeWhole,
 } from './setup/answers.ts'
@@ -61,7 +63,15 @@ const whereToFind: Partial<Record<Name, string>> = {
 
 const asked = Object.keys(whereToFind) as Name[]
 
-const secrets = new Set<Name>(['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'REDIS_URL', 'STATE_KEY'])
+const secrets = new Set<Name>([
+  'SLACK_BOT_TOKEN',
+  'SLACK_APP_TOKEN',
+  'SLACK_SIGNING_SECRET',
+  'INFRA_API_KEY',
+  'REDIS_URL',
+  'REDIS_SENTINEL_PASSWORD',
+  'STATE_KEY',
+])
 
 /** From the first question on, until .env is written. */
 let isAsking = false
@@ -102,16 +112,16 @@ async function run([option, ...others]: string[]): Promise<void> {
   await start(setup)
 }
 
-/** Also proves that .env can be replaced. */
+/** Also checks that .env can be replaced. */
 function readAnswersIn(folder: string) {
   try {
     const answers = readAnswers(folder, process.env)
     if (!isAsking) return answers
-    writeWhole(`${answers.envFile}.new`, '', 0o600)
-    rmSync(`${answers.envFile}.new`)
+    refuseLink(answers.envFile)
+    accessSync(folder, constants.W_OK)
     return answers
   } catch (error) {
-    throw new Stopped(`.env in ${folder} must be a file that you can read and replace (${Object(error).code ?? error}).`)
+    throw new Stopped(`.env in ${folder} must be a file that you can read and replace (${Object(error).code ?? Object(error).message}).`)
   }
 }
 
@@ -257,8 +267,10 @@ function findCompose(): string[] | undefined {
 
 /** The Redis of docker-compose.yml, with its volume and its password, and with a port that only this machine reaches. */
 async function startRedis(setup: Setup, [program = '', ...words]: string[]): Promise<string | undefined> {
-  const passwordFile = join(setup.folder, 'secrets/redis_password')
-  mkdirSync(join(setup.folder, 'secrets'), { recursive: true, mode: 0o700 })
+  const secretsFolder = join(setup.folder, 'secrets')
+  const passwordFile = join(secretsFolder, 'redis_password')
+  for (const path of [secretsFolder, passwordFile]) refuseLink(path)
+  mkdirSync(secretsFolder, { recursive: true, mode: 0o700 })
   // The container runs as another user, and the folder keeps other people out.
   if (!existsSync(passwordFile)) writeWhole(passwordFile, `${randomBytes(32).toString('hex')}\n`, 0o644)
   const { services, volumes, secrets } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'))
@@ -433,7 +445,10 @@ async function start(setup: Setup): Promise<void> {
   if (setup.address !== undefined) say('step', "Under Event Subscriptions, press Retry if Slack says that your URL didn't respond.")
   say('success', 'Lockkeeper runs here until you press Ctrl-C. Next time: npm start')
   terminal.outro(tryIt)
-  for (const stream of [bot.stdout, bot.stderr]) stream.removeAllListeners('data').pipe(process.stdout, { end: false })
+  for (const stream of [bot.stdout, bot.stderr]) {
+    stream.removeAllListeners('data').setEncoding('utf8')
+    stream.on('data', (text: string) => process.stdout.write(cleanText(text)))
+  }
   process.exitCode = await ended
 }
 
@@ -456,8 +471,14 @@ async function checkOnly(setup: Setup): Promise<void> {
 
 // --- Questions ---
 
-/** Breaks lines between words. The library does so only in questions. */
-const wrapped = (text: string) => (process.stdout.isTTY ? text.replace(/(?=.{77})(.{1,76}) /g, '$1\n') : text)
+/**
+ * Without what a terminal would take for a command, or would show in another order: Slack, the account and the bot say what others wrote. Breaks
+ * lines between words, which the library does only in questions.
+ */
+const wrapped = (text: string) => {
+  const clean = cleanText(text)
+  return process.stdout.isTTY ? clean.replace(/(?=.{77})(.{1,76}) /g, '$1\n') : clean
+}
 
 function say(is: 'success' | 'info' | 'step' | 'warn' | 'error', text: string, spacing = 1): void {
   terminal.log[is](wrapped(text), { spacing })
@@ -474,8 +495,10 @@ interface AskOptions {
 
 type Check = (values: Record<string, string>) => Promise<string | undefined>
 
-const problemWith = async (setup: Setup, name: Name, value: string, check: Check) =>
-  formProblem(name, value) ?? (await check({ ...withSecrets(setup), [name]: value }))
+async function problemWith(setup: Setup, name: Name, value: string, check: Check): Promise<string | undefined> {
+  const problem = formProblem(name, value) ?? (await check({ ...withSecrets(setup), [name]: value }))
+  return problem && cleanText(problem)
+}
 
 /** A variable of the environment is checked without a question. False: it has to be asked for. */
 async function takeGiven(setup: Setup, name: Name, check: Check): Promise<boolean> {

@@ -144,7 +144,7 @@ describe('the architecture', () => {
     expect(revealers.toSorted()).toEqual([
       'account/http.ts',
       'domain/signing.ts',
-      'inbound/port.ts',
+      'inbound/token.ts',
       'redis/connect.ts',
       'slack/answers.ts',
       'slack/app.ts',

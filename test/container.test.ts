@@ -83,6 +83,16 @@ describe('deploy/compose/caddy.yml', () => {
   })
 })
 
+test('deploy/compose/machines.yml opens the ports of machines and alerts for the proxy, at the addresses of its file', () => {
+  const { bot, proxy } = parse(read('deploy/compose/machines.yml')).services
+  const text = read('deploy/compose/machines.Caddyfile')
+
+  expect(text).toContain(`{$LOCKKEEPER_MACHINES_UPSTREAM:bot:${bot.environment.MACHINES_PORT}}`)
+  expect(text).toContain(`{$LOCKKEEPER_ALERTS_UPSTREAM:bot:${bot.environment.ALERTS_PORT}}`)
+  expect(proxy.volumes).toEqual(['./deploy/compose/machines.Caddyfile:/etc/caddy/machines.Caddyfile:ro'])
+  expect(proxy).not.toHaveProperty('ports')
+})
+
 test('the heap fits the memory that Lockkeeper gets, with a quarter of it to spare, wherever it runs', () => {
   const limits = [
     /^ +mem_limit: (\d+)m$/m.exec(read('docker-compose.yml')),

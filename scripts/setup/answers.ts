@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { type Environment, secretVariables, variableNames } from '../../src/config/config.ts'
@@ -92,13 +92,18 @@ function lineOf(name: string, value: string): string {
   return `${name}=${mark}${value}${mark}`
 }
 
+/** Who may write into this folder could lead a secret, or what is replaced, to any place. */
+export function refuseLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path} is a link. Put the file itself in its place.`)
+}
+
 /** Writes a whole file or nothing: another program never sees a part of it, and a secret is never readable by others. */
 export function writeWhole(path: string, text: string, mode: number): void {
-  const target = existsSync(path) ? realpathSync(path) : path
-  const draft = `${target}.${process.pid}.tmp`
+  refuseLink(path)
+  const draft = `${path}.${process.pid}.tmp`
   try {
     writeFileSync(draft, text, { mode, flag: 'wx', flush: true })
-    renameSync(draft, target)
+    renameSync(draft, path)
   } catch (error) {
     rmSync(draft, { force: true })
     throw error

@@ -11,7 +11,7 @@ import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
 import { createLog, createRepeatedLines, slackLogger } from '../../src/ops/log.ts'
 import { webClientOptions } from '../../src/slack/app.ts'
 import { notice } from '../../src/slack/blocks.ts'
-import { mrkdwn, toPlainText } from '../../src/slack/text.ts'
+import { cleanText, mrkdwn, toPlainText } from '../../src/slack/text.ts'
 import { classifySlackFailure } from '../../src/slack/web-api.ts'
 import { buildApps, disconnect } from '../../src/start/apps.ts'
 import { type Name, otherVariables } from './answers.ts'
@@ -58,6 +58,7 @@ const forChecks: Name[] = [
   'INFRA_API_URL',
   'INFRA_API_KEY',
   'REDIS_URL',
+  'REDIS_SENTINEL_PASSWORD',
   'REDIS_PREFIX',
   'STATE_KEY',
   'ALLOW_VOLATILE_REDIS',
@@ -125,10 +126,13 @@ function slackClient(values: Values, token: 'SLACK_BOT_TOKEN' | 'SLACK_APP_TOKEN
 
 export const botTokenProblem = (values: Values): Promise<Problem> => check(values, ['slack'])
 
+/** A name that others chose, for one line of a terminal. */
+const nameOf = (text: unknown) => cleanText(String(text), { oneLine: true })
+
 /** The bot and its workspace, as Slack names them. */
 export async function describeBot(values: Values): Promise<string> {
   const { user, team } = await slackClient(values, 'SLACK_BOT_TOKEN').auth.test()
-  return `@${user} in the workspace ${team}`
+  return `@${nameOf(user)} in the workspace ${nameOf(team)}`
 }
 
 /** Opens a connection of Socket Mode, and uses it for nothing. */
@@ -171,7 +175,7 @@ export const describeKey = (values: Values): Promise<string> =>
     const own = keys.find((key) => ownVariableOf(key, app.ownLastSlices) === 'INFRA_API_KEY')
     if (!own) return 'The account API accepts the key, and does not show whose it is.'
     const owner = own.user?.email ?? own.user?.id ?? 'an unknown user'
-    return `The key "${own.name ?? own.id}" of ${owner} ${own.readOnly === false ? 'can make changes' : 'is accepted'}.`
+    return `The key "${nameOf(own.name ?? own.id)}" of ${nameOf(owner)} ${own.readOnly === false ? 'can make changes' : 'is accepted'}.`
   })
 
 /** As at the start: the address, the password, the rights, the settings, and whether it takes writes. */
@@ -247,7 +251,7 @@ export async function channelName(values: Values): Promise<string> {
     ({ channel }) => channel?.name,
     () => undefined,
   )
-  return name === undefined ? id : `#${name}`
+  return name === undefined ? id : `#${nameOf(name)}`
 }
 
 const allNames: FactName[] = [
@@ -288,7 +292,7 @@ export async function readApprovers(values: Values): Promise<{ id: string; name:
   const client = slackClient(values, 'SLACK_BOT_TOKEN')
   const { usergroups = [] } = await client.usergroups.list()
   const groups = usergroups.flatMap(({ id, handle, name }) =>
-    id && handle ? [{ id, name: `@${handle}`, hint: `user group ${name ?? ''}` }] : [],
+    id && handle ? [{ id, name: `@${nameOf(handle)}`, hint: `user group ${nameOf(name ?? '')}` }] : [],
   )
   const people: typeof groups = []
   let cursor: string | undefined
@@ -298,7 +302,7 @@ export async function readApprovers(values: Values): Promise<{ id: string; name:
       const { id, name, real_name: realName, deleted, is_bot: isBot, is_restricted: isGuest } = member
       // Slackbot has no mark of a bot. The types lack the mark of other workspaces.
       if (!id || deleted || isBot || isGuest || id === 'USLACKBOT' || ('is_stranger' in member && member.is_stranger)) continue
-      people.push({ id, name: realName || name || id, hint: `@${name ?? id}` })
+      people.push({ id, name: nameOf(realName || name || id), hint: `@${nameOf(name ?? id)}` })
     }
     cursor = more?.next_cursor || undefined
     if (cursor === undefined) break

@@ -329,14 +329,15 @@ interface Checked {
 }
 
 async function verify(env: Environment, paths: string[]): Promise<Checked> {
-  const { url, prefix, signingSecrets } = readAuditConfig(env)
+  const { url, sentinelPassword, prefix, signingSecrets } = readAuditConfig(env)
   const trusted = signingSecrets && createSignatureCheck(createKeyring(signingSecrets, { purpose: 'audit', prefix }))
   // Without a key, every signature counts as genuine.
   const signatures = trusted ?? createSignatureCheck({ verify: () => 'genuine' })
   let problem: string | undefined
-  const redis = connectRedis(url, 'patient', (code) => {
+  const note = (code: string) => {
     problem = code
-  })
+  }
+  const redis = connectRedis(url, 'patient', note, sentinelPassword)
   try {
     const [seconds] = await runCommand(() => redis.time())
     const log = await readLogs(paths)

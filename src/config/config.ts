@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { machineRequester } from '../domain/approval.ts'
 import type { Bundles, ChangeKind, Machine, Policy } from '../domain/policy.ts'
 import type { Secret } from '../domain/signing.ts'
@@ -18,6 +18,7 @@ export const secretVariables = [
   'INFRA_API_KEY',
   'INFRA_READ_KEY',
   'REDIS_URL',
+  'REDIS_SENTINEL_PASSWORD',
   'STATE_KEY',
   'ALERTS_TOKEN',
 ] as const
@@ -209,13 +210,25 @@ export function takeConfig(env: NodeJS.ProcessEnv, options: ReadOptions): Config
 
 /** For the verification of the audit. Throws ConfigError. */
 export function readAuditConfig(env: Environment, readFile: ReadFile = readFromDisk) {
-  const given = givenVariables(env, ['REDIS_URL', 'STATE_KEY', 'INFRA_API_KEY'], readFile)
-  const { REDIS_URL, REDIS_PREFIX, STATE_KEY, INFRA_API_KEY } = Variables.shape
-  const parsed = z.object({ REDIS_URL, REDIS_PREFIX, STATE_KEY, INFRA_API_KEY }).safeParse(given.values)
+  const given = givenVariables(env, ['REDIS_URL', 'REDIS_SENTINEL_PASSWORD', 'STATE_KEY', 'INFRA_API_KEY'], readFile)
+  const needed = Variables.pick({
+    REDIS_URL: true,
+    REDIS_SENTINEL_PASSWORD: true,
+    REDIS_PREFIX: true,
+    STATE_KEY: true,
+    INFRA_API_KEY: true,
+  })
+  const parsed = needed.safeParse(given.values)
   const lines = linesOf(parsed.error, given)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
-  const { REDIS_URL: url, REDIS_PREFIX: prefix, STATE_KEY: stateKeys, INFRA_API_KEY: apiKey } = parsed.data
-  return { url, prefix, signingSecrets: stateKeys ?? (apiKey && ([apiKey] as const)) }
+  const {
+    REDIS_URL: url,
+    REDIS_SENTINEL_PASSWORD: sentinelPassword,
+    REDIS_PREFIX: prefix,
+    STATE_KEY: stateKeys,
+    INFRA_API_KEY: apiKey,
+  } = parsed.data
+  return { url, sentinelPassword, prefix, signingSecrets: stateKeys ?? (apiKey && ([apiKey] as const)) }
 }
 
 function linesOf(error: z.ZodError | undefined, { problems }: Given): string[] {
@@ -233,7 +246,6 @@ function nameParts(v: Variables, tokens: MachineTokens) {
       apiUrl: v.SLACK_API_URL,
       host: v.HOST,
       port: v.PORT,
-      trustedProxies: v.TRUSTED_PROXIES ?? [],
     },
     infra: {
       url: v.INFRA_API_URL,
@@ -242,7 +254,7 @@ function nameParts(v: Variables, tokens: MachineTokens) {
       readsPerMinute: v.INFRA_READS_PER_MINUTE,
       writesPerMinute: v.INFRA_WRITES_PER_MINUTE,
     },
-    redis: { url: v.REDIS_URL, prefix: v.REDIS_PREFIX, allowVolatile: v.ALLOW_VOLATILE_REDIS },
+    redis: { url: v.REDIS_URL, sentinelPassword: v.REDIS_SENTINEL_PASSWORD, prefix: v.REDIS_PREFIX, allowVolatile: v.ALLOW_VOLATILE_REDIS },
     // Undefined: no alerts are received.
     alerts:
       v.ALERTS_PORT === undefined || v.ALERTS_TOKEN === undefined

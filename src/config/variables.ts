@@ -40,14 +40,6 @@ const port = wholeNumber('a port (0 is any free one)', 0, 65_535)
 
 const listenAddress = fitting((text) => isIP(text) !== 0, 'an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
 
-/** A range of all addresses would trust everybody. */
-function isAddressOrRange(text: string): boolean {
-  const [address = '', prefix, ...others] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || address.includes('%') || others.length > 0) return false
-  return prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
-}
-
 /** Parses keys or tokens, separated by commas. One of 32 characters cannot be guessed if it is random. */
 export const longSecrets = (what: string) =>
   value(
@@ -110,10 +102,10 @@ export const Variables = z.object({
     'redis:// or rediss:// with a host; special characters of a password are percent-encoded',
     { show: false },
   ),
+  REDIS_SENTINEL_PASSWORD: secret(/^\S+$/, 'the password of the Sentinels, in one word').optional(),
   STATE_KEY: longSecrets('a key').optional(),
   HOST: listenAddress.prefault('0.0.0.0'),
   PORT: port.prefault('3000'),
-  TRUSTED_PROXIES: list(isAddressOrRange, 'IP addresses of proxies, or ranges such as 10.0.0.0/8').optional(),
   OPS_HOST: listenAddress.prefault('127.0.0.1'),
   OPS_PORT: port.prefault('9464'),
   ALERTS_HOST: listenAddress.prefault('127.0.0.1'),

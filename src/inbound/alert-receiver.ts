@@ -1,12 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import type { App } from '../app.ts'
+import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
 import { notifyOperators } from '../outbox/notices.ts'
 import { createBodyReader, createRefusalLog, maxBodyBytes, mustEnd } from '../slack/http-receiver.ts'
 import { type Alert, readPayload } from './alert-payload.ts'
 import { type RefusalReason, refusalReasons, unread } from './alert-words.ts'
 import { alertOutcomes, TryLater } from './alerts.ts'
-import { createPort, createTokenCheck } from './port.ts'
+import { createTokenCheck } from './token.ts'
 
 const alertsPath = '/alerts/alertmanager'
 
@@ -40,7 +40,7 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
   const stopping = new AbortController()
   let taking = 0
 
-  async function handle(request: IncomingMessage, response: ServerResponse, trust: (socket: Socket) => void): Promise<void> {
+  async function handle({ request, response, trust }: LimitedRequest): Promise<void> {
     const refusal = refusalOf(request, trust)
     if (refusal && refusal.status !== 413 && mustEnd(request)) response.setHeader('connection', 'close')
     const answer = refusal ?? (await takeRequest(request))
@@ -52,24 +52,22 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
     response.writeHead(answer.status).end()
   }
 
-  function refusalOf(request: IncomingMessage, trust: (socket: Socket) => void): Answer | undefined {
-    const { method, url = '', headers, socket } = request
+  function refusalOf(request: IncomingMessage, trust: LimitedRequest['trust']): Answer | undefined {
+    const { method, url = '', headers } = request
     if (method !== 'POST' || URL.parse(url, 'http://localhost')?.pathname !== alertsPath) return { status: 404 }
     if (!isAuthorized(request)) return { status: 401, reason: 'wrong-token' }
-    trust(socket)
+    if (!trust()) return { status: 503, reason: 'too-many' }
     return Number(headers['content-length'] ?? 0) > maxBodyBytes ? { status: 413, reason: 'too-large' } : undefined
   }
 
   async function takeRequest(request: IncomingMessage): Promise<Answer | undefined> {
-    if (taking >= mostAtOnce || stopping.signal.aborted) {
-      request.resume()
-      return { status: 503, reason: 'too-many' }
-    }
+    const reading = await readBody(request)
+    if (reading.is === 'not-sent') return undefined
+    if (reading.is === 'too-large') return { status: 413, reason: 'too-large' }
+    if (taking >= mostAtOnce || stopping.signal.aborted) return { status: 503, reason: 'too-many' }
     taking += 1
     try {
-      const reading = await readBody(request)
-      if (reading.is === 'not-sent') return undefined
-      return reading.is === 'too-large' ? { status: 413, reason: 'too-large' } : await takeBody(reading.body.toString())
+      return await takeBody(reading.body.toString())
     } finally {
       taking -= 1
     }
@@ -96,14 +94,15 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
     void notifyOperators(app, 'alerts-unread', unread(about, count), { about, level: 'warn' })
   }
 
-  return createPort({
-    host,
-    port,
+  const server = createLimitedServer({
     named: { host: 'ALERTS_HOST', port: 'ALERTS_PORT' },
+    mostConnections: 100,
+    stopWithinMs: 5_000,
     handle,
     onStop() {
       refusals.flush()
       stopping.abort(new TryLater('Lockkeeper stops'))
     },
   })
+  return { start: () => server.start({ host, port }), stop: server.stop }
 }

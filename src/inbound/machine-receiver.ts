@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { machineRequester } from '../domain/approval.ts'
+import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
 import { createBodyReader, createRefusalLog, mustEnd } from '../slack/http-receiver.ts'
 import {
   type Caller,
@@ -16,17 +16,18 @@ import {
 } from './machine-operations.ts'
 import { answerMcp } from './mcp.ts'
 import { openApi } from './open-api.ts'
-import { createPort, createTokenCheck } from './port.ts'
+import { createTokenCheck } from './token.ts'
 
 const mostBytes = 65_536
 const mostOpenBytes = 8 * 1_048_576
 
 interface Answer {
   status: number
+  /** Text is JSON already. */
   body: unknown
   headers?: Record<string, string | number>
   /** Why the log counts it among the refused. */
-  refused?: 'wrong token' | 'from a browser' | 'too large'
+  refused?: 'wrong token' | 'from a browser' | 'too large' | 'too many'
 }
 
 const names: Record<number, string> = {
@@ -53,12 +54,15 @@ function problem({ status, code, detail, retryAfter }: Problem, more: Partial<An
 
 const wrong = (status: number, code: string, detail: string, more?: Partial<Answer>) => problem({ status, code, detail }, more)
 
+/** For each machine, and together for those who have shown no token. */
+const mostConnections = 50
+
 const openApiPath = '/v1/openapi.json'
 
 /** The HTTP API of machines, and their MCP server. The token is checked before the body is read. */
 export function createMachineReceiver(app: App, { host, port, tokens }: NonNullable<App['config']['machines']>) {
   const operations = createOperations(app)
-  const document = openApi(operations, schemaOf)
+  const document = JSON.stringify(openApi(operations, schemaOf))
   const readBody = createBodyReader({ maxBytes: mostBytes, maxOpen: mostOpenBytes })
   const ownerOf = createTokenCheck(tokens)
   const channels = new Map(app.config.policy.machines?.map(({ name, channelId }) => [machineRequester(name), channelId]))
@@ -68,40 +72,44 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
   )
   const stopping = new AbortController()
 
-  async function handle(request: IncomingMessage, response: ServerResponse, trust: (socket: Socket) => void): Promise<void> {
+  async function handle(limited: LimitedRequest): Promise<void> {
+    const { request, response } = limited
     const gone = new AbortController()
     response.once('close', () => gone.abort()).once('finish', () => app.metrics.machineRequest(response.statusCode))
     const signal = AbortSignal.any([stopping.signal, gone.signal])
-    const answer = await answerTo(request, response, { signal, trust }).catch((error: unknown) => problem(problemOf(app, error)))
+    const answer = await answerTo(limited, signal).catch((error: unknown) => problem(problemOf(app, error)))
     // It was answered, or the sender closed the connection.
     if (!answer) return
     if (answer.refused) refusals.note(answer.refused)
     if (!request.complete && mustEnd(request)) response.setHeader('connection', 'close')
     const type = answer.status < 400 ? 'application/json' : 'application/problem+json'
     response.writeHead(answer.status, { 'content-type': type, 'cache-control': 'no-store', ...answer.headers })
-    response.end(JSON.stringify(answer.body))
+    response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
   }
 
-  async function answerTo(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { signal, trust }: { signal: AbortSignal; trust: (socket: Socket) => void },
-  ): Promise<Answer | undefined> {
-    const { method = '', headers, socket } = request
+  async function answerTo(limited: LimitedRequest, signal: AbortSignal): Promise<Answer | undefined> {
+    const { request, response, trust } = limited
+    const { method = '', headers } = request
     const { pathname, searchParams } = URL.parse(request.url ?? '', 'http://localhost') ?? new URL('http://localhost')
     if (headers.origin !== undefined)
       return wrong(403, 'from-a-browser', 'This API is not for browsers: send no Origin header.', { refused: 'from a browser' })
-    if (pathname === openApiPath && method === 'GET') return { status: 200, body: document }
     const owner = ownerOf(request)
     if (owner === undefined) {
       const more = { headers: { 'www-authenticate': 'Bearer' }, refused: 'wrong token' } as const
       return wrong(401, 'wrong-token', 'Send the token of a machine that the policy names: Authorization: Bearer <token>.', more)
     }
-    trust(socket)
+    if (!trust(owner))
+      return wrong(429, 'too-many', `You have ${mostConnections} calls at once, which is the limit. Let one end first.`, {
+        refused: 'too many',
+      })
+    if (pathname === openApiPath && method === 'GET') return { status: 200, body: document }
     const caller = callerOf(owner)
     if (pathname === '/mcp') {
       const read = method === 'POST' ? await textOf(request) : { text: '' }
       if (read?.text === undefined) return read?.problem
+      if (method === 'POST') await countCall(app, caller)
+      // Nothing is published, so it has nothing to lose.
+      if (read.text.includes('subscriptions/listen')) limited.yieldsPlace()
       const options = { operations, callerOf: () => caller, signal: stopping.signal } as const
       return void (await answerMcp(app, { request, body: read.text, response }, options))
     }
@@ -168,10 +176,10 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     return { origin: { teamId: slack.identity.current()?.teamId, channelId: channels.get(userId) ?? '', userId, command } }
   }
 
-  return createPort({
-    host,
-    port,
+  const server = createLimitedServer({
     named: { host: 'MACHINES_HOST', port: 'MACHINES_PORT' },
+    mostConnections,
+    stopWithinMs: 5_000,
     handle,
     onStop() {
       refusals.flush()
@@ -179,6 +187,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
       stopping.abort()
     },
   })
+  return { start: () => server.start({ host, port }), stop: server.stop }
 }
 
 /** What a body has: beside what the operation takes, the kind of change that chose it. */

@@ -6,7 +6,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
-import { type Caller, countCall, IdempotencyKey, inLaneOf, type Operation, problemOf } from './machine-operations.ts'
+import { type Caller, IdempotencyKey, inLaneOf, type Operation, problemOf } from './machine-operations.ts'
 
 const instructions =
   'Lockkeeper changes an infrastructure account. You propose, and where the policy asks for it, people approve in Slack: nobody else can. Propose one change, tell your user what its message says, and wait for the request. Never propose the same change again while it is open.'
@@ -14,7 +14,7 @@ const instructions =
 interface McpOptions {
   operations: Operation[]
   /** Who calls a tool. Throws a UserError if the call may not be. */
-  callerOf: (meta: Record<string, unknown>) => Caller
+  callerOf: (meta: Record<string, unknown>) => Caller | Promise<Caller>
   /** What else each proposal takes. */
   more?: z.ZodRawShape
   signal: AbortSignal
@@ -46,7 +46,7 @@ export async function answerMcp(
 function serverFor(app: App, { operations, callerOf, more = {}, signal }: McpOptions): McpServer {
   const server = new McpServer({ name: 'lockkeeper', title: 'Lockkeeper', version: packageFile.version }, { instructions })
   for (const operation of operations) {
-    const { tool, title, description, kind, input, output, hints, isWait } = operation
+    const { tool, title, description, kind, input, output, hints } = operation
     const inputSchema: z.ZodObject =
       kind === undefined ? input : z.strictObject({ ...input.shape, idempotency_key: IdempotencyKey.optional(), ...more })
     const about = { title, description, inputSchema, outputSchema: output, annotations: { ...hints, openWorldHint: false } }
@@ -59,12 +59,9 @@ function serverFor(app: App, { operations, callerOf, more = {}, signal }: McpOpt
         mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
       }
       try {
-        const caller = callerOf(meta)
+        const caller = await callerOf(meta)
         const call = { signal: AbortSignal.any([signal, mcpReq.signal]), onWaiting }
-        const { output: structuredContent } = await inLaneOf(operation, caller, async () => {
-          if (!isWait) await countCall(app, caller)
-          return operation.run(caller, given, call)
-        })
+        const { output: structuredContent } = await inLaneOf(operation, caller, () => operation.run(caller, given, call))
         return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] }
       } catch (error) {
         return { isError: true, content: [{ type: 'text', text: problemOf(app, error).detail }] }

@@ -5,7 +5,7 @@ import { claim } from '../redis/scripts.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { AssistantRequest } from '../slack/http-receiver.ts'
 import { mrkdwn } from '../slack/text.ts'
-import { type Caller, createOperations } from './machine-operations.ts'
+import { type Caller, countCall, createOperations } from './machine-operations.ts'
 import { answerMcp } from './mcp.ts'
 
 /** docs.slack.dev, "Slackbot MCP client": who asked, in what Slack has signed. */
@@ -43,12 +43,14 @@ export function createSlackbot(app: App) {
     return (await claim(app.redis, key, { token: randomUUID(), lastsMs: onceMs })) === undefined
   }
 
-  function callerOf(meta: Record<string, unknown>): Caller {
+  async function callerOf(meta: Record<string, unknown>): Promise<Caller> {
     const { data } = Identity.safeParse(meta)
     const teamId = app.slack.identity.current()?.teamId
     if (!data || data.slack.team_id !== teamId)
       throw new Refusal(mrkdwn`Slack didn't say which member of this workspace asked. Nothing was done. Ask in this workspace's Slackbot.`)
-    return { origin: { teamId, channelId: onlyChannel(app) ?? '', userId: data.slack.user_id, command: app.config.slack.command } }
+    const caller = { origin: { teamId, channelId: onlyChannel(app) ?? '', userId: data.slack.user_id, command: app.config.slack.command } }
+    await countCall(app, caller)
+    return caller
   }
 
   return { answer, stop: () => stopping.abort() }

@@ -1,9 +1,9 @@
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Registry } from '@prometheus-io/client'
-import { whyNotListening } from '../domain/listening.ts'
 import { withinOr } from '../domain/within.ts'
 import { describeError, type Log, likenessOf, type RepeatedLines, scrub } from './log.ts'
 import { createInstruments } from './metrics.ts'
+import { createLimitedServer, type LimitedRequest } from './server.ts'
 
 /** Reuses the result unless it failed. Probes and scrapes come every few seconds from several sides. */
 export function atMostEvery<T>(ms: number, run: () => Promise<T>): () => Promise<T> {
@@ -52,11 +52,12 @@ export async function startHealth({ host = '127.0.0.1', port, whyNotReady, lines
     ...pages,
   }
 
-  const server = createServer((request, response) => {
+  function handle({ request, response, trust }: LimitedRequest): void {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const page = Object.hasOwn(known, path) ? known[path] : undefined
-    if (!page) return answer(response, json(404, { error: `Not found. Pages: ${Object.keys(known).join(', ')}.` }))
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, json(405, { error: 'Use GET or HEAD.' }))
+    if (!page) return void answer(response, json(404, { error: `Not found. Pages: ${Object.keys(known).join(', ')}.` }))
+    if (request.method !== 'GET' && request.method !== 'HEAD') return void answer(response, json(405, { error: 'Use GET or HEAD.' }))
+    trust()
     page().then(
       (content) => answer(response, content),
       (error: unknown) => {
@@ -65,19 +66,11 @@ export async function startHealth({ host = '127.0.0.1', port, whyNotReady, lines
         answer(response, json(500, { error: 'This page failed. See the log.' }))
       },
     )
-  })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(whyNotListening(error, { hostVariable: 'OPS_HOST', host, portVariable: 'OPS_PORT', port })))
-    server.listen(port, host, resolve)
-  })
-
-  async function close(): Promise<void> {
-    const closed = new Promise((resolve) => server.close(resolve))
-    server.closeAllConnections()
-    await closed
   }
 
-  return { port: (server.address() as { port: number }).port, close }
+  const named = { host: 'OPS_HOST', port: 'OPS_PORT' }
+  const server = createLimitedServer({ named, mostConnections: 100, stopWithinMs: 0, handle })
+  return { port: await server.start({ host, port }), close: server.stop }
 }
 export type Health = Awaited<ReturnType<typeof startHealth>>
 
@@ -226,9 +219,10 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
 
   const readShared = atMostEvery(keepMs, snapshot)
 
-  return async function page(): Promise<Page> {
+  // Anybody on the network may ask, and the text takes long to build.
+  return shareRuns(async (): Promise<Page> => {
     const known = readShared().catch(() => undefined)
     set(await withinOr(waitMs, known, undefined))
     return { status: 200, type: registry.contentType, body: await registry.metrics() }
-  }
+  })
 }

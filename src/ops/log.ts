@@ -154,7 +154,7 @@ interface RepeatedLine {
   text: string
   /** Lines with the same code about the same subject are repeats of each other. */
   about?: string
-  level?: 'warn' | 'error'
+  level?: 'info' | 'warn' | 'error'
 }
 
 /** Lines that can recur at every attempt are written at most once a minute. The next line has the number of its repeats. */
@@ -242,7 +242,16 @@ export function createErrorReports(
       const context = { ...shown, requestId: currentRequest() }
       if (!isRefusal(error)) count('people')
       // The account's limit is no fault, and metrics count it.
-      if (error instanceof UserError || error instanceof AccountLimitError) log.info({ ...context, error }, 'refused')
+      const isExpected = error instanceof UserError || error instanceof AccountLimitError
+      // A person stops after some refusals, and a machine may not.
+      if (isExpected && shown.at === 'machines')
+        lines.write({
+          level: 'info',
+          fields: { code: 'machines-port-refused', ...context, error },
+          text: 'refused',
+          about: likenessOf(error),
+        })
+      else if (isExpected) log.info({ ...context, error }, 'refused')
       else log.warn({ code: 'error-shown', ...context, error }, 'An error was shown to a person')
     },
   }

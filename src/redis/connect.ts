@@ -35,8 +35,8 @@ export type Patience = 'patient' | 'prompt'
 const pingIntervalMs = 2_000
 
 /** Opens one connection. `onError` gets the code of each connection problem, at every attempt, and never the arguments of a command. */
-export function connectRedis(url: Secret, patience: Patience, onError: (problem: string) => void): Redis {
-  const redis = open(url.reveal(), patience === 'patient' ? patient : prompt)
+export function connectRedis(url: Secret, patience: Patience, onError: (problem: string) => void, sentinelPassword?: Secret): Redis {
+  const redis = open(url.reveal(), patience === 'patient' ? patient : prompt, sentinelPassword)
   redis.on('error', (error) => onError(problemOf(error)))
   if (patience === 'prompt') pingRegularly(redis)
   return redis
@@ -45,8 +45,12 @@ export function connectRedis(url: Secret, patience: Patience, onError: (problem:
 /** Node's (ECONNREFUSED), or the first word of Redis' (WRONGPASS): the rest may quote what was sent. Cluster and Sentinel wrap it. */
 function problemOf({ code, message, lastNodeError }: Error & { code?: string; lastNodeError?: Error }): string {
   const serverMessage = lastNodeError?.message ?? /Last error: (.*)/s.exec(message)?.[1] ?? message
-  return code ?? /^[A-Z]{2,}/.exec(serverMessage)?.[0] ?? 'no answer'
+  const word = code ?? /^[A-Z]{2,}/.exec(serverMessage)?.[0] ?? 'no answer'
+  // They have a password of their own.
+  return /^All sentinels/.test(message) && /^(NOAUTH|WRONGPASS)$/.test(word) ? `${word} ${bySentinels}` : word
 }
+
+export const bySentinels = 'by the Sentinels'
 
 /** A Redis that has not been checked could lose requests. `refusal`: the code with which it refused the last check, such as `OOM`. */
 export function holdCommands(redis: Redis, refusal: () => string | undefined = () => undefined): () => void {
@@ -62,14 +66,15 @@ export function holdCommands(redis: Redis, refusal: () => string | undefined = (
   }
 }
 
-function open(url: string, options: typeof patient | typeof prompt): Redis {
+function open(url: string, options: typeof patient | typeof prompt, sentinelPassword?: Secret): Redis {
   const address = parseRedisAddress(url)
   if (!address || address.kind === 'single') return new Redis(url, options)
   const { username, password, tls } = address
   const access: RedisOptions = { ...(username ? { username } : {}), ...(password ? { password } : {}), ...(tls ? { tls: {} } : {}) }
   if (address.kind === 'sentinel') {
     const { sentinels, primary, database } = address
-    const sentinelOptions = { sentinels, name: primary, db: database, sentinelRetryStrategy: retryStrategy }
+    const own = sentinelPassword && { sentinelPassword: sentinelPassword.reveal() }
+    const sentinelOptions = { sentinels, name: primary, db: database, sentinelRetryStrategy: retryStrategy, ...own }
     // TLS to the primary and to the Sentinels.
     const sentinelTls = tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}
     return new Redis(Object.assign({}, options, access, sentinelOptions, sentinelTls) as RedisOptions & { replyMapping: 'legacy' })

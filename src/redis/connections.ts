@@ -14,12 +14,12 @@ import {
 } from '../domain/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
-import { closeRedis, connectRedis, guardStore, holdCommands, type Redis, unreachableRedis } from './connect.ts'
+import { bySentinels, closeRedis, connectRedis, guardStore, holdCommands, type Redis, unreachableRedis } from './connect.ts'
 import { createKeys, type Keys } from './key-names.ts'
 
 /** `prompt`, for people, fails within a second. `patient`, for jobs, waits until Redis is back. */
 export function createRedisConnections(
-  { redis: { url, prefix, allowVolatile } }: Config,
+  { redis: { url, sentinelPassword, prefix, allowVolatile } }: Config,
   { log, lines }: { log: Pick<Log, 'warn'>; lines: RepeatedLines },
 ) {
   const code = 'redis-not-responding'
@@ -41,8 +41,8 @@ export function createRedisConnections(
     lines.end(code, 'Redis responds again')
   }
 
-  const prompt = connectRedis(url, 'prompt', note)
-  const patient = connectRedis(url, 'patient', note)
+  const prompt = connectRedis(url, 'prompt', note, sentinelPassword)
+  const patient = connectRedis(url, 'patient', note, sentinelPassword)
   const connections = [prompt, patient]
   for (const each of connections) each.on('ready', endIfReady)
   /** Why Redis refused writes in the last check of the start. */
@@ -178,6 +178,12 @@ export function startProblem(error: unknown, { problem, prefix }: { problem?: st
 }
 
 function problemError(problem = 'no answer'): Error {
+  if (problem.endsWith(bySentinels)) {
+    const [code] = problem.split(' ')
+    return new StartError(
+      `The Sentinels in REDIS_URL reject Lockkeeper (${code}). Set REDIS_SENTINEL_PASSWORD to their own password and restart.`,
+    )
+  }
   if (rejection.test(problem)) {
     return new StartError(`Redis rejects the user or the password in REDIS_URL (${problem}). Correct them and restart.`)
   }

@@ -53,7 +53,7 @@ export function createStepWaits({ config, redis, keys }: Pick<App, 'config' | 'r
   }
 
   function beginReading(): Reading {
-    const connection = connectRedis(config.redis.url, 'patient', (problem) => fail(connection, problem))
+    const connection = connectRedis(config.redis.url, 'patient', (problem) => fail(connection, problem), config.redis.sentinelPassword)
     const begun = guardStore(() => redis.xrevrange(keys.audit, '+', '-', 'COUNT', 1)).then(
       ([newest]) => void readSteps(connection, newest?.[0] ?? '0-0').catch((error: Error) => fail(connection, error.message)),
     )

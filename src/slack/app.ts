@@ -10,7 +10,6 @@ import {
 import type { WebClientOptions } from '@slack/web-api'
 import type { App } from '../app.ts'
 import { StartError } from '../domain/errors.ts'
-import { whyNotListening } from '../domain/listening.ts'
 import type { Secret } from '../domain/signing.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import { modal, notice, wholeSection } from './blocks.ts'
@@ -34,7 +33,7 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 
 /** Creates Bolt's app for either transport, without listeners, and the function that starts it. `identity` was read from Slack before. */
 export function createBolt(app: App, { botId, botUserId, teamId }: Identity, assistant?: Parameters<typeof httpReceiver>[0]['assistant']) {
-  const { botToken, signingSecret, appToken, apiUrl, host, port, trustedProxies } = app.config.slack
+  const { botToken, signingSecret, appToken, apiUrl, host, port } = app.config.slack
   const { logger, onCall } = app.slack
   const refused = Promise.withResolvers<never>()
   // Slack may refuse a connection after the start, when nothing awaits this promise. An unhandled rejection would end the process.
@@ -49,7 +48,6 @@ export function createBolt(app: App, { botId, botUserId, teamId }: Identity, ass
     ? socketReceiver(appToken, clientOptions, logger)
     : httpReceiver({
         signingSecret: signingSecret?.reveal() ?? '',
-        trustedProxies,
         logger,
         teamId,
         onRefused(reason) {
@@ -75,12 +73,8 @@ export function createBolt(app: App, { botId, botUserId, teamId }: Identity, ass
   /** Returns the port in HTTP mode. Throws a StartError if it is taken or Slack refuses Socket Mode: its client would keep trying. */
   async function start(): Promise<number | undefined> {
     await bolt.init()
-    const started = bolt.start({ host, port }).catch((error: Error) => {
-      throw whyNotListening(error, { hostVariable: 'HOST', host, portVariable: 'PORT', port })
-    })
-    const server: unknown = await Promise.race([started, refused.promise])
-    const address = (server as { address?: () => { port?: number } | string | null } | undefined)?.address?.()
-    return typeof address === 'object' && address !== null ? address.port : undefined
+    const started: unknown = await Promise.race([bolt.start({ host, port }), refused.promise])
+    return typeof started === 'number' ? started : undefined
   }
 
   return { bolt, start }

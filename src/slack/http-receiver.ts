@@ -1,18 +1,8 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http'
-import { BlockList, isIPv6 } from 'node:net'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type App as Bolt, isValidSlackRequest, type Logger, type Receiver } from '@slack/bolt'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createRepeats } from '../domain/repeats.ts'
-
-/** Nobody reads the answer to a request that takes longer than 5 s to arrive. Until then a slow sender holds one of the connections. */
-export const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } satisfies ServerOptions
+import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
 
 /** Slack waits this long for an answer. A connection that is still open then must not delay the end of the process. */
 const stopWithinMs = 3_000
@@ -20,8 +10,6 @@ const stopWithinMs = 3_000
 interface HttpSettings {
   signingSecret: string
   logger: Logger
-  /** IP addresses, or ranges such as 10.0.0.0/8, whose connections carry the requests of many. */
-  trustedProxies: readonly string[]
   /** The id of the workspace. Undefined for an app of a whole organisation. */
   teamId?: string
   onRefused: (reason: RefusalReason) => void
@@ -35,21 +23,20 @@ export interface AssistantRequest {
   response: ServerResponse
 }
 
-/** Silence ends a connection after 5 s, and the answer to an unsigned request ends its own, so nobody without the secret holds one longer. */
-const mostConnections = 1_000
-
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
-export function httpReceiver({ signingSecret, logger, trustedProxies, teamId = '', onRefused, assistant }: HttpSettings): Receiver {
+export function httpReceiver({ signingSecret, logger, teamId = '', onRefused, assistant }: HttpSettings): Receiver {
   const refusals = createRefusalLog<RefusalReason>(logger)
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
-  const server = createServer(serverLimits, (request, response) => {
-    take(request, response).catch((error: Error) => logger.error(error))
+  const server = createLimitedServer({
+    named: { host: 'HOST', port: 'PORT' },
+    mostConnections: 1_000,
+    stopWithinMs,
+    handle: (limited) => void take(limited).catch((error: Error) => logger.error(error)),
+    onStop: refusals.flush,
   })
-  server.maxConnections = mostConnections
-  const judge = createConnectionJudge(trustedProxies)
   let bolt: Bolt | undefined
 
-  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function take({ request, response, trust }: LimitedRequest): Promise<void> {
     const isOfAssistant = assistant !== undefined && isFor(assistantEndpoint, request)
     const refusal = refusalOf(request, isOfAssistant ? assistantEndpoint : endpoint, Date.now())
     if (refusal?.status === 413) return refuseTooLarge(response)
@@ -65,6 +52,7 @@ export function httpReceiver({ signingSecret, logger, trustedProxies, teamId = '
     }
     if (!isSigned(request.headers, text))
       return answerUnsigned(response, 401, text.includes(teamId) ? 'wrong signature for this workspace' : 'wrong signature')
+    if (!trust()) return void response.writeHead(503).end()
     if (isOfAssistant) return assistant({ request, body: text, response })
     const content = readContent(request.headers, text)
     if (!content) {
@@ -89,18 +77,14 @@ export function httpReceiver({ signingSecret, logger, trustedProxies, teamId = '
 
   function refuseTooLarge(response: ServerResponse): void {
     refused('too large')
-    response.writeHead(413, { 'content-length': 0, connection: 'close' })
+    response.writeHead(413, { 'content-length': 0 })
     endAfterBody(response)
   }
 
-  /** Answers a request without a valid signature, and ends its connection unless a trusted proxy sent it. */
   function answerUnsigned(response: ServerResponse, status: number, reason?: RefusalReason): void {
     if (reason) refused(reason)
-    const { req: request } = response
-    const connection = judge(request.socket.remoteAddress)
-    if (connection !== 'kept' || mustEnd(request)) response.setHeader('connection', 'close')
-    response.writeHead(connection === 'limited' ? 429 : status, { 'content-length': 0 })
-    if (mustEnd(request)) response.end()
+    response.writeHead(status, { 'content-length': 0 })
+    if (mustEnd(response.req)) response.end()
     else endAfterBody(response)
   }
 
@@ -108,16 +92,8 @@ export function httpReceiver({ signingSecret, logger, trustedProxies, teamId = '
     init(app) {
       bolt = app
     },
-    start: (listenOn: { host: string; port: number }) =>
-      new Promise<Server>((resolve, reject) => {
-        server.once('error', reject).listen(listenOn, () => resolve(server))
-      }),
-    async stop() {
-      refusals.flush()
-      const timer = setTimeout(() => server.closeAllConnections(), stopWithinMs)
-      await new Promise((resolve) => server.close(resolve))
-      clearTimeout(timer)
-    },
+    start: server.start,
+    stop: server.stop,
   }
 }
 
@@ -217,38 +193,6 @@ function readContent(headers: IncomingHttpHeaders, text: string): { body: Record
   } catch {
     return undefined
   }
-}
-
-/** An address in `trustedProxies` may send this many unsigned requests in a second over kept connections: probes, and what scanners send. */
-const unsignedPerSecond = 20
-
-/** If all were kept, somebody could hold all connections with unsigned requests, and keep Slack out. `limited`: a trusted proxy sends too many. */
-function createConnectionJudge(trustedProxies: readonly string[]): (address: string | undefined) => 'kept' | 'ended' | 'limited' {
-  const trusted = blockListOf(trustedProxies)
-  /** How many unsigned requests each trusted address has sent within this second. */
-  const counts = new Map<string, number>()
-  let second = 0
-
-  return (address) => {
-    if (address === undefined || !trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return 'ended'
-    const now = Math.floor(performance.now() / 1_000)
-    if (now !== second) counts.clear()
-    second = now
-    const count = (counts.get(address) ?? 0) + 1
-    counts.set(address, count)
-    return count > unsignedPerSecond ? 'limited' : 'kept'
-  }
-}
-
-/** `BlockList` also finds an IPv4 address that is written as an IPv6 one, as on a server that listens on `::`. */
-function blockListOf(proxies: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const proxy of proxies) {
-    const [address = '', prefix] = proxy.split('/')
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-    list.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family)
-  }
-  return list
 }
 
 /** The first one at once, those that follow in one line a minute: anybody can send requests to a port, and a line for each fills the log. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect as connectTo } from 'node:net'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { encodeFields } from '../../src/requests/store.ts'
@@ -13,10 +15,10 @@ const newToken = 'a-new-token-of-the-machine-of-32-characters'
 
 /** Attacks with a machine's token, and without one. */
 describe('a token', () => {
-  test('is needed for everything but the description, and is valid on no other port', async () => {
+  test('is needed for everything, and is valid on no other port', async () => {
     const world = await startMachineWorld({ env: { ALERTS_PORT: '0', ALERTS_TOKEN: alertsToken, LOG_LEVEL: 'trace' } })
     for (const sent of ['', 'x', token.slice(1), `${token}x`, `${token},${otherToken}`, alertsToken])
-      for (const line of ['POST /v1/requests', 'GET /v1/servers', 'POST /mcp', 'GET /v1/nothing']) {
+      for (const line of ['POST /v1/requests', 'GET /v1/servers', 'POST /mcp', 'GET /v1/nothing', 'GET /v1/openapi.json']) {
         const { status, headers, json } = await world.call(line, { token: sent, body: line.startsWith('POST') ? {} : undefined })
         expect([status, headers.get('www-authenticate'), json.code]).toEqual([401, 'Bearer', 'wrong-token'])
       }
@@ -26,10 +28,10 @@ describe('a token', () => {
       body: '{"alerts":[]}',
     })
     expect(onAlerts.status).toBe(401)
-    expect((await world.call('GET /v1/openapi.json', { token: 'x' })).json.openapi).toBe('3.1.0')
+    expect((await world.call('GET /v1/openapi.json')).json.openapi).toBe('3.1.0')
     const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
     for (const [status, count] of [
-      [401, 24],
+      [401, 30],
       [200, 1],
     ])
       expect(metrics).toContain(`lockkeeper_machine_requests_total{status="${status}"} ${count}\n`)
@@ -197,7 +199,7 @@ describe('a machine has limits:', () => {
     expect(await redis.exists(keys.machineWaits('machine:ci'))).toBe(0)
   })
 
-  test('30 calls a minute, waits not counted', async () => {
+  test('30 calls a minute, waits not counted, and each message to MCP is a call', async () => {
     const world = await startMachineWorld()
     const { redis, keys } = world.records
     const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
@@ -211,7 +213,8 @@ describe('a machine has limits:', () => {
     await expect.poll(places).toBe(4)
 
     const calls = await Promise.all(Array.from({ length: 35 }, () => world.call('GET /v1/plans')))
-    expect(calls.filter(({ status }) => status === 200)).toHaveLength(29)
+    // One requested, two connected the client, and one is its wait.
+    expect(calls.filter(({ status }) => status === 200)).toHaveLength(26)
     expect(calls.find(({ status }) => status === 429)?.json).toMatchObject({
       code: 'too-many',
       detail: expect.stringContaining('30 calls'),
@@ -221,6 +224,37 @@ describe('a machine has limits:', () => {
     await client.close()
     expect(await Promise.all(waits)).toEqual(['gone', 'gone', 'gone', 'gone'])
     await expect.poll(places).toBe(0)
+  })
+
+  test('50 connections, of which a new one ends the oldest, so that no machine keeps another out, and refusals are one line of the log', async () => {
+    const world = await startMachineWorld()
+    const port = world.bots[0]?.machinesPort ?? 0
+    const mcp = 'content-type: application/json\r\naccept: application/json, text/event-stream\r\n'
+    const listen = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'subscriptions/listen',
+      params: { notifications: { toolsListChanged: true } },
+    })
+    const open = (line: string, headers = '', body = '') => {
+      const socket = connectTo(port, '127.0.0.1')
+        .on('error', () => {})
+        .resume()
+      onTestFinished(() => void socket.destroy())
+      socket.write(
+        `${line} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`,
+      )
+      return once(socket, 'data').then(() => socket)
+    }
+    const sockets = await Promise.all([
+      ...Array.from({ length: 20 }, () => open('POST /mcp', mcp, listen)),
+      ...Array.from({ length: 60 }, () => open('GET /v1/plans')),
+    ])
+
+    await expect.poll(() => sockets.filter(({ closed }) => !closed).length).toBe(50)
+    expect((await world.call('GET /v1/plans', { token: otherToken })).status).toBe(200)
+    expect((await world.call('GET /v1/openapi.json')).status).toBe(200)
+    expect(world.log.filter((line) => line.includes('TooManyRequests'))).toHaveLength(1)
   })
 
   test('and a wait that has nothing to wait for is a call', async () => {

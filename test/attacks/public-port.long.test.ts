@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { cardButtons } from '../../src/messages/words.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { ops, people, requestMove, shareWorld, startWorld, untilShown, type World } from '../journeys/world.ts'
+import { signatureOf } from '../sandbox/slack/transport.ts'
 import { form, halfSend, nowSeconds, plausibleHeaders, statusOn } from './half-sent.ts'
 
 const portOf = ({ bots }: World) => bots[0]?.slackPort ?? 0
@@ -106,6 +109,30 @@ test('1,000 kept connections that send nothing signed do not keep a signed comma
   expect(outcome).toBe('acknowledged')
   await expect.poll(() => sockets.filter(({ destroyed }) => !destroyed).length).toBe(0)
 }, 30_000)
+
+test('a connection that carried a signed request stays open while it is idle, and one of a stranger does not', async () => {
+  const world = await startWorld()
+  const signed = 'payload=null'
+  const timestamp = nowSeconds()
+  const headers = { ...plausibleHeaders(timestamp), 'x-slack-signature': signatureOf(world.slack.signingSecret, timestamp, signed) }
+  const open = (bytes: string) => {
+    const socket = connect(portOf(world), '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    socket.on('error', () => {}).resume()
+    socket.write(bytes)
+    return socket
+  }
+  const known = open(post({ ...headers, ...length(signed) }, signed))
+  const strangers = [open(''), open('GET / HTTP/1.1\r\nhost: bot\r\n\r\n')]
+
+  // Longer than the limits for strangers, which Node checks once a second.
+  await pause(8_000)
+
+  expect([known, ...strangers].map(({ closed }) => closed)).toEqual([false, true, true])
+  const answered = once(known, 'data')
+  known.write(post({ ...headers, ...length(signed) }, signed))
+  expect(statusesIn(String(await answered))).toHaveLength(1)
+})
 
 test('500 requests that are not signed fill no log: two lines count them all', async () => {
   const world = await startWorld()

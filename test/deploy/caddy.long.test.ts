@@ -8,11 +8,12 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { people, startWorld } from '../journeys/world.ts'
+import { startMachineWorld, token } from '../machines/machines-world.ts'
 import { freePort } from '../sandbox/programs.ts'
 import { signatureOf } from '../sandbox/slack/transport.ts'
 import { endsWithUs } from '../sandbox/watchdog.ts'
 
-const caddyfile = resolve(import.meta.dirname, '../../deploy/compose/Caddyfile')
+const caddyfile = (name: string) => resolve(import.meta.dirname, '../../deploy/compose', name)
 
 /** Unpacks a package of this Debian into a folder that is removed with the test. Installs nothing. Returns the folder. */
 async function unpackPackage(name: string): Promise<string> {
@@ -27,16 +28,16 @@ async function unpackPackage(name: string): Promise<string> {
   return folder
 }
 
-/** Starts Caddy with the Caddyfile, in front of a bot. Its certificate comes from its own authority, which no system trusts. */
-async function startCaddy(upstream: string) {
+/** Starts Caddy with a Caddyfile, in front of a bot. Its certificate comes from its own authority, which no system trusts. */
+async function startCaddy(file: string, hostVariable: string, upstreams: Record<string, string>) {
   const program = join(await unpackPackage('caddy'), 'usr/bin/caddy')
   const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-caddy-'))
   const port = await freePort()
   const config = join(folder, 'Caddyfile')
-  await writeFile(config, `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\nimport ${caddyfile}\n`)
+  await writeFile(config, `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\nimport ${caddyfile(file)}\n`)
   const child = endsWithUs(
     spawn(program, ['run', '--config', config, '--adapter', 'caddyfile'], {
-      env: { HOME: folder, XDG_DATA_HOME: folder, LOCKKEEPER_HOST: `localhost:${port}`, LOCKKEEPER_UPSTREAM: upstream },
+      env: { HOME: folder, XDG_DATA_HOME: folder, [hostVariable]: `localhost:${port}`, ...upstreams },
       stdio: 'ignore',
     }),
   )
@@ -61,7 +62,7 @@ async function startCaddy(upstream: string) {
 
 test('Caddy passes on what Slack signed, over TLS, and nothing else', async () => {
   const world = await startWorld()
-  const send = await startCaddy(`127.0.0.1:${world.bots[0]?.slackPort}`)
+  const send = await startCaddy('Caddyfile', 'LOCKKEEPER_HOST', { LOCKKEEPER_UPSTREAM: `127.0.0.1:${world.bots[0]?.slackPort}` })
   await expect.poll(() => send('/').catch(() => undefined), { timeout: 20_000 }).toMatchObject({ status: 404 })
   const timestamp = Math.floor(Date.now() / 1000)
   const command = { command: '/infra', text: 'help', user_id: people.ada, trigger_id: '1.2', response_url: `${world.slack.url}/response/x` }
@@ -78,4 +79,25 @@ test('Caddy passes on what Slack signed, over TLS, and nothing else', async () =
   expect(await send('/metrics')).toEqual({ status: 404, body: '' })
   // Older versions of Caddy answer 502 when they stop reading.
   expect((await send('/slack/events', { headers, body: 'a'.repeat(1_100_000) })).status).toBeOneOf([413, 502])
+}, 300_000)
+
+test('Caddy passes on the calls of machines and alerts, over TLS, and nothing else', async () => {
+  const alertsToken = 'a-token-of-alerts-of-at-least-32-characters'
+  const world = await startMachineWorld({ env: { ALERTS_PORT: '0', ALERTS_TOKEN: alertsToken } })
+  const [bot] = world.bots
+  const send = await startCaddy('machines.Caddyfile', 'LOCKKEEPER_MACHINES_HOST', {
+    LOCKKEEPER_MACHINES_UPSTREAM: `127.0.0.1:${bot?.machinesPort}`,
+    LOCKKEEPER_ALERTS_UPSTREAM: `127.0.0.1:${bot?.alertsPort}`,
+  })
+  await expect.poll(() => send('/').catch(() => undefined), { timeout: 20_000 }).toMatchObject({ status: 404 })
+  const bearer = (sent: string) => ({ authorization: `Bearer ${sent}`, 'content-type': 'application/json' })
+
+  expect(await send('/v1/plans', { method: 'GET', headers: bearer(token) })).toMatchObject({ status: 200 })
+  expect(await send('/v1/plans', { method: 'GET', headers: bearer(alertsToken) })).toMatchObject({ status: 401 })
+  expect(await send('/mcp', { headers: bearer(token), body: '[]' })).toMatchObject({ status: 400 })
+  const alerts = '/alerts/alertmanager'
+  expect(await send(alerts, { headers: bearer(alertsToken), body: '{"alerts":[]}' })).toMatchObject({ status: 200 })
+  expect(await send(alerts, { headers: bearer(token), body: '{"alerts":[]}' })).toMatchObject({ status: 401 })
+  for (const path of ['/slack/events', '/metrics', '/status', '/alerts'])
+    expect(await send(path, { headers: bearer(token), body: '{}' })).toEqual({ status: 404, body: '' })
 }, 300_000)

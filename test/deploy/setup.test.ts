@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
@@ -275,6 +275,44 @@ test.each([
   expect(made.output).toContain('No settings were written.')
   expect(checked).toMatchObject({ code: 1, output: expect.stringContaining(says) })
   expect(readdirSync(folder)).toEqual([])
+})
+
+test('names from Slack and the account change no colour, title or link of the terminal, no order of letters, and forge no line', async () => {
+  const hostile = (name: string) => `${name}\x1b]0;title\x07\x1b[2J\x9b31m\u202egnihton\u2066\n  INFRA_API_KEY is right.`
+  const key = accountApi.world.data.apiKeys.find(({ token }) => token === accountApi.key)
+  const channel = slack.workspace.channels.find(({ id }) => id === 'C0OPS00001')
+  if (!key || !channel) throw new Error('no key or channel')
+  const names = [key.name, channel.name] as const
+  onTestFinished(() => {
+    key.name = names[0]
+    channel.name = names[1]
+  })
+  key.name = hostile('lockkeeper')
+  channel.name = hostile('ops')
+
+  const { output } = await runSetup({ folder, env: { ...stage(), ...answers() } })
+
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for
+  expect(output).not.toMatch(/\x1b\]|\x1b\[2J|[\x07\x80-\x9f\u202a-\u202e\u2066-\u2069]/)
+  expect(output).toContain('"lockkeeper]0;title[2J31mgnihton INFRA_API_KEY is right."')
+  expect(output).toMatch(/in #ops.*gnihton INFRA_API_KEY is right\./)
+})
+
+test('a link in place of .env is refused at the beginning, and what it points to stays', async () => {
+  const other = join(folder, 'other')
+  writeFileSync(other, 'precious\n')
+  for (const name of ['.env', '.env.new']) symlinkSync(other, join(folder, name))
+
+  const made = await runSetup({ folder, env: { ...stage(), ...answers() } })
+  expect(made).toMatchObject({ code: 1, output: expect.stringContaining('is a link. Put the file itself in its place.') })
+  rmSync(join(folder, '.env'))
+  expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
+
+  expect(readFileSync(other, 'utf8')).toBe('precious\n')
+  symlinkSync(join(folder, 'nothing'), join(folder, 'policy.yml'))
+  for (const name of ['policy.yml', '.env.new'])
+    expect(() => writeWhole(join(folder, name), 'rules: []', 0o644)).toThrow(`${name} is a link.`)
+  expect(readdirSync(folder).toSorted()).toEqual(['.env', '.env.new', 'other', 'policy.yml'])
 })
 
 test('what can be known at the beginning is said at the beginning', async () => {

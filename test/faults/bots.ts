@@ -119,6 +119,7 @@ export async function startBots(
     url: (index: number) => `http://127.0.0.1:${botOf(index).port}/slack/events`,
     alertsUrl: (index: number) => `http://127.0.0.1:${botOf(index).alertsPort}/alerts/alertmanager`,
     machinesUrl: (index = 0) => `http://127.0.0.1:${botOf(index).machinesPort}`,
+    opsUrl: (index: number) => `http://127.0.0.1:${botOf(index).opsPort}`,
     page: (index: number, path: string) => fetch(`http://127.0.0.1:${botOf(index).opsPort}${path}`),
     pid: (index: number) => botOf(index).child?.pid,
     start,

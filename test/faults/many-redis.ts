@@ -6,7 +6,7 @@ import { untilTrue } from './until-true.ts'
 const password = 'p4ss'
 
 /** Starts a primary, a replica that follows it, and three Sentinels that monitor them, all on loopback. Ends them with the test. */
-export async function startSentinels() {
+export async function startSentinels({ sentinelPassword }: { sentinelPassword?: string } = {}) {
   const shared = { appendonly: true, password }
   const primary = await start(shared)
   const settings = [`replicaof 127.0.0.1 ${primary.port}`, `masterauth ${password}`]
@@ -16,6 +16,7 @@ export async function startSentinels() {
     `sentinel auth-pass main ${password}`,
     'sentinel down-after-milliseconds main 1000',
     'sentinel failover-timeout main 5000',
+    ...(sentinelPassword === undefined ? [] : [`requirepass ${sentinelPassword}`]),
   ]
   const sentinels = [
     await start({ mode: 'sentinel', settings: monitoring }),

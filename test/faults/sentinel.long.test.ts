@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { approveMove, ops, startWorld, untilCard, untilReport } from '../journeys/world.ts'
+import { environment, startProcess } from '../start-process.ts'
 import { createEvidence } from './evidence.ts'
 import { startSentinels } from './many-redis.ts'
 
@@ -30,4 +31,25 @@ test('when the primary dies, the replica takes over and the move is tracked to i
   expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
   await untilCard(world.slack, /\*Done/)
   expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toHaveLength(2)
+})
+
+test('Sentinels that ask for a password get it, and one that is missing or wrong is named in the sentence that ends the start', async () => {
+  const sentinelPassword = 'p4ss-of-the-sentinels'
+  const { url } = await startSentinels({ sentinelPassword })
+  const { env } = await environment({ REDIS_URL: url })
+
+  for (const [own, code] of [
+    [{}, 'NOAUTH'],
+    [{ REDIS_SENTINEL_PASSWORD: 'wrong-c4nary' }, 'WRONGPASS'],
+  ] as const) {
+    const bot = await startProcess({ ...env, ...own })
+    expect(await bot.exited).toBe(1)
+    expect(bot.errors()).toBe(
+      `The Sentinels in REDIS_URL reject Lockkeeper (${code}). Set REDIS_SENTINEL_PASSWORD to their own password and restart.\n`,
+    )
+    expect(bot.output() + bot.errors()).not.toMatch(/c4nary|p4ss/)
+  }
+  const bot = await startProcess({ ...env, REDIS_SENTINEL_PASSWORD: sentinelPassword })
+  await bot.untilReady()
+  expect(bot.output() + bot.errors()).not.toMatch(/p4ss/)
 })

@@ -26,6 +26,7 @@ function expectNowhere(passwords: string[], places: Record<string, string>): voi
 test.each([
   ['a single Redis', (password: string, port: number) => `redis://:${password}@127.0.0.1:${port}`],
   ['one with a user', (password: string, port: number) => `redis://somebody:${password}@127.0.0.1:${port}/3`],
+  // What answers at the address of the Sentinels asks for a password before it says that it is none.
   ['Sentinel', (password: string, port: number) => `redis+sentinel://:${password}@127.0.0.1:${port}/primary`],
   ['Cluster', (password: string, port: number) => `redis+cluster://:${password}@127.0.0.1:${port}`],
 ])('a wrong password for %s ends the start in a sentence, and stands nowhere, however much is logged', async (_, addressWith) => {
@@ -52,7 +53,7 @@ test.each([
   )
 
   expect(ended.code).toBe(1)
-  expect(ended.stderr).toMatch(/^Redis rejects the user or the password in REDIS_URL \((WRONGPASS|NOAUTH)\)/)
+  expect(ended.stderr).toMatch(/^(Redis rejects the user or the password|The Sentinels) in REDIS_URL .*\((WRONGPASS|NOAUTH)\)/)
   expectNowhere([wrong], { output: ended.stdout, errors: ended.stderr })
 })
 

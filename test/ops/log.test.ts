@@ -224,6 +224,14 @@ describe('reports of errors', () => {
       expect([counted, lines]).toEqual([[], ["debug: Work waits for the account's limit"]])
     })
 
+    it('that machines get again and again is one line, and each person gets their own', () => {
+      const { lines, fields, reports } = setUp()
+      for (const at of ['machines', 'command'])
+        for (const seconds of [59, 58, 57]) reports.shownToPerson(new UserError(`Too many calls. Try again in ${seconds} s.`), { at })
+      expect(lines).toEqual(['refused', 'refused', 'refused', 'refused'])
+      expect(fields).toMatchObject([{ at: 'machines' }, { at: 'command' }, { at: 'command' }, { at: 'command' }])
+    })
+
     it('that was shown to a person is counted, unless it is a refusal', () => {
       const { counted, lines, reports } = setUp()
       for (const error of [new UserError('Not in this channel.'), apiError(404), apiError(422), noFeature])

@@ -1,7 +1,5 @@
 import { once } from 'node:events'
-import { Agent, type IncomingMessage, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import type { App } from '@slack/bolt'
 import { expect, onTestFinished, test } from 'vitest'
 import { httpReceiver } from '../../src/slack/http-receiver.ts'
@@ -12,13 +10,13 @@ const signingSecret = 'signing-secret-of-the-test'
 const nothing = () => {}
 const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing, getLevel: nothing, setName: nothing }
 
-async function startReceiver(trustedProxies: string[] = [], refused: string[] = []): Promise<number> {
+async function startReceiver(refused: string[] = []): Promise<number> {
   const onRefused = (reason: string) => void refused.push(reason)
-  const receiver = httpReceiver({ signingSecret, logger: logger as never, trustedProxies, teamId: 'T0NIMBUS01', onRefused })
+  const receiver = httpReceiver({ signingSecret, logger: logger as never, teamId: 'T0NIMBUS01', onRefused })
   receiver.init({ processEvent: async ({ ack }: { ack: () => Promise<void> }) => ack() } as unknown as App)
-  const server = (await receiver.start({ host: '127.0.0.1', port: 0 })) as Server
+  const port = await receiver.start({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => void (await receiver.stop()))
-  return (server.address() as AddressInfo).port
+  return port as number
 }
 
 interface Sent {
@@ -61,6 +59,11 @@ test.each<[string, Sent, string]>([
   ['another content type', { headers: { ...plausibleHeaders(), 'content-type': 'text/plain' } }, '415 close'],
   ["Slack's certificate check, which anybody can send", { headers: { 'content-type': form }, body: 'ssl_check=1' }, '200 close'],
   ['a signature', command, '200 keep-alive'],
+  [
+    'a signature, and a body with the end of a head in it',
+    signed('command=%2Finfra&text=\r\n\r\nGET / HTTP/1.1\r\n\r\n'),
+    '200 keep-alive',
+  ],
   ['a signature, and the wrong content', signed('{}'), '400 keep-alive'],
 ])('the connection of a request with %s', async (_, sent, answer) => {
   const send = openConnection(await startReceiver())
@@ -70,7 +73,7 @@ test.each<[string, Sent, string]>([
 
 test('what is refused is counted by reason, and a wrong signature apart if its body names the workspace', async () => {
   const refused: string[] = []
-  const send = openConnection(await startReceiver([], refused))
+  const send = openConnection(await startReceiver(refused))
 
   await send({ headers: plausibleHeaders(), body: 'team_id=T0NIMBUS01&command=%2Finfra' })
   await send({ headers: plausibleHeaders(), body: `payload=${encodeURIComponent('{"team":{"id":"T0NIMBUS01"}}')}` })
@@ -80,17 +83,4 @@ test('what is refused is counted by reason, and a wrong signature apart if its b
 
   const ours = 'wrong signature for this workspace'
   expect(refused).toEqual([ours, ours, 'wrong signature', 'time stamp off'])
-})
-
-test('a trusted proxy keeps its connections, and may send 20 unsigned requests a second over them', async () => {
-  const send = openConnection(await startReceiver(['192.0.2.7', '127.0.0.0/8']))
-
-  const answers: string[] = []
-  while (!answers.includes('429 close') && answers.length < 100) answers.push(await send(probe))
-  expect(answers.slice(0, 20)).toEqual(Array(20).fill('404 keep-alive'))
-  expect(answers.at(-1)).toBe('429 close')
-  expect(await send(command)).toBe('200 keep-alive')
-  await delay(1_100)
-
-  expect(await send(probe)).toBe('404 keep-alive')
 })
