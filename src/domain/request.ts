@@ -181,6 +181,8 @@ export const Request = z.object({
   repeats: RequestRef.optional(),
   fromMessage: MessageRef.optional(),
   alert: SourceAlert.optional(),
+  /** Set if its message mentions nobody. The reminders do. */
+  isQuiet: z.literal(true).optional(),
   /** An address that a machine gave with its reason, such as that of its job. Untrusted text. */
   link: z.string().optional(),
   createdAt: z.number(),

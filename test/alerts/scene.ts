@@ -2,11 +2,12 @@ import { vi } from 'vitest'
 import type { Server } from '../../src/account/objects.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import type { AlertRoute } from '../../src/domain/policy.ts'
+import type { AlertRoute, PolicyRule } from '../../src/domain/policy.ts'
+import { isOpen, type Request } from '../../src/domain/request.ts'
 import { type Alert, readPayload } from '../../src/inbound/alert-payload.ts'
 import { takeDelivery } from '../../src/inbound/alerts.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
-import { requestIdFor, type Submit } from '../../src/requests/submit.ts'
+import { Held, requestIdFor, type Submit, Unneeded } from '../../src/requests/submit.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import type { Identity, Message, Posted, Where } from '../../src/slack/web-api.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -21,6 +22,24 @@ export const route: AlertRoute = {
   server: 'instance',
   to: new Map([['ash', 'standby']]),
   channelId,
+}
+
+const anyOf = { users: [], userGroups: ['S0ONCALL01'] }
+
+const rule: PolicyRule = {
+  name: 'failover',
+  changes: ['ip.evacuate'],
+  projects: undefined,
+  channels: undefined,
+  request: undefined,
+  alerts: true,
+  approve: { anyOf, allOf: [], approvals: 1 },
+  breakGlass: false,
+  reason: [],
+  confirm: false,
+  expiresMs: 4 * 3_600_000,
+  windows: [],
+  mention: undefined,
 }
 
 export function server(hostname: string, more: Partial<Server> = {}): Server {
@@ -59,6 +78,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   const { redis, keys } = connectTestRedis()
   const submitted: Parameters<Submit>[0][] = []
   const posts: (Where & { text: string })[] = []
+  const updates: string[] = []
   const operators: string[] = []
   const errors: unknown[] = []
   const counted = new Map<string, number>()
@@ -71,20 +91,33 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     afterRecord?: SubmitHook
     post?: () => Posted
     afterPost?: () => Promise<void> | void
+    update?: () => { is: 'unknown'; problem: string }
   } = {}
 
-  async function findMany(ids: string[]) {
+  async function findMany(ids: string[]): Promise<Request[]> {
     const found = await Promise.all(ids.map(async (id) => ({ id, hash: await redis.hgetall(keys.record(id)) })))
     return found.filter(({ hash }) => hash.state).map(recordIn) as never
+  }
+
+  let recording = Promise.resolve()
+
+  async function record(request: Parameters<Submit>[0], requestId: string, serverId: string): Promise<void> {
+    if (await redis.exists(keys.record(requestId))) return
+    if (!(await redis.exists(request.whileExists ?? ''))) throw new Unneeded(mrkdwn`It resolved.`)
+    const holder = await redis.get(keys.resource(serverId))
+    const [held] = holder === null ? [] : await findMany([holder])
+    if (held && isOpen(held.state)) throw new Held(mrkdwn`Another request is open.`)
+    submitted.push(request)
+    await redis.multi().hset(keys.record(requestId), { state: '"waiting"', serverId }).set(keys.resource(serverId), requestId).exec()
   }
 
   async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
     await hooks.beforeRecord?.(request)
     const requestId = requestIdFor(request.deliveryKey)
     const { serverId } = request.input as { serverId: string }
-    if ((await redis.hsetnx(keys.record(requestId), 'state', '"waiting"')) === 1) submitted.push(request)
-    await redis.hset(keys.record(requestId), 'serverId', serverId)
-    await redis.set(keys.resource(serverId), requestId)
+    // One after the other, as in the script.
+    recording = recording.catch(() => {}).then(() => record(request, requestId, serverId))
+    await recording
     await hooks.afterRecord?.(request)
     return {
       is: 'posted',
@@ -107,6 +140,24 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     return { is: 'sent', ts: `${posts.length}.0`, channelId: where.channelId }
   }
 
+  async function update(_: unknown, { text }: Message) {
+    const answer = hooks.update?.()
+    if (answer) return answer
+    updates.push(text)
+    return { is: 'sent' as const }
+  }
+
+  /** Lets time pass for what Redis has of alerts. */
+  async function pass(ms: number): Promise<void> {
+    for (const key of await redis.keys(keys.alert('*')))
+      for (const [start, text] of Object.entries(await redis.hgetall(key))) {
+        const { resolvedAt, ...known } = JSON.parse(text)
+        await redis.hset(key, start, JSON.stringify({ ...known, ...(resolvedAt && { resolvedAt: resolvedAt - ms }) }))
+      }
+    for (const key of [...(await redis.keys(keys.alertsOf('*'))), ...(await redis.keys(keys.alertsWithdrawn('*')))])
+      for (const name of await redis.zrange(key, '0', '-1')) await redis.zincrby(key, -ms, name)
+  }
+
   const change = {
     kind: 'ip.evacuate',
     inputOfAlert: (both: unknown) => both,
@@ -114,7 +165,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   } as Change
 
   const app = fakeApp({
-    config: { opsChannel: undefined, policy: { alerts: routes }, slack: { command: '/infra' } },
+    config: { opsChannel: undefined, policy: { rules: [rule], bundles: undefined, alerts: routes }, slack: { command: '/infra' } },
     redis,
     keys,
     catalog: { changeOfAlerts: () => change },
@@ -134,10 +185,11 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
         // Its message cannot be shown, because there is nothing else in its record.
         return { outcome: 'won', state: undefined }
       },
+      now: async () => Date.now(),
       holderOf: async (resource) => (await redis.get(keys.resource(resource))) ?? undefined,
     },
     slack: {
-      messenger: { post, find: async () => ({ is: 'absent' }) },
+      messenger: { post, update, find: async () => ({ is: 'absent' }) },
       identity: { current: () => ({ teamId: 'T0NIMBUS01' }) as Identity },
     },
     metrics: { alert: count, error: () => {} },
@@ -167,7 +219,23 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   }
 
   const counts = () => Object.fromEntries([...counted].filter(([, number]) => number > 0))
-  return { replica, take: replica(), sweep, submitted, posts, operators, counts, hooks, resolvedRequests, setState, errors, redis, keys }
+  return {
+    replica,
+    take: replica(),
+    sweep,
+    pass,
+    submitted,
+    posts,
+    updates,
+    operators,
+    counts,
+    hooks,
+    resolvedRequests,
+    setState,
+    errors,
+    redis,
+    keys,
+  }
 }
 
 /** What the handling of alerts reads of a record. */

@@ -22,7 +22,7 @@ describe('a firing alert', () => {
     expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(/^<@U0BEN00001> :large_green_circle: \*Done\.\*/)
     expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('Alertmanager, approved by <@U0BEN00001>')
     // The alert still fires, and nothing more follows.
-    expect(await world.send([alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })])).toBe(200)
+    expect(await world.send([alert()])).toBe(200)
     expect(botMessages(world)).toHaveLength(1)
     expect(moves(world)).toHaveLength(1)
   })
@@ -62,7 +62,7 @@ describe('a firing alert', () => {
     expect(botMessages(world)).toHaveLength(3)
     const list = botMessages(world).find(({ text }) => text.includes('3 alerts'))
     expect(list?.text.split('\n')).toEqual([
-      ':warning: *Nothing was requested for 3 alerts.* By hand: `/infra evacuate`.',
+      ':warning: *Nothing was requested for 3 alerts.* <!subteam^S0ONCALL01>, evacuate by hand: `/infra evacuate`.',
       expect.stringContaining('bastion-1: 2 servers are called bastion-1: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
       expect.stringContaining('rack-1: The account shows no server rack-1.'),
       expect.stringContaining('legacy-cart-1: The account shows no Elastic IPs on legacy-cart-1.'),
@@ -112,6 +112,24 @@ describe('a firing alert', () => {
     )
     const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
     for (const reason of Object.keys(refused)) expect(metrics).toContain(`lockkeeper_alerts_refused_total{reason="${reason}"} 3\n`)
+  })
+})
+
+describe('addresses that another request has locked', () => {
+  /** The addresses of a server. */
+  const addressesOn = ({ accountApi }: AlertWorld, name: string) =>
+    accountApi.world.data.ips.filter(({ server }) => server === accountApi.world.data.servers.find(({ hostname }) => hostname === name)?.id)
+
+  test('are left out and listed with it, and the free ones are requested', async () => {
+    const world = await startAlertWorld()
+    const [locked] = addressesOn(world, 'web-1')
+    await world.ada.command(`/infra ip move ${locked?.address} web-3`, { channel: ops })
+    await untilCard(world.slack, /Move .* needs approval/s)
+
+    expect(await world.send([alert()])).toBe(200)
+
+    const card = await untilProposed(world)
+    expect(card.text).toMatch(/left out: .* is locked by “<https:[^|]+\|Move .*>”, requested by/)
   })
 })
 
