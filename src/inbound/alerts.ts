@@ -7,7 +7,7 @@ import { type AlertRoute, firstApproversOf, rulesOfKind } from '../domain/policy
 import { isOpen, type Request } from '../domain/request.ts'
 import { unlessAborted } from '../domain/within.ts'
 import { nameOfAlert } from '../messages/alerts.ts'
-import type { CommonFinding } from '../messages/refusals.ts'
+import { type CommonFinding, endingWords, explain } from '../messages/refusals.ts'
 import { whoIsIn } from '../messages/words.ts'
 import { notifyOperators, oweFacts } from '../outbox/notices.ts'
 import { owedMs } from '../outbox/once.ts'
@@ -229,11 +229,13 @@ async function submitEvacuation(
     if (error instanceof Unneeded) throw new TryLater('the alert resolved')
     if (error instanceof Denied && (isForLackOfAnswer(error.denial) || error.denial.code === 'project-unknown'))
       throw new TryLater(error.denial.code)
-    const { code, bgp } = error instanceof CheckFailed ? error.finding : {}
-    // Nothing is left to do by hand, so nobody is called.
-    const calls = code !== 'nothing-on-server' || (Array.isArray(bgp) && bgp.length > 0)
+    const finding = error instanceof CheckFailed ? error.finding : undefined
+    // Nobody is called if nothing is left to do by hand.
+    const calls = finding?.code !== 'nothing-on-server' || (Array.isArray(finding.bgp) && finding.bgp.length > 0)
     const isPassing = error instanceof Held && !(await isHeldByOthers(app, server.id))
-    return { why: toUserWords(error) ?? mrkdwn`${error.message}`, server, calls, isPassing }
+    // With links, and with a mention of those whose requests are in the way.
+    const why = finding ? endingWords(explain(change, finding)) : toUserWords(error)
+    return { why: why ?? mrkdwn`${error.message}`, server, calls, isPassing }
   }
 }
 
