@@ -173,6 +173,8 @@ export const Request = z.object({
   signature: z.string().optional(),
   unchecked: z.array(Finding),
   warnings: z.array(Finding).default([]),
+  /** What approvers should check first, and was not known at the request. Not signed, because it allows nothing. */
+  newWarnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
   start: z.number().optional(),

@@ -124,12 +124,12 @@ export async function firingAbout({ redis, keys }: App, serverId: string): Promi
 const flappingMs = 30 * 60_000
 const flapsAt = 2
 
-export async function noteWithdrawal({ redis, keys, store }: App, serverId: string, requestId: string): Promise<void> {
-  const [key, now] = [keys.alertsWithdrawn(serverId), await store.now()]
+export async function noteWithdrawal({ redis, keys }: App, serverId: string, requestId: string): Promise<void> {
+  const [key, [now = '']] = [keys.alertsWithdrawn(serverId), await run(redis, 'now', [keys.alertsWithdrawn(serverId)], [])]
   await guardStore(() => redis.multi().zadd(key, 'NX', now, requestId).pexpire(key, flappingMs).exec())
 }
 
-export async function isFlapping({ redis, keys, store }: App, serverId: string): Promise<boolean> {
-  const since = (await store.now()) - flappingMs
-  return (await guardStore(() => redis.zcount(keys.alertsWithdrawn(serverId), since, '+inf'))) >= flapsAt
+export async function isFlapping({ redis, keys }: App, serverId: string): Promise<boolean> {
+  const [now] = await run(redis, 'now', [keys.alertsWithdrawn(serverId)], [])
+  return (await guardStore(() => redis.zcount(keys.alertsWithdrawn(serverId), Number(now) - flappingMs, '+inf'))) >= flapsAt
 }

@@ -13,6 +13,7 @@ import { notifyOperators, oweFacts } from '../outbox/notices.ts'
 import { owedMs } from '../outbox/once.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
+import { guardStore } from '../redis/connect.ts'
 import { Denied } from '../requests/access.ts'
 import { stepOf } from '../requests/steps.ts'
 import { Held, Unneeded } from '../requests/submit.ts'
@@ -91,6 +92,7 @@ export async function takeDelivery(app: App, alerts: Alert[], stopping: AbortSig
     if (route) noted.push(...((await attempt(async () => [await note(app, { alert, route }, signal)])) ?? []))
     else if (alert.isFiring) app.metrics.alert('unmatched', 1)
   }
+  await attempt(() => warnOfTargets(app, noted))
   // Firing alerts come first: one of them may keep the request of an alert that resolves at the same moment.
   for (const each of noted) await attempt(() => takeOne(each))
   for (const [channelId, some] of Map.groupBy(toList, ({ route }) => route.channelId))
@@ -131,6 +133,31 @@ async function believe(app: App, alert: Alert, serverId?: string): Promise<Known
   if (!known) throw new TryLater('the alert resolved a moment ago')
   return known
 }
+
+/** Adds to the undecided evacuations to a server that alerts are about by now that approvers should check that first. */
+async function warnOfTargets(app: App, noted: Noted[]): Promise<void> {
+  const servers = noted.flatMap(({ servers, done }) => servers?.server ?? (typeof done === 'object' ? (done.server ?? []) : []))
+  if (servers.length === 0) return
+  const { kind } = changeOf(app)
+  const open = await app.store.findMany(await guardStore(() => app.redis.zrange(app.keys.open, '0', '-1')))
+  for (const request of open.filter((each) => each.kind === kind && each.state === 'waiting')) {
+    const { targetId } = request.input as { targetId?: string }
+    const target = servers.find(({ id }) => id === targetId)
+    const isKnown = [...request.warnings, ...request.newWarnings].some(({ code }) => code === 'target-alerted')
+    if (!target || isKnown || app.signatures.verifyRecord(request) !== 'genuine') continue
+    const [since] = await firingAbout(app, target.id)
+    const newWarnings = [...request.newWarnings, targetAlerted(target, since)]
+    const { outcome } = await app.store.take(request, 'warn', { set: { newWarnings }, audit: { by: alertsRequester } })
+    if (outcome === 'changed') throw new TryLater(`request ${request.id} changed while an alert about its target came`)
+    if (outcome === 'won') await show(app, request.id).catch(app.errors.of('alerts'))
+  }
+}
+
+const targetAlerted = ({ name }: FoundServer, since: number | undefined): Finding => ({
+  code: 'target-alerted',
+  target: name,
+  ...(since && { since }),
+})
 
 /** Finds out whether the request that an alert led to or joined still answers it. `over`: it does not. */
 async function findOwn(app: App, alert: Alert, { request: id, made, server }: Known): Promise<{ is: 'duplicate' | 'new'; over?: string }> {
@@ -209,7 +236,6 @@ async function submitEvacuation(
 ): Promise<(Refused & { isPassing: boolean }) | undefined> {
   const change = changeOf(app)
   const [since] = await firingAbout(app, target.id)
-  const alerted: Finding = { code: 'target-alerted', target: target.name, ...(since && { since }) }
   const submitted = app.submit({
     change,
     input: change.inputOfAlert?.({ serverId: server.id, targetId: target.id }),
@@ -217,7 +243,7 @@ async function submitEvacuation(
     reason: reasonOf(alert, server.name),
     alert: sourceOf(alert),
     isQuiet: await isFlapping(app, server.id),
-    warnings: since === undefined ? [] : [alerted],
+    warnings: since === undefined ? [] : [targetAlerted(target, since)],
     whileExists: app.keys.alertsOf(id),
     deliveryKey: deliveryKeyOf(made),
   })

@@ -185,7 +185,6 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
         // Its message cannot be shown, because there is nothing else in its record.
         return { outcome: 'won', state: undefined }
       },
-      now: async () => Date.now(),
       holderOf: async (resource) => (await redis.get(keys.resource(resource))) ?? undefined,
     },
     slack: {

@@ -170,6 +170,19 @@ test('an alert about the target is something to check first', async () => {
   expect(botMessages(world).map(({ text }) => text)).toContainEqual(expect.stringContaining('web-2 is its own target in the policy'))
 })
 
+test('an alert about the target that comes after the request is added to its message, once', async () => {
+  const world = await startAlertWorld()
+  await world.send([alert()])
+  const { ts } = await untilProposed(world)
+  const shown = () => botMessages(world).find((each) => each.ts === ts)?.text ?? ''
+  expect(shown()).not.toContain('Check first')
+
+  for (const job of ['node', 'ping']) expect(await world.send([alert({ instance: 'web-2', job })])).toBe(200)
+
+  await expect.poll(shown).toContain('•  An alert about the target web-2 has been firing since')
+  expect(shown().match(/An alert about the target/g)).toHaveLength(1)
+})
+
 test('a server that flaps is requested again without a mention', async () => {
   const world = await startAlertWorld()
   for (const minute of ['00', '10', '20']) {
