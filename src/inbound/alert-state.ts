@@ -95,7 +95,7 @@ interface Ended {
 export async function resolves({ redis, keys }: App, { key, startsAt, endsAt }: Alert): Promise<Ended[]> {
   const prefixes = [keys.alertsOf(''), keys.alertsAbout(''), keys.message('')]
   const values = [String(startsAt), String(endsAt), nameOfAlert({ key, startsAt: 0 }).slice(0, -1), ...prefixes]
-  const answer = await run(redis, 'alert-resolves', [keys.alert(key)], [...values, String(firingMs), String(keptWithoutStartMs)])
+  const answer = await run(redis, 'alert-resolves', [keys.alert(key)], [...values, String(firingMs), String(doubtMs)])
   return Array.from({ length: answer.length / 4 }, (_, index) => {
     const [request, left, listed, name = ''] = answer.slice(index * 4, index * 4 + 4)
     return { name, request: request || undefined, left: Number(left), listed: listed || undefined }
