@@ -3,7 +3,7 @@ import type { Server } from '../../src/account/objects.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import type { AlertRoute, PolicyRule } from '../../src/domain/policy.ts'
-import { isOpen, type Request } from '../../src/domain/request.ts'
+import { openStates, type Request } from '../../src/domain/request.ts'
 import { type Alert, readPayload } from '../../src/inbound/alert-payload.ts'
 import { takeDelivery } from '../../src/inbound/alerts.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
@@ -73,6 +73,18 @@ interface SceneOptions {
   takeMs?: number
 }
 
+const recordScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
+if redis.call('EXISTS', KEYS[3]) == 0 then return 'gone' end
+local holder = redis.call('GET', KEYS[2])
+local state = holder and redis.call('HGET', ARGV[3] .. holder, 'state')
+for i = 4, #ARGV do
+  if state == '"' .. ARGV[i] .. '"' then return 'busy' end
+end
+redis.call('HSET', KEYS[1], 'state', '"waiting"', 'serverId', ARGV[2])
+redis.call('SET', KEYS[2], ARGV[1])
+return 'created'`
+
 /** The handling of alerts over a real Redis, with records of requests that have nothing but their states. */
 export function arrange({ servers = defaultServers, routes = [route], takeMs }: SceneOptions = {}) {
   const { redis, keys } = connectTestRedis()
@@ -99,25 +111,20 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     return found.filter(({ hash }) => hash.state).map(recordIn) as never
   }
 
-  let recording = Promise.resolve()
-
+  /** In one script, as the store does it. */
   async function record(request: Parameters<Submit>[0], requestId: string, serverId: string): Promise<void> {
-    if (await redis.exists(keys.record(requestId))) return
-    if (!(await redis.exists(request.whileExists ?? ''))) throw new Unneeded(mrkdwn`It resolved.`)
-    const holder = await redis.get(keys.resource(serverId))
-    const [held] = holder === null ? [] : await findMany([holder])
-    if (held && isOpen(held.state)) throw new Held(mrkdwn`Another request is open.`)
-    submitted.push(request)
-    await redis.multi().hset(keys.record(requestId), { state: '"waiting"', serverId }).set(keys.resource(serverId), requestId).exec()
+    const names = [keys.record(requestId), keys.resource(serverId), request.whileExists ?? '']
+    const outcome = await redis.eval(recordScript, names.length, ...names, requestId, serverId, keys.recordPrefix, ...openStates)
+    if (outcome === 'gone') throw new Unneeded(mrkdwn`It resolved.`)
+    if (outcome === 'busy') throw new Held(mrkdwn`Another request is open.`)
+    if (outcome === 'created') submitted.push(request)
   }
 
   async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
     await hooks.beforeRecord?.(request)
     const requestId = requestIdFor(request.deliveryKey)
     const { serverId } = request.input as { serverId: string }
-    // One after the other, as in the script.
-    recording = recording.catch(() => {}).then(() => record(request, requestId, serverId))
-    await recording
+    await record(request, requestId, serverId)
     await hooks.afterRecord?.(request)
     return {
       is: 'posted',
