@@ -73,7 +73,8 @@ export function explainer<Known extends Finding>(known: z.ZodType<Known>, words:
 type Explain = (finding: Finding) => Words | undefined
 
 export function peopleIn(findings: Finding[]): string[] {
-  return [...new Set(findings.flatMap(({ by, creator }) => [by, creator].filter((id) => typeof id === 'string')))]
+  const named = ({ by, creator, causes }: Finding): unknown[] => [by, creator, ...(Array.isArray(causes) ? peopleIn(causes) : [])]
+  return [...new Set(findings.flatMap(named).filter((id) => typeof id === 'string'))]
 }
 
 /** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, `problem` why there is none. */

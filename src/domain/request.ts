@@ -181,6 +181,8 @@ export const Request = z.object({
   signature: z.string().optional(),
   unchecked: z.array(Finding),
   warnings: z.array(Finding).default([]),
+  /** What approvers should check first, and was not known at the request. Not signed, because it allows nothing. */
+  newWarnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
   start: z.number().optional(),
@@ -189,6 +191,8 @@ export const Request = z.object({
   repeats: RequestRef.optional(),
   fromMessage: MessageRef.optional(),
   alert: SourceAlert.optional(),
+  /** Set if its message mentions nobody. The reminders do. */
+  isQuiet: z.literal(true).optional(),
   /** An address that a machine gave with its reason, such as that of its job. Untrusted text. */
   link: z.string().optional(),
   createdAt: z.number(),

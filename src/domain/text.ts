@@ -104,8 +104,11 @@ export function suggestNames(known: readonly string[], typed: string): string[] 
     .slice(0, 3)
 }
 
-/** `owner`: the person that the name before it belongs to, `, for @Ada`. Plain text leaves it out, because it could only show the id. */
-type Mark = { person: string } | { owner: string } | { time: number }
+/**
+ * `owner`: the person that the name before it belongs to, `, for @Ada`. Plain text leaves it out, because it could only show the id.
+ * `linked`: a text that leads to a message of Slack, if its address is known.
+ */
+type Mark = { person: string } | { owner: string } | { time: number } | { linked: string; address: string | undefined }
 
 type Part = string | { name: string } | Mark
 
@@ -123,6 +126,7 @@ export function phrase(strings: TemplateStringsArray, ...values: (string | numbe
 export const person = (userId: string): Mark => ({ person: userId })
 export const owner = (userId: string): Mark => ({ owner: userId })
 export const moment = (time: number): Mark => ({ time })
+export const linked = (text: string, address: string | undefined): Mark => ({ linked: text, address })
 
 /** Shows a time in UTC: `2026-11-20 14:02 UTC`. `at`: in ms since 1970. */
 export function utcTime(at: number): string {
@@ -149,13 +153,14 @@ function partText(part: Part): string {
   if (typeof part === 'string') return part
   if ('owner' in part) return ''
   if ('time' in part) return utcTime(part.time)
+  if ('linked' in part) return `“${part.linked}”`
   return 'person' in part ? part.person : setApart(part.name)
 }
 
 function partsOf(value: string | number | Mark | Phrase): readonly Part[] {
   if (typeof value === 'string') return [{ name: value }]
   if (typeof value === 'number') return [String(value)]
-  return 'person' in value || 'owner' in value || 'time' in value ? [value] : value
+  return Array.isArray(value) ? (value as Phrase) : [value as Mark]
 }
 
 function setApart(name: string): string {

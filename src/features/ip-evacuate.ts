@@ -3,10 +3,11 @@ import type { ElasticIp, Server } from '../account/objects.ts'
 import { asFarAsRead, leftOutOf, listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { freshSeenMs, placeFact } from '../domain/account.ts'
-import type { Change, Description, Preflight, PreflightOptions } from '../domain/change.ts'
+import type { Change, Description, Finding, Preflight, PreflightOptions } from '../domain/change.ts'
 import { isUnanswered, type Missing } from '../domain/errors.ts'
 import { sendingMs } from '../domain/lane.ts'
-import { formatDuration, inNaturalOrder, type Phrase, phrase } from '../domain/text.ts'
+import { resourcesOf } from '../domain/request.ts'
+import { formatDuration, inNaturalOrder, type Phrase, phrase, phraseText, withoutOwner } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
 import { changeFeature, type Named } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
@@ -211,9 +212,29 @@ async function preflight(
     !forRequest && addresses.all.some((each) => each.server?.id === serverId && needsAssignedServer({ elasticIp: each, target }))
   const source = isNeeded ? await app.account.servers.get(serverId, { signal }).catch(() => undefined) : shown
   const namesakes = await readNamesakes(app, forRequest ? target : undefined, signal)
-  const checked = checkEvacuation(input, { ...addresses, source, target }, forRequest ? 'request' : 'writes')
+  const onServer = addresses.all.filter(({ server }) => server?.id === serverId)
+  const single = [...addresses.single.values()].filter((each) => each !== 'gone')
+  const locked = input.leavesOut ? await readLocks(app, [...onServer, ...single]) : undefined
+  const checked = checkEvacuation(input, { ...addresses, source, target, locked }, forRequest ? 'request' : 'writes')
   const { unchecked, warnings = [] } = checked
   return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
+}
+
+/** Finds the addresses that other open requests have, each with why it is left out. */
+async function readLocks(app: App, addresses: ElasticIp[]): Promise<Map<string, Finding>> {
+  const { resource } = moveChange(app)
+  const lockOf = new Map(addresses.map((each) => [resource({ elasticIpId: each.id, serverId: '' }), each]))
+  const [first = '', ...others] = lockOf.keys()
+  const { now: holders } = await app.store.othersFor({ id: '', resource: first, moreResources: others })
+  const found = holders.flatMap((holder) => {
+    const title = phraseText(withoutOwner(app.catalog.titleOf(holder, { isShort: true })))
+    const why = { code: 'locked', title, link: app.slack.identity.linkTo(holder), by: holder.origin.userId }
+    return resourcesOf(holder).flatMap((each): [string, Finding][] => {
+      const { id, address = '' } = lockOf.get(each) ?? {}
+      return id === undefined ? [] : [[id, { ...why, address }]]
+    })
+  })
+  return new Map(found)
 }
 
 interface ReadOptions {

@@ -18,53 +18,65 @@ const Texts = z
   .catch({})
   .transform((all): Labels => new Map(Object.entries(all).filter((each): each is [string, string] => typeof each[1] === 'string')))
 
-/** Redis keeps the start of an alert and its address. No message shows a longer one. */
+/** Redis keeps the address of an alert. No message shows a longer one. */
 const longestText = 2_000
 
 const textOrAbsent = z.string().min(1).max(longestText).optional().catch(undefined)
 
+/** 0 if it is not known. Alertmanager and Grafana are written in Go, whose time that is not set is in the year 1. */
+const Time = z
+  .string()
+  .transform((text) => Math.max(0, Date.parse(text) || 0))
+  .catch(0)
+
 /** prometheus.io/docs, "webhook_config"; grafana.com/docs, "Configure webhook notifications". */
 const WireAlert = z.object({
-  status: z.string(),
+  status: textOrAbsent,
   labels: Texts,
   annotations: Texts,
-  startsAt: textOrAbsent,
+  startsAt: Time,
+  endsAt: Time,
   fingerprint: textOrAbsent,
   generatorURL: textOrAbsent,
 })
 
 /** `version` is not read: Alertmanager sends 4, and Grafana 1. */
 const Payload = z.object({
+  status: textOrAbsent,
   alerts: z.array(z.unknown()),
   truncatedAlerts: z.number().catch(0),
 })
 
 /** One alert of a delivery. All of it is untrusted text. */
 export interface Alert {
-  /** Identifies the alert until it resolves. It depends only on the labels. */
+  /** From its fingerprint, which depends only on the labels. With `startsAt` it identifies one outage. */
   key: string
   isFiring: boolean
   labels: Labels
   annotations: Labels
   link: string | undefined
-  startsAt: string | undefined
+  /** In ms since 1970. 0: not known. */
+  startsAt: number
+  /** When it resolved, the same. */
+  endsAt: number
 }
 
 /** Reads the body of a delivery. Never throws. */
 export function readPayload(body: string) {
   const parsed = Payload.safeParse(parseJson(body))
   if (!parsed.success) return { is: 'unreadable' as const }
-  const { alerts, truncatedAlerts } = parsed.data
+  const { alerts, truncatedAlerts, status } = parsed.data
   if (alerts.length > mostAlerts) return { is: 'too-many' as const }
-  const read = alerts.map(readAlert).filter((alert) => alert !== undefined)
+  const read = alerts.map((alert) => readAlert(alert, status)).filter((alert) => alert !== undefined)
   return { is: 'read' as const, alerts: read, truncated: Math.max(0, truncatedAlerts), unreadable: alerts.length - read.length }
 }
 
-/** Undefined for an alert that is neither firing nor resolved. */
-function readAlert(wire: unknown): Alert | undefined {
+/** Undefined for an alert that is neither firing nor resolved. `ofGroup`: the status of one that has none. */
+function readAlert(wire: unknown, ofGroup: string | undefined): Alert | undefined {
   const { success, data } = WireAlert.safeParse(wire)
-  if (!success || (data.status !== 'firing' && data.status !== 'resolved')) return undefined
-  const { status, labels, annotations, fingerprint, startsAt, generatorURL } = data
+  const status = data?.status ?? ofGroup
+  if (!success || (status !== 'firing' && status !== 'resolved')) return undefined
+  const { labels, annotations, fingerprint, startsAt, endsAt, generatorURL } = data
   return {
     // A hash has a length that a key in Redis may have. Without a fingerprint the labels are one, as in Alertmanager.
     key: hash('sha256', fingerprint ?? canonicalJson(Object.fromEntries(labels))).slice(0, 32),
@@ -73,6 +85,7 @@ function readAlert(wire: unknown): Alert | undefined {
     annotations,
     link: generatorURL,
     startsAt,
+    endsAt,
   }
 }
 
@@ -97,14 +110,12 @@ export function nameIn(route: AlertRoute, labels: Labels): string | undefined {
 const longestAlertName = 100
 
 /** Names an alert for people. Alertmanager and Grafana both put the name into the label `alertname`. */
-export function sourceOf({ labels, link, startsAt = '' }: Alert): SourceAlert {
+export function sourceOf({ labels, link, startsAt }: Alert): SourceAlert {
   const name = shownText(labels.get('alertname'))
-  // Alertmanager and Grafana are written in Go, whose time that is not set is in the year 1.
-  const since = Date.parse(startsAt)
   return {
     name: truncate(name === '' ? 'Unnamed' : name, longestAlertName, 'plain'),
     link,
-    ...(since > 0 && { startsAt: since }),
+    ...(startsAt > 0 && { startsAt }),
   }
 }
 

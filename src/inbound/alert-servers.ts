@@ -6,11 +6,11 @@ import { ListCutError } from '../domain/errors.ts'
 import type { AlertRoute } from '../domain/policy.ts'
 import { someOf } from '../domain/text.ts'
 import { findServers } from '../kit/things.ts'
+import { nameOf } from '../messages/alerts.ts'
 import { code, type Mrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
 import { type Labels, nameIn } from './alert-payload.ts'
-import { nameOf } from './alert-words.ts'
 
-interface FoundServer {
+export interface FoundServer {
   id: string
   name: string
 }
@@ -21,23 +21,30 @@ export interface EvacuationServers {
   target: FoundServer
 }
 
-/** Why the alert leads to no request. `server`: the name of the server, if it is known. */
+/** Why the alert leads to no request. `server`: if it is known. */
 interface Problem {
   is: 'problem'
   why: Mrkdwn
-  server?: string
+  server?: FoundServer | undefined
+  /** Whether no server is known to be down. */
+  isNoOutage?: boolean
 }
 
-const problem = (why: Mrkdwn, server?: FoundServer): Problem => ({ is: 'problem', why, server: server?.name })
+const problem = (why: Mrkdwn, server?: FoundServer): Problem => ({ is: 'problem', why, server })
+
+export type Located = ({ is: 'found' } & EvacuationServers) | Problem
 
 /** With the labels of the rule (grafana.com/docs, "No Data and Error states"). When Prometheus is away, all rules fire them at once. */
 const unevaluated = ['DatasourceNoData', 'DatasourceError']
 
 /** Compares names exactly: hostname, id, primary IPv4 address. Finds a server that the account no longer shows if it was seen before. */
-export async function findAlerted(app: App, route: AlertRoute, labels: Labels): Promise<({ is: 'found' } & EvacuationServers) | Problem> {
+export async function findAlerted(app: App, route: AlertRoute, labels: Labels): Promise<Located> {
   const [alertname = '', rulename] = [labels.get('alertname'), labels.get('rulename')]
   if (rulename !== undefined && unevaluated.includes(alertname) && route.match.get('alertname') !== alertname)
-    return problem(mrkdwn`Grafana got no result for the rule ${nameOf(rulename)}, so it doesn't know whether a server is down.`)
+    return {
+      ...problem(mrkdwn`Grafana got no result for the rule ${nameOf(rulename)}, so it doesn't know whether a server is down.`),
+      isNoOutage: true,
+    }
   const named = nameIn(route, labels)
   if (named === undefined) return problem(mrkdwn`The alert has no label ${code(route.server)}, which names the server.`)
   const [shown, ...namesakes] = await serversNamed(app, named)
@@ -54,8 +61,11 @@ export async function findAlerted(app: App, route: AlertRoute, labels: Labels): 
     const site = nameWords(shown?.site?.slug ?? 'unknown')
     return problem(mrkdwn`The policy names no target for the site ${site} of ${nameOf(server.name)}.`, server)
   }
-  const targets = (await serversNamed(app, wanted)).filter((each) => each.id !== server.id && canTakeOver(shown, each))
+  const meant = await serversNamed(app, wanted)
+  const targets = meant.filter((each) => each.id !== server.id && canTakeOver(shown, each))
   const [target, ...namesakesOfTarget] = targets
+  if (!target && meant.some(({ id }) => id === server.id))
+    return problem(mrkdwn`${nameOf(server.name)} is its own target in the policy. Choose another server for its addresses.`, server)
   if (!target) {
     const why = mrkdwn`No server ${nameOf(wanted)} can take over from ${nameOf(server.name)}: there is none in the same project and site.`
     return problem(why, server)

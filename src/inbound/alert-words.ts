@@ -1,33 +1,8 @@
-import type { SourceAlert } from '../domain/request.ts'
-import { someOf } from '../domain/text.ts'
-import { alertWords } from '../messages/words.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords, truncate } from '../slack/text.ts'
+import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
 /** Why a delivery of alerts was not read. The set is small and fixed, because it is a label of metrics. */
 export const refusalReasons = ['wrong-token', 'unreadable', 'too-large', 'too-many'] as const
 export type RefusalReason = (typeof refusalReasons)[number]
-
-/** A message says of this many alerts why nothing was requested. Of the others it names some. */
-const mostListed = 10
-
-export interface NotRequested {
-  source: SourceAlert
-  why: Mrkdwn
-  /** The name of the server, or what the alert calls it. */
-  server?: string
-}
-
-/** Says why the alerts of a delivery led to no request. `command`: the slash command. */
-export function nothingRequested(alerts: NotRequested[], command: string): Mrkdwn {
-  const about = alerts.length === 1 ? 'an alert' : `${alerts.length} alerts`
-  const head = mrkdwn`:warning: *Nothing was requested for ${about}.* By hand: ${code(`${command} evacuate`)}.`
-  const lines = alerts.slice(0, mostListed).map(({ server, why, source }) => {
-    return mrkdwn`•  ${server === undefined ? mrkdwn`` : mrkdwn`${nameOf(server)}: `}${why} ${alertWords(source)}`
-  })
-  const more = alerts.slice(mostListed).map(({ server, source }) => nameOf(server ?? source.name).text)
-  const rest = more.length > 0 ? [mrkdwn`And ${more.length} more: ${ownWords(someOf(more))}.`] : []
-  return joinMrkdwn([head, ...lines, ...rest], '\n')
-}
 
 /** Says to the operators why alerts were not read. Their sender repeats what was refused, but nothing that it left out. */
 export function unread(reason: RefusalReason | 'truncated', count = 0): Mrkdwn {
@@ -45,9 +20,4 @@ export function unread(reason: RefusalReason | 'truncated', count = 0): Mrkdwn {
 
 export function forgedProposal(requestId: string): Mrkdwn {
   return mrkdwn`:rotating_light: Redis said that an alert had led to request ${requestId}, and it hadn't. Lockkeeper handled the alert as a new one. Find out who can write to Redis.`
-}
-
-/** No server has a longer name. */
-export function nameOf(text: string): Mrkdwn {
-  return nameWords(truncate(text, 253, 'plain'))
 }

@@ -223,7 +223,7 @@ export function statusLine(view: CardView): Mrkdwn {
     case 'waiting': {
       if (!isKnown) return mrkdwn`${requester} needs approval, but another version of Lockkeeper made this. Nobody can approve it here.`
       if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. Starting.`
-      const cc = rule?.mention ? whoIsIn(rule.mention) : mrkdwn``
+      const cc = rule?.mention && !request.isQuiet ? whoIsIn(rule.mention) : mrkdwn``
       // What must be confirmed after the press is among what to check first, which names the button.
       const then = handover && handover.warning === undefined ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
       return mrkdwn`${neededApproval(view)}${held && (held.for !== 'start' || held.name) ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`

@@ -4,7 +4,7 @@ import { freshSeenMs, isBgp, projectName, type SeenAssignment } from '../domain/
 import { Finding, type Item, type Left, type Preflight, type Words } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { moment, type Phrase, phrase, someNames } from '../domain/text.ts'
+import { linked, moment, type Phrase, person, phrase, someNames } from '../domain/text.ts'
 import { changedSince, finding, findings, idDifference, projectDifference } from '../kit/findings.ts'
 import { addressOf, checkMove, completeMove, isInPlaceOf, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move.ts'
 
@@ -50,6 +50,17 @@ export const evacuationFindings = findings({
       phrase`The account shows no server for ${count} ${[count === 1 ? 'address' : 'addresses']}. Last seen on ${server} at ${moment(oldest)}.`,
   ),
 
+  /** Another open request has the address. `link`: of its message, if that is posted. */
+  locked: finding(
+    { address: z.string(), title: z.string(), link: z.string().optional(), by: z.string() },
+    ({ address, title, link, by }) => phrase`${address} is locked by ${linked(title, link)}, requested by ${person(by)}.`,
+  ),
+  /** `since`: in ms since 1970, if the alert said it. */
+  'target-alerted': finding({ target: server, since: z.number().optional() }, ({ target, since }) =>
+    since === undefined
+      ? phrase`An alert about the target ${target} is firing.`
+      : phrase`An alert about the target ${target} has been firing since ${moment(since)}.`,
+  ),
   'not-chosen': finding("{address} wasn't chosen."),
   'seen-long-ago': finding(
     { address: z.string(), server, at: z.number() },
@@ -201,6 +212,8 @@ export interface EvacuationReads {
   seen: SeenAssignment[]
   source: Server | undefined
   target: Server | undefined
+  /** Why addresses are left out that another request has locked. Read only for a request that leaves them out. */
+  locked?: ReadonlyMap<string, Finding>
 }
 
 /** Whether the check is for a new request, where a person can still choose, or repeats it before the writes. */
@@ -271,12 +284,14 @@ function checkEach(input: EvacuationInput, reads: EvacuationReads, from: NamedSe
 function checkAddress(
   elasticIp: ElasticIp,
   input: EvacuationInput,
-  { source, target }: EvacuationReads,
+  { source, target, locked }: EvacuationReads,
   from: NamedServer,
   seen: SeenAssignment | undefined,
 ): CheckedAddress {
   const { id: elasticIpId, address, server } = elasticIp
   if (server && server.id !== from.id) return cannotMove(elasticIp, { code: 'not-on-server', address, now: server.hostname ?? server.id })
+  const lock = locked?.get(elasticIpId)
+  if (lock) return { elasticIpId, address, finding: lock }
   const assigned = { ...elasticIp, server: { id: from.id, hostname: from.name } }
   try {
     const move = checkMove({ elasticIpId, serverId: input.targetId }, { elasticIp: assigned, target, assigned: source })

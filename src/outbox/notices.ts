@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { ErrorCode } from '../domain/errors.ts'
+import { AlertList } from '../messages/alerts.ts'
 import { freezeMessage } from '../messages/freezes.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
 import { watchMessage } from '../messages/watches.ts'
@@ -11,6 +12,7 @@ import { endWatches, mayWatch } from '../requests/watching.ts'
 import { notice } from '../slack/blocks.ts'
 import { readJson } from '../slack/payloads.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
+import { sendAlerts } from './alert-messages.ts'
 import { sendKeyEnd } from './key-end-messages.ts'
 import {
   type Delivered,
@@ -37,14 +39,11 @@ interface OwedText extends Owed {
 }
 
 /**
- * What Redis has of it: its words, because what it is about may be gone when it is sent, and any release can send it. Somebody who can write to Redis
- * could change them, so they become text, and never buttons, and go only to the channel of the operators and to those that the policy names for
- * alerts. `forget`: keys of what led to it, which can lead to it again if the channel refuses it.
+ * What Redis has of a notice: its words, because what it is about may be gone when it is sent, and any release can send it. Somebody who can write to
+ * Redis could change them, so they become text, and never buttons, and go only to the channel of the operators.
  */
 const Facts = z.object({
   words: z.string(),
-  channelId: z.string().optional(),
-  forget: z.array(z.string()).optional(),
   /** How long it is remembered, in ms, if that is not the usual time. */
   rememberMs: z.number().optional(),
 })
@@ -72,22 +71,24 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
     return result
   }
   if (owed.name === 'watch') return sendWatch(app, owed, held, facts, sinceMs)
+  if (owed.name === 'alerts') {
+    const result = await sendAlerts(app, owed, held, facts, sinceMs)
+    const { channelId } = readJson(AlertList, facts) ?? {}
+    if (result.refused !== undefined && channelId !== undefined)
+      await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, result.refused), { about: channelId })
+    return result
+  }
   const data = readJson(Facts, facts)
-  const ofAlerts = app.config.policy.alerts?.find((route) => route.channelId === data?.channelId)?.channelId
-  const channelId = owed.name === 'notice' ? app.config.opsChannel : ofAlerts
+  const channelId = app.config.opsChannel
   // Lockkeeper did not write it, or nobody gets it.
   if (!data || channelId === undefined) return { status: 'dropped' }
   const place = { channelId, key: `${owed.name}/${owed.id}` }
   const posted = await postOnce(app, { message: notice(ownWords(data.words)), place, sinceMs }, held)
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled', rememberMs: data.rememberMs }
   if (posted.is !== 'refused') return laterAfter(posted)
-  if (owed.name === 'notice') onRefusedNotice(app, posted.error)
+  onRefusedNotice(app, posted.error)
   // The operators may invite Lockkeeper to their channel later.
-  if (owed.name === 'notice' || isPassing(posted.error)) return later(passingMs)
-  await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, posted.error), { about: channelId })
-  const { forget = [] } = data
-  if (forget.length > 0) await guardStore(() => app.redis.del(...forget))
-  return { status: 'dropped', refused: posted.error }
+  return later(passingMs)
 }
 
 /** A Slack that is away has its own alert, so only refusals count. */

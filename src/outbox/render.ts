@@ -69,7 +69,12 @@ export function viewOf(app: App, request: Request): CardView {
     sendingMs: sendingTime(request, items, config.infra.writesPerMinute),
     leaves: opened?.change.leaves?.(opened.latest),
     unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
-    ...warningWords(request, change, (changed) => catalog.titleOf(changed, { isShort: true }), { profileOf }),
+    ...warningWords(
+      { ...request, warnings: [...request.newWarnings, ...request.warnings] },
+      change,
+      (changed) => catalog.titleOf(changed, { isShort: true }),
+      { profileOf },
+    ),
     ending: explainAll(change, request.causes),
     done: opened ? withoutOwner(opened.change.doneSentence(opened.latest), origin.userId) : [],
     remark: opened?.change.remark?.(opened.latest),
@@ -104,7 +109,7 @@ function sendingTime(request: Request, items: ItemView[], writesPerMinute: numbe
 function unverifiedView(stored: Request, environment: string | undefined): CardView {
   const { reason: _, decision: __, approverNames: ___, personNames: ____, alert: _____, link: ______, ...rest } = stored
   return {
-    request: { ...rest, approvals: [], unchecked: [], warnings: [] },
+    request: { ...rest, approvals: [], unchecked: [], warnings: [], newWarnings: [] },
     isKnown: false,
     description: unverifiedDescription(stored),
     items: [],

@@ -43,10 +43,13 @@ export function createKeys(prefix: string) {
     watching: `${tag}:watching`,
     /** `copy`, a hash: the signed copy of a list of the account. `reading`: the process that reads the list. */
     list: (name: string) => ({ copy: `${tag}:list:${name}`, reading: `${tag}:list:${name}:reading` }),
-    /** A hash: the server of an alert, the message that lists it, or that it has resolved. */
+    /** A hash: by each start of an alert, its server, its request, the message that lists it, and when it resolved, as JSON. */
     alert: (key: string) => `${tag}:alert:${key}`,
-    /** A hash: the alerts about a server that have not resolved, and their episode, which names their request. */
-    alertedServer: (serverId: string) => `${tag}:alerted-server:${serverId}`,
+    /** Sorted sets of firing alerts by when they were repeated last: those that led to a request, and those about a server. */
+    alertsOf: (requestId: string) => `${tag}:alerts-of:${requestId}`,
+    alertsAbout: (serverId: string) => `${tag}:alerts-about:${serverId}`,
+    /** A sorted set: the requests of alerts for a server that were withdrawn in the last minutes, by time. */
+    alertsWithdrawn: (serverId: string) => `${tag}:alerts-withdrawn:${serverId}`,
     /** The process that did a repeated work last. */
     repeated: (name: string) => `${tag}:repeated:${name}`,
     /** A hash: when the last click and the last request for options arrived from Slack. */

@@ -26,6 +26,12 @@ export interface RequestedChange<Input = unknown, Facts = unknown> {
   repeats?: string | undefined
   fromMessage?: MessageRef | undefined
   alert?: SourceAlert | undefined
+  /** Mentions nobody until the first reminder. */
+  isQuiet?: boolean | undefined
+  /** What the requester knows that approvers should check first. */
+  warnings?: Finding[] | undefined
+  /** A key of Redis without which the request is not recorded: what led to it has ended. */
+  whileExists?: string | undefined
   link?: string | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string

@@ -17,7 +17,7 @@ import { ofTrackedParents } from './children.ts'
 import { approvalData } from './decide.ts'
 import { execute } from './send.ts'
 import type { ReportName } from './steps.ts'
-import { firstReminderAt, UnreadableRecordError } from './store.ts'
+import { firstAlertReminderMs, firstReminderAt, UnreadableRecordError } from './store.ts'
 import { track } from './track.ts'
 
 /** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
@@ -130,6 +130,14 @@ const reminders = [
   { waiting: 'reminder-last', approved: 'handover-last', at: 0.9 },
 ] as const
 
+/** After 5 and 15 minutes, and then every 30. */
+function alertReminderTimes({ createdAt, expiresAt, ttlMs }: Pick<Request, 'createdAt' | 'expiresAt' | 'ttlMs'>): number[] {
+  const [firstMs, secondMs, everyMs] = [Math.min(firstAlertReminderMs, ttlMs * firstReminderAt), 15 * 60_000, 30 * 60_000]
+  const count = Math.max(0, Math.ceil((expiresAt - createdAt - secondMs) / everyMs))
+  const times = [firstMs, ...Array.from({ length: count }, (_, index) => secondMs + index * everyMs)].map((ms) => createdAt + ms)
+  return times.filter((at) => at < expiresAt)
+}
+
 /** Two rules can have more entries. The last report is then owed again. */
 const escalationReports = ['escalation-1', 'escalation-2', 'escalation-3'] as const
 
@@ -147,11 +155,12 @@ interface Call {
  * takes the place of a reminder that would come within a minute of it.
  */
 export function callsOf(request: Request, now: number, approve?: ApproveTerms): { due: Call | undefined; nextAt: number } {
-  const { state, expiresAt, ttlMs, createdAt, reminded, escalated } = request
+  const { state, expiresAt, ttlMs, createdAt, reminded, escalated, alert } = request
   const isFor = state === 'approved' ? 'approved' : 'waiting'
   // The approval gives the requester of a secret the whole time again.
   const from = state === 'approved' ? expiresAt - ttlMs : createdAt
-  const reminderTimes = reminders.map(({ at }) => from + ttlMs * at)
+  const isOfAlert = alert !== undefined && isFor === 'waiting'
+  const reminderTimes = isOfAlert ? alertReminderTimes(request) : reminders.map(({ at }) => from + ttlMs * at)
   const entries = state === 'waiting' && approve ? escalationsOf(approve) : []
   const escalationTimes = entries.map(({ afterMs }) => createdAt + afterMs).filter((at) => at < expiresAt)
   const until = (times: number[], end: number) => times.filter((at) => at <= end).length
@@ -164,7 +173,8 @@ export function callsOf(request: Request, now: number, approve?: ApproveTerms): 
     const report = escalationReports[passed - 1] ?? 'escalation-3'
     return { due: { step: 'escalate', report, set: { reminded: remindedNow, escalated: passed } }, nextAt }
   }
-  const report = remindedNow > reminded && !isNear ? reminders[remindedNow - 1]?.[isFor] : undefined
+  const reminder = isOfAlert ? reminders[0] : reminders[remindedNow - 1]
+  const report = remindedNow > reminded && !isNear ? reminder?.[isFor] : undefined
   return { due: report && { step: 'remind', report, set: { reminded: remindedNow } }, nextAt }
 }
 

@@ -129,6 +129,14 @@ export const steps = {
     decision: 'withdraw',
     stamps: ['endedAt'],
   },
+  warn: {
+    what: 'An alert begins to fire about its target',
+    from: ['waiting'],
+    to: 'same',
+    takers: ['alert'],
+    ifUnchanged: true,
+    keepsDue: true,
+  },
   remind: {
     what: 'Half, or nine tenths, of the time to approve or to have the secret issued is over',
     from: ['waiting', 'approved'],

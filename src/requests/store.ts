@@ -192,6 +192,9 @@ async function lastChangesOf(records: Records, resources: string[]): Promise<Map
 /** The share of the time to approve after which approvers get the first reminder. */
 export const firstReminderAt = 0.5
 
+/** What an alert requested is urgent: its approvers are reminded after 5 and 15 minutes, and then every 30. */
+export const firstAlertReminderMs = 5 * 60_000
+
 /** Longer than any request can wait for an approval. */
 const keepUndecidedMs = 30 * 24 * 3_600_000
 
@@ -206,8 +209,8 @@ export function mostLately(mostUndecided: number): number {
 export type NewRequest = Omit<z.input<typeof Request>, 'version' | 'state' | 'revision' | 'expiresAt' | 'cardTs'> & { signature: string }
 
 export interface Created {
-  /** `exists`: a repeated delivery. `busy`: others hold its resources. `too-many`: undecided ones. `too-often`: in the last 10 minutes. */
-  outcome: 'created' | 'exists' | 'busy' | 'too-many' | 'too-often'
+  /** `exists`: a repeated delivery. `gone`: the reason for it ended (`whileExists`). `busy`: others hold its resources. `too-many`: undecided ones. `too-often`: in the last 10 minutes. */
+  outcome: 'created' | 'exists' | 'gone' | 'busy' | 'too-many' | 'too-often'
   id: string
   /** The resources that are held, and the id of the request that holds each. Empty unless `busy`. */
   held: { resource: string; by: string }[]
@@ -220,9 +223,15 @@ interface CreateOptions {
   mostUndecided?: number
   /** When it is due first, in ms from now. Absent: at the first reminder. */
   dueInMs?: number
+  /** A key of Redis. Without it the request is not created. */
+  whileExists?: string | undefined
 }
 
-async function create(records: Records, request: NewRequest, { mostUndecided, dueInMs }: CreateOptions = {}): Promise<Created> {
+async function create(
+  records: Records,
+  request: NewRequest,
+  { mostUndecided, dueInMs, whileExists }: CreateOptions = {},
+): Promise<Created> {
   const { keys, audit, run, onStep } = records
   const { id, ...fields } = request
   const { kind, ttlMs, createdAt, origin, rule, reason, needsApproval } = fields
@@ -238,6 +247,7 @@ async function create(records: Records, request: NewRequest, { mostUndecided, du
     keepUndecidedMs,
     mostLately: mostUndecided !== undefined && mostLately(mostUndecided),
     latelyMs,
+    whileExists,
   })
   const [outcome, ...more] = await audit.noteWith(
     noteOfVerified(request, 'request', { by: origin.userId, rule, reason }),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { alertsRequester, isMachine, machineNameOf, type Origin } from '../domain/approval.ts'
-import { type Change, type Finding, peopleIn, projectOf } from '../domain/change.ts'
+import { type Change, peopleIn, projectOf } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import {
   approvalsNeeded,
@@ -34,7 +34,7 @@ import { notRequested, Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
 import { findEarlier, historyBefore, type RequestedChange, scheduledBefore } from './history.ts'
-import { asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from './store.ts'
+import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from './store.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
@@ -68,12 +68,13 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
 export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
 
 /** When approvers are first reminded, or others are called. Without an approval, at once. */
-function firstDueMs({ ttlMs }: NewRequest, { approve }: PolicyRule): number {
-  return approve ? Math.min(Math.floor(ttlMs * firstReminderAt), ...escalationsOf(approve).map(({ afterMs }) => afterMs)) : 0
+function firstDueMs({ ttlMs, alert }: NewRequest, { approve }: PolicyRule): number {
+  const reminderMs = Math.min(Math.floor(ttlMs * firstReminderAt), alert ? firstAlertReminderMs : Number.POSITIVE_INFINITY)
+  return approve ? Math.min(reminderMs, ...escalationsOf(approve).map(({ afterMs }) => afterMs)) : 0
 }
 
 async function check(app: App, requested: RequestedChange): Promise<{ request: NewRequest; facts: unknown; rule: PolicyRule }> {
-  const { change, origin, fromMessage, alert, link, deliveryKey } = requested
+  const { change, origin, fromMessage, alert, link, isQuiet, deliveryKey } = requested
   const { kind } = change
   const reason = visibleReason(requested.reason)
   if (reason !== undefined && reason.length > longestReason) throw new Refusal(ownWords(notRequested(tooLongReason(reason.length).text)))
@@ -95,7 +96,12 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
   const id = requestIdFor(deliveryKey)
   const scheduled = start === undefined ? await scheduledBefore(app, { id, resource, moreResources }) : []
-  const warnings = [...scheduled, ...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
+  const warnings = [
+    ...(requested.warnings ?? []),
+    ...scheduled,
+    ...(preflight.warnings ?? []),
+    ...(await historyBefore(app, at, changed, earlier)),
+  ]
   const payload = {
     id,
     kind,
@@ -113,6 +119,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
     fromMessage,
     alert,
     link,
+    isQuiet: isQuiet ? (true as const) : undefined,
   }
   return { request: await underRule(app, payload, rule, at), facts, rule }
 }
@@ -155,7 +162,7 @@ export async function startOf(
   return read.at
 }
 
-type Payload = Parameters<typeof payloadHash>[0] & Pick<NewRequest, 'moreResources'>
+type Payload = Parameters<typeof payloadHash>[0] & Pick<NewRequest, 'moreResources' | 'isQuiet'>
 
 /** Adds what the rule says to what was requested and checked, and signs it. `at`: the time of the request, by Redis' clock. */
 async function underRule(app: App, payload: Payload, rule: PolicyRule, at: number): Promise<NewRequest> {
@@ -169,7 +176,7 @@ async function underRule(app: App, payload: Payload, rule: PolicyRule, at: numbe
     // Nobody can approve what has not started in time.
     ttlMs: payload.start === undefined ? rule.expiresMs : payload.start - at,
     createdAt: at,
-    ...(await namesFor(app, rule, payload.warnings ?? [])),
+    ...(await namesFor(app, rule, payload)),
   }
   return { ...request, signature: app.signatures.signRequest({ version: requestVersion, ...request }) }
 }
@@ -179,9 +186,9 @@ export function requestIdFor(deliveryKey: string): string {
   return hash('sha256', `request:${deliveryKey}`).slice(0, 32)
 }
 
-/** Names the people in the warnings, and the approvers if the rule mentions other people, because a mention would notify them. */
-async function namesFor({ directory }: App, { approve, mention: mentioned }: PolicyRule, warnings: Finding[]) {
-  const approvers = approve && mentioned ? approve : undefined
+/** Names the people in the warnings, and the approvers if the rule mentions other people or nobody is called, because a mention would notify them. */
+async function namesFor({ directory }: App, { approve, mention: mentioned }: PolicyRule, { warnings = [], isQuiet }: Payload) {
+  const approvers = approve && (mentioned || isQuiet) ? approve : undefined
   const { users, userGroups } = approvers ? firstApproversOf(approvers) : { users: [], userGroups: [] }
   const people = peopleIn(warnings).filter((userId) => !isMachine({ userId }))
   const nameOf = await directory.names([...users, ...userGroups, ...people])
@@ -195,6 +202,11 @@ async function namesFor({ directory }: App, { approve, mention: mentioned }: Pol
 /** Another open request holds what a new one needs. */
 export class Held extends Refusal {
   override name = 'Held'
+}
+
+/** What led to the request ended before it was recorded. */
+export class Unneeded extends Refusal {
+  override name = 'Unneeded'
 }
 
 /** The requester has, or made, as many requests as one may. `retryAt`: from when on another is possible, in ms since 1970, if that is known. */
@@ -214,13 +226,15 @@ const mostUndecidedOfMachine = 10
 /** Records the request. Returns false if a repeated delivery has done so. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */
 async function record(
   app: App,
-  { change, origin }: RequestedChange,
+  { change, origin, whileExists }: RequestedChange,
   request: NewRequest,
   facts: unknown,
   dueInMs: number,
 ): Promise<boolean> {
   const mostUndecided = machineNameOf(origin) === undefined ? app.config.openRequestsPerPerson : mostUndecidedOfMachine
-  const created = await app.store.create(request, origin.userId === alertsRequester ? { dueInMs } : { dueInMs, mostUndecided })
+  const isLimited = origin.userId !== alertsRequester
+  const created = await app.store.create(request, { dueInMs, whileExists, ...(isLimited && { mostUndecided }) })
+  if (created.outcome === 'gone') throw new Unneeded(mrkdwn`Not requested: what led to it has ended.`)
   if (created.outcome === 'busy')
     throw await busyRefusal(app, request, { held: created.held, subject: change.subject(facts), names: itemNamesOf(change, facts) })
   if (created.outcome === 'too-many') throw new TooManyRequests(tooManyUndecided(mostUndecided))

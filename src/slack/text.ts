@@ -289,6 +289,7 @@ export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention): M
     if (typeof part === 'string') return mrkdwn`${part}`
     if ('time' in part) return dateTime(part.time)
     if ('owner' in part) return mrkdwn`, for ${showPerson(part.owner)}`
+    if ('linked' in part) return mrkdwn`“${link(part.address, part.linked)}”`
     return 'person' in part ? showPerson(part.person) : nameWords(part.name)
   })
   return joinMrkdwn(parts, '')

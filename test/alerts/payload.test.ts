@@ -32,12 +32,43 @@ describe('a payload', () => {
 })
 
 describe('an alert', () => {
+  test('without a status of its own has that of its group', () => {
+    const { status: _, ...bare } = alert()
+
+    expect(alertsOf([bare, { ...alert({ instance: 'web-2' }), status: 'firing' }], { status: 'resolved' })).toMatchObject([
+      { isFiring: false },
+      { isFiring: true },
+    ])
+    expect(read({ alerts: [bare] })).toMatchObject({ unreadable: 1 })
+  })
+
+  test('is the same outage by its fingerprint, or else by its labels in any order', () => {
+    const { fingerprint: _, ...bare } = alert({ job: 'node' })
+    const labels = Object.fromEntries(Object.entries(bare.labels).reverse())
+
+    const [one, same, other] = alertsOf([bare, { ...bare, labels, annotations: {} }, { ...bare, labels: { ...labels, job: 'ping' } }])
+
+    expect(same?.key).toBe(one?.key)
+    expect(other?.key).not.toBe(one?.key)
+  })
+
+  test.each([
+    ['2026-11-22T03:00:00.123456789Z', 1_795_316_400_123],
+    ['2026-11-22T04:00:00.123+01:00', 1_795_316_400_123],
+    ['0001-01-01T00:00:00Z', 0],
+    ['yesterday', 0],
+    [null, 0],
+    [undefined, 0],
+  ])('that began %s has the start %i', (startsAt, at) => {
+    expect(alertsOf([{ ...alert(), startsAt }])).toMatchObject([{ startsAt: at }])
+  })
+
   test('keeps no start and no address that fill Redis', () => {
     const long = `https://g.example/${'x'.repeat(100_000)}`
 
     const [one] = alertsOf([alert({}, { startsAt: long, generatorURL: long })])
 
-    expect(one).toMatchObject({ startsAt: undefined, link: undefined })
+    expect(one).toMatchObject({ startsAt: 0, link: undefined })
   })
 
   test('is the same with another start, and without a fingerprint by its labels in any order', () => {

@@ -2,11 +2,12 @@ import { vi } from 'vitest'
 import type { Server } from '../../src/account/objects.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import type { AlertRoute } from '../../src/domain/policy.ts'
+import type { AlertRoute, PolicyRule } from '../../src/domain/policy.ts'
+import { openStates, type Request } from '../../src/domain/request.ts'
 import { type Alert, readPayload } from '../../src/inbound/alert-payload.ts'
 import { takeDelivery } from '../../src/inbound/alerts.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
-import { requestIdFor, type Submit } from '../../src/requests/submit.ts'
+import { Held, requestIdFor, type Submit, Unneeded } from '../../src/requests/submit.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import type { Identity, Message, Posted, Where } from '../../src/slack/web-api.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -21,6 +22,24 @@ export const route: AlertRoute = {
   server: 'instance',
   to: new Map([['ash', 'standby']]),
   channelId,
+}
+
+const anyOf = { users: [], userGroups: ['S0ONCALL01'] }
+
+const rule: PolicyRule = {
+  name: 'failover',
+  changes: ['ip.evacuate'],
+  projects: undefined,
+  channels: undefined,
+  request: undefined,
+  alerts: true,
+  approve: { anyOf, allOf: [], approvals: 1 },
+  breakGlass: false,
+  reason: [],
+  confirm: false,
+  expiresMs: 4 * 3_600_000,
+  windows: [],
+  mention: undefined,
 }
 
 export function server(hostname: string, more: Partial<Server> = {}): Server {
@@ -54,11 +73,24 @@ interface SceneOptions {
   takeMs?: number
 }
 
+const recordScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
+if redis.call('EXISTS', KEYS[3]) == 0 then return 'gone' end
+local holder = redis.call('GET', KEYS[2])
+local state = holder and redis.call('HGET', ARGV[3] .. holder, 'state')
+for i = 4, #ARGV do
+  if state == '"' .. ARGV[i] .. '"' then return 'busy' end
+end
+redis.call('HSET', KEYS[1], 'state', '"waiting"', 'serverId', ARGV[2])
+redis.call('SET', KEYS[2], ARGV[1])
+return 'created'`
+
 /** The handling of alerts over a real Redis, with records of requests that have nothing but their states. */
 export function arrange({ servers = defaultServers, routes = [route], takeMs }: SceneOptions = {}) {
   const { redis, keys } = connectTestRedis()
   const submitted: Parameters<Submit>[0][] = []
   const posts: (Where & { text: string })[] = []
+  const updates: string[] = []
   const operators: string[] = []
   const errors: unknown[] = []
   const counted = new Map<string, number>()
@@ -71,20 +103,28 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     afterRecord?: SubmitHook
     post?: () => Posted
     afterPost?: () => Promise<void> | void
+    update?: () => { is: 'unknown'; problem: string }
   } = {}
 
-  async function findMany(ids: string[]) {
+  async function findMany(ids: string[]): Promise<Request[]> {
     const found = await Promise.all(ids.map(async (id) => ({ id, hash: await redis.hgetall(keys.record(id)) })))
     return found.filter(({ hash }) => hash.state).map(recordIn) as never
+  }
+
+  /** In one script, as the store does it. */
+  async function record(request: Parameters<Submit>[0], requestId: string, serverId: string): Promise<void> {
+    const names = [keys.record(requestId), keys.resource(serverId), request.whileExists ?? '']
+    const outcome = await redis.eval(recordScript, names.length, ...names, requestId, serverId, keys.recordPrefix, ...openStates)
+    if (outcome === 'gone') throw new Unneeded(mrkdwn`It resolved.`)
+    if (outcome === 'busy') throw new Held(mrkdwn`Another request is open.`)
+    if (outcome === 'created') submitted.push(request)
   }
 
   async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
     await hooks.beforeRecord?.(request)
     const requestId = requestIdFor(request.deliveryKey)
     const { serverId } = request.input as { serverId: string }
-    if ((await redis.hsetnx(keys.record(requestId), 'state', '"waiting"')) === 1) submitted.push(request)
-    await redis.hset(keys.record(requestId), 'serverId', serverId)
-    await redis.set(keys.resource(serverId), requestId)
+    await record(request, requestId, serverId)
     await hooks.afterRecord?.(request)
     return {
       is: 'posted',
@@ -107,6 +147,24 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     return { is: 'sent', ts: `${posts.length}.0`, channelId: where.channelId }
   }
 
+  async function update(_: unknown, { text }: Message) {
+    const answer = hooks.update?.()
+    if (answer) return answer
+    updates.push(text)
+    return { is: 'sent' as const }
+  }
+
+  /** Lets time pass for what Redis has of alerts. */
+  async function pass(ms: number): Promise<void> {
+    for (const key of await redis.keys(keys.alert('*')))
+      for (const [start, text] of Object.entries(await redis.hgetall(key))) {
+        const { resolvedAt, ...known } = JSON.parse(text)
+        await redis.hset(key, start, JSON.stringify({ ...known, ...(resolvedAt && { resolvedAt: resolvedAt - ms }) }))
+      }
+    for (const key of [...(await redis.keys(keys.alertsOf('*'))), ...(await redis.keys(keys.alertsWithdrawn('*')))])
+      for (const name of await redis.zrange(key, '0', '-1')) await redis.zincrby(key, -ms, name)
+  }
+
   const change = {
     kind: 'ip.evacuate',
     inputOfAlert: (both: unknown) => both,
@@ -114,7 +172,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   } as Change
 
   const app = fakeApp({
-    config: { opsChannel: undefined, policy: { alerts: routes }, slack: { command: '/infra' } },
+    config: { opsChannel: undefined, policy: { rules: [rule], bundles: undefined, alerts: routes }, slack: { command: '/infra' } },
     redis,
     keys,
     catalog: { changeOfAlerts: () => change },
@@ -137,7 +195,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
       holderOf: async (resource) => (await redis.get(keys.resource(resource))) ?? undefined,
     },
     slack: {
-      messenger: { post, find: async () => ({ is: 'absent' }) },
+      messenger: { post, update, find: async () => ({ is: 'absent' }) },
       identity: { current: () => ({ teamId: 'T0NIMBUS01' }) as Identity },
     },
     metrics: { alert: count, error: () => {} },
@@ -167,7 +225,23 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   }
 
   const counts = () => Object.fromEntries([...counted].filter(([, number]) => number > 0))
-  return { replica, take: replica(), sweep, submitted, posts, operators, counts, hooks, resolvedRequests, setState, errors, redis, keys }
+  return {
+    replica,
+    take: replica(),
+    sweep,
+    pass,
+    submitted,
+    posts,
+    updates,
+    operators,
+    counts,
+    hooks,
+    resolvedRequests,
+    setState,
+    errors,
+    redis,
+    keys,
+  }
 }
 
 /** What the handling of alerts reads of a record. */

@@ -35,6 +35,25 @@ describe('a repeat', () => {
     expect(counts()).toEqual({ received: 3, proposed: 1, duplicate: 2 })
   })
 
+  test.each(['rejected', 'done', 'failed', 'voided', 'untracked'])(
+    'with a later start after %s is a new outage, also if its resolved got lost',
+    async (state) => {
+      const { take, submitted, setState, resolvedRequests } = arrange()
+      await take([down()])
+      await setState(0, state)
+
+      await take([{ ...down(), startsAt: '2026-11-30T03:00:00Z' }])
+      // Another alert about the same server, weeks later.
+      await setState(1, state)
+      await take([{ ...down('web-1', { job: 'ping' }), startsAt: '2026-12-20T03:00:00Z' }])
+
+      expect(submitted).toHaveLength(3)
+      // An alert that was never resolved keeps no later request.
+      await take([{ ...resolved(down('web-1', { job: 'ping' })), startsAt: '2026-12-20T03:00:00Z', endsAt: '2026-12-20T04:00:00Z' }])
+      expect(resolvedRequests).toHaveLength(1)
+    },
+  )
+
   test.each([
     ['rejected', 1],
     ['done', 1],
@@ -145,7 +164,7 @@ describe('what leads to no request is posted in the channel once, with the link 
       /2 servers are called standby, so it isn't clear/,
     ],
     ['no site', [standby, server('web-1', { site: undefined })], down(), /no target for the site unknown of web-1/],
-    ['the target itself', [standby], down('standby'), /No server standby can take over from standby/],
+    ['the target itself', [standby], down('standby'), /standby is its own target in the policy/],
   ])('%s', async (_, all, alert, words) => {
     const { take, submitted, posts, counts } = arrange({ servers: all })
 
@@ -194,18 +213,76 @@ describe('a resolved alert', () => {
     await take([down()])
     await take([resolved(down()), resolved(down())])
 
-    expect(resolvedRequests).toHaveLength(1)
-    expect(counts()).toEqual({ received: 4, proposed: 1, resolved: 1, unmatched: 2 })
+    expect(new Set(resolvedRequests).size).toBe(1)
+    expect(counts()).toEqual({ received: 4, proposed: 1, resolved: 2, unmatched: 1 })
   })
 
-  test('is not proposed again by a delivery that is late', async () => {
-    const { take, submitted } = arrange()
+  test('that fires again is delayed for two minutes, while the other alerts of the delivery are taken, and then requested again', async () => {
+    const { take, pass, submitted, counts, resolvedRequests } = arrange()
     await take([down()])
     await take([resolved(down())])
 
+    expect(await take([down(), down('web-2')])).toBe('later')
+    expect(submitted).toHaveLength(2)
+    await pass(100_000)
+    // A repeat of resolved, as from another Alertmanager, does not begin the two minutes again.
+    await take([resolved(down())])
+    expect(await take([down()])).toBe('later')
+    await pass(30_000)
+    expect(await take([down()])).toBe('accepted')
+
+    expect(submitted).toHaveLength(3)
+    expect(counts()).toMatchObject({ delayed: 2, proposed: 3 })
+    // It was stale.
+    await take([resolved(down())])
+    expect(new Set(resolvedRequests).size).toBe(2)
+  })
+
+  test.each(['rejected', 'done'])('that fires again after its request was %s is a duplicate', async (state) => {
+    const { take, pass, setState, submitted } = arrange()
     await take([down()])
+    await setState(0, state)
+    await take([resolved(down())])
+    await pass(130_000)
+
+    expect(await take([down()])).toBe('accepted')
 
     expect(submitted).toHaveLength(1)
+  })
+
+  test('ends its request although its sender knows another start of the outage', async () => {
+    const { take, resolvedRequests, submitted } = arrange()
+    await take([{ ...down(), startsAt: '2026-11-22T03:00:07Z' }])
+
+    await take([{ ...resolved(down()), startsAt: '2026-11-22T03:00:00Z', endsAt: '2026-11-22T03:09:00Z' }])
+    expect(resolvedRequests).toHaveLength(1)
+    // But not that of a later outage.
+    await take([{ ...down(), startsAt: '2026-11-22T04:00:00Z' }])
+    await take([{ ...resolved(down()), startsAt: '2026-11-22T03:00:00Z', endsAt: '2026-11-22T03:09:00Z' }])
+
+    expect(submitted).toHaveLength(2)
+    expect(new Set(resolvedRequests).size).toBe(1)
+  })
+
+  test('without a start ends what has none', async () => {
+    const { take, resolvedRequests } = arrange()
+    const bare = { ...down(), startsAt: '0001-01-01T00:00:00Z' }
+    await take([bare, bare])
+    await take([{ ...resolved(bare), endsAt: '0001-01-01T00:00:00Z' }])
+
+    expect(resolvedRequests).toHaveLength(1)
+  })
+
+  test('is not waited for longer than two days by the others of its request', async () => {
+    const { take, pass, resolvedRequests } = arrange()
+    const other = down('web-1', { job: 'ping' })
+    await take([down(), other])
+    await pass(49 * 3_600_000)
+    await take([down()])
+
+    await take([resolved(down())])
+
+    expect(resolvedRequests).toHaveLength(1)
   })
 
   test('leaves the request while another alert about the server fires', async () => {
@@ -222,16 +299,13 @@ describe('a resolved alert', () => {
     expect(resolvedRequests).toHaveLength(1)
   })
 
-  test('before its request is made has it withdrawn by the process that makes it', async () => {
+  test('before its request is made keeps it from being made', async () => {
     const scene = arrange()
-    scene.hooks.beforeRecord = async () => void (await pause(200))
-    const firing = scene.take([down()])
-    await pause(50)
+    scene.hooks.beforeRecord = async () => void (await scene.replica()([resolved(down())]))
 
-    expect(await scene.replica()([resolved(down())])).toBe('accepted')
+    expect(await scene.take([down()])).toBe('later')
 
-    expect(await firing).toBe('accepted')
-    expect(scene.resolvedRequests).toHaveLength(1)
+    expect(scene.submitted).toEqual([])
   })
 })
 
@@ -289,26 +363,12 @@ describe('a delivery', () => {
 describe('two alerts about one server', () => {
   const [first, other] = [down(), down('web-1', { job: 'ping' })]
 
-  test('are one request after the first one was decided, too, until both have resolved', async () => {
-    const { take, submitted, setState } = arrange()
-    await take([first])
-    await setState(0, 'rejected')
-
-    await take([other])
-    await take([resolved(first)])
-    await take([other])
-    expect(submitted).toHaveLength(1)
-    await take([resolved(other)])
-    await take([{ ...other, startsAt: '2026-11-22T05:00:00Z' }])
-
-    expect(submitted).toHaveLength(2)
-  })
-
   test('withdraw the request that followed an expired one', async () => {
     const { take, submitted, setState, resolvedRequests, redis, keys } = arrange()
     await take([first, other])
     await setState(0, 'expired')
     await take([other])
+    await take([first])
     expect(submitted).toHaveLength(2)
 
     await take([resolved(other)])
@@ -323,69 +383,127 @@ describe('two alerts about one server', () => {
     const scene = arrange()
     await scene.take([first])
     const [requestId = ''] = await scene.redis.keys(scene.keys.record('*'))
-    await scene.redis.hdel(scene.keys.alertedServer('sv_web-1'), `alert:${read([first])[0]?.key}`)
     await scene.redis.hset(requestId, 'requester', 'machine:ci')
-    scene.hooks.beforeRecord = async () => {
-      throw refusal('Another request is open.')
-    }
 
     expect(await scene.take([other])).toBe('accepted')
-    expect(JSON.stringify(scene.posts)).toContain('Another request is open.')
+    expect(await scene.take([other])).toBe('accepted')
+
+    expect(scene.posts).toEqual([expect.objectContaining({ text: expect.stringContaining('Another request is open.') })])
   })
 
-  test('of which one begins while the other ends lose nothing', async () => {
+  test('of which one begins after the process died that was to withdraw their request lose nothing', async () => {
     const scene = arrange()
     await scene.take([first])
-    const [requestId = ''] = await scene.redis.keys(scene.keys.record('*'))
-    // The first alert has left its server, and its request is not withdrawn yet.
-    await scene.redis.hdel(scene.keys.alertedServer('sv_web-1'), `alert:${read([first])[0]?.key}`)
-    scene.hooks.beforeRecord = async () => {
-      if ((await scene.redis.hget(requestId, 'state')) === '"waiting"') throw refusal('Another request is open.')
-    }
+    const { die, isDead } = deathAtHook()
+    scene.hooks.beforeResolve = die
+    void scene.replica()([resolved(first)])
+    await isDead
+    delete scene.hooks.beforeResolve
 
-    expect(await scene.take([other])).toBe('later')
-    await scene.redis.hset(requestId, 'state', '"withdrawn"')
     expect(await scene.take([other])).toBe('accepted')
 
+    expect(scene.resolvedRequests).toHaveLength(1)
     expect(scene.submitted).toHaveLength(2)
+    expect(await scene.take([resolved(first)])).toBe('accepted')
+    expect(scene.resolvedRequests).toHaveLength(1)
     expect(scene.posts).toEqual([])
   })
 })
 
-test('a process that dies before it withdraws the request of a resolved alert is followed by one that does, although another alert began', async () => {
-  const scene = arrange()
-  await scene.take([down()])
-  const { die, isDead } = deathAtHook()
-  scene.hooks.beforeResolve = die
-  void scene.replica()([resolved(down())])
-  await isDead
-  delete scene.hooks.beforeResolve
-  scene.hooks.beforeRecord = async () => {
-    if (scene.resolvedRequests.length === 0) throw refusal('Another request is open.')
+test('a server whose requests were withdrawn twice within 30 minutes is flapping: the next one mentions nobody', async () => {
+  const { take, pass, submitted } = arrange()
+  const outage = (minute: number) => {
+    const startsAt = `2026-11-22T03:${minute}:00Z`
+    return { firing: { ...down(), startsAt }, end: { ...resolved(down()), startsAt, endsAt: `2026-11-22T03:${minute + 1}:00Z` } }
   }
+  for (const minute of [10, 20, 30]) {
+    await take([outage(minute).firing])
+    await take([outage(minute).end])
+  }
+  await pass(31 * 60_000)
+  await take([outage(40).firing])
 
-  expect(await scene.take([down('web-1', { job: 'ping' })])).toBe('later')
-  expect(await scene.take([resolved(down())])).toBe('accepted')
-  expect(await scene.take([down('web-1', { job: 'ping' })])).toBe('accepted')
-
-  expect(scene.resolvedRequests).toHaveLength(1)
-  expect(scene.submitted).toHaveLength(2)
-  expect(scene.posts).toEqual([])
+  expect(submitted.map(({ isQuiet }) => isQuiet)).toEqual([false, false, true, false])
 })
 
-test('a late delivery of an alert whose end a process did not complete before it died ends the request', async () => {
-  const scene = arrange()
-  await scene.take([down()])
-  const { die, isDead } = deathAtHook()
-  scene.hooks.beforeResolve = die
-  void scene.replica()([resolved(down())])
-  await isDead
-  delete scene.hooks.beforeResolve
+describe('the target', () => {
+  const since = { code: 'target-alerted', target: 'standby', since: Date.parse('2026-11-22T03:00:00Z') }
 
-  expect(await scene.take([down()])).toBe('accepted')
+  test.each([
+    ['in the same delivery', true],
+    ['in an earlier one', false],
+  ])('about which another alert fires %s is something to check first', async (_, isSame) => {
+    const { take, submitted, posts } = arrange()
+    if (!isSame) await take([down('standby')])
 
-  expect(scene.resolvedRequests).toHaveLength(1)
-  expect(scene.counts()).toMatchObject({ proposed: 1, duplicate: 1 })
+    await take(isSame ? [down('web-1'), down('standby')] : [down('web-1')])
+
+    expect(submitted).toMatchObject([{ warnings: [since] }])
+    expect(posts.map(({ text }) => text)).toEqual([expect.stringContaining('standby is its own target')])
+  })
+
+  test('is nothing to check once its alert has resolved', async () => {
+    const { take, submitted } = arrange()
+    await take([down('standby')])
+    await take([resolved(down('standby'))])
+    await take([down('web-1')])
+
+    expect(submitted).toMatchObject([{ warnings: [] }])
+  })
+})
+
+describe('the message of what was not requested', () => {
+  test('calls the approvers, offers to evacuate by hand, and shows when its alerts resolve', async () => {
+    const { take, posts, updates } = arrange()
+    await take([down('standby'), down('web-77')])
+    expect(posts.map(({ text }) => text)).toEqual([expect.stringContaining('<!subteam^S0ONCALL01>')])
+
+    await take([resolved(down('standby'))])
+    await take([resolved(down('web-77'))])
+
+    expect(updates).toEqual([
+      expect.stringMatching(/^:warning:.* 2 alerts.*standby: [^\n]*\(resolved after 9.min\)\n(?!.*resolved)/su),
+      expect.stringMatching(/^:white_check_mark: \*Resolved\.\*/),
+    ])
+  })
+
+  test('is posted again for the next outage, and for one that fires again after it resolved', async () => {
+    const { take, pass, posts } = arrange()
+    await take([down('web-77')])
+    await take([{ ...down('web-77'), startsAt: '2026-11-23T03:00:00Z' }])
+    await take([resolved(down('web-77'))])
+    await pass(130_000)
+    await take([down('web-77')])
+
+    expect(posts).toHaveLength(3)
+  })
+
+  test('is followed by a request as soon as one is possible', async () => {
+    const { take, submitted, hooks, posts } = arrange()
+    hooks.beforeRecord = async () => {
+      throw refusal('An address is locked.')
+    }
+    await take([down()])
+    await take([down()])
+    delete hooks.beforeRecord
+
+    await take([down()])
+
+    expect(posts).toHaveLength(1)
+    expect(submitted).toHaveLength(1)
+  })
+
+  test('is updated once Slack answers again', async () => {
+    const scene = arrange()
+    await scene.take([down('web-77')])
+    scene.hooks.update = () => ({ is: 'unknown', problem: 'no answer' })
+
+    expect(await scene.take([resolved(down('web-77'))])).toBe('accepted')
+    delete scene.hooks.update
+    await scene.sweep()
+
+    expect(scene.updates).toEqual([expect.stringMatching(/^:white_check_mark:/)])
+  })
 })
 
 test('a repeat is a duplicate while the account does not answer, or does not show the server', async () => {

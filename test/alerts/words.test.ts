@@ -1,15 +1,63 @@
 import { expect, test } from 'vitest'
-import { nameOf, nothingRequested, unread } from '../../src/inbound/alert-words.ts'
+import { unread } from '../../src/inbound/alert-words.ts'
+import { type AlertList, alertList, nameOf, nameOfAlert } from '../../src/messages/alerts.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
+
+const minutes = 60_000
+const startsAt = Date.parse('2026-11-22T03:00:00Z')
+
+const listOf = (alerts: Partial<AlertList['alerts'][number]>[], more: Partial<AlertList> = {}): AlertList => ({
+  channelId: 'C0OPS00001',
+  command: '/infra',
+  kind: 'ip.evacuate',
+  listedAt: startsAt + minutes,
+  alerts: alerts.map((each, index) => ({ key: `k${index}`, startsAt, source: { name: 'NodeDown' }, why: 'No.', ...each })),
+  ...more,
+})
+
+test('shows of each alert after how long it resolved, and calls nobody once all have', () => {
+  const list = listOf(
+    [
+      { server: 'web-1', serverId: 'sv_1' },
+      { server: 'web-2', serverId: 'sv_2', startsAt: 0 },
+    ],
+    {
+      calls: '<!subteam^S0ONCALL01>',
+    },
+  )
+  const [one, other] = list.alerts.map(nameOfAlert)
+  const at = (name = '', ms = 0): [string, number] => [name, startsAt + ms]
+  const texts = [[], [at(one, 12 * minutes)], [at(one, 12 * minutes), at(other, 9 * minutes)]].map((resolvedAt) => {
+    const { text, blocks } = alertList(list, new Map(resolvedAt))
+    const buttons = (blocks ?? []).flatMap((block) => ('elements' in block && block.type === 'actions' ? block.elements : []))
+    return [text, ...buttons.map((each) => `[${'text' in each ? each.text?.text : ''}]`)].join('\n')
+  })
+
+  expect(texts.join('\n\n')).toMatchInlineSnapshot(`
+    ":warning: *Nothing was requested for 2 alerts.* <!subteam^S0ONCALL01>, evacuate by hand: \`/infra evacuate\`.
+    •  web-1: No. Alert NodeDown
+    •  web-2: No. Alert NodeDown
+    [Evacuate web-1…]
+    [Evacuate web-2…]
+
+    :warning: *Nothing was requested for 2 alerts.* <!subteam^S0ONCALL01>, evacuate by hand: \`/infra evacuate\`.
+    •  web-1: No. Alert NodeDown (resolved after 12 min)
+    •  web-2: No. Alert NodeDown
+    [Evacuate…]
+
+    :white_check_mark: *Resolved.* Nothing was requested for 2 alerts.
+    •  web-1: No. Alert NodeDown (resolved after 12 min)
+    •  web-2: No. Alert NodeDown (resolved after 8 min)"
+  `)
+})
 
 test('several alerts are one list, which names those that it has no room for', () => {
   const alerts = Array.from({ length: 36 }, (_, index) => ({
-    source: { name: 'NodeDown' },
-    why: mrkdwn`The account shows no server.`,
+    why: 'The account shows no server.',
     server: index === 1 ? undefined : `web-${index}`,
   }))
 
-  const lines = nothingRequested(alerts, '/infra').text.split('\n')
+  const lines = alertList(listOf(alerts), new Map()).text.split('\n')
 
   expect([...lines.slice(0, 3), lines.length, lines.at(-1)].join('\n')).toMatchInlineSnapshot(`
     ":warning: *Nothing was requested for 36 alerts.* By hand: \`/infra evacuate\`.
@@ -23,10 +71,8 @@ test('several alerts are one list, which names those that it has no room for', (
 test('what an alert says is never markup', () => {
   const hostile = '<!channel> *Approved* `x` <https://evil.example|open> :white_check_mark:'
   const source = { name: hostile, link: `https://evil.example/|a>${hostile}` }
-  const listed = nothingRequested(
-    Array(30).fill({ source, why: mrkdwn`The account shows no server ${nameOf(hostile)}.`, server: hostile }),
-    '/infra',
-  ).text
+  const why = mrkdwn`The account shows no server ${nameOf(hostile)}.`.text
+  const listed = alertList(listOf(Array(30).fill({ source, why, server: hostile })), new Map()).text
 
   expect(listed).not.toMatch(/<!|<https:\/\/evil/)
   expect(listed.split('\n')[1]).toMatchInlineSnapshot(

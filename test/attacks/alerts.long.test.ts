@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { readPayload } from '../../src/inbound/alert-payload.ts'
 import { requestIdFor } from '../../src/requests/submit.ts'
 import { type AlertWorld, alert, delivery, post, resolved, startAlertWorld, untilProposed } from '../journeys/alerts-world.ts'
 import { general, ops, untilCard } from '../journeys/world.ts'
@@ -33,47 +34,47 @@ describe('what an alert says', () => {
 })
 
 describe('somebody with write access to Redis cannot hide an alert behind a request', () => {
-  const idOf = (episode: string) => requestIdFor(`alert:${episode}`)
   const serverOf = ({ accountApi }: AlertWorld, name: string) =>
     accountApi.world.data.servers.find(({ hostname }) => hostname === name)?.id ?? ''
 
-  test.each<[how: string, episode: (world: AlertWorld) => Promise<string>]>([
+  test.each<[how: string, forge: (world: AlertWorld) => Promise<string>]>([
     [
       'for another server',
       async (world) => {
         await world.send([alert({ instance: 'edge-fra-1' })])
         await untilProposed(world, 'edge-fra-1')
-        const { redis, keys } = world.records
-        return (await redis.hget(keys.alertedServer(serverOf(world, 'edge-fra-1')), 'episode')) ?? ''
+        return (await world.records.all()).find(({ state }) => state === 'waiting')?.id ?? ''
       },
     ],
     [
       'that they made up',
       async ({ records: { redis, keys } }) => {
-        const forged = { ...genuine, id: JSON.stringify(idOf('made-up')) }
-        await redis.hset(keys.record(idOf('made-up')), forged)
+        await redis.hset(keys.record('made-up'), { ...genuine, id: '"made-up"' })
         return 'made-up'
       },
     ],
     [
       'that nobody can read',
       async ({ records: { redis, keys } }) => {
-        await redis.hset(keys.record(idOf('made-up')), { id: '"made-up"', state: '"waiting"', kind: '"ip.evacuate"' })
-        return 'made-up'
+        await redis.hset(keys.record(requestIdFor('alert:made-up')), { id: '"made-up"', state: '"waiting"', kind: '"ip.evacuate"' })
+        return requestIdFor('alert:made-up')
       },
     ],
   ])('%s', async (_, forge) => {
     const world = await startAlertWorld({ env: { OPS_CHANNEL: general } })
     world.slack.invite(general)
     genuine = await recordOfAlert(world)
-    const episode = await forge(world)
+    const request = await forge(world)
     const { redis, keys } = world.records
-    await redis.hset(keys.alertedServer(serverOf(world, 'web-1')), { episode, 'alert:another': '1' })
+    const known = { server: serverOf(world, 'web-1'), request, made: 'made-up' }
+    const read = readPayload(JSON.stringify(delivery([alert()])))
+    const [{ key, startsAt } = { key: '', startsAt: 0 }] = read.is === 'read' ? read.alerts : []
+    await redis.hset(keys.alert(key), String(startsAt), JSON.stringify(known))
 
     await expect.poll(() => world.send([alert()])).toBe(200)
 
     await untilProposed(world)
-    const notice = () => world.slack.messages(general).find(({ text }) => text.includes(`an alert had led to request ${idOf(episode)}`))
+    const notice = () => world.slack.messages(general).find(({ text }) => text.includes(`an alert had led to request ${request}`))
     await expect.poll(notice).toBeDefined()
   })
 
@@ -89,7 +90,7 @@ describe('somebody with write access to Redis cannot hide an alert behind a requ
     await world.send([resolved(alert())])
     await untilCard(world.slack, /\*Withdrawn\*/)
     const own = await redis.keys(keys.alert('*'))
-    await redis.del(...own, keys.record(made?.id ?? ''), keys.alertedServer(serverOf(world, 'web-1')))
+    await redis.del(...own, keys.record(made?.id ?? ''))
     return record
   }
 })

@@ -8,6 +8,13 @@ import { type SceneOptions, startScene } from './scene.ts'
 
 const token = 'a-token-for-alerts-of-more-than-32-characters'
 
+interface AlertmanagerFor {
+  sent?: string
+  /** After what time an alert resolves that is not sent again. */
+  resolveTimeout?: string
+  cluster?: { port: number; peers: number[] }
+}
+
 /**
  * Starts bots with the policy of docs/alerts.md, and a function that starts real Alertmanagers with its configuration. The channel and the
  * groups of the page are those of the stand-in Slack. The times are shorter: a group is looked at every second, and an alert repeated after two.
@@ -20,14 +27,15 @@ export async function startAlertScene({ env = {}, ...options }: SceneOptions = {
     env: { POLICY_FILE: policyInFile(policy), ALERTS_PORT: '0', ALERTS_TOKEN: token, ...env },
   })
 
-  async function alertmanagerFor(bot = 0, sent = token) {
+  async function alertmanagerFor(bot = 0, { sent = token, resolveTimeout = '5m', cluster }: AlertmanagerFor = {}) {
     const config = replaced(documented('alertmanager.yml'), [
       ['http://127.0.0.1:9465/alerts/alertmanager', scene.bots.alertsUrl(bot)],
       ['/etc/prometheus/lockkeeper-token', 'lockkeeper-token'],
       ['group_interval: 1m', 'group_interval: 1s'],
       ['repeat_interval: 1h', 'repeat_interval: 2s'],
     ])
-    const alertmanager = await startAlertmanager({ config, files: { 'lockkeeper-token': `${sent}\n` } })
+    const timed = `global: {resolve_timeout: ${resolveTimeout}}\n${config}`
+    const alertmanager = await startAlertmanager({ config: timed, files: { 'lockkeeper-token': `${sent}\n` }, cluster })
     onTestFinished(alertmanager.stop)
     return alertmanager
   }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type Alertmanager, startAlertmanager } from '../sandbox/alertmanager/start-alertmanager.ts'
+import { freePort } from '../sandbox/programs.ts'
 import { documented, nodeDown, nodeUp, startAlertScene } from './alert-scene.ts'
 
 async function untilSent(alertmanager: Alertmanager, more: number): Promise<void> {
@@ -77,6 +78,75 @@ test('two Alertmanagers that send the same alert to two bots at once lead to one
   await delay(2_000)
   expect(requests()).toHaveLength(1)
   expect(reports(card, /resolved/i).length).toBeLessThanOrEqual(1)
+})
+
+test('a cluster of two that both deliver leads to one request, and the one that is left withdraws it', async () => {
+  const { alertmanagerFor, untilRequest, requests } = await startAlertScene({ bots: 2 })
+  const [port = 0, other = 0] = [await freePort(), await freePort()]
+  const first = await alertmanagerFor(0, { cluster: { port, peers: [] } })
+  const second = await alertmanagerFor(1, { cluster: { port: other, peers: [port] } })
+
+  // Each gives it a start of its own.
+  await first.send(nodeDown('web-1'))
+  await second.send(nodeDown('web-1'))
+  await untilRequest(/needs approval from/)
+  await untilAccepted(second)
+  expect(requests()).toHaveLength(1)
+  await first.stop()
+  await second.send(nodeUp('web-1'))
+
+  await untilRequest(/alert resolved/i)
+  expect(requests()).toHaveLength(1)
+})
+
+test('an alert that resolves by time-out and goes on firing is requested again after two minutes', async () => {
+  const { alertmanagerFor, untilRequest, requests } = await startAlertScene()
+  const alertmanager = await alertmanagerFor(0, { resolveTimeout: '3s' })
+  const outage = nodeDown('web-1', { startsAt: new Date().toISOString() })
+
+  await alertmanager.send(outage)
+  await untilRequest(/needs approval from/)
+  await untilRequest(/alert resolved/i)
+  const since = Date.now()
+  const repeating = setInterval(() => void alertmanager.send(outage), 1_000)
+  onTestFinished(() => clearInterval(repeating))
+
+  await untilRefused(alertmanager)
+  expect(requests()).toHaveLength(1)
+  await untilRequest(/needs approval from/, 240_000)
+  expect(Date.now() - since).toBeGreaterThan(115_000)
+  expect(requests()).toHaveLength(2)
+})
+
+test('an outage after one whose resolved was silenced, or sent by no Alertmanager that restarted, is a request', async () => {
+  const { alertmanagerFor, untilRequest, requests, ben, slack } = await startAlertScene()
+  const alertmanager = await alertmanagerFor()
+  const startsAt = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString()
+  const reject = async () => {
+    await ben.click(await untilRequest(/needs approval from/), 'Reject')
+    await slack.until(() => ben.openViews()[0], { what: 'the form' })
+    await ben.fill(undefined, { reason: 'Rebooting' })
+    await ben.submit()
+    await expect.poll(() => requests().filter(({ text }) => /needs approval from/.test(text)).length).toBe(0)
+  }
+
+  await alertmanager.send(nodeDown('web-1', { startsAt: startsAt(20) }))
+  await reject()
+  await alertmanager.silence('job', 'node')
+  await alertmanager.send(nodeUp('web-1'))
+  await alertmanager.stop()
+  const restarted = await alertmanagerFor()
+  const later = startsAt(5)
+  await restarted.send(nodeDown('web-1', { startsAt: later }))
+  await untilRequest(/needs approval from/)
+  expect(requests()).toHaveLength(2)
+  await restarted.stop()
+
+  // The same outage, from one that knows nothing of the first.
+  const third = await alertmanagerFor()
+  await third.send(nodeDown('web-1', { startsAt: later }))
+  await untilSent(third, 1)
+  expect(requests()).toHaveLength(2)
 })
 
 test('while Redis is away alerts are refused, and afterwards Alertmanager brings them again', async () => {

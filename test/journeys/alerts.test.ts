@@ -22,7 +22,7 @@ describe('a firing alert', () => {
     expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(/^<@U0BEN00001> :large_green_circle: \*Done\.\*/)
     expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('Alertmanager, approved by <@U0BEN00001>')
     // The alert still fires, and nothing more follows.
-    expect(await world.send([alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })])).toBe(200)
+    expect(await world.send([alert()])).toBe(200)
     expect(botMessages(world)).toHaveLength(1)
     expect(moves(world)).toHaveLength(1)
   })
@@ -62,7 +62,7 @@ describe('a firing alert', () => {
     expect(botMessages(world)).toHaveLength(3)
     const list = botMessages(world).find(({ text }) => text.includes('3 alerts'))
     expect(list?.text.split('\n')).toEqual([
-      ':warning: *Nothing was requested for 3 alerts.* By hand: `/infra evacuate`.',
+      ':warning: *Nothing was requested for 3 alerts.* <!subteam^S0ONCALL01>, evacuate by hand: `/infra evacuate`.',
       expect.stringContaining('bastion-1: 2 servers are called bastion-1: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
       expect.stringContaining('rack-1: The account shows no server rack-1.'),
       expect.stringContaining('legacy-cart-1: The account shows no Elastic IPs on legacy-cart-1.'),
@@ -113,6 +113,88 @@ describe('a firing alert', () => {
     const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
     for (const reason of Object.keys(refused)) expect(metrics).toContain(`lockkeeper_alerts_refused_total{reason="${reason}"} 3\n`)
   })
+})
+
+describe('addresses that another request has locked', () => {
+  test('are left out and listed with it, and the free ones are requested', async () => {
+    const world = await startAlertWorld()
+    await world.ada.command('/infra ip move 203.0.113.12 web-3', { channel: ops })
+    await untilCard(world.slack, /203\.0\.113\.12/)
+
+    expect(await world.send([alert({ instance: 'edge-ash-1' })])).toBe(200)
+
+    const card = await untilProposed(world, 'edge-ash-1')
+    expect(card.text).toMatch(
+      /Check first\*\n• {2}1 left out: .?203\.0\.113\.12.? is locked by “<https:[^|]+\|Move [^>]+>”, requested by <https:/,
+    )
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(moves(world)).toHaveLength(1)
+  })
+
+  test('or a server that another request has, lead to a message that calls the approvers, and to a request once they are free', async () => {
+    const world = await startAlertWorld()
+    await world.ada.command('/infra ip move 203.0.113.10 web-3', { channel: ops })
+    const locking = await untilCard(world.slack, /203\.0\.113\.10/)
+    await world.ada.command('/infra evacuate edge-ash-1 web-3 because of a new disk', { channel: ops })
+    await untilCard(world.slack, /Evacuate edge-ash-1/)
+
+    expect(await world.send([alert(), alert({ instance: 'edge-ash-1' })])).toBe(200)
+
+    const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('2 alerts')), { what: 'the message' })
+    expect(message.text).toMatch(/^:warning: \*Nothing was requested for 2 alerts\.\* <!subteam\^S0ONCALL01>/)
+    expect(message.text).toMatch(/web-1: .* is locked by “<https:[^|]+\|Move [^>]+>”, requested by <@U0ADA00001>/)
+    expect(message.text).toMatch(/edge-ash-1: .* is locked by “<https:[^|]+\|Evacuate [^>]+>”/)
+    await world.ben.click(message, 'Evacuate edge-ash-1…')
+    const form = await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
+    expect(JSON.stringify(form)).toContain('edge-ash-1')
+
+    await world.ada.click(locking, 'Withdraw')
+    await untilCard(world.slack, /\*Withdrawn\*/)
+    expect(await world.send([alert(), alert({ instance: 'edge-ash-1' })])).toBe(200)
+    await untilProposed(world)
+    expect(botMessages(world)).toHaveLength(4)
+
+    await world.send([resolved(alert({ instance: 'edge-ash-1' }))])
+    await expect.poll(() => botMessages(world).find(({ ts }) => ts === message.ts)?.text).toMatch(/edge-ash-1: .*\(resolved after 9.min\)/u)
+  })
+})
+
+test('an alert about the target is something to check first', async () => {
+  const world = await startAlertWorld()
+
+  expect(await world.send([alert(), alert({ instance: 'web-2' }, { startsAt: '2026-11-22T02:58:00Z' })])).toBe(200)
+
+  const card = await untilProposed(world)
+  expect(card.text).toMatch(/Check first\*\n• {2}An alert about the target web-2 has been firing since <!date\^1795316280\^/)
+  expect(botMessages(world).map(({ text }) => text)).toContainEqual(expect.stringContaining('web-2 is its own target in the policy'))
+})
+
+test('an alert about the target that comes after the request is added to its message, once', async () => {
+  const world = await startAlertWorld()
+  await world.send([alert()])
+  const { ts } = await untilProposed(world)
+  const shown = () => botMessages(world).find((each) => each.ts === ts)?.text ?? ''
+  expect(shown()).not.toContain('Check first')
+
+  for (const job of ['node', 'ping']) expect(await world.send([alert({ instance: 'web-2', job })])).toBe(200)
+
+  await expect.poll(shown).toContain('•  An alert about the target web-2 has been firing since')
+  expect(shown().match(/An alert about the target/g)).toHaveLength(1)
+})
+
+test('a server that flaps is requested again without a mention', async () => {
+  const world = await startAlertWorld()
+  for (const minute of ['00', '10', '20']) {
+    const firing = alert({}, { startsAt: `2026-11-22T03:${minute}:00Z` })
+    await world.send([firing])
+    await expect.poll(() => botMessages(world).filter(({ text }) => text.includes('needs approval')).length).toBe(1)
+    if (minute !== '20') await world.send([{ ...resolved(firing), endsAt: `2026-11-22T03:${minute}:30Z` }])
+  }
+
+  const card = botMessages(world).find(({ text }) => text.includes('needs approval'))
+  expect(card?.text).toContain('needs approval from @oncall')
+  expect(JSON.stringify(card)).not.toContain('S0ONCALL01')
 })
 
 describe('a resolved alert', () => {

@@ -9,6 +9,7 @@ import { phraseOf } from '../../src/messages/refusals.ts'
 import { approvalCard, type CardView, cardActions, fitsOnCard, isFinished, requestDetails } from '../../src/messages/request-message.ts'
 import { bgpLeft } from '../../src/moves/evacuation.ts'
 import { mrkdwn, phraseWords, profileLink } from '../../src/slack/text.ts'
+import { terms } from '../domain/people-for-test.ts'
 import { fakeApp } from '../fake-app.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
 import { charactersIn, problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
@@ -108,6 +109,13 @@ test('the request message in every situation', async () => {
     ['It waits for three approvals', view({}, { rule: threeOf })],
     ['Two of three have approved', view({ ...several, missing: 1 }, { rule: threeOf })],
     ['One of the two may not approve any more', view({ ...several, missing: 2 }, { rule: threeOf })],
+    [
+      'An alert about a server that flaps calls nobody',
+      view(
+        { ...alert, approverNames: '@oncall', isQuiet: true },
+        { rule: ruleFor({ approve: terms(['S0ONCALL01']), mention: toGroup(['S0PAGED001']) }) },
+      ),
+    ],
     [
       'The rule mentions other people than the approvers, who are named',
       view({ approverNames: '@ben or @<!channel>' }, { rule: ruleFor({ mention: toGroup(['S0PAGED001']) }) }),

@@ -31,6 +31,9 @@ test('warnings of a request', async () => {
   const refused = { code: 'api-refused', operation: 'x', status: 409, codes: [], detail: 'Server is locked', effect: 'not-changed' }
   const isOff = (last: number) => ({ code: 'not-active', address: `203.0.113.${last}`, status: 'error' })
   const items = [1, 2, 3, 4, 5, 6].map((id) => ({ id: `eip_${id}`, state: 'failed' as const, causes: [refused, isOff(id)] }))
+  const address = 'https://nimbus.slack.com/archives/C0OPS00001/p1795316280000100'
+  const title = 'Move 2 Elastic IPs: web-1 | <!here> → web-3'
+  const locked = (last: number) => ({ code: 'locked', address: `203.0.113.${last}`, title, link: address, by: 'U0ADA00001' })
   const notChosen = { code: 'not-chosen', address: '203.0.113.12' }
   const isElsewhere = { code: 'not-on-server', address: '203.0.113.13', now: 'web-9' }
   const addresses = [10, 11, 12, 13].map((last) => `203.0.113.${last}`)
@@ -51,6 +54,10 @@ test('warnings of a request', async () => {
     ['An alert changed it', shown({ ...changed(minutes), by: alertsRequester })],
     ['An evacuation leaves out what nobody wants to move', shown({ code: 'left-out', causes: [notChosen, isElsewhere] })],
     ['It leaves out what was to be moved', shown({ code: 'left-out', causes: [notChosen, isOff(14)] })],
+    ['It leaves out what another request has locked', shown({ code: 'left-out', causes: [locked(14), locked(15)] })],
+    ['The message of that one is not posted', shown({ code: 'left-out', causes: [{ ...locked(14), link: undefined }] })],
+    ['An alert is about the target', shown({ code: 'target-alerted', target: 'standby-ash', since: requestedAt - 4 * minutes })],
+    ['It does not say since when', shown({ code: 'target-alerted', target: 'standby-ash' })],
   ])
   for (const state of ['expired', 'withdrawn', 'voided'] as const) expect(earlier({ state })).toBeUndefined()
 })

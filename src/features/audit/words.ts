@@ -21,6 +21,7 @@ const stepWords: Record<StepName, ActWords> = {
   reject: { word: 'reject', words: 'Rejected' },
   withdraw: { word: 'withdraw', words: 'Withdrawn' },
   'withdraw-resolved': { word: 'withdraw', words: 'Withdrawn, because the alert resolved' },
+  warn: { word: 'warn', words: 'An alert began to fire about the target' },
   'note-resolved': { word: 'resolve', words: 'The alert resolved' },
   expire: { word: 'expire', words: 'Expired' },
   'expire-approved': { word: 'expire', words: 'Expired' },

@@ -2,11 +2,12 @@
 -- undecided requests as a person may have, or made as many lately. Takes all its resources or none.
 -- KEYS: record, open, outbox, due, audit intake, undecided and latest requests of the requester, then the lock of each resource.
 -- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, expiresAt, dueInMs, needsApproval,
---              mostUndecided | false, keepUndecidedMs, mostLately | false, latelyMs }, the audit note as JSON.
--- Returns { 'created' | 'exists' | 'too-many' }, or 'busy' and then, for each resource that is held, its number from 1 and the id of the
+--              mostUndecided | false, keepUndecidedMs, mostLately | false, latelyMs, whileExists | nil }, the audit note as JSON.
+-- Returns { 'created' | 'exists' | 'gone' (the key `whileExists` does not exist) | 'too-many' }, or 'busy' and then, for each resource that is held, its number from 1 and the id of the
 -- request that holds it, or 'too-often' and from when on the requester may request again, in ms.
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists' } end
+if arg.whileExists and redis.call('EXISTS', arg.whileExists) == 0 then return { 'gone' } end
 
 -- A key of another type was not written by Lockkeeper. It counts as missing, so that it cannot make every request of a person fail.
 local function is(expected, key) return redis.call('TYPE', key).ok == expected end

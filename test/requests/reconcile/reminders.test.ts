@@ -51,6 +51,30 @@ describe('the reminders of a request', () => {
   })
 })
 
+describe('the reminders of what an alert requested', () => {
+  const ofAlert = (reminded: number, more: Partial<Request> = {}) => requestFor({ reminded, alert: { name: 'NodeDown' }, ...more })
+  const after = (minute: number) => requestedAt + minute * minutes
+
+  test.each([
+    ['at first', 0, 0, undefined, 5],
+    ['after 5 minutes', 0, 5, 1, 15],
+    ['after 15', 1, 15, 2, 45],
+    ['and then every 30', 2, 45, 3, 75],
+    ['until the deadline', 8, 225, 9, 240],
+    ['with one for several that no worker sent', 1, 80, 4, 105],
+  ])('%s', (_, reminded, now, noted, next) => {
+    const due = noted === undefined ? undefined : 'reminder-half'
+    expect(calls(ofAlert(reminded), after(now))).toEqual({ due, set: noted && { reminded: noted }, nextAt: after(next) })
+  })
+
+  test('call at half of a time that is shorter than 10 minutes', () => {
+    expect(calls(ofAlert(0, { ttlMs: 4 * minutes, expiresAt: after(4) }), after(2))).toMatchObject({
+      due: 'reminder-half',
+      nextAt: after(4),
+    })
+  })
+})
+
 /** Terms that escalate after so many minutes. */
 function escalating(...after: number[]): ApproveTerms {
   return terms(['SONCALL'], {

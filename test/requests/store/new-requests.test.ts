@@ -17,6 +17,16 @@ describe('a new request', () => {
     expect((await store.findOpen()).requests).toHaveLength(1)
   })
 
+  test('is not recorded once the key is gone that stands for its reason', async () => {
+    const { store, redis, keys } = await withRequest()
+    const because = keys.alertsOf('any')
+
+    expect(await store.create(newRequestFor({ resource: 'server:sv_2' }), { whileExists: because })).toMatchObject({ outcome: 'gone' })
+    expect(await redis.exists(keys.resource('server:sv_2'))).toBe(0)
+    await redis.zadd(because, 1, 'alert')
+    expect(await store.create(newRequestFor({ resource: 'server:sv_2' }), { whileExists: because })).toMatchObject({ outcome: 'created' })
+  })
+
   test('takes all its resources or none, and names every request that holds one', async () => {
     const { store, redis, keys } = await withRequest({ resource: 'elastic_ip:eip_a' })
     const other = await recordRequest(store, { resource: 'elastic_ip:eip_b' })

@@ -18,11 +18,16 @@ export interface SentAlert {
   generatorURL?: string
 }
 
-/**
- * Starts a real Alertmanager on loopback, without a cluster and with a folder that is removed at the end. It ends with this process.
- * `files`: more files in the folder of the configuration, which it can name without a path.
- */
-export async function startAlertmanager({ config, files = {} }: { config: string; files?: Record<string, string> }) {
+interface AlertmanagerOptions {
+  config: string
+  /** More files in the folder of the configuration, which it can name without a path. */
+  files?: Record<string, string>
+  /** The port on which it listens for others of its cluster, and those of these others. Absent: it is alone. */
+  cluster?: { port: number; peers: number[] } | undefined
+}
+
+/** Starts a real Alertmanager on loopback, with a folder that is removed at the end. It ends with this process. */
+export async function startAlertmanager({ config, files = {}, cluster }: AlertmanagerOptions) {
   const program = await findOrInstall({
     names: ['prometheus-alertmanager', 'alertmanager'],
     packages: ['prometheus-alertmanager'],
@@ -39,7 +44,9 @@ export async function startAlertmanager({ config, files = {} }: { config: string
     `--storage.path=${folder}`,
     `--web.listen-address=${new URL(url).host}`,
     // Empty: it looks for no others.
-    '--cluster.listen-address=',
+    `--cluster.listen-address=${cluster ? `127.0.0.1:${cluster.port}` : ''}`,
+    ...(cluster ? ['--cluster.peer-timeout=1s', '--cluster.settle-timeout=2s'] : []),
+    ...(cluster?.peers ?? []).map((port) => `--cluster.peer=127.0.0.1:${port}`),
     '--log.level=debug',
   ]
   const child = endsWithUs(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true }))
@@ -67,6 +74,15 @@ export async function startAlertmanager({ config, files = {} }: { config: string
       const body = JSON.stringify(alerts)
       const answer = await fetch(`${url}/api/v2/alerts`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       if (!answer.ok) throw new Error(`Alertmanager refused the alerts: ${answer.status} ${await answer.text()}`)
+    },
+
+    /** Silences every alert with this label from now on. */
+    async silence(name: string, value: string): Promise<void> {
+      const [startsAt, endsAt] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString())
+      const matchers = [{ name, value, isRegex: false, isEqual: true }]
+      const body = JSON.stringify({ matchers, startsAt, endsAt, createdBy: 'ada', comment: 'Known.' })
+      const answer = await fetch(`${url}/api/v2/silences`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      if (!answer.ok) throw new Error(`Alertmanager refused the silence: ${answer.status} ${await answer.text()}`)
     },
 
     /** How many notifications it has tried to send, and how many of these were not accepted. */
