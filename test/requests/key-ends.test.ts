@@ -380,6 +380,18 @@ describe('right before its deletion', () => {
     expect([keys.ids(), keys.posts, await keys.ends()]).toMatchObject([[key.id], [], [{ keyId: key.id }]])
   })
 
+  test('a call that waits for Slack is not made for an end that the key no longer has', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(30 * day)
+    await keys.letPass(24 * day)
+    keys.slackSays.push({ is: 'refused', error: 'ratelimited' })
+    await inLane('background', () => tendKeyEnds(keys.app, AbortSignal.timeout(5_000)))
+    keys.slackSays.splice(0)
+    await keys.extend(key.id, 90 * day)
+    await keys.tend()
+    expect(keys.posts).toEqual([])
+  })
+
   test.each([
     ['only the clock of Redis', { ahead: 91 * day }],
     ['only the clock of this process', { ofProcess: 91 * day }],
