@@ -457,7 +457,8 @@ function differences(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
   ]
   if (differ(({ name }) => name)) return changed('name', ({ name = '' }) => name)
   if (differ(({ readOnly }) => readOnly)) return changed('access', accessWords)
-  if (differ(({ overlap }) => overlap?.endsAt)) return changed('end', ({ overlap }) => utcTime(overlap?.endsAt ?? 0))
+  const endOf = ({ overlap }: KeyFacts) => (overlap?.newName === undefined ? undefined : (overlap.endsAt ?? 'never'))
+  if (differ(endOf)) return changed('end', ({ overlap }) => (overlap?.endsAt === undefined ? 'never' : utcTime(overlap.endsAt)))
   return differ(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted())) ? changed('allowed addresses', originWords) : []
 }
 

@@ -5,7 +5,7 @@ import type { AuditNote } from '../audit/chain.ts'
 import { parseKeyName, writeKeyName } from '../domain/account.ts'
 import { AccountLimitError, ApiError, isUnanswered } from '../domain/errors.ts'
 import { callDue } from '../domain/key-ends.ts'
-import { inLane } from '../domain/lane.ts'
+import { inLane, withTurnTaken } from '../domain/lane.ts'
 import { isOpen } from '../domain/request.ts'
 import { overdueEnd, untrustedEnds } from '../messages/operator-notices.ts'
 import { notifyOperators, oweFacts } from '../outbox/notices.ts'
@@ -121,6 +121,8 @@ async function settlePending(app: App, pending: KeyEnd, { listed, isWhole }: Lis
   const { once: _, replaces, ...record } = pending
   const key = listed.find(({ id }) => id === record.keyId)
   if (!key && !isWhole) return
+  // Before the record is read, so that nobody changes it while this waits.
+  if ((await app.budget.takeWrite('retract')) > 0) return
   const before = await readEnd(app, record.keyId)
   const named = parseKeyName(key?.name)?.end
   const isAsReplaced = before?.end === replaces && (named === undefined || named === replaces || named === record.end)
@@ -128,7 +130,8 @@ async function settlePending(app: App, pending: KeyEnd, { listed, isWhole }: Lis
   if (!key || !isAsReplaced) return forget(app, pending)
   try {
     const { label } = parseKeyName(key.name) ?? record
-    if (named !== record.end) await app.account.apiKeys.rename(record.keyId, writeKeyName({ ...record, label }))
+    const name = writeKeyName({ ...record, label })
+    if (named !== record.end) await withTurnTaken('retract', () => app.account.apiKeys.rename(record.keyId, name))
   } catch (error) {
     onApiError(app, error)
     if (!(error instanceof ApiError) || error instanceof AccountLimitError || isUnanswered(error)) return
@@ -154,13 +157,18 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
   const kept = new Set<string>()
   for (const { keyId } of over) {
     const key = listed.find(({ id }) => id === keyId)
-    const now = await mayEnd(app, keyId, key)
-    if (now === 'kept') kept.add(keyId)
     // Lockkeeper uses it, or it cannot be told whether it does.
-    const isUsable = key ? key.tokenLastSlice === undefined || ownVariableOf(key, app.ownLastSlices) : !isWhole
-    if (now !== 'over' || isUsable) continue
+    if (key ? key.tokenLastSlice === undefined || ownVariableOf(key, app.ownLastSlices) : !isWhole) continue
+    let now = await mayEnd(app, keyId, key)
+    if (now === 'over') {
+      // Before the last look at its record, so that the deletion does not wait after it.
+      if ((await app.budget.takeWrite('retract')) > 0) break
+      now = await mayEnd(app, keyId, key)
+    }
+    if (now === 'kept') kept.add(keyId)
+    if (now !== 'over') continue
     try {
-      await app.account.apiKeys.delete(keyId)
+      await withTurnTaken('retract', () => app.account.apiKeys.delete(keyId))
       deleted.add(keyId)
     } catch (error) {
       onApiError(app, error)

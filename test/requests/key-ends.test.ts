@@ -380,6 +380,32 @@ describe('right before its deletion', () => {
     expect([keys.ids(), keys.posts, await keys.ends()]).toMatchObject([[key.id], [], [{ keyId: key.id }]])
   })
 
+  test('a key is judged again after the wait for a turn: it was extended meanwhile', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await keys.letPass(hour + minute)
+    const app = keys.startProcess()
+    const takeWrite = async () => {
+      await keys.extend(key.id, 30 * day)
+      return 0
+    }
+    Object.assign(app, { budget: { ...app.budget, takeWrite } })
+    await keys.tend(app)
+    expect([keys.ids(), keys.calls.filter((call) => call.startsWith('delete'))]).toEqual([[key.id], []])
+  })
+
+  test('no deletion waits for a turn, and it is tried again', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(hour + minute)
+    const busy = keys.startProcess()
+    Object.assign(busy, { budget: { ...busy.budget, takeWrite: async () => 9_000 } })
+    await keys.tend(busy)
+    expect([keys.ids(), keys.posts, keys.said]).toEqual([['tok_1'], [], []])
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
+  })
+
   test('a call that waits for Slack is not made for an end that the key no longer has', async () => {
     const keys = startKeys()
     const { key } = await keys.create(30 * day)
