@@ -189,14 +189,14 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
 }
 
 /**
- * Judges right before its deletion whether a key is over, by its record as it is now. `kept`: it has a later end by now, or soon. `doubtful`: its
+ * Judges right before its deletion whether a key is over, by its record as it is now. `kept`: it has a later end by now, or soon. `in-doubt`: its
  * name has a later one. An extension renames a key before it records its end, and what somebody puts back in Redis does not change the name.
  */
-async function mayEnd(app: App, keyId: string, key: ApiKey | undefined): Promise<'over' | 'kept' | 'doubtful'> {
+async function mayEnd(app: App, keyId: string, key: ApiKey | undefined): Promise<'over' | 'kept' | 'in-doubt'> {
   const [record, now] = await Promise.all([readEnd(app, keyId), earlierNow(app)])
   if (!record || record.end > now) return 'kept'
   if (now - record.end < keptMs && (await isExtending(app, record))) return 'kept'
-  return (parseKeyName(key?.name)?.end ?? 0) > record.end ? 'doubtful' : 'over'
+  return (parseKeyName(key?.name)?.end ?? 0) > record.end ? 'in-doubt' : 'over'
 }
 
 /** Whether a genuine request that would give a key a later end is approved or under way. */

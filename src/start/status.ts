@@ -83,7 +83,7 @@ async function olderSignatures(app: App, { isCurrent }: Pick<Keyring, 'isCurrent
     )
   const older = requests.filter((request) => !signaturesOf(request).every(isCurrent)).length
   if (older + outdated.length === 0) return undefined
-  return `An older key signed ${older} open requests and ${outdated.length} ends of keys. Keep it in STATE_KEY until both are 0`
+  return `Signed with an older key: open requests ${older}, ends of keys ${outdated.length}. Keep that key in STATE_KEY until both are 0`
 }
 
 const mostOffMs = maxOffSeconds * 1_000
