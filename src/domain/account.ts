@@ -16,9 +16,12 @@ export type OwnLastSlices = Partial<Record<KeyVariable, string>>
 /** Why INFRA_READ_KEY does not fit. `not-listed`: the account has no such key. */
 export type ReadKeyProblem = 'not-listed' | 'not-read-only' | 'of-another-user'
 
+/** The account documents no limit for names. With what Lockkeeper adds, they have at most 111 characters. */
+export const longestLabel = 60
+
 /** The part of a key's name that a person chooses. It has no brackets, because they enclose the part that Lockkeeper adds. */
 export function isKeyLabel(text: string): boolean {
-  return /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u.test(text) && !hasInvisible(text)
+  return /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u.test(text) && [...text].length <= longestLabel && !hasInvisible(text)
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   isOpenToAll,
   keyPhrase,
   labelOf,
+  longestLabel,
   originWords,
   parseKeyName,
   requesterOfKey,
@@ -129,6 +130,10 @@ export const keyFindings = findings({
   'not-made-here': finding("Lockkeeper didn't make this key, so it can't end it later.", {
     field: 'keep',
     next: 'Rotate it without keeping the old token. Or create a new key, and revoke this one later.',
+  }),
+  'label-too-long': finding(`A key's name may have ${longestLabel} characters before the bracket, and this one has more.`, {
+    field: 'keep',
+    next: "Rename it in the account's dashboard, or rotate it without keeping the old token.",
   }),
   'access-unknown': finding("The account API doesn't show this key's access, so a new key can't get the same.", {
     field: 'keep',
@@ -415,6 +420,7 @@ async function overlapWith(
 ): Promise<KeyFacts['overlap']> {
   requireEndable(app, oldEndsAt, keyFindings.refuse)
   if (requesterOfKey(key) === undefined) keyFindings.refuse({ code: 'not-made-here' })
+  if ([...labelOf(key.name ?? '')].length > longestLabel) keyFindings.refuse({ code: 'label-too-long' })
   if (key.readOnly === undefined || key.allowedIps === undefined) keyFindings.refuse({ code: 'access-unknown' })
   const recordedEnd = (await knownEnds(app)).get(key.id)?.end
   // If the record was lost, the name still says it.

@@ -76,6 +76,8 @@ test('the end of a new key beside the old one is unread without a list, and then
   const away = new ApiUnreachableError({ operation: 'apiKeys.list', requestSent: 'unknown', problem: 'ECONNRESET' })
   expect(await endOf(() => Promise.reject(away))).toEqual(['unread', 'end-unread'])
   expect(await endOf(async () => [key])).toEqual([{ endsAt: undefined }, 'end-required'])
+  const long = { ...key, name: `${'x'.repeat(61)}${name.slice(2)}` }
+  await expect(endOf(async () => [long])).rejects.toThrow('may have 60 characters before the bracket, and this one has more.')
   // Redis lost its end, and the name still says it.
   const ending = { ...key, name: name.replace(']', ` until ${new Date(soon).toISOString().slice(0, 16)}Z]`) }
   expect(await endOf(async () => [ending])).toEqual([{ endsAt: soon }, undefined])
