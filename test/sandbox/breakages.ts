@@ -425,7 +425,7 @@ async function skipHours({ requests, passTime }: Around): Promise<string> {
   return `It is ${skippedHours} hours later. ${count === 0 ? 'No request was open.' : `Open requests that are older now: ${count}.`}`
 }
 
-async function skipDays({ accountApi, slack, requests, passTime }: Around): Promise<string> {
+async function skipDays({ accountApi, requests, passTime }: Around): Promise<string> {
   const ms = 30 * 24 * 3_600_000
   let count = 0
   await passTime(ms, async () => {
