@@ -193,20 +193,23 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
  * name has a later one. An extension renames a key before it records its end, and what somebody puts back in Redis does not change the name.
  */
 async function mayEnd(app: App, keyId: string, key: ApiKey | undefined): Promise<'over' | 'kept' | 'in-doubt'> {
+  // Before the record is read: what ends in between has changed the record.
+  const later = await endUnderWay(app, keyId)
   const [record, now] = await Promise.all([readEnd(app, keyId), earlierNow(app)])
   if (!record || record.end > now) return 'kept'
-  if (now - record.end < keptMs && (await isExtending(app, record))) return 'kept'
+  if (later > record.end && now - record.end < keptMs) return 'kept'
   return (parseKeyName(key?.name)?.end ?? 0) > record.end ? 'in-doubt' : 'over'
 }
 
-/** Whether a genuine request that would give a key a later end is approved or under way. */
-async function isExtending({ store, catalog, signatures }: App, { keyId, end }: KeyEnd): Promise<boolean> {
+/** The latest end that a genuine request gives a key, if it is approved or under way. 0 without one. */
+async function endUnderWay({ store, catalog, signatures }: App, keyId: string): Promise<number> {
   const { now, later } = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
-  return [...now, ...later].some((request) => {
+  const ends = [...now, ...later].map((request) => {
     const opened = request.state !== 'waiting' && signatures.verifyRecord(request) === 'genuine' ? catalog.openIfFit(request) : undefined
     const next = opened?.change.endOf?.(opened.input, opened.facts)
-    return typeof next === 'object' && (next.endsAt ?? 0) > end
+    return typeof next === 'object' ? (next.endsAt ?? 0) : 0
   })
+  return Math.max(0, ...ends)
 }
 
 /** After a rotation with overlap two keys have one name. */

@@ -394,6 +394,23 @@ describe('right before its deletion', () => {
     expect([keys.ids(), keys.calls.filter((call) => call.startsWith('delete'))]).toEqual([[key.id], []])
   })
 
+  test('a key is kept whose extension ends between the looks at its requests and at its record', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await keys.letPass(hour + minute)
+    const app = keys.startProcess()
+    let looks = 0
+    const othersFor: typeof app.store.othersFor = async (request) => {
+      looks += 1
+      // The first look is before the wait for a turn.
+      if (looks === 2) await keys.extend(key.id, 30 * day)
+      return keys.store.othersFor(request)
+    }
+    Object.assign(app, { store: { ...app.store, othersFor } })
+    await keys.tend(app)
+    expect([looks, keys.ids(), keys.posts]).toEqual([2, [key.id], []])
+  })
+
   test('no deletion waits for a turn, and it is tried again', async () => {
     const keys = startKeys()
     await keys.create(hour)
