@@ -91,8 +91,8 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     return { adds, limits }
   }
 
-  /** Takes a turn of an approved request, before the step that allows its write. Returns 0, or else how long to wait. */
-  async function takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
+  /** Takes a turn before what allows the write: the step of an approved request, or the last look at a record. Returns 0, or else how long to wait. */
+  async function takeWrite(lane: 'execute' | 'bundle' | 'retract', requestId = ''): Promise<number> {
     return ask('write', { lane }, 'key', randomUUID(), lane === 'execute' ? requestId : '')
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type KeyVariable, type OwnLastSlices, type ReadKeyProblem, statusNotShown } from '../domain/account.ts'
+import { type KeyVariable, type OwnLastSlices, parseKeyName, type ReadKeyProblem, statusNotShown } from '../domain/account.ts'
 import { Secret } from '../domain/signing.ts'
 import { loose, NamedResponse, type Sparse, shown, sparse, text, toNamed, toNumber, toProject, toText, toTime } from './fields.ts'
 import { resourceKind } from './resource.ts'
@@ -148,16 +148,36 @@ export function readKeyProblem(keys: ApiKey[], own: OwnLastSlices): ReadKeyProbl
 
 const dayMs = 24 * 3_600_000
 
-/** Risks of a key, in words. `isOwn`: Lockkeeper itself uses it, whatever the account shows. */
-export function remarksOn(key: ApiKey, now: number, { isOwn = false } = {}): string[] {
-  const remarks: string[] = []
+/** The deletion of a key whose end is recorded may take this long. */
+const endingMs = 3_600_000
+
+/** When a key should have ended that is still listed. `recorded`: its end in Redis. Without one, which Redis may have lost, its name says it. */
+function missedEnd({ name }: ApiKey, now: number, recorded: number | undefined): number | undefined {
+  const end = recorded === undefined ? parseKeyName(name)?.end : recorded + endingMs
+  return end !== undefined && end <= now ? (recorded ?? end) : undefined
+}
+
+/** What is wrong with a key, in words. `isUrgent`: it should have ended. `isOwn`: Lockkeeper itself uses it, whatever the account shows. */
+export function remarksOn(
+  key: ApiKey,
+  now: number,
+  { isOwn = false, recordedEnd }: { isOwn?: boolean; recordedEnd?: number | undefined } = {},
+): { isUrgent: boolean; remarks: string[] } {
+  const missed = missedEnd(key, now, recordedEnd)
+  const remarks = missed === undefined ? [] : [`should have ended on ${dayOf(missed, now)}`]
   const unusedDays = key.lastUsedAt === undefined ? undefined : Math.floor((now - Date.parse(key.lastUsedAt)) / dayMs)
   if (!isOwn && unusedDays === undefined && !isFresh(key, now)) remarks.push('no use shown')
   if (!isOwn && unusedDays !== undefined && unusedDays >= 90) remarks.push(`unused for ${unusedDays} days`)
   const years = key.createdAt === undefined ? 0 : Math.floor((now - Date.parse(key.createdAt)) / (365 * dayMs))
   if (years >= 1) remarks.push(years === 1 ? '1 year old' : `${years} years old`)
   if (key.readOnly === false && key.allowedIps?.length === 0) remarks.push('full access from any IP')
-  return remarks
+  return { isUrgent: missed !== undefined, remarks }
+}
+
+/** A day by UTC, with its year only if that is another one: `24 Dec`. */
+function dayOf(at: number, now: number): string {
+  const [[, day, month, year], [, , , thisYear]] = [at, now].map((each) => new Date(each).toUTCString().split(' ')) as [string[], string[]]
+  return `${Number(day)} ${month}${year === thisYear ? '' : ` ${year}`}`
 }
 
 /** Whether the key was made or changed within a day. A rotation counts as a change, and the account then shows no use of the key. */

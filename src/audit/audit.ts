@@ -85,7 +85,8 @@ const clockOffMs = 3_600_000
 async function trim(app: AuditApp): Promise<void> {
   const { redis, keys } = app.audit
   const [[oldest], [seconds]] = await guardStore(() => Promise.all([redis.xrange(keys.audit, '-', '+', 'COUNT', 1), redis.time()]))
-  const keptSince = Number(seconds) * 1_000 - keepMs
+  // Both clocks must say that it is old: if one of them is wrong, nothing is removed early.
+  const keptSince = Math.min(Number(seconds) * 1_000, Date.now()) - keepMs
   if (!oldest || timeOf(oldest[0]) >= keptSince) return
   if ((await claim(redis, keys.auditTrim, { token: randomUUID(), lastsMs: dayMs })) !== undefined) return
   const { last, fault } = await findRemovable(app, keptSince)

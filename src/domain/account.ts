@@ -16,37 +16,39 @@ export type OwnLastSlices = Partial<Record<KeyVariable, string>>
 /** Why INFRA_READ_KEY does not fit. `not-listed`: the account has no such key. */
 export type ReadKeyProblem = 'not-listed' | 'not-read-only' | 'of-another-user'
 
+/** The account documents no limit for names. With what Lockkeeper adds, they have at most 111 characters. */
+export const longestLabel = 60
+
 /** The part of a key's name that a person chooses. It has no brackets, because they enclose the part that Lockkeeper adds. */
 export function isKeyLabel(text: string): boolean {
-  return /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u.test(text) && !hasInvisible(text)
+  return /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u.test(text) && [...text].length <= longestLabel && !hasInvisible(text)
 }
 
 /**
  * What Lockkeeper adds to the name of a key: `ci-deploy [U0ADA00001 7f3a9c12ab34]`, and for a key that ends
- * `ci-deploy [U0ADA00001 7f3a9c12ab34 until 2026-12-24T10:00Z 9c1e77aa01b2c3d4]`. Only the end of a name is signed (key-ends.ts).
+ * `ci-deploy [U0ADA00001 7f3a9c12ab34 until 2026-12-24T10:00Z]`. It is for people: whoever can rename a key can write it, so nothing is deleted by it.
  */
 export interface KeyName {
   label: string
   requester: string
   /** The first 12 characters of the id of the request that created the key. */
   request: string
-  /** In ms since 1970, and what signs it. */
+  /** In ms since 1970. */
   end?: number
-  mac?: string
 }
 
-const added = / \[(\S+) ([0-9a-f]{12})(?: until (\d{4}-\d\d-\d\dT\d\d:\d\dZ) ([0-9a-f]{16}))?\]$/
+const added = / \[(\S+) ([0-9a-f]{12})(?: until (\d{4}-\d\d-\d\dT\d\d:\d\dZ))?\]$/
 
 /** Undefined for a name that Lockkeeper did not make. Anybody can write one like it. */
 export function parseKeyName(name = ''): KeyName | undefined {
-  const [whole, requester = '', request = '', until, mac] = added.exec(name) ?? []
+  const [whole, requester = '', request = '', until] = added.exec(name) ?? []
   if (whole === undefined) return undefined
   const end = until === undefined ? undefined : Date.parse(until)
-  return { label: name.slice(0, -whole.length), requester, request, ...(end !== undefined && !Number.isNaN(end) && { end, mac }) }
+  return { label: name.slice(0, -whole.length), requester, request, ...(end !== undefined && !Number.isNaN(end) && { end }) }
 }
 
-export function writeKeyName({ label, requester, request, end, mac }: KeyName): string {
-  const until = end === undefined ? '' : ` until ${new Date(end).toISOString().slice(0, 16)}Z ${mac}`
+export function writeKeyName({ label, requester, request, end }: KeyName): string {
+  const until = end === undefined ? '' : ` until ${new Date(end).toISOString().slice(0, 16)}Z`
   return `${label} [${requester} ${request}${until}]`
 }
 
@@ -54,7 +56,7 @@ export function uniqueKeyName(label: string, requester: string, requestId: strin
   return writeKeyName({ label, requester, request: requestId.slice(0, 12) })
 }
 
-/** Whether both names are of the key that one request created. The account may have refused the length of the whole label. */
+/** Whether both names are of the key that one request created. One of them may have its end. */
 export function isSameCreation(one: string | undefined, other: string): boolean {
   const [a, b] = [parseKeyName(one), parseKeyName(other)]
   return a && b ? a.requester === b.requester && a.request === b.request : one === other

@@ -169,6 +169,9 @@ export interface Offer {
 export const OfferedThing = z.object({ version: z.literal(1), id: z.string() })
 export type OfferedThing = z.infer<typeof OfferedThing>
 
+/** `endsAt`: in ms since 1970. */
+export type NewEnd = { endsAt: number | undefined } | 'unread'
+
 export interface Preflight<Facts, Input = unknown> {
   facts: Facts
   /** The input with the ids that the account API returned. A typed id can differ in case, or be another name of the same resource. */
@@ -224,8 +227,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   /** The project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
   project?(facts: Facts): Project
   preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
-  /** When the key ends that it makes, or undefined for never. Undefined as a whole if it makes none with a new end. */
-  endOf?(input: Input, facts: Facts): { endsAt: number | undefined } | undefined
+  /** The end that it gives a key, or undefined for never. `unread`: the account did not show it. Undefined as a whole if it gives none. */
+  endOf?(input: Input, facts: Facts): NewEnd | undefined
   /** Finds what has changed since the approval and matters. */
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */

@@ -92,8 +92,11 @@ export type EndsTerms = z.infer<typeof EndsTerms>
 /** Why a rule does not allow this end of a key, or none. Undefined if it does. `requestedAt`: in ms since 1970, as `endsAt`. */
 export function endsProblem(
   { ends }: Pick<PolicyRule, 'ends'>,
-  { endsAt, requestedAt }: { endsAt: number | undefined; requestedAt: number },
-): 'end-required' | 'end-too-late' | undefined {
+  end: { endsAt: number | undefined } | 'unread',
+  requestedAt: number,
+): 'end-required' | 'end-too-late' | 'end-unread' | undefined {
+  if (end === 'unread') return ends?.required || ends?.longestMs !== undefined ? 'end-unread' : undefined
+  const { endsAt } = end
   if (endsAt === undefined) return ends?.required ? 'end-required' : undefined
   // The end is the whole minute after the time that was requested.
   return endsAt - requestedAt > (ends?.longestMs ?? Number.POSITIVE_INFINITY) + 60_000 ? 'end-too-late' : undefined

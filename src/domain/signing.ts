@@ -84,12 +84,12 @@ export function createKeyring(secrets: readonly [Secret, ...Secret[]], { purpose
     return subkeys.some((each) => each.id === id)
   }
 
-  /** What a name has room for: 64 bits with each key, as hexadecimal digits. The first one is of the key that signs. */
-  function shortMacs(content: unknown): string[] {
-    return subkeys.map((each) => macOf(each, content).toString('hex', 0, 8))
+  /** Whether the key that signs now made a signature, so that it outlasts the removal of the others. */
+  function isCurrent(signature: string): boolean {
+    return signature.startsWith(`${signing.id}.`)
   }
 
-  return { sign, verify, keyId, knows, shortMacs }
+  return { sign, verify, keyId, knows, isCurrent }
 }
 export type Keyring = ReturnType<typeof createKeyring>
 

@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import { labelOf } from '../domain/account.ts'
 import type { WatchMessage } from '../domain/watch.ts'
 import type { Feature } from '../kit/change-feature.ts'
+import { knownEnds } from '../requests/key-ends.ts'
 import { code, mrkdwn, nameWords } from '../slack/text.ts'
 
 /** For KEY_REVIEW: every Monday, the operators get the keys that need attention. */
@@ -27,21 +28,27 @@ async function review(app: App): Promise<void> {
   if (reviewedAt !== undefined && !isDue(reviewedAt)) return
   const { items, cut, old } = reviewedAt === undefined ? { items: [] } : await asFarAsRead(app.lists.apiKeys())
   if (cut || old) return
+  const ends = await knownEnds(app)
   await watching.change((before) => {
     if (before.reviewedAt !== undefined && !isDue(before.reviewedAt)) return undefined
-    return { next: { ...before, reviewedAt: now }, messages: messagesOn(app, items, now) }
+    return { next: { ...before, reviewedAt: now }, messages: messagesOn(app, items, ends, now) }
   })
 }
 
 const mostShown = 20
 
 /** No message if no key needs attention. */
-function messagesOn({ ownLastSlices, config }: App, keys: ApiKey[], now: number): Omit<WatchMessage, 'id'>[] {
+function messagesOn(
+  { ownLastSlices, config }: App,
+  keys: ApiKey[],
+  ends: Map<string, { end: number }>,
+  now: number,
+): Omit<WatchMessage, 'id'>[] {
   const remarked = keys
     .map((key) => ({ key, isOwn: ownVariableOf(key, ownLastSlices) !== undefined }))
-    .map(({ key, isOwn }) => ({ key, isOwn, remarks: remarksOn(key, now, { isOwn }) }))
+    .map(({ key, isOwn }) => ({ key, isOwn, ...remarksOn(key, now, { isOwn, recordedEnd: ends.get(key.id)?.end }) }))
     .filter(({ remarks }) => remarks.length > 0)
-    .toSorted((a, b) => b.remarks.length - a.remarks.length)
+    .toSorted((a, b) => Number(b.isUrgent) - Number(a.isUrgent) || b.remarks.length - a.remarks.length)
   if (remarked.length === 0) return []
   const rest = remarked.length > mostShown ? mrkdwn` The first ${mostShown} of them:` : mrkdwn``
   const need = remarked.length === 1 ? '1 API key needs' : `${remarked.length} API keys need`

@@ -9,6 +9,7 @@ import {
   isOpenToAll,
   keyPhrase,
   labelOf,
+  longestLabel,
   originWords,
   parseKeyName,
   requesterOfKey,
@@ -37,7 +38,7 @@ import { creationFindings, endFindings, observeCreation, readEnd, requireEndable
 import { findTyped } from '../kit/thing.ts'
 import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import type { ItemAction } from '../requests/clicks.ts'
-import { createKey, dropEnd, knownEnds, writeEnd } from '../requests/key-ends.ts'
+import { changeEnd, createKey, type KeyEnd, knownEnds, placeOf } from '../requests/key-ends.ts'
 import { requestIdFor } from '../requests/submit.ts'
 import { option } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
@@ -57,9 +58,18 @@ const KeyFacts = z.object({
   readOnly: z.boolean().optional(),
   allowedIps: z.array(z.string()).optional(),
   owner: z.string().optional(),
-  /** The old key, which a rotation keeps for a while, and the name of the new one. `endsAt`: when the old key, and then the new one, ends by itself. */
+  /**
+   * The old key, which a rotation keeps for a while, and the name of the new one. `endsAt`: when the old key, and then the new one, ends by itself.
+   * `recordedEnd`: the same, if Redis has it.
+   */
   overlap: z
-    .object({ oldEndsAt: z.number(), newName: z.string().optional(), createdAt: z.number().optional(), endsAt: z.number().optional() })
+    .object({
+      oldEndsAt: z.number(),
+      newName: z.string().optional(),
+      createdAt: z.number().optional(),
+      endsAt: z.number().optional(),
+      recordedEnd: z.number().optional(),
+    })
     .optional(),
 })
 export type KeyFacts = z.infer<typeof KeyFacts>
@@ -120,6 +130,10 @@ export const keyFindings = findings({
   'not-made-here': finding("Lockkeeper didn't make this key, so it can't end it later.", {
     field: 'keep',
     next: 'Rotate it without keeping the old token. Or create a new key, and revoke this one later.',
+  }),
+  'label-too-long': finding(`A key's name may have ${longestLabel} characters before the bracket, and this one has more.`, {
+    field: 'keep',
+    next: "Rename it in the account's dashboard, or rotate it without keeping the old token.",
   }),
   'access-unknown': finding("The account API doesn't show this key's access, so a new key can't get the same.", {
     field: 'keep',
@@ -262,7 +276,7 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
     run: async ({ keyId }, _, { onAnswer }) => {
       await app.account.apiKeys.delete(keyId, { onAnswer })
       // If this fails, a list shows that the key is gone.
-      await dropEnd(app, { keyId }).catch(() => {})
+      await changeEnd(app, keyId, () => 'none').catch(() => {})
       return 'done'
     },
     observe: async ({ keyId }, _, moment) => {
@@ -282,8 +296,8 @@ export function rotateChange(app: App): Change<KeyInput, KeyFacts> {
     kind: 'key.rotate',
     label: 'rotating an API key',
     offeredAtEnd: 'Rotate…',
-    // The new key is not known before the old one is read.
-    endOf: (_, { overlap }) => (overlap?.newName === undefined ? undefined : { endsAt: overlap.endsAt }),
+    // The new key gets the end of the old one, which is not known before that is read.
+    endOf: (_, { overlap }) => overlap && (overlap.newName === undefined ? 'unread' : { endsAt: overlap.endsAt }),
     handover: {
       label: 'Rotate key',
       warning: ({ oldEndsAt }) => (oldEndsAt === undefined ? 'The old token stops working at once.' : undefined),
@@ -317,8 +331,11 @@ async function issueBeside(app: App, facts: KeyFacts, options: { onAnswer: OnAns
   const { label, requester, request: by } = old
   const now = await app.store.now()
   const { id: once, origin, cardTs: threadTs } = options.request
-  const end = { keyId, label, requester, request: by, createdAt: overlap.createdAt ?? now, end: overlap.oldEndsAt, since: now }
-  await writeEnd(app, { ...end, channelId: origin.channelId, threadTs, once })
+  const pending: KeyEnd = {
+    ...{ keyId, label, requester, request: by, createdAt: overlap.createdAt ?? now, end: overlap.oldEndsAt, since: now },
+    ...{ channelId: origin.channelId, threadTs, once, replaces: overlap.recordedEnd },
+  }
+  await changeEnd(app, placeOf(pending), () => pending)
   const { key, token } = await createKey(app, { name: overlap.newName, readOnly, allowedIps, endsAt: overlap.endsAt }, options)
   return {
     id: key.id,
@@ -369,7 +386,7 @@ async function preflight(
     const { items: all } = await asFarAsRead(list)
     const variable = ownVariableOf(key, app.ownLastSlices)
     if (variable) keyFindings.refuse({ code: 'own-key', verb, variable })
-    const overlap = oldEndsAt === undefined ? undefined : await overlapWith(app, key, all, { oldEndsAt, newKey })
+    const overlap = oldEndsAt === undefined ? undefined : await overlapWith(app, key, { oldEndsAt, newKey })
     const perhapsOwn: KeyFinding = { code: 'perhaps-own-key', name: key.name ?? keyId }
     return {
       facts: {
@@ -399,18 +416,22 @@ async function preflight(
 async function overlapWith(
   app: App,
   key: ApiKey,
-  all: ApiKey[],
   { oldEndsAt, newKey = '' }: Pick<KeyInput, 'newKey'> & { oldEndsAt: number },
 ): Promise<KeyFacts['overlap']> {
   requireEndable(app, oldEndsAt, keyFindings.refuse)
   if (requesterOfKey(key) === undefined) keyFindings.refuse({ code: 'not-made-here' })
+  if ([...labelOf(key.name ?? '')].length > longestLabel) keyFindings.refuse({ code: 'label-too-long' })
   if (key.readOnly === undefined || key.allowedIps === undefined) keyFindings.refuse({ code: 'access-unknown' })
-  const known = (await knownEnds(app, all)).get(key.id)
+  const recordedEnd = (await knownEnds(app)).get(key.id)?.end
+  // If the record was lost, the name still says it.
+  const endsAt = recordedEnd ?? parseKeyName(key.name)?.end
+  if (endsAt !== undefined) requireEndable(app, endsAt, keyFindings.refuse)
   return {
-    oldEndsAt: Math.min(oldEndsAt, known?.end ?? oldEndsAt),
+    oldEndsAt: Math.min(oldEndsAt, endsAt ?? oldEndsAt),
     newName: `${labelOf(key.name ?? '')}${newKey}`,
     createdAt: Date.parse(key.createdAt ?? '') || undefined,
-    endsAt: known?.end,
+    endsAt,
+    recordedEnd,
   }
 }
 
@@ -442,7 +463,8 @@ function differences(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
   ]
   if (differ(({ name }) => name)) return changed('name', ({ name = '' }) => name)
   if (differ(({ readOnly }) => readOnly)) return changed('access', accessWords)
-  if (differ(({ overlap }) => overlap?.endsAt)) return changed('end', ({ overlap }) => utcTime(overlap?.endsAt ?? 0))
+  const endOf = ({ overlap }: KeyFacts) => (overlap?.newName === undefined ? undefined : (overlap.endsAt ?? 'never'))
+  if (differ(endOf)) return changed('end', ({ overlap }) => (overlap?.endsAt === undefined ? 'never' : utcTime(overlap.endsAt)))
   return differ(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted())) ? changed('allowed addresses', originWords) : []
 }
 

@@ -206,10 +206,9 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
   }
 }
 
-/** As far as it is known before the creation, whose minute is signed in the name of a key that ends. */
 function nameOnAccount(name: string, end: number | undefined): string {
   const parsed = parseKeyName(name)
-  return end === undefined || !parsed ? name : writeKeyName({ ...parsed, end, mac: '…' })
+  return end === undefined || !parsed ? name : writeKeyName({ ...parsed, end })
 }
 
 async function preflight(app: App, input: NewKey, { signal }: PreflightOptions): Promise<Preflight<NewKey, NewKey>> {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ownVariableOf } from '../account/objects.ts'
-import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
+import { findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { accessFacts, labelOf } from '../domain/account.ts'
+import { accessFacts, labelOf, parseKeyName, writeKeyName } from '../domain/account.ts'
 import type { Change, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { moment, owner, type Phrase, phrase } from '../domain/text.ts'
@@ -14,7 +14,7 @@ import { endFields, endFindings, enteredEnd, filledEnd, requireEndable, splitEnd
 import { findTyped } from '../kit/thing.ts'
 import { apiKeys } from '../kit/things.ts'
 import { tendKeyEnds } from '../requests/key-end-work.ts'
-import { KeyEnd, knownEnds, recordEnd, signedName, withName } from '../requests/key-ends.ts'
+import { KeyEnd, knownEnds, readEnd, recordLaterEnd } from '../requests/key-ends.ts'
 import { preset } from '../slack/pickers.ts'
 import { mrkdwn } from '../slack/text.ts'
 
@@ -37,6 +37,17 @@ export const extensionFindings = findings({
   'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
   'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: '' }),
   'never-ends': finding("This key doesn't end by itself.", { next: '' }),
+  'end-lost': finding(
+    { end: z.number() },
+    ({ end }) => phrase`Redis lost the record of this key's end, ${moment(end)}. It doesn't end by itself.`,
+    {
+      next: 'Request to revoke it when nobody needs it anymore.',
+    },
+  ),
+  'end-changed': finding(
+    { before: z.number(), end: z.number() },
+    ({ before, end }) => phrase`The key ends ${moment(end)} now, not ${moment(before)}.`,
+  ),
   'ends-later': finding({ end: z.number() }, ({ end }) => phrase`This key ends ${moment(end)} already. Choose a later end.`, {
     field: 'ends',
   }),
@@ -111,8 +122,10 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     resource: ({ keyId }) => `api_key:${keyId}`,
     endOf: ({ endsAt }) => ({ endsAt }),
     preflight: (input, options) => preflight(app, input, options),
-    // Another end since the approval refuses it only if it is not earlier.
-    differences: () => [],
+    differences: ({ known: approved }, { known: now }) => {
+      if (!approved || !now || approved.end === now.end) return []
+      return [{ code: 'end-changed', before: approved.end, end: now.end } satisfies Found]
+    },
     explain: extensionFindings.explain,
     subject: ({ known, keyId }) => known?.label ?? keyId,
     describe: (facts) => ({
@@ -123,16 +136,14 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     }),
     run: async ({ keyId, endsAt }, { known }, { onAnswer }) => {
       if (!known) throw new Error('the key was not read')
-      const name = signedName(app, { ...known, end: endsAt }, known.createdAt)
-      await withName(name, (text) => app.account.apiKeys.rename(keyId, text, { onAnswer }))
+      await app.account.apiKeys.rename(keyId, writeKeyName({ ...known, end: endsAt }), { onAnswer })
       try {
-        await recordEnd(app, { ...known, keyId, since: known.createdAt }, endsAt)
-        return 'done'
+        if (await recordLaterEnd(app, { ...known, keyId }, endsAt)) return 'done'
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error
-        // The name has the new end, and it is recorded when the key is observed.
-        return 'tracking'
       }
+      // The name has the new end, and it is recorded when the key is observed.
+      return 'tracking'
     },
     observe: (input, facts, moment) => observe(app, input, facts, moment),
     doneSentence: (facts) => phrase`Extended API key ${nameOf(facts)}. It ends ${moment(facts.endsAt)}.`,
@@ -151,14 +162,13 @@ async function preflight(
     const key = await findInList(list, ({ id }) => id === keyId)
     if (!key) return refuse({ code: 'no-key', keyId })
     if (ownVariableOf(key, app.ownLastSlices)) refuse({ code: 'own-key' })
-    const known = (await knownEnds(app, (await asFarAsRead(list)).items)).get(keyId)
-    if (!known) return refuse({ code: 'never-ends' })
+    const known = (await knownEnds(app)).get(keyId)
+    const named = parseKeyName(key.name)?.end
+    if (!known) return refuse(named === undefined ? { code: 'never-ends' } : { code: 'end-lost', end: named })
     if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
     const { label, requester, request, end } = known
     const { readOnly, allowedIps } = key
-    // What the account shows is what the name is verified with.
-    const createdAt = Date.parse(key.createdAt ?? '') || known.createdAt
-    const facts = { keyId, endsAt, readOnly, allowedIps, known: { label, requester, request, createdAt, end } }
+    const facts = { keyId, endsAt, readOnly, allowedIps, known: { label, requester, request, createdAt: known.createdAt, end } }
     return { facts, unchecked: [], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
@@ -167,13 +177,13 @@ async function preflight(
 }
 
 async function observe(app: App, { keyId, endsAt }: Extension, { known }: Facts, { isUnsettled }: Moment): Promise<Observation> {
-  const keys = await app.account.apiKeys.list()
-  const end = (await knownEnds(app, keys)).get(keyId)?.end ?? 0
-  if (end >= endsAt) {
-    if (known) await recordEnd(app, { ...known, keyId, since: known.createdAt }, end)
-    return { is: 'done' }
-  }
-  if (!keys.some(({ id }) => id === keyId)) return { is: 'failed', cause: { code: 'key-gone' } satisfies Found }
+  const key = await findInList(app.account.apiKeys.list(), ({ id }) => id === keyId)
+  if (!key) return { is: 'failed', cause: { code: 'key-gone' } satisfies Found }
+  const isRenamed = known && parseKeyName(key.name)?.end === endsAt
+  if (isRenamed && (await recordLaterEnd(app, { ...known, keyId }, endsAt))) return { is: 'done' }
+  const { end = 0 } = (await readEnd(app, keyId)) ?? {}
+  if (end >= endsAt) return { is: 'done' }
+  if (isRenamed) return { is: 'failed', cause: { code: 'end-changed', before: known.end, end } satisfies Found }
   return isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'not-extended' } satisfies Found }
 }
 

@@ -15,6 +15,7 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../sla
 interface ListedKey extends ApiKey {
   isOwn: boolean
   endsAt: number | undefined
+  isUrgent: boolean
   remarks: string[]
 }
 
@@ -54,7 +55,7 @@ function columnsOf({ open = [] }: Reading): Columns<ListedKey> {
   return columns.toSpliced(2, 0, ...open) as Columns<ListedKey>
 }
 
-/** Lists the keys with the most remarks first, then the newest first. */
+/** Lists those first that should have ended, then those with the most remarks, then the newest. */
 export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading): Listing {
   return filteredListing({
     all: keys.map((key) => listed(key, reading)),
@@ -62,7 +63,10 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
     textsOf: (key) => [...textsIn(key), access(key), key.isOwn ? 'used by Lockkeeper' : ''],
     one: 'API key',
     many: 'API keys',
-    order: (a, b) => b.remarks.length - a.remarks.length || inNaturalOrder(b.createdAt ?? '', a.createdAt ?? ''),
+    order: (a, b) =>
+      Number(b.isUrgent) - Number(a.isUrgent) ||
+      b.remarks.length - a.remarks.length ||
+      inNaturalOrder(b.createdAt ?? '', a.createdAt ?? ''),
     columns: columnsOf(reading),
     details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ id }) => id, nameOf: choiceOf },
     none: mrkdwn`The account has no API keys.`,
@@ -85,7 +89,9 @@ function apiKeyDetails(key: ApiKey, reading: Reading): Details {
 function listed(key: ApiKey, { now, ownLastSlices, ends, left }: Reading): ListedKey {
   const isOwn = ownVariableOf(key, ownLastSlices) !== undefined
   const hasLeft = left?.has(requesterOfKey(key) ?? '') ? ['its owner left the workspace'] : []
-  return { ...key, isOwn, endsAt: ends?.get(key.id)?.end, remarks: [...hasLeft, ...remarksOn(key, now, { isOwn })] }
+  const endsAt = ends?.get(key.id)?.end
+  const { isUrgent, remarks } = remarksOn(key, now, { isOwn, recordedEnd: endsAt })
+  return { ...key, isOwn, endsAt, isUrgent, remarks: isUrgent ? [...remarks, ...hasLeft] : [...hasLeft, ...remarks] }
 }
 
 /** How long a list waits for Slack to say who left the workspace. */
@@ -95,7 +101,7 @@ async function readBeside(app: App, keys: ApiKey[]): Promise<Reading> {
   const requesters = [...new Set(keys.flatMap((key) => requesterOfKey(key) ?? []))]
   const people = await withinOr(peopleMs, Promise.all(requesters.map((id) => app.directory.person(id))), [])
   const left = new Set(people.flatMap(({ userId, standing }) => (standing === 'deleted' ? [userId] : [])))
-  return { now: Date.now(), ownLastSlices: app.ownLastSlices, ends: await knownEnds(app, keys), left, open: [await openRequestColumn(app)] }
+  return { now: Date.now(), ownLastSlices: app.ownLastSlices, ends: await knownEnds(app), left, open: [await openRequestColumn(app)] }
 }
 
 function nameOf({ id, name }: ApiKey): string {
@@ -127,7 +133,7 @@ export const listApiKeys = listFeature({
   usage: '[word…]',
   group: 'Keys',
   summary: 'API keys, those that need attention first',
-  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: no use shown, unused for 90 days, over a year old, full access from any IP, or its owner left the workspace.`,
+  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: past their end, no use shown, unused for 90 days, over a year old, full access from any IP, or its owner left the workspace.`,
   examples: ['terraform', 'read-only'],
   list: async (app, { args }) => {
     const { items, ...missing } = await asFarAsRead(app.lists.apiKeys())

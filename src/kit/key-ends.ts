@@ -26,6 +26,11 @@ export const endFindings = {
     next: "Lockkeeper's operators can set it. Until then, request a key that never ends.",
   }),
   'end-past': finding({ endsAt: ms }, ({ endsAt }) => phrase`The end, ${moment(endsAt)}, is past. Choose a later one.`, { field }),
+  'end-unread': finding(
+    { rule: z.string() },
+    ({ rule }) =>
+      phrase`The rule “${[rule]}” limits how long keys live, and the account API didn't show this key's end. Try again in a minute.`,
+  ),
   'end-required': finding({ rule: z.string() }, ({ rule }) => phrase`The rule “${[rule]}” requires an end.`, { field }),
   'end-too-late': finding(
     { rule: z.string(), longestMs: ms },

@@ -71,14 +71,14 @@ export function distrustedFreeze(problem: FreezeProblem, host: string): Mrkdwn {
 
 const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`
 
-/** Without a record of Lockkeeper, a name alone decides nothing that could be a copy. */
-export function doubtfulEnds(keys: { id: string; name?: string }[]): Mrkdwn {
-  const shown = keys.slice(0, 10).map(({ id, name }) => mrkdwn`${code(id)} (${name ?? 'no name'})`)
-  return mrkdwn`:warning: Lockkeeper can't verify the ends in the names of these API keys, so it won't delete them: ${joinMrkdwn(shown, ', ')}${keys.length > shown.length ? ' and more' : ''}. Revoke those that nobody needs, and rename the others.`
+/** `places`: where the records are in Redis, which are the ids of the keys. */
+export function untrustedEnds(places: string[]): Mrkdwn {
+  const shown = places.slice(0, 10).map((place) => code(place))
+  return mrkdwn`:warning: Lockkeeper can't verify its records of when these API keys end, so it won't delete them: ${joinMrkdwn(shown, ', ')}${places.length > shown.length ? ' and more' : ''}. ${sameKey} Otherwise find out who can write to Redis.`
 }
 
 export function overdueEnd({ keyId, label, requester, end }: KeyEnd): Mrkdwn {
-  return mrkdwn`:rotating_light: API key ${label} of ${mention(requester)} (${code(keyId)}) should have ended ${dateTime(end)}, and still works. Lockkeeper keeps trying to delete it. If Lockkeeper itself uses this key, set another one. Otherwise delete it in the account's dashboard.`
+  return mrkdwn`:rotating_light: API key ${label} of ${mention(requester)} (${code(keyId)}) should have ended ${dateTime(end)}, and still works. Lockkeeper keeps trying to delete it, unless it uses this key itself or the key's name says a later end. Then delete it in the account's dashboard, or set another key.`
 }
 
 export function undeliveredEnd({ keyId, label, requester, end }: KeyEnd, error: string): Mrkdwn {

@@ -62,7 +62,7 @@ const constant = {
     next: "Lockkeeper's operators can add a rule.",
   },
   'end-not-allowed': {
-    why: 'The policy no longer allows this end. Nothing was changed.',
+    why: "The policy doesn't allow the end that the key would get. Nothing was changed.",
     next: 'Request it with another end.',
   },
   'data-lost': { why: 'Redis lost its data.' },

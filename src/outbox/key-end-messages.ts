@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { callsBefore } from '../domain/key-ends.ts'
 import { keyEndMessage } from '../messages/key-ends.ts'
 import { undeliveredEnd } from '../messages/operator-notices.ts'
-import { genuineMessage } from '../requests/key-ends.ts'
+import { earlierNow, genuineMessage, readEnd } from '../requests/key-ends.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import { isPassing, type Lease, later, laterAfter, type Owed, passingMs, postOnce, type Settlement } from './once.ts'
 
@@ -20,10 +20,13 @@ export async function sendKeyEnd(
   sinceMs: number,
 ): Promise<Settlement & { undelivered?: Mrkdwn }> {
   const found = genuineMessage(app, id, facts)
-  const now = await app.store.now()
-  // Lockkeeper did not write it, or the key has ended meanwhile.
-  if (!found || (found.told !== 'ended' && now >= found.key.end)) return { status: 'dropped' }
+  const now = await earlierNow(app)
+  // Lockkeeper did not write it.
+  if (!found) return { status: 'dropped' }
   const { key, told } = found
+  const endNow = told === 'ended' ? key.end : ((await readEnd(app, key.keyId))?.end ?? key.end)
+  // The key has ended, or got another end, meanwhile.
+  if (endNow !== key.end || (told !== 'ended' && now >= key.end)) return { status: 'dropped' }
   const dueAt = key.end - (callsBefore.find(({ call }) => call === told)?.ms ?? 0)
   const isLate = held.mode === 'fresh' && now - dueAt > lateMs
   const lease: Lease = isLate ? { ...held, mode: 'unsure' } : held

@@ -24,10 +24,11 @@ import { noteOf } from './store.ts'
 /** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
 const clockMarginMs = 60_000
 
-/** What decides until when a write may be sent. `moreMs`: how much longer than others. */
+/** What decides until when a write may be sent. `moreMs`: how much longer than others. `facts`: what the account shows now, once it was read. */
 interface Latest {
   moreMs?: number
   freezes: Freeze[]
+  facts?: unknown
 }
 
 /**
@@ -56,7 +57,7 @@ async function checkAuthorityOfChild(
   app: App,
   child: Request,
   now: number,
-  { freezes }: Latest,
+  { freezes }: Pick<Latest, 'freezes'>,
   earlier?: Promise<FoundEntry[]>,
 ): Promise<AuthorityProblem | undefined> {
   const parent = await app.store.find(child.parent?.id ?? '')
@@ -70,12 +71,12 @@ async function checkAuthorityOfChild(
   return pastOf(entries.filter(({ item }) => item === idOfResource(child.resource)))
 }
 
-function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, freezes }: Latest): AuthorityProblem | undefined {
+function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, freezes, facts }: Latest): AuthorityProblem | undefined {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem
   const rule = app.access.ruleOf(request)
   if (!rule) return { code: 'rule-gone' }
-  if (!isEndAllowed(app, request, rule)) return { code: 'end-not-allowed' }
+  if (!isEndAllowed(app, request, rule, facts)) return { code: 'end-not-allowed' }
   // An exemption that the policy has withdrawn since the request does not count, and no exemption covers a request by a machine.
   if (!request.needsApproval && (rule.approve || isMachine(request.origin))) return { code: 'approval-needed-now' }
   const unapproved = request.needsApproval ? approvalProblem(app, request, rule) : undefined
@@ -84,11 +85,11 @@ function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, fr
   return now > mayStartUntil(signed, times) + moreMs ? { code: 'approved-too-long-ago' } : undefined
 }
 
-/** Whether its rule allows, as it is now, when the key ends that a request makes. */
-export function isEndAllowed({ catalog }: Pick<App, 'catalog'>, request: Request, rule: PolicyRule): boolean {
+/** Whether its rule allows, as it is now, the end that a request gives a key. `facts`: what the account shows now. Default: what was requested. */
+export function isEndAllowed({ catalog }: Pick<App, 'catalog'>, request: Request, rule: PolicyRule, facts?: unknown): boolean {
   const opened = rule.ends && catalog.openIfFit(request)
-  const end = opened?.change.endOf?.(opened.input, opened.facts)
-  return !end || endsProblem(rule, { ...end, requestedAt: request.createdAt }) === undefined
+  const end = opened?.change.endOf?.(opened.input, facts ?? opened.facts)
+  return !end || endsProblem(rule, end, request.createdAt) === undefined
 }
 
 /** Undefined if enough genuine approvals were given. That is not checked with Slack again, which may not respond. */

@@ -44,9 +44,11 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   const { handover } = opened.change
   if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
   if (click.onHome) throw new Refusal(notOnHome)
+  // Before the first read of the account, which is counted as one for a write: a press that nothing comes of must not spend it.
+  await requireAuthority(app, request)
   requireTurn(app, await budget.waitForWrite('execute', request.id))
   const facts = await inLane('execute', () => readAgain(app, request, opened, click))
-  const freeze = await requireAuthority(app, request)
+  const freeze = await requireAuthority(app, request, facts)
   // Before the step, so that the write does not wait after it.
   requireTurn(app, await budget.takeWrite('execute', request.id))
 
@@ -97,13 +99,13 @@ async function readAgain(app: App, request: Request, opened: Opened, click: Clic
 
 /**
  * Refuses a request whose present content nobody allowed, or that may not start now. An approved key can be created for as long as it could be
- * approved. Returns the record of the freeze.
+ * approved. `facts`: what the account shows now, once it was read. Returns the record of the freeze.
  */
-async function requireAuthority(app: App, request: Request): Promise<string> {
+async function requireAuthority(app: App, request: Request, facts?: unknown): Promise<string> {
   const { store } = app
   const { text, freezes } = await app.freezes.read()
   const now = await store.now()
-  const problem = await checkAuthority(app, request, now, { moreMs: request.ttlMs - startWithinMs, freezes })
+  const problem = await checkAuthority(app, request, now, { moreMs: request.ttlMs - startWithinMs, freezes, facts })
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, signed, times)
   if (held && !problem) throw new Refusal(mrkdwn`Nothing was created. ${heldWords(held.waits)} Press the button again then.`)

@@ -1,29 +1,28 @@
-import { hash } from 'node:crypto'
 import { type ApiKey, ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { AuditNote } from '../audit/chain.ts'
+import { parseKeyName, writeKeyName } from '../domain/account.ts'
 import { AccountLimitError, ApiError, isUnanswered } from '../domain/errors.ts'
 import { callDue } from '../domain/key-ends.ts'
-import { inLane } from '../domain/lane.ts'
+import { inLane, withTurnTaken } from '../domain/lane.ts'
 import { isOpen } from '../domain/request.ts'
-import { doubtfulEnds, overdueEnd } from '../messages/operator-notices.ts'
+import { overdueEnd, untrustedEnds } from '../messages/operator-notices.ts'
 import { notifyOperators, oweFacts } from '../outbox/notices.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { guardStore } from '../redis/connect.ts'
 import { checkRetraction } from './authority.ts'
 import {
-  dropEnd,
+  changeEnd,
+  earlierNow,
   encodeEnd,
   type KeyEnd,
   type KeyEndMessage,
   messageIdOf,
+  placeOf,
+  readEnd,
   readEnds,
-  signedName,
   type Told,
-  withName,
-  withNamed,
-  writeEnd,
 } from './key-ends.ts'
 
 /** The list of keys is read this often if nothing is due, or this long after a failure. */
@@ -36,31 +35,40 @@ const listedWithinMs = 10 * 60_000
 /** Operators are told of a key that is still there this long after its end. */
 const overdueMs = 3_600_000
 
+/** A request for a later end that is approved or under way keeps a key for this long after its end. */
+const keptMs = 24 * 3_600_000
+
 /**
- * What is due for keys that end: calls of their owners, and deletions. Without anything due, it reads the account only from time to time, and then
- * takes from the names of keys what Redis has lost. Every part can be repeated, also by two processes at once.
+ * What is due for keys that end: calls of their owners, and deletions. Without anything due, it reads the account only from time to time, to
+ * notice which keys are gone. Every part can be repeated, also by two processes at once.
  */
 export async function tendKeyEnds(app: App, signal: AbortSignal): Promise<void> {
-  const { redis, keys, store, config, slack } = app
-  if (config.signsWithApiKey || !slack.identity.current()) return
-  const now = await store.now()
-  const { ends, pending, notGenuine } = await readEnds(app)
-  for (const one of pending) await inLane('retract', () => settlePending(app, one, ends.get(one.keyId)))
-  await tellOverdue(app, pending, now)
-  const over = endedBy(ends, now)
+  const { redis, keys, config } = app
+  if (config.signsWithApiKey) return
+  const now = await earlierNow(app)
+  const { ends, pending, untrusted, outdated } = await readEnds(app)
+  // So that an older STATE_KEY can be removed, although ends are years away.
+  for (const place of outdated) await changeEnd(app, place, (record) => record)
+  if (untrusted.length > 0) await notifyOperators(app, 'key-end-untrusted', untrustedEnds(untrusted), { level: 'warn' })
+  const settling = await settleable(app, pending)
+  const over = [...ends.values()].filter(({ end }) => end <= now)
   const calls = await callsToTell(app, ends, now)
   const mark = keys.repeated('list-of-keys')
   // What fails for longer is tried with the next list.
-  const isUrgent = calls.length > 0 || over.some(({ end }) => now - end <= overdueMs)
+  const isRecent = (at: number) => now - at <= overdueMs
+  const isUrgent = calls.length > 0 || over.some(({ end }) => isRecent(end)) || settling.some(({ since }) => isRecent(since))
   if (!isUrgent && (await guardStore(() => redis.exists(mark)))) return
   await guardStore(() => redis.set(mark, '1', 'PX', againMs))
   try {
-    const reading = inLane(over.length > 0 ? 'retract' : 'background', () => asFarAsRead(app.account.apiKeys.list({ signal })))
+    const reading = inLane(over.length + settling.length > 0 ? 'retract' : 'background', () =>
+      asFarAsRead(app.account.apiKeys.list({ signal })),
+    )
     const { items: listed, cut, unreadable } = await reading
     const isWhole = !cut && !unreadable
-    const current = isWhole ? await adopt(app, { ends, listed, notGenuine, now }) : laterEnds(app, { ends, listed, now })
-    for (const { key, told } of calls) if (!current.get(key.keyId)?.gone) await tell(app, shownAs(key, listed), told)
-    const left = await inLane('retract', () => endKeys(app, endedBy(current, now), { listed, isWhole, signal }))
+    for (const one of settling) await inLane('retract', () => settlePending(app, one, { listed, isWhole }))
+    const gone = isWhole ? await noteGone(app, ends, { listed, now }) : new Set(idsOf([...ends.values()].filter((each) => each.gone)))
+    for (const { key, told } of calls) if (!gone.has(key.keyId)) await tell(app, shownAs(key, listed), told)
+    const left = await inLane('retract', () => endKeys(app, over, { listed, isWhole, signal }))
     if (left.length === 0) await guardStore(() => redis.set(mark, '1', 'PX', listEveryMs))
     await tellOverdue(app, left, now)
   } catch (error) {
@@ -70,87 +78,97 @@ export async function tendKeyEnds(app: App, signal: AbortSignal): Promise<void> 
   }
 }
 
-function endedBy(ends: Map<string, KeyEnd>, now: number): KeyEnd[] {
-  return [...ends.values()].filter(({ end }) => end <= now)
+const idsOf = (ends: KeyEnd[]) => ends.map(({ keyId }) => keyId)
+
+interface Listed {
+  listed: ApiKey[]
+  /** Whether every key of the account is in the list. */
+  isWhole: boolean
 }
 
-/** The records, with the later ends that names have. A key that could not be read may bear the name of another one, so nothing is adopted. */
-function laterEnds(app: App, { ends, listed, now }: { ends: Map<string, KeyEnd>; listed: ApiKey[]; now: number }): Map<string, KeyEnd> {
-  const { current } = withNamed(app, ends, listed, now)
-  return new Map([...ends].map(([id, record]) => [id, current.get(id) ?? record]))
-}
-
-/** Takes from the names what the records lack, notes which keys are gone, and returns the records as they are now. */
-async function adopt(
-  app: App,
-  { ends, listed, notGenuine, now }: { ends: Map<string, KeyEnd>; listed: ApiKey[]; notGenuine: string[]; now: number },
-): Promise<Map<string, KeyEnd>> {
-  const { current, doubtful } = withNamed(app, ends, listed, now)
-  for (const adopted of [...current.values()].filter((one) => one !== ends.get(one.keyId))) {
-    await app.audit.note(noteOf('adopt-key-end', adopted))
-    await writeEnd(app, adopted)
-  }
+/** Notes which keys a whole list does not show, and returns their ids. After its end, Lockkeeper itself may have deleted one. */
+async function noteGone(app: App, ends: Map<string, KeyEnd>, { listed, now }: { listed: ApiKey[]; now: number }): Promise<Set<string>> {
   const ids = new Set(listed.map(({ id }) => id))
-  for (const [id, record] of current) {
-    const gone = !ids.has(id) && now - record.createdAt > listedWithinMs ? true : undefined
-    // After its end, Lockkeeper itself may have deleted it.
-    if (gone === record.gone || record.end <= now) continue
-    const changed: KeyEnd = { ...record, gone }
-    await writeEnd(app, changed)
-    current.set(id, changed)
-  }
-  const untrusted = listed.filter(({ id }) => notGenuine.includes(id) || doubtful.includes(id))
-  if (untrusted.length > 0) await tellDoubtful(app, untrusted)
-  return current
+  const isGone = ({ keyId, createdAt }: KeyEnd) => !ids.has(keyId) && now - createdAt > listedWithinMs
+  const current = [...ends.values()].filter(({ end }) => end > now)
+  for (const record of current.filter((one) => isGone(one) !== (one.gone ?? false)))
+    await changeEnd(app, record.keyId, (before) => before && { ...before, gone: isGone(record) ? true : undefined })
+  return new Set(idsOf(current.filter(isGone)))
 }
 
-function noteOf(act: 'adopt-key-end' | 'call-for-key-end' | 'end-key', { keyId, label, end }: KeyEnd): AuditNote {
+function noteOf(act: 'call-for-key-end' | 'end-key', { keyId, label, end }: KeyEnd): AuditNote {
   return { act, resource: `api_key:${keyId}`, resourceId: keyId, text: label, until: end }
 }
 
-/** Once for each set of them. */
-async function tellDoubtful(app: App, keys: ApiKey[]): Promise<void> {
-  const ids = keys.map(({ id }) => id).toSorted()
-  const about = hash('sha256', ids.join(' ')).slice(0, 16)
-  const told = app.keys.message(`doubtful-key-ends:${about}`)
-  if (await guardStore(() => app.redis.exists(told))) return
-  await notifyOperators(app, 'key-end-doubtful', doubtfulEnds(keys), { about, level: 'warn' })
-  await guardStore(() => app.redis.set(told, '1', 'PX', 400 * 24 * 3_600_000))
-}
-
-/** After a rotation, the old key ends later. It gets that end once its requester has seen the new token, unless it got another one since. */
-async function settlePending(app: App, pending: KeyEnd, record: KeyEnd | undefined): Promise<void> {
-  const { once = '', ...later } = pending
-  const settled = { ...later, replaces: record?.end }
-  const request = await app.store.find(once)
-  if (request && isOpen(request.state)) return
-  const isDone = request?.state === 'done' && (await checkRetraction(app, request)) === undefined
-  if (!isDone || (record && record.since > pending.since)) return dropEnd(app, pending)
-  try {
-    await withName(signedName(app, settled, settled.createdAt), (name) => app.account.apiKeys.rename(settled.keyId, name))
-  } catch (error) {
-    if (error instanceof AccountLimitError) return
-    onApiError(app, error)
-    if (!(error instanceof ApiError) || isUnanswered(error)) return
-    // Gone, or not to be renamed: the record alone ends it.
+/** The old keys of rotations that are done: their requesters have seen the new tokens. Forgets those of rotations that ended otherwise. */
+async function settleable(app: App, pending: KeyEnd[]): Promise<KeyEnd[]> {
+  const settling: KeyEnd[] = []
+  for (const one of pending) {
+    const request = await app.store.find(one.once ?? '')
+    if ((request && isOpen(request.state)) || (await isBeingChanged(app, one))) continue
+    const isDone = request?.state === 'done' && (await checkRetraction(app, request)) === undefined
+    if (isDone) settling.push(one)
+    else await forget(app, one)
   }
-  await writeEnd(app, settled)
-  await dropEnd(app, pending)
+  return settling
 }
 
-/** Deletes keys whose time is over, by their ids alone, until the account no longer lists them. Returns those that may still be there. */
-async function endKeys(
-  app: App,
-  over: KeyEnd[],
-  { listed, isWhole, signal }: { listed: ApiKey[]; isWhole: boolean; signal: AbortSignal },
-): Promise<KeyEnd[]> {
+/**
+ * Gives the old key of a rotation its earlier end: renames it, and then records it. Only if record and name still say what the rotation replaced,
+ * because somebody who can write to Redis may have put an old record back after the key got a later end.
+ */
+async function settlePending(app: App, pending: KeyEnd, { listed, isWhole }: Listed): Promise<void> {
+  const { once: _, replaces, ...record } = pending
+  const key = listed.find(({ id }) => id === record.keyId)
+  if (!key && !isWhole) return
+  // Before the record is read, so that nobody changes it while this waits.
+  if ((await app.budget.takeWrite('retract')) > 0) return
+  const before = await readEnd(app, record.keyId)
+  const named = parseKeyName(key?.name)?.end
+  const isAsReplaced = before?.end === replaces && (named === undefined || named === replaces || named === record.end)
+  // Its record has the new end if a process died before it forgot the pending one.
+  if (!key || !isAsReplaced) return forget(app, pending)
+  try {
+    const { label } = parseKeyName(key.name) ?? record
+    const name = writeKeyName({ ...record, label })
+    if (named !== record.end) await withTurnTaken('retract', () => app.account.apiKeys.rename(record.keyId, name))
+  } catch (error) {
+    onApiError(app, error)
+    if (!(error instanceof ApiError) || error instanceof AccountLimitError || isUnanswered(error)) return
+    // It cannot be renamed. The record alone ends it, unless its name has a later end: then a person has to.
+  }
+  await changeEnd(app, record.keyId, (now) => (now?.end === replaces ? record : undefined))
+  await forget(app, pending)
+}
+
+/** Whether a change of the key is being written now. */
+async function isBeingChanged({ store }: App, { keyId }: KeyEnd): Promise<boolean> {
+  const { now } = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
+  return now.some(({ state }) => state === 'starting' || state === 'tracking')
+}
+
+async function forget(app: App, record: KeyEnd): Promise<void> {
+  await changeEnd(app, placeOf(record), (now) => (now && now.end === record.end && now.since === record.since ? 'none' : undefined))
+}
+
+/** Deletes keys whose time is over, by their ids alone, until the account no longer lists them. Returns those that should be gone and may not be. */
+async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Listed & { signal: AbortSignal }): Promise<KeyEnd[]> {
   const deleted = new Set<string>()
+  const kept = new Set<string>()
   for (const { keyId } of over) {
     const key = listed.find(({ id }) => id === keyId)
     // Lockkeeper uses it, or it cannot be told whether it does.
     if (key ? key.tokenLastSlice === undefined || ownVariableOf(key, app.ownLastSlices) : !isWhole) continue
+    let now = await mayEnd(app, keyId, key)
+    if (now === 'over') {
+      // Before the last look at its record, so that the deletion does not wait after it.
+      if ((await app.budget.takeWrite('retract')) > 0) break
+      now = await mayEnd(app, keyId, key)
+    }
+    if (now === 'kept') kept.add(keyId)
+    if (now !== 'over') continue
     try {
-      await app.account.apiKeys.delete(keyId)
+      await withTurnTaken('retract', () => app.account.apiKeys.delete(keyId))
       deleted.add(keyId)
     } catch (error) {
       onApiError(app, error)
@@ -165,9 +183,33 @@ async function endKeys(
       await app.audit.note(noteOf('end-key', record))
       await tell(app, shownAs(record, listed), 'ended')
     }
-    await dropEnd(app, record)
+    await forget(app, record)
   }
-  return over.filter((record) => !isOver(record))
+  return over.filter((record) => !isOver(record) && !kept.has(record.keyId))
+}
+
+/**
+ * Judges right before its deletion whether a key is over, by its record as it is now. `kept`: it has a later end by now, or soon. `in-doubt`: its
+ * name has a later one. An extension renames a key before it records its end, and what somebody puts back in Redis does not change the name.
+ */
+async function mayEnd(app: App, keyId: string, key: ApiKey | undefined): Promise<'over' | 'kept' | 'in-doubt'> {
+  // Before the record is read: what ends in between has changed the record.
+  const later = await endUnderWay(app, keyId)
+  const [record, now] = await Promise.all([readEnd(app, keyId), earlierNow(app)])
+  if (!record || record.end > now) return 'kept'
+  if (later > record.end && now - record.end < keptMs) return 'kept'
+  return (parseKeyName(key?.name)?.end ?? 0) > record.end ? 'in-doubt' : 'over'
+}
+
+/** The latest end that a genuine request gives a key, if it is approved or under way. 0 without one. */
+async function endUnderWay({ store, catalog, signatures }: App, keyId: string): Promise<number> {
+  const { now, later } = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
+  const ends = [...now, ...later].map((request) => {
+    const opened = request.state !== 'waiting' && signatures.verifyRecord(request) === 'genuine' ? catalog.openIfFit(request) : undefined
+    const next = opened?.change.endOf?.(opened.input, opened.facts)
+    return typeof next === 'object' ? (next.endsAt ?? 0) : 0
+  })
+  return Math.max(0, ...ends)
 }
 
 /** After a rotation with overlap two keys have one name. */

@@ -107,7 +107,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   const { result, at } = child ? await child.read() : { result: await repeatPreflight(app, opened), at: now }
   if (result.is !== 'unchanged') return endOrWait(app, request, result, until)
   const { facts } = result
-  const problem = await checkAuthority(app, request, await store.now(), { freezes })
+  const problem = await checkAuthority(app, request, await store.now(), { freezes, facts })
   if (problem) return refuseWithoutAuthority(app, request, problem)
   if (await child?.isFull()) return 'full'
 

@@ -127,7 +127,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
 /** Throws a CheckFailed if the rule does not allow when the key ends. */
 function requireEnd(change: Change, rule: PolicyRule, { input, facts }: { input: unknown; facts: unknown }, requestedAt: number): void {
   const end = change.endOf?.(input, facts)
-  const code = end && endsProblem(rule, { ...end, requestedAt })
+  const code = end && endsProblem(rule, end, requestedAt)
   if (!code) return
   const finding = { code, rule: rule.name, longestMs: rule.ends?.longestMs }
   throw new CheckFailed(finding, explain(change, finding))

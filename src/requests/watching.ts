@@ -346,7 +346,7 @@ async function notedKeys(app: App, found: Difference[]): Promise<Set<string>> {
   const ids = new Set(found.filter(({ list }) => list === 'apiKeys').map(({ id }) => id))
   if (ids.size === 0) return new Set()
   const since = Math.min(...found.map((each) => each.since))
-  const isChange = ({ act, resourceId = '' }: AuditEntry) => ids.has(resourceId) && act !== 'call-for-key-end' && act !== 'adopt-key-end'
+  const isChange = ({ act, resourceId = '' }: AuditEntry) => ids.has(resourceId) && act !== 'call-for-key-end'
   const [entries, { ends }] = await Promise.all([findEntries(app, isChange, { since }), readEnds(app)])
   const noted = entries.flatMap(({ verdict, resourceId = '' }) => (verdict === 'genuine' ? [resourceId] : []))
   const ending = found.flatMap(({ id, at }) => ((ends.get(id)?.end ?? at) < at ? [id] : []))

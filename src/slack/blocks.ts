@@ -145,7 +145,7 @@ export function option({ text, value, description }: { text: string; value: stri
 
 const longestMessageText = 4_000
 
-/** Notifications and screen readers use the text. `early`: blocks whose words come second, as a phone shows only the beginning. */
+/** Notifications on phones and screen readers use the text, those on desktops the blocks. `early`: blocks whose words come second, as a phone shows only the beginning. */
 export function message(blocks: KnownBlock[], early: KnownBlock[] = []): Message {
   const [first, ...others] = blocks
   const lines = new Set([...(first ? [first] : []), ...early, ...others].map(wordsIn).filter((words) => words !== ''))

@@ -148,7 +148,7 @@ function methodOf(input: string | URL | Request): string {
   return /\/([a-z]+(?:\.[A-Za-z]+)+)(?:\?|$)/.exec(address)?.[1] ?? 'other'
 }
 
-/** A message for Slack. `text` holds the whole content in words: notifications and screen readers use it instead of the blocks. */
+/** A message for Slack. `text` holds the whole content in words: phones show it in notifications, and screen readers read it, instead of the blocks. */
 export interface Message {
   text: string
   blocks: KnownBlock[]

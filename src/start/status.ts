@@ -3,12 +3,14 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import { AccountLimitError, ApiContractError, ApiError, isKeyRefused, refusesWrites } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
-import { createKeyring } from '../domain/signing.ts'
+import type { Request } from '../domain/request.ts'
+import { createKeyring, type Keyring } from '../domain/signing.ts'
 import { formatDuration } from '../domain/text.ts'
 import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
 import { guardStore } from '../redis/connect.ts'
 import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { claim } from '../redis/scripts.ts'
+import { readEnds } from '../requests/key-ends.ts'
 import { checkProgress } from '../requests/worker.ts'
 import { maxOffSeconds } from '../slack/http-receiver.ts'
 
@@ -51,12 +53,13 @@ export function statusChecks(app: App) {
         throw new Error('The last request that named this workspace had a wrong signature. Check SLACK_SIGNING_SECRET')
     },
     stateKey: whileStored(async () => {
-      const { knows } = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
+      const keyring = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
       const ofLastStart = await guardStore(() => app.redis.get(app.keys.signingKeyMark))
-      if (ofLastStart !== null && !knows(ofLastStart))
+      if (ofLastStart !== null && !keyring.knows(ofLastStart))
         throw new Error(
           'The process that started last signs with a key that this one lacks. Give both the same STATE_KEY, and restart them',
         )
+      return config.signingSecrets.length > 1 ? olderSignatures(app, keyring) : undefined
     }),
     accountApi: whileStored(createAccountCheck(app)),
     worker: whileStored(() => checkProgress(app)),
@@ -69,6 +72,18 @@ export function statusChecks(app: App) {
       throw new Error(`The clock of this machine is ${clockWords(aheadMs)} Redis. ${effect}. Check NTP on both`)
     }),
   } satisfies Record<string, Check>
+}
+
+/** What still needs a key of STATE_KEY that is not the first one. Undefined if nothing does. */
+async function olderSignatures(app: App, { isCurrent }: Pick<Keyring, 'isCurrent'>): Promise<string | undefined> {
+  const [{ requests }, { outdated }] = await Promise.all([app.store.findOpen(), readEnds(app)])
+  const signaturesOf = ({ signature, seenSignature, approvals, decision, startNow }: Request) =>
+    [signature, seenSignature, decision?.signature, startNow?.signature, ...approvals.map((each) => each.signature)].flatMap(
+      (one) => one ?? [],
+    )
+  const older = requests.filter((request) => !signaturesOf(request).every(isCurrent)).length
+  if (older + outdated.length === 0) return undefined
+  return `Signed with an older key: open requests ${older}, ends of keys ${outdated.length}. Keep that key in STATE_KEY until both are 0`
 }
 
 const mostOffMs = maxOffSeconds * 1_000

@@ -95,3 +95,21 @@ test('old entries are verified once a day, not with each tidying', async () => {
   // One read of the oldest entry and one of the intake each.
   expect(read.mock.calls.length - first).toBeLessThanOrEqual(acts.length * 2)
 })
+
+test.each([
+  ['of Redis', 500, 0],
+  ['of the process', 0, 500],
+])('a clock %s that is wrong removes nothing', async (_, ofRedis, ofProcess) => {
+  const { redis, keys, audit, seqs } = await startWithOld()
+  const now = Date.now()
+  // All entries are 100 days old.
+  const texts = (await redis.xrange(keys.audit, '-', '+')).map(([, [, text = '']]) => text)
+  await redis.del(keys.audit)
+  for (const [index, text] of texts.entries()) await redis.xadd(keys.audit, `${now - 100 * dayMs + index}-0`, 'entry', text)
+  vi.spyOn(redis, 'time').mockImplementation((async () => [String(Math.floor((now + ofRedis * dayMs) / 1_000)), '0']) as never)
+  vi.spyOn(Date, 'now').mockReturnValue(now + ofProcess * dayMs)
+  onTestFinished(() => void vi.restoreAllMocks())
+
+  await audit.tidy()
+  expect(await seqs()).toEqual([1, 2, 3, 4, 5, 6])
+})

@@ -111,6 +111,36 @@ test('what needs attention stands next to the name, where a phone shows it, and 
   expect(headersOf(keyMade(day, { name: 'ci [U0ADA00001 0123456789ab]' }))).toEqual(['Name', 'Needs attention', 'For'])
 })
 
+test('keys that should have ended come first, by their record, or by their name if Redis lost it', () => {
+  const end = (day: string, id: string, label: string) =>
+    keyMade(20 * 24 * 3_600_000, { id, name: `${label} [U0ADA00001 0123456789ab until ${day}T10:00Z]` })
+  const keys = [
+    keyMade(800 * day, { id: 'tok_old', name: 'old', readOnly: false, allowedIps: [] }),
+    end('2026-11-20', 'tok_lost', 'lost'),
+    end('2025-12-04', 'tok_longer', 'lost-longer'),
+    end('2026-11-21', 'tok_later', 'later'),
+    end('2026-11-20', 'tok_extended', 'extended'),
+    end('2026-11-21', 'tok_stuck', 'stuck'),
+    end('2026-11-20', 'tok_ending', 'ending'),
+  ]
+  const ends = new Map([
+    ['tok_extended', { end: now + day }],
+    ['tok_stuck', { end: now - 2 * 3_600_000 }],
+    ['tok_ending', { end: now - 60_000 }],
+  ])
+  const { rows } = apiKeyListing(keys, [], { now, ends, ownLastSlices: {} })
+  const attention = (text: unknown) => /Needs attention: ([^\n]*)/.exec(String(text))?.[1]
+  expect(rows.map((row) => [/(?:old|lost-longer|lost|later|extended|stuck|ending)/.exec(String(row))?.[0], attention(row)])).toEqual([
+    ['lost', 'should have ended on 20 Nov, no use shown'],
+    ['lost-longer', 'should have ended on 4 Dec 2025, no use shown'],
+    ['stuck', 'should have ended on 20 Nov, no use shown'],
+    ['old', 'no use shown, 2 years old, full access from any IP'],
+    ['later', 'no use shown'],
+    ['extended', 'no use shown'],
+    ['ending', 'no use shown'],
+  ])
+})
+
 test('words find keys by what Lockkeeper says of them, and baselines by the values as received', () => {
   expect([['lockkeeper'], ['read-only'], ['attention']].map((words) => keyListing([keyMade(day, own)], ...words).rows.length)).toEqual([
     1, 1, 0,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
 import { uniqueKeyName } from '../../src/domain/account.ts'
-import { AccountLimitError } from '../../src/domain/errors.ts'
-import { revokeChange } from '../../src/features/keys-change.ts'
+import { AccountLimitError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import { endsProblem } from '../../src/domain/policy.ts'
+import { revokeChange, rotateChange } from '../../src/features/keys-change.ts'
 import { findTyped } from '../../src/kit/thing.ts'
 import { apiKeys } from '../../src/kit/things.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -51,4 +52,33 @@ test('a check that has to wait for the limit of the account is no check that sta
   const { preflight } = revokeChange(appWith(async () => Promise.reject(limit)))
 
   await expect(preflight({ keyId: 'tok_1' }, { signal: AbortSignal.timeout(1_000), forRequest: true })).rejects.toBe(limit)
+})
+
+test('the end of a new key beside the old one is unread without a list, and then that of the old one, or never', async () => {
+  const soon = Math.ceil(Date.now() / 60_000) * 60_000 + 24 * 3_600_000
+  const name = uniqueKeyName('ci', 'U0ADA00001', 'a'.repeat(32))
+  const endOf = async (list: () => Promise<ApiKey[]>) => {
+    const app = fakeApp({
+      ...{ account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlices: slices },
+      config: { signsWithApiKey: false },
+      redis: { hgetall: async () => ({}) },
+      keys: { keyEnds: 'ends' },
+    })
+    const change = rotateChange(app)
+    const { facts, input } = await change.preflight(
+      { keyId: 'tok_1', oldEndsAt: soon, newKey: ' [U0ADA00001 bbbbbbbbbbbb]' },
+      { forRequest: true },
+    )
+    const end = change.endOf?.(input ?? { keyId: 'tok_1' }, facts)
+    return [end, end && endsProblem({ ends: { required: true } }, end, Date.now())]
+  }
+  const key = { ...keyCalled(name, 'tok_1'), readOnly: false, allowedIps: [] } as ApiKey
+  const away = new ApiUnreachableError({ operation: 'apiKeys.list', requestSent: 'unknown', problem: 'ECONNRESET' })
+  expect(await endOf(() => Promise.reject(away))).toEqual(['unread', 'end-unread'])
+  expect(await endOf(async () => [key])).toEqual([{ endsAt: undefined }, 'end-required'])
+  const long = { ...key, name: `${'x'.repeat(61)}${name.slice(2)}` }
+  await expect(endOf(async () => [long])).rejects.toThrow('may have 60 characters before the bracket, and this one has more.')
+  // Redis lost its end, and the name still says it.
+  const ending = { ...key, name: name.replace(']', ` until ${new Date(soon).toISOString().slice(0, 16)}Z]`) }
+  expect(await endOf(async () => [ending])).toEqual([{ endsAt: soon }, undefined])
 })

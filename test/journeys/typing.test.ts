@@ -1,8 +1,9 @@
 import type { KnownBlock } from '@slack/web-api'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { writeKeyName } from '../../src/domain/account.ts'
-import { signEnd } from '../../src/domain/key-ends.ts'
 import { changeKinds } from '../../src/features/index.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
 import { startWorldUnder } from './policy-world.ts'
 import { ops, people, requestMove, shareWorld, startWorld, untilShown, type World } from './world.ts'
@@ -46,7 +47,12 @@ describe('an example of the help works in the sandbox', () => {
     const named = { label: 'ci-deploy', requester: people.ada, request: '1f2e3d4c5b6a' }
     if (key && /extend|keeping/.test(example)) {
       const soon = Math.ceil(Date.now() / 60_000) * 60_000 + 24 * 3_600_000
-      key.name = writeKeyName(signEnd(world.endsKeyring, { ...named, end: soon }, world.slack.workspace.team.id, key.createdAt))
+      key.name = writeKeyName({ ...named, end: soon })
+      const content = { ...named, keyId: key.id, createdAt: key.createdAt, end: soon, since: key.createdAt }
+      const signature = world.endsKeyring.sign({ what: 'key-end', content })
+      const redis = new Redis(inject('redisUrl'))
+      await redis.hset(createKeys(world.prefix).keyEnds, key.id, JSON.stringify({ signed: content, signature }))
+      redis.disconnect()
     }
 
     await world.ada.command(`/infra ${example}`, { channel: ops })

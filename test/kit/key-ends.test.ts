@@ -83,7 +83,7 @@ describe('the form', () => {
 })
 
 test('a rule judges the end by the time of the request', () => {
-  const judge = (ends: Parameters<typeof endsProblem>[0]['ends'], endsAt?: number) => endsProblem({ ends }, { endsAt, requestedAt: now })
+  const judge = (ends: Parameters<typeof endsProblem>[0]['ends'], endsAt?: number) => endsProblem({ ends }, { endsAt }, now)
   expect([judge(undefined), judge({ required: false, defaultMs: day }), judge({ required: true })]).toEqual([
     undefined,
     undefined,
@@ -95,4 +95,10 @@ test('a rule judges the end by the time of the request', () => {
     'end-too-late',
     undefined,
   ])
+})
+
+test('an end that the account did not show is refused by a rule about ends, and by no other', () => {
+  const judge = (ends: Parameters<typeof endsProblem>[0]['ends']) => endsProblem({ ends }, 'unread', now)
+  expect([judge({ required: true }), judge({ required: false, longestMs: day })]).toEqual(['end-unread', 'end-unread'])
+  expect([judge({ required: false, defaultMs: day }), judge(undefined)]).toEqual([undefined, undefined])
 })

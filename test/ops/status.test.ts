@@ -7,7 +7,9 @@ import {
   StoreUnavailableError,
   writeRefusalOf,
 } from '../../src/domain/errors.ts'
-import { Secret } from '../../src/domain/signing.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { createRequestSignatures } from '../../src/domain/request-signature.ts'
+import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { type Check, createStatus } from '../../src/ops/health.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
@@ -15,6 +17,8 @@ import { clockProblem, statusChecks } from '../../src/start/status.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { requestFor } from '../requests/request-for-test.ts'
+import { approvedBy, secretsOf } from '../requests/signatures-for-test.ts'
 
 /** Creates a status page over these checks, with a fake clock. */
 function arrange(checks: Record<string, Check>) {
@@ -112,6 +116,8 @@ function arrangeApp({
   aheadMs = 0,
   appToken,
   isWrong = false,
+  stateKeys = 's'.repeat(32),
+  requests = [],
 }: {
   faults?: () => Promise<RedisFault[]>
   refuses?: string
@@ -122,6 +128,8 @@ function arrangeApp({
   aheadMs?: number
   appToken?: Secret
   isWrong?: boolean
+  stateKeys?: string
+  requests?: Request[]
 } = {}) {
   const { redis, keys } = shared
   const metrics = createMetrics()
@@ -136,8 +144,10 @@ function arrangeApp({
       isBusy: async () => false,
       sinceLastTickMs: async () => 0,
       workersSeen: async () => workers,
+      findOpen: async () => ({ requests, unreadable: 0 }),
     },
     queues: { pollIntervalMs: 3_000 },
+    endsKeyring: createKeyring(secretsOf(stateKeys), { purpose: 'key-ends', prefix: 'test' }),
     slack: { identity: { fetch: slack as never }, signature: { isWrong } },
     account: {
       apiKeys: {
@@ -154,7 +164,7 @@ function arrangeApp({
     config: {
       role: 'all',
       slack: { appToken },
-      signingSecrets: [new Secret('s'.repeat(32))],
+      signingSecrets: secretsOf(stateKeys),
       redis: { allowVolatile: false, prefix: 'test' },
       infra: { key: new Secret('k') },
     },
@@ -166,6 +176,23 @@ function arrangeApp({
   const turnMs = () => redis.pttl(keys.accountCheck.turn)
   return { read, readAccount, due, turnMs, metrics, asked }
 }
+
+test('the status page says what still needs an older STATE_KEY', async () => {
+  const [older, newer] = ['an-older-key-for-tests-of-32-chars', 'a-newer-key-for-tests-of-32-chars']
+  const shared = connectTestRedis()
+  const ringOf = (keys: string, purpose: 'requests' | 'key-ends') => createKeyring(secretsOf(keys), { purpose, prefix: 'test' })
+  const end = { keyId: 'tok_1', label: 'ci', requester: 'U0ADA00001', request: '1f2e3d4c5b6a', createdAt: 1, end: 2, since: 1 }
+  const signature = ringOf(older, 'key-ends').sign({ what: 'key-end', content: end })
+  await shared.redis.hset(shared.keys.keyEnds, 'tok_1', JSON.stringify({ signed: end, signature }))
+  const requests = [older, newer].map((key) => approvedBy(createRequestSignatures(ringOf(key, 'requests')), requestFor(), []))
+  const noteWith = async (stateKeys: string) => {
+    const { read } = arrangeApp({ shared, stateKeys, requests })
+    return (await read()).body.checks.stateKey
+  }
+  const note = 'Signed with an older key: open requests 1, ends of keys 1. Keep that key in STATE_KEY until both are 0'
+  expect(await noteWith(`${newer},${older}`)).toEqual({ ok: true, note })
+  expect(await noteWith(newer)).toEqual({ ok: true })
+})
 
 test('the status page says what is wrong with Redis or the account, and what nobody knows because of it', async () => {
   const away = (code?: string) => ({ faults: () => Promise.reject(new StoreUnavailableError("can't run the 'info' command", code)) })

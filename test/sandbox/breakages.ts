@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { parseKeyName, writeKeyName } from '../../src/domain/account.ts'
-import { signEnd } from '../../src/domain/key-ends.ts'
 import { isOpen, payloadHash, type Request, resourcesOf } from '../../src/domain/request.ts'
 import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import type { Keyring } from '../../src/domain/signing.ts'
@@ -67,7 +66,6 @@ async function shiftKeys(
   { redis, keys }: Pick<Stored, 'redis' | 'keys'>,
   keyring: Keyring,
   { data }: AccountApi['world'],
-  teamId: string,
   ms: number,
 ): Promise<number> {
   for (const [id, text] of Object.entries(await redis.hgetall(keys.keyEnds))) {
@@ -80,9 +78,8 @@ async function shiftKeys(
     const named = parseKeyName(key.name)
     if (named?.end === undefined) continue
     count += 1
-    const createdAt = key.createdAt - ms
-    key.createdAt = createdAt
-    key.name = writeKeyName(signEnd(keyring, { ...named, end: named.end - ms }, teamId, createdAt))
+    key.createdAt -= ms
+    key.name = writeKeyName({ ...named, end: named.end - ms })
   }
   await redis.del(keys.repeated('key-ends'), keys.repeated('list-of-keys'))
   return count
@@ -114,8 +111,7 @@ export function openStoredRequests(variables: BotVariables) {
 
     shiftTimes: (request: Request, ms: number) => shiftRequest({ redis, keys, signatures }, request, ms),
     shiftFreeze: (ms: number) => shiftFreeze({ redis, keys }, keyringOfBot(variables), ms),
-    shiftKeys: (world: AccountApi['world'], teamId: string, ms: number) =>
-      shiftKeys({ redis, keys }, keyringOfBot(variables, 'key-ends'), world, teamId, ms),
+    shiftKeys: (world: AccountApi['world'], ms: number) => shiftKeys({ redis, keys }, keyringOfBot(variables, 'key-ends'), world, ms),
     /** The id of the Elastic IP that somebody watches, the newest if there are several. */
     watchedElasticIp: async (): Promise<string | undefined> => {
       const { watches = [] } = JSON.parse((await redis.hget(keys.watching, 'text')) ?? '{}')
@@ -429,13 +425,13 @@ async function skipHours({ requests, passTime }: Around): Promise<string> {
   return `It is ${skippedHours} hours later. ${count === 0 ? 'No request was open.' : `Open requests that are older now: ${count}.`}`
 }
 
-async function skipDays({ accountApi, slack, requests, passTime }: Around): Promise<string> {
+async function skipDays({ accountApi, requests, passTime }: Around): Promise<string> {
   const ms = 30 * 24 * 3_600_000
   let count = 0
   await passTime(ms, async () => {
     for (const request of await requests.open()) await requests.shiftTimes(request, ms)
     await requests.shiftFreeze(ms)
-    count = await requests.shiftKeys(accountApi.world, slack.workspace.team.id, ms)
+    count = await requests.shiftKeys(accountApi.world, ms)
   })
   return `It is 30 days later. ${count === 0 ? 'No key ends. Create one first, such as /infra keys create ci-deploy for 35d.' : `Keys that end: ${count}.`}`
 }

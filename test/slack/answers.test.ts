@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
-import { answerTo as answerToPlace } from '../../src/slack/answers.ts'
+import { Secret } from '../../src/domain/signing.ts'
+import { answerTo as answerToPlace, showSecret } from '../../src/slack/answers.ts'
 import { notice } from '../../src/slack/blocks.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import type { SlackFailure } from '../../src/slack/web-api.ts'
@@ -141,4 +142,28 @@ describe('an answer', () => {
     expect([before, sending.given(), elsewhere.given()]).toEqual([false, true, true])
     await answering
   })
+})
+
+it('shows a secret after a block without it, which a notification may show', async () => {
+  const shown: { text: string; blocks: object[] }[] = []
+  const app = fakeApp({
+    slack: {
+      respond: async (_, message) => {
+        if ('blocks' in message) shown.push(message)
+        return { is: 'sent' }
+      },
+    },
+  })
+  const place = { responseUrl, channelId: 'C0OPS00001', userId: 'U0BEN00001' }
+  const words = { heading: mrkdwn`*Your new API key ci*`, note: mrkdwn`Shown once.` }
+  expect(await showSecret(app, place, words, new Secret('0123456789abcdef'))).toBe('shown')
+  const [
+    {
+      text,
+      blocks: [first, second],
+    } = { text: '', blocks: [] },
+  ] = shown
+  expect(text).toBe('*Your new API key ci* It is in this message, only visible to you.')
+  expect(first).toMatchObject({ type: 'section', text: { text } })
+  expect(JSON.stringify(second)).toContain('0123456789abcdef')
 })

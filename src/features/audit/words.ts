@@ -58,7 +58,6 @@ export const acts: Record<string, ActWords> = {
   refused: { word: 'refused', words: 'Refused' },
   freeze: { word: 'freeze', words: 'Froze all changes' },
   unfreeze: { word: 'unfreeze', words: 'Lifted the freeze' },
-  'adopt-key-end': { word: 'key-end', words: "Took a key's end from its name" },
   'call-for-key-end': { word: 'key-end', words: 'Told the owner that a key ends' },
   'end-key': { word: 'key-end', words: 'Deleted a key at its end' },
   trim: { word: 'trim', words: 'Removed old entries of the audit' },

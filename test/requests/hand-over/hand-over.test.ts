@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { ApiKey } from '../../../src/account/objects.ts'
 import type { App } from '../../../src/app.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { Freeze } from '../../../src/domain/policy.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/signing.ts'
 import { newKeyChange } from '../../../src/features/keys-create.ts'
@@ -33,21 +34,38 @@ interface World {
   /** How long the account's limit lets the write wait. */
   waitMs?: number
   revision?: number
+  /** What is frozen now. */
+  freezes?: Freeze[]
+  /** The rule requires an end, and the account shows at the press that the key would get none. */
+  endsNever?: boolean
 }
 
 /** An approved key of Ada, and an account that creates it. */
-function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused, unread, problem, waitMs = 0, revision }: World = {}) {
+function approvedKey({
+  steps = {},
+  creationMs = 100,
+  unansweredMs = 1_000,
+  refused,
+  unread,
+  problem,
+  waitMs = 0,
+  revision,
+  freezes = [],
+  endsNever = false,
+}: World = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const taken: { name: StepName; to: RequestState; token: string | undefined }[] = []
   const sets: StepData['set'][] = []
   const distrusted: string[] = []
   let state: RequestState = 'approved'
   const live: ApiKey[] = []
+  const reads: string[] = []
   const shown: string[] = []
   const ephemerals: string[] = []
   const errors: unknown[] = []
   const apiKeys = {
     list: async () => {
+      reads.push('list')
       if (unread) throw unread
       return live
     },
@@ -76,15 +94,20 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     },
   } as unknown as Store
 
+  const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+  const change = newKeyChange(fakeApp({ account: { apiKeys } }))
   const app = fakeApp({
     // Redis owes no message.
     ...connectTestRedis(),
     signatures,
     ...noticing(distrusted),
-    ...notFrozen,
+    freezes: { ...notFrozen.freezes, read: async () => ({ text: '', record: undefined, problem: undefined, freezes }) },
     lines: { write: ({ fields }) => void errors.push(fields) },
     store,
-    access: { authorize: async () => ({ via: 'requester' }), ruleOf: () => ruleFor() },
+    access: {
+      authorize: async () => ({ via: 'requester' }),
+      ruleOf: () => (endsNever ? { ...ruleFor(), ends: { required: true } } : ruleFor()),
+    },
     audit: {
       note: async () => {},
       chained: async () => {},
@@ -92,7 +115,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
       keys: { audit: 'audit' },
       keyring: { verify: () => 'forged' },
     },
-    catalog: createCatalog([newKeyChange(fakeApp({ account: { apiKeys } }))]),
+    catalog: createCatalog([{ ...change, endOf: () => ({ endsAt: endsNever && reads.length > 0 ? undefined : requestedAt }) }]),
     slack: {
       respond: async (_, message) => {
         shown.push('text' in message ? message.text : '')
@@ -106,7 +129,6 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => waitMs, takeWrite: async () => waitMs },
   })
 
-  const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
   const requested = requestFor({ kind: 'key.create', state: 'approved', input, facts: input })
   const decision = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', at: requestedAt }
   const approved = approvedBy(signatures, requested, [decision])
@@ -120,8 +142,26 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     responseUrl: 'https://example.com',
     answer: { ephemeral: async ({ text }: { text: string }) => void ephemerals.push(text) },
   } as unknown as Click
-  return { press: () => handOver(app, request, click), taken, sets, live, shown, ephemerals, errors, distrusted }
+  return { press: () => handOver(app, request, click), taken, sets, live, reads, shown, ephemerals, errors, distrusted }
 }
+
+test.each<[string, World]>([
+  ['a freeze holds', { freezes: [{ name: 'Black Friday', from: 0, to: 2_000_000 }] }],
+  ['was not approved', { problem: 'approvals-not-genuine' }],
+  ['was created before', { problem: 'already-sent' }],
+  ['no write is free for', { waitMs: 40_000 }],
+])('a press for a key that %s costs no read of the account', async (_, world) => {
+  const { press, reads, live } = approvedKey(world)
+  await expect(press()).rejects.toThrow()
+  await expect(press()).rejects.toThrow()
+  expect([reads, live]).toEqual([[], []])
+})
+
+test('a key that would get another end than its rule allows, by what the account shows at the press, is not created', async () => {
+  const { press, live, reads, taken } = approvedKey({ endsNever: true })
+  await expect(press()).rejects.toThrow("The policy doesn't allow the end that the key would get")
+  expect([live, reads, taken.map(({ name }) => name)]).toEqual([[], ['list'], ['drop']])
+})
 
 describe('a key whose approvals cannot be trusted', () => {
   test('is not created, and the operators and the requester are notified', async () => {

@@ -11,7 +11,7 @@ export interface Notification {
   ts: string
   threadTs?: string | undefined
   user: string
-  /** Slack shows the top-level text in notifications, never the blocks. */
+  /** Phones show the top-level text, never the blocks. */
   text: string
 }
 
