@@ -6,7 +6,15 @@ import { guardStore } from '../redis/connect.ts'
 import { noticeView } from './blocks.ts'
 import { explain, Refusal } from './errors.ts'
 import { openForm } from './forms.ts'
-import { type Click, type FormHandler, type Handler, handlerOf, type InteractionHandlers, type Shortcut, type SlashCommand } from './interactions.ts'
+import {
+  type Click,
+  type FormHandler,
+  type Handler,
+  handlerOf,
+  type InteractionHandlers,
+  type Shortcut,
+  type SlashCommand,
+} from './interactions.ts'
 import { type Received, readMetadata } from './payloads.ts'
 import {
   type Handlers,
