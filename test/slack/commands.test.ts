@@ -45,7 +45,7 @@ const commands = [
 const everything: Need[] = ['read', 'ip.move', 'vm.rename', 'key.create']
 
 const requester: Requester = {
-  person: { userId: origin.userId, standing: 'member', teamId: origin.teamId },
+  person: { userId: origin.userId, standing: 'member', teamIds: [String(origin.teamId)] },
   place: { channelId: origin.channelId, teamId: origin.teamId, standing: 'usual' },
   membership: new Map(),
 }
