@@ -25,7 +25,7 @@ import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } fro
 import { noticeOptions } from './pickers.ts'
 import { type Bare, commandNamed, handlerFor } from './router.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from './text.ts'
-import { parseWords, splitReason, splitStart } from './typed-words.ts'
+import { parseWords, splitReason, splitStart, typedCommand } from './typed-words.ts'
 
 export type Handlers = InteractionHandlers & { commands: Command[]; bare?: Bare | undefined }
 
@@ -111,7 +111,8 @@ const slowWords = mrkdwn`Slower than usual. The result follows.`
 const slowClickWords = mrkdwn`Slower than usual. The message will show the result, or an answer will appear here.`
 
 function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['command'], ack: Acknowledge<unknown>) {
-  const { text, trigger_id: triggerId, response_url: responseUrl, user_id: userId } = payload
+  const { trigger_id: triggerId, response_url: responseUrl, user_id: userId } = payload
+  const text = typedCommand(payload.text)
   const refused = text.length > longestCommand ? tooLongCommand : hasToken(text) ? tokenAdvice : undefined
   const { words, name, reason, start } = refused ? { words: [], name: 'unknown' } : readWords(commands, text)
   const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId, command: payload.command }
