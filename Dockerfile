@@ -16,6 +16,9 @@ LABEL org.opencontainers.image.title="Lockkeeper" \
 # With malloc's default number of arenas and its growing thresholds, the process keeps much of the memory that it has freed.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /app
+# The security release of October 21, 2026. An image that is pinned by its digest does not follow it by itself.
+RUN printf '24.22.1\n%s\n' "$(node --print process.versions.node)" | sort --check=quiet --version-sort \
+  || { echo "The base image has Node $(node --version), without the security release 24.22.1. Pin a newer digest of node:24-slim." >&2; exit 1; }
 # Nothing is installed at run time, so the image needs no package managers. The process can write only to its cache, and only in this folder.
 RUN rm -rf /usr/local/lib/node_modules /opt/yarn* \
   && rm -f /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg \

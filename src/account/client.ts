@@ -83,7 +83,7 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
       /** A hostname is not unique: servers of one project or of several can share it. */
       async list({ hostname, signal }: CallOptions & { hostname?: string } = {}): Promise<kind.Server[]> {
         const query = { 'filter[hostname]': hostname }
-        return readPages(http, kind.server, { operation: 'servers.list', path: '/servers', query, signal })
+        return readPages(http, kind.server, { operation: 'servers.list', path: '/servers', query, hasTotal: true, signal })
       },
 
       async get(id: string, { signal }: CallOptions = {}): Promise<kind.Server> {
@@ -91,10 +91,11 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
       },
     },
 
-    /** Their credentials are never requested or read. */
+    /** Their credentials, the other extra field of a virtual machine, are never requested or read. */
     virtualMachines: {
       async list({ signal }: CallOptions = {}): Promise<kind.VirtualMachine[]> {
-        const request = { operation: 'virtualMachines.list', path: '/virtual_machines', hasTotal: true, signal }
+        const query = { 'extra_fields[virtual_machines]': 'pending_restart' }
+        const request = { operation: 'virtualMachines.list', path: '/virtual_machines', query, hasTotal: true, signal }
         return readPages(http, kind.virtualMachine, request)
       },
 

@@ -113,7 +113,7 @@ interface PagedRequest extends ListRequest {
   pages?: number
   /** Stops once it has the items with these ids. */
   wanted?: string[]
-  /** Whether this list tells how many items it has (vendor's API reference: events and virtual machines do). */
+  /** Whether this list tells how many items it has (vendor's API reference: events, servers and virtual machines do, Elastic IPs do not). */
   hasTotal?: boolean
 }
 

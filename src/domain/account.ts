@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hasInvisible, owner, type Phrase, phrase, withoutInvisible } from './text.ts'
+import { hasInvisible, owner, type Phrase, phrase, sameName } from './text.ts'
 
 /** What the account API shows of an object. An undefined member was not shown. Sets of values such as a status are open. */
 export interface Named {
@@ -197,7 +197,7 @@ interface Namesakes {
 }
 
 export function findNamesakes(name: string, all: { id: string; name: string }[], ownId?: string): Namesakes | undefined {
-  const others = all.filter((other) => other.id !== ownId && looksSame(other.name, name)).map(({ id }) => id)
+  const others = all.filter((other) => other.id !== ownId && sameName(other.name, name)).map(({ id }) => id)
   return others.length === 0 ? undefined : { others: others.slice(0, 3), count: others.length }
 }
 
@@ -206,12 +206,4 @@ export function namesakesAre({ others, count }: Namesakes, what: { one: string; 
   const listed = others.flatMap((id, index) => (index === 0 ? phrase`${id}` : phrase`, ${id}`))
   const all = count > others.length ? [...listed, ' …'] : listed
   return count === 1 ? phrase`Another ${[what.one]} (${all}) is` : phrase`${count} other ${[what.many]} (${all}) are`
-}
-
-export function looksSame(a: string, b: string): boolean {
-  return shown(a) === shown(b)
-}
-
-function shown(name: string): string {
-  return withoutInvisible(name).toLowerCase()
 }

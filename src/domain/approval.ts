@@ -90,7 +90,8 @@ export function isMachine({ userId }: Pick<Origin, 'userId'>): boolean {
 export interface Person {
   userId: string
   standing: 'member' | 'guest' | 'bot' | 'deleted' | 'stranger' | 'machine' | 'unknown'
-  teamId: string | undefined
+  /** The workspaces and the organization that they belong to. */
+  teamIds: string[]
 }
 
 /** `shared`: Slack Connect. `unreadable`: a scope is missing. `unknown`: Slack gave no answer. `none`: the Home tab. */
@@ -259,12 +260,17 @@ function denialForRequesting(person: Person, place: Place): Ruling | undefined {
   return denialForPersonOrPlace(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
 }
 
+/** Whether a person belongs to this workspace or organization. Nobody does of whom Slack names none. */
+export function isOf({ teamIds }: Person, teamId: string | undefined): boolean {
+  return teamId === undefined ? teamIds.length > 0 : teamIds.includes(teamId)
+}
+
 function denialForPersonOrPlace(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
   if (person.standing === 'unknown') return deny({ code: 'person-unknown', action })
   if (person.standing === 'machine' && action !== 'request') return deny({ code: 'bot', action })
   if (person.standing === 'guest' || person.standing === 'bot') return deny({ code: person.standing, action })
   if (person.standing === 'deleted') return deny({ code: 'deactivated', action })
-  const isForeign = person.standing !== 'machine' && (person.teamId === undefined || (teamId !== undefined && person.teamId !== teamId))
+  const isForeign = person.standing !== 'machine' && !isOf(person, teamId)
   if (person.standing === 'stranger' || isForeign) return deny({ code: 'other-workspace', action })
   if (standing === 'shared') return deny({ code: 'shared-channel', action })
   if (standing === 'unknown') return deny({ code: 'channel-unknown', action })

@@ -52,6 +52,50 @@ export function hasInvisible(text: string): boolean {
   return withoutInvisible(text) !== text
 }
 
+/** What word processors and phones write for a hyphen, and turn `--` into. */
+const dashes = /[\u2010-\u2015\u2212\ufe58\ufe63]/g
+
+/** Takes what Slack's formatting, code, quotes and the punctuation of a sentence put around a name. `p.m.` keeps its dot. */
+function unwrapped(text: string): string {
+  const bare = text
+    .replace(/^,+|,+$|(?<!(?:^|\.)\p{L})\.$/gu, '')
+    .replace(/^([*_~`])(.+)\1$/s, '$2')
+    .replace(/^["“”„'‘’‚«](.+)["“”'‘’»]$/s, '$1')
+  return bare === text ? text : unwrapped(bare)
+}
+
+/** Returns the name that a person meant who pasted it, or typed it on a phone. What only another alphabet can write stays as it is. */
+export function typedName(text: string): string {
+  if (alreadyPlain.test(text)) return text
+  const typed = unwrapped(withSpaces(text).trim())
+  const plain = unwrapped(inPlainForms(typed))
+  return /^[\n -~]*$/.test(plain) && !typed.includes('…') ? plain : typed
+}
+
+/** Whether people may mean the one by the other. As both are read in the same way, a name that really is `_old_` is found, too. */
+export function sameName(a: string, b: string): boolean {
+  const name = plainName(a)
+  return name !== '' && name === plainName(b)
+}
+
+/** Nearly all names are as plain as this, and a list can have 20,000 of them. */
+const alreadyPlain = /^[a-z\d](?:[\w.:/-]*[a-z\d])?$/i
+
+export function plainName(name: string): string {
+  if (alreadyPlain.test(name)) return name.toLowerCase()
+  return unwrapped(inPlainForms(withSpaces(name)).trim()).toLowerCase()
+}
+
+/** Each other kind of space is an ordinary one in it. */
+export function withSpaces(text: string): string {
+  return withoutInvisible(text).replace(/\p{Zs}/gu, ' ')
+}
+
+/** Full-width letters and digits are ordinary ones in it (Unicode normalization form KC), and dashes are hyphens. */
+function inPlainForms(text: string): string {
+  return text.normalize('NFKC').replace(dashes, '-')
+}
+
 /** Also white space that is not a space, and other characters without a shape of their own. */
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?! )\p{Zs}/u
 

@@ -7,7 +7,7 @@ import type { Change, Description, Finding, Preflight, PreflightOptions } from '
 import { isUnanswered, type Missing } from '../domain/errors.ts'
 import { sendingMs } from '../domain/lane.ts'
 import { resourcesOf } from '../domain/request.ts'
-import { formatDuration, inNaturalOrder, type Phrase, phrase, phraseText, withoutOwner } from '../domain/text.ts'
+import { formatDuration, inNaturalOrder, type Phrase, phrase, phraseText, sameName, withoutOwner } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
 import { changeFeature, type Named } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
@@ -44,8 +44,7 @@ const sources: Thing<Server> = {
   find: async (app, typed, signal) => {
     const found = (await servers.find?.(app, typed, signal)) ?? []
     if (found.length > 0) return found
-    const named = typed.toLowerCase()
-    const seen = await app.assignments.find(({ serverId, serverName }) => serverId === typed || serverName.toLowerCase() === named)
+    const seen = await app.assignments.find(({ serverId, serverName }) => serverId === typed || sameName(serverName, typed))
     return [...new Map(seen.map(({ serverId, serverName }) => [serverId, { id: serverId, hostname: serverName }])).values()]
   },
 }

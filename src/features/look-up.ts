@@ -7,7 +7,7 @@ import { isBgp } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import type { Missing } from '../domain/errors.ts'
 import type { Request } from '../domain/request.ts'
-import { type Phrase, suggestNames, withoutInvisible, withoutOwner } from '../domain/text.ts'
+import { type Phrase, plainName, suggestNames, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { FeatureDefinition } from '../kit/change-feature.ts'
 import { openRequests } from '../kit/list.ts'
@@ -49,10 +49,10 @@ export interface Thing {
 /** Names count whole, in any case. */
 export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 'old'>): Thing[] {
   const { elasticIps, servers, virtualMachines, hasElasticIps, seenOn } = lists
-  const places = new Map(words.toReversed().map((word, index) => [word.toLowerCase(), words.length - index]))
+  const places = new Map(words.toReversed().map((word, index) => [plainName(word), words.length - index]))
   const exact = new Set(words)
   const named = (id: string, names: (string | undefined)[], thing: () => Thing) => {
-    const at = [exact.has(id) ? id : undefined, ...names].flatMap((name) => places.get(name?.toLowerCase() ?? '') ?? [])
+    const at = [exact.has(id) ? id : undefined, ...names].flatMap((name) => places.get(plainName(name ?? '')) ?? [])
     return at.length > 0 ? [{ thing: thing(), at: Math.min(...at) }] : []
   }
   const found = [

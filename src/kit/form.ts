@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Change } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
+import { typedName } from '../domain/text.ts'
 import { within } from '../domain/within.ts'
 import { reasonField, startField, submittedWords } from '../messages/forms.ts'
 import { ReasonRequired } from '../requests/access.ts'
@@ -282,7 +283,7 @@ function readForm(form: AnyForm, { values, chosen, ticked }: Pick<Submission, 'v
   for (const [name, { thing }] of fieldsOf(form)) {
     const blockId = Object.keys(values).find((each) => each === name || each.startsWith(`${name}:`)) ?? name
     blockIds[name] = blockId
-    entered[name] = thing ? keepChoice(chosen[blockId]) : values[blockId]?.trim()
+    entered[name] = thing ? keepChoice(chosen[blockId]) : typedName(values[blockId] ?? '')
   }
   if (!form.boxes) return { entered, blockIds, ticked: undefined }
   const { name } = form.boxes

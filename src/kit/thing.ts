@@ -2,6 +2,7 @@ import type { PlainTextOption } from '@slack/web-api'
 import { asFarAsRead, findInList, leftOutOf, nothingIfAbsent, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isUnanswered, UnknownName } from '../domain/errors.ts'
+import { sameName } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -79,8 +80,7 @@ async function readById<Item extends { id: string }>(
 async function findByName<Item extends { id: string }>(app: App, thing: Thing<Item>, typed: string): Promise<Item[]> {
   const all = await thing.list(app)
   const byId = all.filter(({ id }) => id === typed)
-  const wanted = typed.trim().toLowerCase()
-  const isCalled = thing.isCalled?.bind(thing) ?? ((item: Item) => thing.nameOf(item)?.toLowerCase() === wanted)
+  const isCalled = thing.isCalled?.bind(thing) ?? ((item: Item) => sameName(thing.nameOf(item) ?? '', typed))
   const found = byId.length > 0 ? byId : all.filter((item) => isCalled(item, typed))
   if (found.length === 0) throwIfOld(leftOutOf(all))
   return found

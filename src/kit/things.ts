@@ -3,6 +3,7 @@ import type { Inventory } from '../account/inventory.ts'
 import { type ApiKey, type ElasticIp, ownVariableOf, type Plan, type Server, type VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
 import { findNamesakes, isBgp, labelOf, statusNotShown } from '../domain/account.ts'
+import { sameName } from '../domain/text.ts'
 import { placeOf } from '../slack/pickers.ts'
 import type { Thing } from './thing.ts'
 
@@ -92,7 +93,7 @@ export const apiKeys: Thing<ApiKey> = {
   list: (app) => app.lists.apiKeys(),
   nameOf: ({ name }) => name && labelOf(name),
   // Lockkeeper adds to the names of the keys that it creates, so one of these and another key can have one name for people.
-  isCalled: ({ name }, typed) => name !== undefined && [name, labelOf(name)].some((each) => each.toLowerCase() === typed.toLowerCase()),
+  isCalled: ({ name }, typed) => name !== undefined && [name, labelOf(name)].some((each) => sameName(each, typed)),
   candidate: ({ id, name, tokenLastSlice, user }) => ({
     value: id,
     text: name === undefined ? id : labelOf(name),
@@ -132,7 +133,7 @@ export async function allServers({ lists }: ServerNeeds): Promise<Server[] | und
 
 /** Finds a server by its id or else by its hostname, which the account API finds without its whole list. Throws as its reads do. */
 export async function findServers(app: ServerNeeds, typed: string, signal?: AbortSignal): Promise<Server[]> {
-  const named = (found: Server[]) => found.filter(({ hostname }) => hostname?.toLowerCase() === typed.toLowerCase())
+  const named = (found: Server[]) => found.filter(({ hostname }) => sameName(hostname ?? '', typed))
   const all = (await allServers(app)) ?? []
   const byId = all.filter(({ id }) => id === typed)
   const listed = byId.length > 0 ? byId : named(all)

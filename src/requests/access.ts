@@ -10,6 +10,7 @@ import {
   involvedRuling,
   isForLackOfAnswer,
   isMachine,
+  isOf,
   type Membership,
   machineNameOf,
   namesMachine,
@@ -159,7 +160,7 @@ function members({ directory }: Judging, groupIds: string[], purpose: MembersFor
 async function personAndPlace(app: Judging, origin: Origin, channelId: string, fresh: boolean): Promise<{ person: Person; place: Place }> {
   const { directory } = app
   const teamId = teamIdFor(app, origin)
-  const machine: Person = { userId: origin.userId, standing: 'machine', teamId }
+  const machine: Person = { userId: origin.userId, standing: 'machine', teamIds: [] }
   const [person, standing] = await Promise.all([
     // Slack knows nothing about machines.
     isMachine(origin) ? machine : directory.person(origin.userId, { fresh }),
@@ -275,7 +276,7 @@ async function findApprovers(
     if (isOwn && !breakGlass) continue
     const person = await app.directory.person(userId)
     if (person.standing === 'unknown') return 'unknown'
-    if (person.standing !== 'member' || (teamId !== undefined && person.teamId !== teamId)) continue
+    if (person.standing !== 'member' || !isOf(person, teamId)) continue
     eligible.push(userId)
     if (isOwn || tallyApprovals(terms, eligible, membership).enough) return 'enough'
   }

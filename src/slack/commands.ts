@@ -55,9 +55,11 @@ export interface CommandCall {
 }
 
 export function findCommand(commands: Command[], words: string[]): { command: Command; args: string[] } | undefined {
-  const fits = (command: Command) => command.words.split(' ').every((word, index) => words[index]?.toLowerCase() === word)
-  const [longest] = commands.filter(fits).sort((a, b) => b.words.length - a.words.length)
-  return longest && { command: longest, args: words.slice(longest.words.split(' ').length) }
+  for (const length of [3, 2, 1]) {
+    const typed = words.slice(0, length).join(' ').toLowerCase()
+    const command = commands.find((each) => each.words === typed)
+    if (command) return { command, args: words.slice(length) }
+  }
 }
 
 /** Whether words such as `keys rotat` were meant as a command, which another command would take as its arguments. */

@@ -6,7 +6,15 @@ import { guardStore } from '../redis/connect.ts'
 import { noticeView } from './blocks.ts'
 import { explain, Refusal } from './errors.ts'
 import { openForm } from './forms.ts'
-import type { Click, FormHandler, Handler, InteractionHandlers, Shortcut, SlashCommand } from './interactions.ts'
+import {
+  type Click,
+  type FormHandler,
+  type Handler,
+  handlerOf,
+  type InteractionHandlers,
+  type Shortcut,
+  type SlashCommand,
+} from './interactions.ts'
 import { type Received, readMetadata } from './payloads.ts'
 import {
   type Handlers,
@@ -39,23 +47,13 @@ export function listen(bolt: Bolt, app: App, handlers: Handlers) {
     await work.finally(() => underway.delete(work))
   })
 
-  bolt.command(/^\//, ({ context }) => handle(app, context.interaction, context.interaction.handler))
-  for (const id of Object.keys(handlers.clicks)) {
-    bolt.action(id, ({ context }) => handle(app, context.interaction, handlers.clicks[id]))
-  }
-  for (const id of Object.keys(handlers.shortcuts)) {
-    bolt.shortcut(id, ({ context }) => handle(app, context.interaction, handlers.shortcuts[id]))
-  }
-  for (const id of Object.keys(handlers.submissions)) {
-    bolt.view(id, ({ context }) => submitForm(context.interaction, handlers.submissions[id]))
-  }
-  for (const id of Object.keys(handlers.options)) {
-    bolt.options(id, ({ context }) => loadOptions(context.interaction, handlers.options[id]))
-  }
-  bolt.event('app_home_opened', async ({ context: { interaction } }) => {
-    interaction.isTaken = true
-    await handlers.home(interaction.origin)
-  })
+  // Bolt walks through all its listeners for each payload, so it has one for each kind, which finds the handler by its id.
+  bolt.command(/^\//, ({ context: { interaction } }) => handle(app, interaction, interaction.handler))
+  bolt.action({}, ({ context: { interaction } }) => handle(app, interaction, handlerOf(handlers.clicks, interaction.given.actionId)))
+  bolt.shortcut({}, ({ context: { interaction } }) => handle(app, interaction, handlerOf(handlers.shortcuts, interaction.given.callbackId)))
+  bolt.view({}, ({ context: { interaction } }) => submitForm(interaction, handlerOf(handlers.submissions, interaction.given.callbackId)))
+  bolt.options({}, ({ context: { interaction } }) => loadOptions(interaction, handlerOf(handlers.options, interaction.given.actionId)))
+  bolt.event('app_home_opened', ({ context: { interaction } }) => handlers.home(interaction.origin))
 
   async function settle(): Promise<void> {
     await Promise.allSettled(underway)
@@ -64,7 +62,7 @@ export function listen(bolt: Bolt, app: App, handlers: Handlers) {
   return { settle }
 }
 
-/** Middleware: acknowledges, drops a second delivery, authorizes, and answers in time, also errors and what no listener takes. */
+/** Middleware: acknowledges, drops a second delivery, authorizes, and answers in time, also errors. */
 async function receive(app: App, interaction: Interaction, next: () => Promise<void>): Promise<void> {
   const { isFirst, origin, at, pressed } = interaction
   const late = setTimeout(() => {
@@ -78,7 +76,6 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
     if (!(await isFirst)) return await interaction.refuseRepeat?.()
     await app.access.authorize(origin, { to: 'read', what: at, pressed })
     await next()
-    if (!interaction.isTaken) await interaction.refuseUnknown()
   } catch (error) {
     await interaction.fail(explain(app, error, at))
   } finally {
@@ -92,8 +89,7 @@ async function handle<Given extends SlashCommand | Click | Shortcut>(
   handler: Handler<Given> | FormHandler<Given> | undefined,
 ): Promise<void> {
   const { given, at } = interaction
-  if (!handler) return
-  interaction.isTaken = true
+  if (!handler) return interaction.refuseUnknown()
   if (typeof handler === 'function') return handler(given)
   await openForm(app, given.triggerId, await handler.form(given), async () => {
     await handler.allow(given)
@@ -108,16 +104,14 @@ async function submitForm(
   submit: InteractionHandlers['submissions'][string] | undefined,
 ): Promise<void> {
   const { given, reply } = interaction
-  if (!submit || readMetadata(given.metadata) === undefined) return
-  interaction.isTaken = true
+  if (!submit || readMetadata(given.metadata) === undefined) return interaction.refuseUnknown()
   const withToken = Object.keys(given.values).find((blockId) => hasToken(given.values[blockId] ?? ''))
   if (withToken === undefined) return reply(await submit(given))
   await reply({ is: 'refused', problems: { [withToken]: tokenAdvice }, again: noticeView })
 }
 
 async function loadOptions(interaction: OptionsInteraction, load: InteractionHandlers['options'][string] | undefined): Promise<void> {
-  if (!load) return
-  interaction.isTaken = true
+  if (!load) return interaction.refuseUnknown()
   if (hasToken(interaction.given.typed)) throw new Refusal(tokenAdvice)
   await interaction.reply(await load(interaction.given))
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Origin } from '../domain/approval.ts'
 import { EndsTerms, ReasonTerms } from '../domain/policy.ts'
 import { MessageRef } from '../domain/request.ts'
+import { withSpaces } from '../domain/text.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import type { Entered } from './interactions.ts'
 
@@ -165,7 +166,7 @@ export function enteredIn(state: z.infer<typeof State> | undefined): Entered {
   for (const [blockId, elements] of Object.entries(state?.values ?? {})) {
     const [element = {} as ElementState] = Object.values(elements)
     const { selected_option: option, selected_options: ticked, selected_user: user, selected_conversation: conversation, value } = element
-    entered.values[blockId] = option?.value ?? user ?? conversation ?? value
+    entered.values[blockId] = option?.value ?? user ?? conversation ?? (value && withSpaces(value))
     if (option) entered.chosen[blockId] = { text: { type: 'plain_text', text: option.text?.text || option.value }, value: option.value }
     if (ticked) entered.ticked[blockId] = ticked.flatMap((one) => one?.value ?? [])
   }

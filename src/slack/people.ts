@@ -32,7 +32,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   const people = createLookup(async (userId): Promise<{ person: Person; name: string | undefined; zone: string | undefined }> => {
     const { user } = await client.users.info({ user: userId })
     if (user?.id !== userId) throw new Error('users.info answered about somebody else')
-    const person: Person = { userId, standing: standingOf(user), teamId: user.team_id }
+    const person: Person = { userId, standing: standingOf(user), teamIds: teamIdsOf(user) }
     return { person, name: user.profile?.display_name || user.real_name || user.name, zone: user.tz }
   }, now)
 
@@ -57,7 +57,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     try {
       return (await people.find(userId, fresh ? maxAgeMs.freshPerson : maxAgeMs.person)).person
     } catch {
-      return { userId, standing: 'unknown', teamId: undefined }
+      return { userId, standing: 'unknown', teamIds: [] }
     }
   }
 
@@ -168,6 +168,14 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   return { person, members, channel, hasBot, isOpenTo, isMember, names, zone, knownZone, knownName }
 }
 export type Directory = ReturnType<typeof createDirectory>
+
+/**
+ * In an Enterprise Grid, `team_id` can be absent, one of several workspaces, or the organization (bolt-js, issue 1875), and `enterprise_user`
+ * names all workspaces.
+ */
+function teamIdsOf({ team_id: teamId, enterprise_user: enterprise }: SlackUser): string[] {
+  return [teamId, enterprise?.enterprise_id, ...(enterprise?.teams ?? [])].filter((id) => typeof id === 'string')
+}
 
 /** `is_app_user` is left out: it marks people who authorized this app, not bots. */
 function standingOf(user: SlackUser): Person['standing'] {

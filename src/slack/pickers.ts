@@ -5,6 +5,7 @@ import { option } from './blocks.ts'
 import { longestOptionValue } from './fit.ts'
 import { type Choices, notAChoice } from './interactions.ts'
 import { mostWords, plain, searchText } from './text.ts'
+import { parseWords } from './typed-words.ts'
 
 /** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
 const mostOptions = 100
@@ -31,7 +32,7 @@ export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): 
 
 /** Those that contain every typed word. An id that is too long for Slack is not offered, and can still be typed as an argument. */
 export function offer(candidates: Candidate[], typed: string, { old, cut }: Missing = {}): Choices {
-  const words = typed.toLowerCase().split(/\s+/)
+  const words = parseWords(typed.toLowerCase())
   if (words.length > mostWords) return noticeOptions(`Too many words: use up to ${mostWords}.`)
   const fits = candidates.filter(({ value, text, description, terms }) => {
     const searched = searchText([text, description, value, ...terms])

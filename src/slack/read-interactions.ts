@@ -25,7 +25,7 @@ import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } fro
 import { noticeOptions } from './pickers.ts'
 import { type Bare, commandNamed, handlerFor } from './router.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from './text.ts'
-import { parseWords, splitReason, splitStart } from './typed-words.ts'
+import { parseWords, splitReason, splitStart, typedCommand } from './typed-words.ts'
 
 export type Handlers = InteractionHandlers & { commands: Command[]; bare?: Bare | undefined }
 
@@ -45,7 +45,6 @@ export interface Interaction<Given = unknown> {
   fail: (words: Mrkdwn) => Promise<void>
   refuseRepeat?: () => Promise<void>
   refuseUnknown: () => Promise<void>
-  isTaken?: boolean
 }
 
 type Acknowledge<Content> = (content?: Content) => Promise<void>
@@ -112,9 +111,10 @@ const slowWords = mrkdwn`Slower than usual. The result follows.`
 const slowClickWords = mrkdwn`Slower than usual. The message will show the result, or an answer will appear here.`
 
 function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['command'], ack: Acknowledge<unknown>) {
-  const { text, trigger_id: triggerId, response_url: responseUrl, user_id: userId } = payload
+  const { trigger_id: triggerId, response_url: responseUrl, user_id: userId } = payload
+  const text = typedCommand(payload.text)
   const refused = text.length > longestCommand ? tooLongCommand : hasToken(text) ? tokenAdvice : undefined
-  const { words, reason, start } = refused ? { words: [] } : readWords(commands, text)
+  const { words, name, reason, start } = refused ? { words: [], name: 'unknown' } : readWords(commands, text)
   const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId, command: payload.command }
   const command = {
     deliveryKey: deliveryKey('command', userId, triggerId || randomUUID()),
@@ -125,18 +125,18 @@ function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['
     reason,
     start,
   }
-  const at = `command ${refused ? 'unknown' : commandNamed(commands, words).name}`
+  const at = `command ${name}`
   const handler = refused ? refuseWith(refused) : handlerFor(app, commands, words, bare)
   return { ...answeredByMessage(app, command, { at, ack }), handler, refuseUnknown: async () => {} }
 }
 
 /** A change can end with its start, and then with its reason. In other commands, these are ordinary words. */
-function readWords(commands: Command[], text: string): { words: string[]; start?: string; reason?: string } {
+function readWords(commands: Command[], text: string): { words: string[]; name: string; start?: string; reason?: string } {
   const withReason = splitReason(text)
   const withStart = splitStart(withReason?.command ?? text)
   const words = parseWords(withStart?.command ?? withReason?.command ?? text)
-  if (!commandNamed(commands, words).takesReason) return { words: parseWords(text) }
-  return { words, start: withStart?.start, reason: withReason?.reason }
+  const { name, takesReason } = commandNamed(commands, words)
+  return takesReason ? { words, name, start: withStart?.start, reason: withReason?.reason } : { words: parseWords(text), name }
 }
 
 const tooLongCommand = mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`
@@ -188,6 +188,7 @@ function readShortcut(app: App, payload: Payloads['shortcut'], ack: Acknowledge<
     deliveryKey: deliveryKey('shortcut', user.id, callbackId, payload.action_ts || triggerId || randomUUID()),
     origin,
     answer: answerTo(app, { origin, responseUrl, triggerId }),
+    callbackId,
     responseUrl,
     triggerId,
     message: channel && message && messageOf(channel.id, message),

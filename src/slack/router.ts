@@ -257,10 +257,9 @@ function typedWords(words: string[], count: number): string {
   return truncate(words.slice(0, count).join(' ').toLowerCase(), 80, 'plain')
 }
 
-const helpWords = ['help', '?', '-h', '--help']
-
+/** Phones turn `--help` into `—help`, which is read as `-help`. */
 function isHelpWord(word: string): boolean {
-  return helpWords.includes(word.toLowerCase())
+  return /^(?:help|\?|--?h(?:elp)?)$/i.test(word)
 }
 
 async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: string[], origin: Origin): Promise<Message> {

@@ -1,3 +1,4 @@
+import { typedName, withSpaces } from '../domain/text.ts'
 import { isStart } from '../domain/times.ts'
 import { unescaped } from './text.ts'
 
@@ -6,14 +7,21 @@ const wrappings = [/```([^`]*)```/, /`([^`]*)`/, /["“”„]([^"“”]*)["“
 
 const oneWord = new RegExp(`(?:${wrappings.map(({ source }) => source).join('|')}),*|(\\S+)`, 'g')
 
+/** Returns a pasted command without what shows nothing, and without the formatting or code that it stood in as a whole. */
+export function typedCommand(text: string): string {
+  return withSpaces(text).replace(/^\s*([*_~`]+)([^*_~`]*)\1\s*$/, '$2')
+}
+
 /** Quotes keep a name with spaces together. Slack links host names and escapes `&`, `<` and `>`: both become what was typed. Mentions stay. */
 export function parseWords(text: string): string[] {
-  const typed = text.replace(/<(?:https?:\/\/|mailto:|tel:)[^<>|]*\|([^<>]*)>/g, '$1').replace(/<(?:https?:\/\/)([^<>|]*)>/g, '$1')
+  const typed = withSpaces(text)
+    .replace(/<(?:https?:\/\/|mailto:|tel:)[^<>|]*\|([^<>]*)>/g, '$1')
+    .replace(/<(?:https?:\/\/|mailto:|tel:)([^<>|]*?)\/?>/g, '$1')
   return [...typed.matchAll(oneWord)].flatMap((match) => {
     const bare = match.at(-1)
     if (bare === undefined) return [unescaped(match.slice(1, -1).find((part) => part !== undefined) ?? '')]
-    const word = bare.replaceAll(/^,+|,+$/g, '')
-    return word === '' ? [] : [unescaped(word)]
+    const word = typedName(unescaped(bare))
+    return word === '' ? [] : [word]
   })
 }
 
@@ -26,8 +34,8 @@ export function withoutMention(word: string): string {
   return name?.replace(/^@/, '') || id || word
 }
 
-/** The words that may stand between two names: `ip move 203.0.113.10 to web-2`. */
-const between = ['to', '->', '→']
+/** What may stand between two names: `ip move 203.0.113.10 to web-2`. */
+const between = /^(?:to|[-=]+>|→)$/i
 
 export interface Pair {
   first: string | undefined
@@ -38,7 +46,7 @@ export interface Pair {
 /** Reads `<first> [to] <second>`. To name a thing that is called `to`, write it first, or after another `to`. */
 export function readPair(words: string[]): Pair {
   const [first, ...others] = words
-  const [second, ...rest] = between.includes(others[0]?.toLowerCase() ?? '') ? others.slice(1) : others
+  const [second, ...rest] = between.test(others[0] ?? '') ? others.slice(1) : others
   return { first, second, rest }
 }
 

@@ -70,7 +70,7 @@ export function isContentRefused(result: { is: string; error?: string }): boolea
 export interface Identity {
   botId: string
   botUserId: string
-  /** The workspace of the installation. Undefined if the app is installed for a whole organisation. */
+  /** The workspace of the installation, or the organization if the app is installed for all of its workspaces. */
   teamId: string | undefined
   /** The beginning of links to messages: `https://nimbus.slack.com/`. */
   workspaceUrl: string | undefined
@@ -83,7 +83,7 @@ export async function fetchIdentity(client: WebClient, apiUrl: URL): Promise<Ide
     return {
       botId: String(answer.bot_id),
       botUserId: String(answer.user_id),
-      teamId: answer.is_enterprise_install ? undefined : answer.team_id,
+      teamId: answer.is_enterprise_install ? answer.enterprise_id : answer.team_id,
       workspaceUrl: answer.url,
     }
   } catch (thrown) {

@@ -56,11 +56,16 @@ test.each<[string, string, unknown, (api: AccountApi) => Promise<unknown[]>]>([
   ['Elastic IPs by status', '/elastic_ips?filter%5Bstatus%5D=moving', sample.elasticIp, (api) => api.elasticIps.list({ status: 'moving' })],
   [
     'servers by hostname, and a typed one stays one value of the query',
-    '/servers?filter%5Bhostname%5D=web+2%26page%5Bsize%5D%3D1',
+    '/servers?filter%5Bhostname%5D=web+2%26page%5Bsize%5D%3D1&stats%5Btotal%5D=count',
     sample.server,
     (api) => api.servers.list({ hostname: 'web 2&page[size]=1' }),
   ],
-  ['virtual machines', '/virtual_machines?stats%5Btotal%5D=count', sample.virtualMachine, (api) => api.virtualMachines.list()],
+  [
+    'virtual machines, with whether they restart and without their credentials',
+    '/virtual_machines?extra_fields%5Bvirtual_machines%5D=pending_restart&stats%5Btotal%5D=count',
+    sample.virtualMachine,
+    (api) => api.virtualMachines.list(),
+  ],
 ])('lists %s', async (_, path, item, call) => {
   const { api, requests } = await startClient(firstPage(item))
 

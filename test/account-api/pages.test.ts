@@ -56,9 +56,10 @@ describe('the end of a list', () => {
 
     expect(await api.virtualMachines.list()).toHaveLength(40)
     expect(await api.events.list()).toHaveLength(40)
-    expect(requests).toHaveLength(2)
     expect(await api.servers.list()).toHaveLength(40)
-    expect(requests).toHaveLength(4)
+    expect(requests).toHaveLength(3)
+    expect(await api.elasticIps.list()).toHaveLength(40)
+    expect(requests).toHaveLength(5)
   })
 
   test.each<[what: string, stats: unknown, requests: number]>([

@@ -52,8 +52,8 @@ const anyMembership: fc.Arbitrary<Membership> = fc
   .map((members) => new Map(groups.map((group, index) => [group, new Set(members[index])])))
 
 const placeIn = (channelId: string): Place => ({ channelId, teamId: 'T1', standing: 'usual' })
-const asPerson = (userId: string): Person => ({ userId, teamId: 'T1', standing: 'member' })
-const alerts: Person = { userId: 'alerts', teamId: 'T1', standing: 'machine' }
+const asPerson = (userId: string): Person => ({ userId, teamIds: ['T1'], standing: 'member' })
+const alerts: Person = { userId: 'alerts', teamIds: [], standing: 'machine' }
 const subsets = Array.from({ length: 2 ** people.length }, (_, set) => people.filter((_, index) => set & (1 << index)))
 
 const reasons = ['', 'web-1 burns', 'OPS-1', 'CHG', 'CHG for OPS-1']

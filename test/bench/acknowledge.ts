@@ -30,7 +30,7 @@ type Variant = keyof typeof programs
 const variants = Object.keys(programs) as Variant[]
 
 const connections = 16
-const most = 1.5
+const most = 1.3
 
 /** `wallMs` and `cpuMs`: of one command. */
 interface Figures extends Acknowledged {

@@ -13,12 +13,7 @@ const floorOf50 = 120
 
 export async function benchLimits({ quick }: Effort): Promise<string> {
   const [large, small, alone, shared] = await withRedis(({ url }) =>
-    Promise.all([
-      quick ? undefined : evacuate(url, 50),
-      evacuate(url, 14),
-      reports(url, { replicas: 1, rounds: quick ? 1 : 3 }),
-      reports(url, { replicas: 2, rounds: quick ? 1 : 3 }),
-    ]),
+    Promise.all([quick ? undefined : evacuate(url, 50), evacuate(url, 14), reports(url, 1, quick), reports(url, 2, quick)]),
   )
   const evacuations = [...(large ? [{ of: 50, most: floorOf50 * 1.1, ...large }] : []), { of: 14, most: 20, ...small }]
   const refused = [large, small, alone, shared].reduce((sum, one) => sum + (one?.refused ?? 0), 0)
@@ -71,10 +66,11 @@ async function evacuate(redisUrl: string, count: number) {
 }
 
 /** Moves one to five addresses at once, again and again. */
-async function reports(redisUrl: string, { replicas, rounds }: { replicas: number; rounds: number }) {
+async function reports(redisUrl: string, replicas: number, isQuick: boolean) {
+  const [rounds, takes] = isQuick ? [1, { min: 500, max: 500 }] : [3, { min: 15_000, max: 40_000 }]
   const elasticIps = manyElasticIps(5 * rounds)
   const world = await openWorld(redisUrl, {
-    account: { data: { elasticIps }, limits: documentedLimits, moveTakes: { min: 15_000, max: 40_000 } },
+    account: { data: { elasticIps }, limits: documentedLimits, moveTakes: takes },
     env: { ...shipped, REDIS_PREFIX: `bench-reports-${replicas}` },
     replicas,
   })

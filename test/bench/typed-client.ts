@@ -3,8 +3,8 @@ import { type Effort, exchange, fixed, forkClient, interleave, judged, median, r
 
 const variants = ['bare', 'typed'] as const
 const lists = [
-  { kind: 'elasticIps', name: '1,000 Elastic IPs, in pages of 100', items: 1_000, most: 1.35 },
-  { kind: 'plans', name: '500 plans, in one answer', items: 500, most: 1.6 },
+  { kind: 'elasticIps', name: '1,000 Elastic IPs, in pages of 100', items: 1_000, most: 1.25 },
+  { kind: 'plans', name: '500 plans, in one answer', items: 500, most: 1.3 },
 ] as const
 
 /**

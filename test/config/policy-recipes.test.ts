@@ -63,7 +63,7 @@ function answer(policy: Policy, [kind, project]: (typeof changes)[number], chann
   if (found.is !== 'rule') return 'nobody'
   const { rule } = found
   const place: Place = { channelId, teamId: 'T0NIMBUS01', standing: 'usual' }
-  const person = (userId: string): Person => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' })
+  const person = (userId: string): Person => ({ userId, standing: 'member', teamIds: ['T0NIMBUS01'] })
   const those = (may: (userId: string) => boolean) =>
     Object.entries(people)
       .flatMap(([name, userId]) => (may(userId) ? name : []))

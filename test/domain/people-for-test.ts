@@ -20,8 +20,8 @@ export const rule: PolicyRule = {
 
 export const ops: Place = { channelId: 'C1', teamId: 'T1', standing: 'usual' }
 
-export function person(userId: string, standing: Person['standing'] = 'member', teamId: string | undefined = 'T1'): Person {
-  return { userId, standing, teamId }
+export function person(userId: string, standing: Person['standing'] = 'member', ...teamIds: string[]): Person {
+  return { userId, standing, teamIds: teamIds.length > 0 ? teamIds : ['T1'] }
 }
 
 export function terms(anyOf: string[], more: Partial<ApproveTerms> = {}): ApproveTerms {

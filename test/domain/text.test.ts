@@ -9,8 +9,10 @@ import {
   person,
   phrase,
   phraseText,
+  sameName,
   someOf,
   suggestNames,
+  typedName,
 } from '../../src/domain/text.ts'
 import { mrkdwn, phraseWords, someTexts } from '../../src/slack/text.ts'
 
@@ -86,6 +88,30 @@ describe('what was probably meant', () => {
   test('is compared by the first 100 letters, because the comparison takes time with the square of the length', () => {
     expect(countMistakes('x'.repeat(1_000_000), 'name')).toBe(100)
   })
+})
+
+test.each([
+  ['web-1', 'WEB-1', true],
+  ['web-1', '*web\u20111*', true],
+  ['web\u200b-1', 'web-1', true],
+  ['_old_', 'old', true],
+  ['laptop\u00a0of ada', 'laptop of ada', true],
+  ['テスト１', 'テスト1', true],
+  ['my_key', 'mykey', false],
+  ['*web*-1', 'web-1', false],
+  ['', '\u200b', false],
+])('the names %j and %j can be meant by one another: %s', (name, typed, same) => {
+  expect([sameName(name, typed), sameName(typed, name)]).toEqual([same, same])
+})
+
+test('a name that people entered loses what pasting adds, and nothing else', () => {
+  const entered = ['`web-1.`', ' ｗｅｂ－１ ', '“deploy bot”', 'テスト１', 'a_b', '']
+  expect(entered.map(typedName)).toEqual(['web-1', 'web-1', 'deploy bot', 'テスト１', 'a_b', ''])
+})
+
+// A pattern that backtracks would take hours here, and the test would not end in its time.
+test('a name is read, however it is nested', () => {
+  for (const piece of ['*', '`', '“', '.', ',', '*_', '“”', '. ']) expect(typedName(piece.repeat(1_500)).length).toBeLessThanOrEqual(3_000)
 })
 
 describe('a phrase', () => {

@@ -29,7 +29,7 @@ function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, { kinds 
   const policy = { rules, bundles: evacuationKinds.bundles, freezes }
   const access = accessWith({
     people: {
-      person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
+      person: async (userId) => ({ userId, standing: 'member', teamIds: ['T0NIMBUS01'] }),
       members: async (ids) => new Map(ids.map((id) => [id, new Set(id === 'S0ONCALL01' ? ['U0BEN00001', 'U0CHI00001'] : [])])),
       channel: async () => 'usual',
       hasBot: async () => true,

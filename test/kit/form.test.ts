@@ -118,6 +118,16 @@ describe('a form that was sent', () => {
     expect(submitted).toEqual([{ elasticIpId: ids.elasticIp, serverId: ids.web2, speed: 'fast' }])
   })
 
+  test('requests a text without what pasting adds', async () => {
+    const submitted: object[] = []
+    const requested = async ({ input }: { input: unknown }) => {
+      submitted.push(input as object)
+      throw new CheckFailed({ code: 'no' }, { why: 'It cannot be.' })
+    }
+    await send(requested, { values: { ...values, note: ' *`web\u20111`* ' } })
+    expect(submitted).toMatchObject([{ note: 'web-1' }])
+  })
+
   test('shows every problem at its field, and keeps what was entered', async () => {
     const answer = await send(() => expect.fail('it was requested'), { values: { ...values, note: 'now!' }, chosen: {} })
 

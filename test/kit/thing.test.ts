@@ -40,6 +40,12 @@ describe('what a person typed', () => {
     expect(await idsOf(findTyped(appWith([machine, twin]), virtualMachines, twin.id))).toEqual([twin.id])
   })
 
+  test('is found without what pasting adds, also if the account has such a name, and then it may be two', async () => {
+    const old = { ...db, name: '_web\u200b-1_' } as VirtualMachine
+    expect(await idsOf(findTyped(appWith([db, old]), virtualMachines, 'web-1'))).toEqual([old.id])
+    expect(await idsOf(findTyped(appWith([machine, old]), virtualMachines, '*web\u20111*'))).toEqual([machine.id, old.id])
+  })
+
   test('is read by its id, also if it is not in the list yet, and is used as an id while nothing answers', async () => {
     expect(await idsOf(findTyped(appWith([], db), virtualMachines, db.id))).toEqual([db.id])
     expect(await idsOf(findTyped(appWith(away, away), virtualMachines, db.id))).toEqual([db.id])

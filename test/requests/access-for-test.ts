@@ -17,7 +17,7 @@ interface Judging {
 
 /** A workspace of full members, with Lockkeeper in every channel, and without user groups. */
 const everybody: People = {
-  person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
+  person: async (userId) => ({ userId, standing: 'member', teamIds: ['T0NIMBUS01'] }),
   members: async () => new Map(),
   channel: async () => 'usual',
   hasBot: async () => true,

@@ -45,7 +45,7 @@ const commands = [
 const everything: Need[] = ['read', 'ip.move', 'vm.rename', 'key.create']
 
 const requester: Requester = {
-  person: { userId: origin.userId, standing: 'member', teamId: origin.teamId },
+  person: { userId: origin.userId, standing: 'member', teamIds: [String(origin.teamId)] },
   place: { channelId: origin.channelId, teamId: origin.teamId, standing: 'usual' },
   membership: new Map(),
 }
@@ -129,7 +129,6 @@ test('what people read who ask for help or mistype a command is in commands.answ
     'ip lst <@U0ADA00001|ada> <#C0OPS00001|ops>',
     'ip mvoe 203.0.113.11 web-2 because disk full',
     'ipmove',
-    '"ip move"',
     'rename web-1 web-2',
     'move',
     'move eip_1 web-2',

@@ -71,6 +71,8 @@ describe('the state of a form', () => {
       chosen: { server: { text: { type: 'plain_text', text: 'web-2' }, value: 'sv_22mUQSvUfeqdv' } },
       ticked: { confirmed: ['yes'], none: [] },
     })
+    const pasted = { values: { name: { name: { value: 'web\u200b-1\u00a0old' } } } }
+    expect(enteredIn(pasted).values).toEqual({ name: 'web-1 old' })
     expect(enteredIn(undefined).values).toEqual({})
   })
 

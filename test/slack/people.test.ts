@@ -91,7 +91,26 @@ describe('a person', () => {
     const { directory, users } = workspace()
     users.set('U0BEN00001', { ...ben, ...flags })
 
-    expect(await directory.person('U0BEN00001')).toEqual({ userId: 'U0BEN00001', standing, teamId: 'T0NIMBUS01' })
+    expect(await directory.person('U0BEN00001')).toEqual({ userId: 'U0BEN00001', standing, teamIds: ['T0NIMBUS01'] })
+  })
+
+  it.each<[string, object, string[]]>([
+    ['an older answer', { team_id: 'T0NIMBUS01' }, ['T0NIMBUS01']],
+    ['no workspace', { team_id: undefined }, []],
+    [
+      'the organization, and its workspaces',
+      { team_id: 'E1', enterprise_user: { enterprise_id: 'E1', teams: ['T2', 'T1'] } },
+      ['E1', 'E1', 'T2', 'T1'],
+    ],
+    ['another workspace first', { team_id: 'T2', enterprise_user: { teams: ['T1'] } }, ['T2', 'T1']],
+    ['all workspaces alone', { team_id: undefined, enterprise_user: { enterprise_id: 'E1', teams: ['T1'] } }, ['E1', 'T1']],
+    ['an organization without workspaces', { team_id: undefined, enterprise_user: { enterprise_id: 'E1', teams: null } }, ['E1']],
+    ['nothing, as null', { team_id: null, enterprise_user: null }, []],
+  ])('belongs to what Slack names: %s', async (_, answer, teamIds) => {
+    const { directory, users } = workspace()
+    users.set('U0BEN00001', { ...ben, ...answer })
+
+    expect((await directory.person('U0BEN00001')).teamIds).toEqual(teamIds)
   })
 
   it.each([
@@ -106,7 +125,7 @@ describe('a person', () => {
     users.set('U0BEN00001', ben)
     const after = await directory.person('U0BEN00001')
 
-    expect(before).toEqual({ userId: 'U0BEN00001', standing: 'unknown', teamId: undefined })
+    expect(before).toEqual({ userId: 'U0BEN00001', standing: 'unknown', teamIds: [] })
     expect(after.standing).toBe('member')
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseWords, readPair, splitReason, splitStart, withoutMention } from '../../src/slack/typed-words.ts'
+import { withSpaces } from '../../src/domain/text.ts'
+import { parseWords, readPair, splitReason, splitStart, typedCommand, withoutMention } from '../../src/slack/typed-words.ts'
 import { hostileText } from './hostile-text.ts'
 
 describe('the text after a command', () => {
@@ -59,16 +60,43 @@ describe('the text after a command', () => {
     expect(parseWords(text)).toEqual(words)
   })
 
+  it.each([
+    ['ip move *203.0.113.10* _web-2_', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move ~203.0.113.10~, `web-2`.', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move *`203.0.113.10`* **web-2**,', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move _<http://web-1.example|web-1.example>_, “web-2”.', ['ip', 'move', 'web-1.example', 'web-2']],
+    ['<mailto:ada@example.com> <tel:+49123> <http://web-1.example.com/>', ['ada@example.com', '+49123', 'web-1.example.com']],
+    ['ip\u00a0move\u3000203.0.113.10\u200b \u2060web\u00ad-2\ufeff', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move \u202a203.0.113.10\u202c \u2066web-2\u2069', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['keys rotate "laptop\u00a0of\u200b ada"', ['keys', 'rotate', 'laptop of ada']],
+    ['ip move ２０３．０．１１３．１０ ｗｅｂ－２', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move web\u20111 web–2', ['ip', 'move', 'web-1', 'web-2']],
+    // What people mean is kept: other alphabets, the end of a token, names with these characters, and times.
+    ['keys rotate …abcde テスト１ my_key web*', ['keys', 'rotate', '…abcde', 'テスト１', 'my_key', 'web*']],
+    ['at 5 p.m. -> -h ? _', ['at', '5', 'p.m.', '->', '-h', '?', '_']],
+  ])('loses what pasting and phones add to a word: %j', (text, words) => {
+    expect(parseWords(text)).toEqual(words)
+  })
+
+  it.each([
+    ['`ip move 203.0.113.10 web-2`', 'ip move 203.0.113.10 web-2'],
+    ['*ip move 203.0.113.10 web-2*', 'ip move 203.0.113.10 web-2'],
+    ['ip move `203.0.113.10` web-2', 'ip move `203.0.113.10` web-2'],
+    ['ip list because\u200b \u200bof me', 'ip list because of me'],
+  ])('is read without the formatting around all of it: %j', (text, command) => {
+    expect(typedCommand(text)).toBe(command)
+  })
+
   it('keeps mentions of people and channels as Slack sends them', () => {
     expect(parseWords('audit <@U0ADA00001|ada> <#C0OPS00001|ops>')).toEqual(['audit', '<@U0ADA00001|ada>', '<#C0OPS00001|ops>'])
   })
 
-  it('keeps every quoted name unchanged', () => {
+  it('keeps every quoted name, apart from what shows nothing', () => {
     const name = fc.string({ unit: 'grapheme' }).filter((text) => !/["“”]/.test(text))
     const asSlackSends = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
     fc.assert(
       fc.property(fc.array(name), (names) => {
-        expect(parseWords(names.map((text) => `"${asSlackSends(text)}"`).join(' '))).toEqual(names)
+        expect(parseWords(names.map((text) => `"${asSlackSends(text)}"`).join(' '))).toEqual(names.map(withSpaces))
       }),
     )
   })
@@ -90,6 +118,7 @@ it.each([
   [['web-1', 'web-2'], 'web-1', 'web-2', []],
   [['web-1', 'TO', 'web-2'], 'web-1', 'web-2', []],
   [['web-1', '->', 'web-2'], 'web-1', 'web-2', []],
+  [['web-1', '-->', 'web-2'], 'web-1', 'web-2', []],
   [['web-1', 'to'], 'web-1', undefined, []],
   [['web-1', 'to', 'to'], 'web-1', 'to', []],
   [['to', 'to', 'to'], 'to', 'to', []],

@@ -59,6 +59,9 @@ describe("the bot's identity", () => {
     const answer = { bot_id: 'B1', user_id: 'U1', team_id: 'T1', url: 'https://nimbus.slack.com/' }
     const identity = { botId: 'B1', botUserId: 'U1', teamId: 'T1', workspaceUrl: 'https://nimbus.slack.com/' }
     expect(await identityOf(async () => answer)).toEqual(identity)
+    const ofAll = { ...answer, team_id: 'T2', enterprise_id: 'E1' }
+    expect((await identityOf(async () => ({ ...ofAll, is_enterprise_install: true }))).teamId).toBe('E1')
+    expect((await identityOf(async () => ({ ...ofAll, is_enterprise_install: false }))).teamId).toBe('T2')
   })
 
   const noAnswer = (problem: string) => `Slack does not answer at https://slack.com (${problem}). Check that this machine may reach it.`

@@ -19,7 +19,7 @@ import { groups, ops, person, rule, terms } from '../people-for-test.ts'
 
 const oncall = groups({ SONCALL: ['UCHI'] })
 const unreadable = groups({ SONCALL: 'unknown' })
-const stranger = { userId: 'UBEN', standing: 'member', teamId: undefined } as Person
+const stranger: Person = { userId: 'UBEN', standing: 'member', teamIds: [] }
 
 const move = { kind: 'ip.move', hasProject: true }
 const newKey = { kind: 'key.create', hasProject: false }
@@ -207,6 +207,8 @@ describe('the kind of channel', () => {
   test('a person of another workspace is denied, unless the workspace of the app is unknown', () => {
     expect(readerRuling(person('UEVE', 'member', 'T2'), ops).allowed).toBe(false)
     expect(readerRuling(person('UEVE', 'member', 'T2'), { ...ops, teamId: undefined }).allowed).toBe(true)
+    expect(readerRuling(person('UEVE', 'member', 'E1', 'T2', 'T1'), ops).allowed).toBe(true)
+    expect(readerRuling(person('UEVE', 'stranger', 'E1', 'T2', 'T1'), ops).allowed).toBe(false)
   })
 })
 

@@ -21,6 +21,7 @@ describe('a message', () => {
   test('names things by address, hostname, name and id, in the order of its words', () => {
     expect(idsOf(['sv_1', 'and', '203.0.113.10', '192.0.2.110'])).toEqual(['sv_1', 'eip_1', 'vm_1'])
     expect(idsOf(['2001:DB8:40:1::', 'WEB-1', 'preview-1'])).toEqual(['eip_2', 'sv_1', 'vm_1'])
+    expect(idsOf(['*203.0.113.10*', 'web\u2010\u200b1', 'preview-1.'])).toEqual(['eip_1', 'sv_1', 'vm_1'])
   })
 
   test('names every server of a hostname, and each thing once', () => {
@@ -32,7 +33,7 @@ describe('a message', () => {
     ['a part of a hostname', 'web'],
     ['a longer hostname', 'web-1.example.com'],
     ['a longer address', '203.0.113.100'],
-    ['a look-alike', 'web‐1'],
+    ['a look-alike', 'wеb-1'],
     ['an id in other letters', 'SV_1'],
     ['an id that is not on the account', 'sv_9'],
     ['a member that every object has', 'constructor'],

@@ -42,7 +42,7 @@ function setUp({
     people: {
       person: async (userId, { fresh = false } = {}) => {
         reads.push(`${fresh ? 'fresh ' : ''}${userId}`)
-        return { userId, standing: standings[userId] ?? 'member', teamId: teams[userId] ?? 'T0NIMBUS01' }
+        return { userId, standing: standings[userId] ?? 'member', teamIds: [teams[userId] ?? 'T0NIMBUS01'] }
       },
       members: async (ids, purpose) => {
         reads.push(...ids.map((id) => `${id} for a ${purpose}`))

@@ -73,6 +73,7 @@ export interface VirtualMachineState {
   specs: { vcpu: number; ram: string; storage: string; nic: string; gpu: string | null }
   projectId: string
   createdAt: number
+  pendingRestart?: boolean
 }
 
 export interface ApiKeyState {
@@ -458,7 +459,7 @@ export const virtualMachines: VirtualMachineState[] = [
   machine('preview-1', 'storefront', 'ASH', '192.0.2.110', small),
   machine('preview-2', 'storefront', 'ASH', '192.0.2.111', small),
   machine('search-1', 'storefront', 'ASH', '192.0.2.112', medium),
-  machine('search-fra-1', 'storefront', 'FRA', '192.0.2.113', medium),
+  machine('search-fra-1', 'storefront', 'FRA', '192.0.2.113', medium, { pendingRestart: true }),
   machine('cache-tyo-1', 'storefront', 'TYO', '192.0.2.114', medium, { status: 'Stopped' }),
   machine('notebook-ana', 'data-platform', 'DAL', '192.0.2.120', gpu),
   machine('notebook-li', 'data-platform', 'DAL', '192.0.2.121', gpu, { status: 'Stopped' }),

@@ -46,7 +46,7 @@ const routes: Record<string, Handler> = {
   'GET /servers': listServers,
   'GET /servers/:id': getServer,
   'GET /virtual_machines': listVirtualMachines,
-  'GET /virtual_machines/:id': ({ world, id }) => ok(virtualMachineOnWire(world.data, existingMachine(world, id))),
+  'GET /virtual_machines/:id': ({ world, id, query }) => ok(virtualMachineOnWire(world.data, existingMachine(world, id), query)),
   'PATCH /virtual_machines/:id': updateVirtualMachine,
   'GET /plans/virtual_machines': ({ world }) => ok(world.data.plans),
   'GET /baselines': ({ world }) => ok(world.data.baselines),
@@ -176,7 +176,7 @@ function listEvents({ world, maxPageSize, query }: AuthorizedRequest): Answer {
 function listServers({ world, maxPageSize, query }: AuthorizedRequest): Answer {
   const found = fitting(world.data.servers, query, { hostname: ({ hostname }, wanted) => hostname === wanted })
   const rows = found.map((server) => serverOnWire(world.data, server))
-  return pageOf(rows, query, maxPageSize)
+  return pageOf(rows, query, maxPageSize, { hasTotal: true })
 }
 
 function getServer({ world, id }: AuthorizedRequest): Answer {
@@ -187,7 +187,7 @@ function getServer({ world, id }: AuthorizedRequest): Answer {
 
 function listVirtualMachines({ world, maxPageSize, query }: AuthorizedRequest): Answer {
   const found = fitting(world.data.virtualMachines, query, {})
-  const rows = found.map((machine) => virtualMachineOnWire(world.data, machine))
+  const rows = found.map((machine) => virtualMachineOnWire(world.data, machine, query))
   return pageOf(rows, query, maxPageSize, { hasTotal: true })
 }
 

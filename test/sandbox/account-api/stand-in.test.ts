@@ -62,6 +62,16 @@ async function read(account: { url: string; key: string }, count: number) {
   return [answers.filter(({ status }) => status === 200).length, body?.errors[0]?.meta.retry_after]
 }
 
+test('what the account sends only to those who ask is absent without the question', async () => {
+  const account = await start()
+  const list = async (query = '') => (await send(account, 'GET', `/virtual_machines${query}`)).json()
+
+  expect(JSON.stringify(await list())).not.toMatch(/pending_restart|stats/)
+  expect(JSON.stringify(await list('?extra_fields[virtual_machines]=credentials'))).not.toContain('pending_restart')
+  const asked = (await account.api.virtualMachines.list()).filter(({ pendingRestart }) => pendingRestart)
+  expect(asked.map(({ name }) => name)).toEqual(['search-fra-1'])
+})
+
 test('the limits refuse the 61st read and the 21st write of a key, with when the next one is accepted, and without effect', async () => {
   const account = await start({ limits: documentedLimits })
   const { elasticIp, target } = account.world.movable()

@@ -84,7 +84,9 @@ export function serverOnWire(data: Data, state: ServerState) {
   }
 }
 
-export function virtualMachineOnWire(data: Data, state: VirtualMachineState) {
+/** The vendor's API reference: whether it restarts is sent only to those who ask for this extra field. */
+export function virtualMachineOnWire(data: Data, state: VirtualMachineState, query: Record<string, string> = {}) {
+  const asksForRestart = query['extra_fields[virtual_machines]']?.split(',').includes('pending_restart')
   return {
     id: state.id,
     type: 'virtual_machines',
@@ -100,7 +102,7 @@ export function virtualMachineOnWire(data: Data, state: VirtualMachineState) {
       specs: state.specs,
       tags: [],
       project: { ...projectOnWire(data, state.projectId), environment: 'Production' },
-      pending_restart: false,
+      ...(asksForRestart && { pending_restart: state.pendingRestart ?? false }),
     },
   }
 }

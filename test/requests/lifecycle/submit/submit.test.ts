@@ -18,7 +18,7 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 
 function requesterOf(userId: string): Requester {
   return {
-    person: { userId, standing: 'member', teamId: origin.teamId },
+    person: { userId, standing: 'member', teamIds: [String(origin.teamId)] },
     place: { channelId: origin.channelId, teamId: origin.teamId, standing: 'usual' },
     membership: new Map(),
   }
