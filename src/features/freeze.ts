@@ -44,7 +44,7 @@ function create(app: App, setup: Setup): Feature {
       },
     ],
     clicks: { [unfreezeButton]: (click) => press(app, setup, click) },
-    repeated: [{ name: 'freezes', everyMs: 30_000, run: () => announce(app) }],
+    repeated: [{ name: 'freezes', everyMs: 30_000, run: announce }],
   }
 }
 

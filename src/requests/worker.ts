@@ -120,15 +120,13 @@ export function createWorker(
 export interface Work {
   name: string
   everyMs: number
-  run(signal: AbortSignal): Promise<void>
+  /** `app`: the one over the connection that waits until Redis is back, and not the one of the people whom the feature answers. */
+  run(app: App, signal: AbortSignal): Promise<void>
 }
 
 /** All processes together do each piece once per interval. The first check comes after `checkMs`, so that it does not slow the start. */
-export function createRepeatedWork(
-  { redis, keys, errors }: App,
-  works: Work[],
-  { checkMs = 15_000 }: { checkMs?: number | undefined } = {},
-) {
+export function createRepeatedWork(app: App, works: Work[], { checkMs = 15_000 }: { checkMs?: number | undefined } = {}) {
+  const { redis, keys, errors } = app
   const onError = errors.of('jobs')
   const stopping = new AbortController()
   const timer = createTimer(() => Promise.all(works.map(runIfDue)), checkMs, onError)
@@ -137,7 +135,7 @@ export function createRepeatedWork(
     try {
       const taken = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
       if (taken === undefined && !stopping.signal.aborted)
-        await inLane('background', () => run(AbortSignal.any([stopping.signal, AbortSignal.timeout(60_000)])))
+        await inLane('background', () => run(app, AbortSignal.any([stopping.signal, AbortSignal.timeout(60_000)])))
     } catch (error) {
       if (!stopping.signal.aborted) onError(error)
     }
