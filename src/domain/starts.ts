@@ -44,20 +44,25 @@ function earliestOf({ approvedAt, start, startNow }: Signed): number {
   return startNow ? Math.max(approvedAt, startNow.at) : Math.max(approvedAt, start ?? approvedAt)
 }
 
-/** Until when it may start: half an hour after the latest of its approval, its start, the opening of its window and the end of a freeze. */
-export function mayStartUntil(signed: Signed, times: Times): number {
+/** The latest of its approval, its start, the opening of its window and the end of a freeze, and at most 14 days after the approval. */
+function dueOf(signed: Signed, times: Times): number {
   const last = signed.approvedAt + longestAheadMs
   let at = earliestOf(signed)
   while (at < last) {
-    const first = earliestStart(times, times, at)
-    const until = first.at + startWithinMs
-    // It may begin while the request waits for the account, or for its turn.
-    const begins = ({ from }: Freeze) => from > first.at && from <= until && holdsOf({ ...times, windows: [] }, times, from).length > 0
+    const due = earliestStart(times, times, at).at
+    // A freeze may begin while the request waits for the account, or for its turn.
+    const begins = ({ from }: Freeze) =>
+      from > due && from <= due + startWithinMs && holdsOf({ ...times, windows: [] }, times, from).length > 0
     const freeze = times.freezes.find(begins)
-    if (!freeze) return Math.min(until, last)
+    if (!freeze) return Math.min(due, last)
     at = freeze.from
   }
   return last
+}
+
+/** Until when it may start, whatever keeps it waiting from the time that it is due: the account, its turn, or that no process runs. */
+export function mayStartUntil(signed: Signed, times: Times): number {
+  return dueOf(signed, times) + startWithinMs
 }
 
 /** Why it may not start now, and until when about. Undefined if it may. */
