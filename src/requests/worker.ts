@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type ConnectionOptions, Worker } from 'bullmq'
+import { type ConnectionOptions, type Job, Worker } from 'bullmq'
 import pLimit from 'p-limit'
 import type { App } from '../app.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
@@ -89,6 +89,12 @@ export function createWorker(
       })
   }
 
+  /** From now on, another wake-up is another look: what this one reads may change right after. */
+  async function wakeUp(job: Job): Promise<void> {
+    await job.removeDeduplicationKey()
+    await reconcile(WakeUp.parse(job.data).id)
+  }
+
   /** Starts the worker. Resolves when other processes can see it. */
   async function start(): Promise<void> {
     const shared = {
@@ -100,7 +106,7 @@ export function createWorker(
     }
     workers.push(
       new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000 }),
-      new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), { ...shared, concurrency: 50 }),
+      new Worker('wake-ups', wakeUp, { ...shared, concurrency: 50 }),
     )
     for (const worker of workers) worker.on('error', onError).on('failed', (job, error) => onError(error, job?.data.id))
     await watchdog.start()

@@ -186,6 +186,38 @@ describe('a move', () => {
   })
 })
 
+describe('the audit is not read again and again', () => {
+  const reads = (moves: Moves) => vi.spyOn(moves.redis, 'xrevrange')
+
+  test.each<[string, World, Partial<NewRequest>, (moves: Moves) => Promise<unknown>]>([
+    ['its start', {}, { start: Date.now() + 60 * minutes }, async () => {}],
+    ['its window', { rule: { windows: [closedWindow()] } }, {}, async () => {}],
+    ['the end of a freeze', {}, {}, ({ app }) => app.freezes.set(freezing)],
+  ])('while a move waits for %s', async (_, world, more, before) => {
+    const moves = startMoves(world)
+    await before(moves)
+    const request = await moves.record(more)
+    await moves.run(request)
+    const read = reads(moves)
+
+    for (let looks = 0; looks < 3; looks += 1) expect(await moves.run(request)).toMatchObject({ writes: 0, state: 'approved' })
+
+    expect(read).not.toHaveBeenCalled()
+  })
+
+  test('while a move waits for its turn', async () => {
+    const moves = startMoves()
+    const request = await moves.record()
+    const waiting = { budget: { ...moves.app.budget, waitForWrite: async () => 30_000 } }
+    await moves.run(request, waiting)
+    const read = reads(moves)
+
+    expect(await moves.run(request, waiting)).toMatchObject(held('writes'))
+    expect(read).not.toHaveBeenCalled()
+    expect(await moves.run(request)).toEqual(sent)
+  })
+})
+
 /** The times of a window in UTC that has closed five minutes ago. */
 function justClosed() {
   const clock = (at: number) => new Date(at).toISOString().slice(11, 16)

@@ -368,7 +368,7 @@ describe('an older state of a data set', () => {
     await one.note(1)
     const [[id = ''] = []] = await shared.redis.xrevrange(shared.keys.audit, '+', '-', 'COUNT', 1)
     await restore()
-    await other.note(1)
+    await other.note(2)
     // As if the others had been written by that clock.
     const entries = await shared.redis.xrange(shared.keys.audit, '-', '+')
     await shared.redis.del(shared.keys.audit)
