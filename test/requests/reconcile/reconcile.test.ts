@@ -46,6 +46,7 @@ function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer'
   const app = jobs.appWith({
     ...takingMessages((name) => did.push(`sends ${name}`), { posted, direct }),
     freezes: {
+      ...notFrozen.freezes,
       read: async () => {
         held.push((await dueInMs()) ?? 0)
         did.push('execute')
