@@ -12,14 +12,22 @@ export const ownFreezeName = 'freeze by command'
 /** What decides when a request may start, besides what people signed: the windows of its rule, and the freezes that cover it. */
 export type Times = Hours & Held
 
-/** `freezes`: those of `/infra freeze`. A genuine emergency approval passes all of them. */
+/** `freezes`: those of `/infra freeze` and of Lockkeeper itself. A genuine emergency approval passes all but those that Lockkeeper set after it. */
 export function timesFor(
   policy: Policy,
   rule: PolicyRule | undefined,
-  { kind, project, decision }: Held & { decision?: Pick<Decision, 'breakGlass'> | undefined },
+  { kind, project, decision }: Held & { decision?: Pick<Decision, 'breakGlass' | 'at'> | undefined },
   freezes: Freeze[],
 ): Times {
-  if (decision?.breakGlass) return { windows: [], freezes: [], kind, project }
+  if (decision?.breakGlass) {
+    const { at = 0 } = decision
+    return {
+      windows: [],
+      freezes: freezes.filter(({ emergencyAfter }) => emergencyAfter !== undefined && at <= emergencyAfter),
+      kind,
+      project,
+    }
+  }
   return { windows: rule?.windows ?? [], freezes: [...(policy.freezes ?? []), ...freezes], kind, project }
 }
 

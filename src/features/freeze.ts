@@ -5,7 +5,7 @@ import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/p
 import { readStart, timeWords } from '../domain/times.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/forms.ts'
-import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton } from '../messages/freezes.ts'
+import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unreadableFreeze } from '../messages/freezes.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type FreezeRecord, freezeMessageId } from '../requests/freeze.ts'
@@ -48,6 +48,11 @@ function create(app: App, setup: Setup): Feature {
   }
 }
 
+const whyNotSet = {
+  'unknown-key': mrkdwn`${unreadableFreeze} Lockkeeper's operators can find out why with ${code('/status')}.`,
+  'is-on': mrkdwn`One is on now. Lift it first, or freeze at once to replace it.`,
+}
+
 async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promise<void> {
   const { origin, start, reason: typedReason } = slashCommand
   const { channelId, userId, command } = origin
@@ -67,7 +72,8 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
   if (reason.length > longestReason) throw nothing(tooLongReason(reason.length))
 
   const until = read ? read.at : undefined
-  const record = await app.freezes.set({ isOn: true, until, by: userId, reason, channelId })
+  const record = await app.freezes.set({ until, by: userId, reason, channelId })
+  if (typeof record === 'string') throw nothing(whyNotSet[record])
   tell(app, record)
   const end = until === undefined ? 'lifted' : timeWords(until, zone)
   const replaces = record.ends === undefined ? '' : ' This replaces the freeze that was on.'
@@ -77,9 +83,10 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
 }
 
 /** `which`: the freeze that a button is about. */
-async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: number | 'untrusted' }) {
+async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: number }) {
   await app.access.authorize(origin, { to: 'unfreeze' })
   const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)
+  if (lifted === 'unknown-key') throw new Refusal(mrkdwn`Nothing was changed. ${whyNotSet[lifted]}`)
   if (!lifted && which !== undefined)
     return mrkdwn`This freeze is over, or another one replaced it. Nothing was changed. ${code(`${origin.command} unfreeze`)} lifts what is on.`
   const ofPolicy = freezesOnAt(app.config.policy, await app.store.now())
@@ -91,15 +98,15 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
 }
 
 async function press(app: App, setup: Setup, { value, origin, answer, onHome }: Click): Promise<void> {
-  const which = value === 'untrusted' ? value : Number(value)
-  if (which !== 'untrusted' && !Number.isSafeInteger(which)) throw new Refusal(outdatedButton)
+  const which = Number(value)
+  if (!Number.isSafeInteger(which)) throw new Refusal(outdatedButton)
   await answer.ephemeral(notice(await unfreeze(app, origin, { which })))
   if (onHome) await setup.showHome(origin)
 }
 
 /** Does not wait for Slack. If this process dies, a tick tells it. */
-function tell(app: App, { number }: FreezeRecord): void {
-  const send = (where: 'here' | 'ops') => deliverText(app, { id: freezeMessageId(number, 'set', where), name: 'freeze' })
+function tell(app: App, { revision }: FreezeRecord): void {
+  const send = (where: 'here' | 'ops') => deliverText(app, { id: freezeMessageId(revision, 'set', where), name: 'freeze' })
   void Promise.all([send('here'), send('ops')]).catch(app.errors.of('people'))
 }
 

@@ -1,8 +1,8 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import type { Freeze } from '../domain/policy.ts'
-import { type FreezeNow, type FreezeProblem, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
+import { type FreezeNow, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
 import { actions, button, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
-import { dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { code, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
@@ -12,13 +12,17 @@ const startsInOrder = 'What is due starts now.'
 const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
   'data-lost': 'because Redis lost data',
   'set-back': 'because Redis went back to an older state',
+  'freeze-missing': 'because the record of freezes in Redis was gone',
+  'freeze-older': 'because the record of freezes in Redis was older than one read before',
+  'freeze-forged': "because the record of freezes in Redis wasn't one that Lockkeeper wrote",
 }
 
-const problems: Record<FreezeProblem, string> = {
-  missing: 'is gone',
-  older: 'is older than one read before',
-  forged: "isn't one that Lockkeeper wrote",
-  'unknown-key': "was signed with a key that Lockkeeper doesn't have",
+const unlessLost = 'Unless another notice says that Redis lost data or went back, find out who can write to Redis.'
+
+const suspicion: Partial<typeof causes> = {
+  'freeze-missing': unlessLost,
+  'freeze-older': unlessLost,
+  'freeze-forged': 'Find out who can write to Redis.',
 }
 
 /** `by @ada until 6:00 PM today`, `by @ada until lifted` */
@@ -27,10 +31,8 @@ export function frozenWords({ by, because, until }: Pick<FreezeRecord, 'by' | 'b
   return mrkdwn`${who} until ${until === undefined ? 'lifted' : dayAndTime(until)}`
 }
 
-/** For operators, on a freeze whose record cannot be trusted. */
-export function untrustedWords(problem: FreezeProblem): Mrkdwn {
-  return mrkdwn`No change starts: the record of freezes in Redis ${problems[problem]}.`
-}
+/** Where nothing starts because this process cannot read the record. */
+export const unreadableFreeze = mrkdwn`No change starts: the record of freezes in Redis was signed with a key that Lockkeeper doesn't have.`
 
 /** `hasEnded`: on the message about its begin. */
 interface Shown {
@@ -41,29 +43,30 @@ interface Shown {
 
 /** A message of a freeze that was set or lifted, or is over by its time. */
 export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton }: Shown): Message {
-  const { number, isOn, by, ends } = record
+  const { revision, isOn, by, ends, because } = record
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
-  const after = hasEnded ? '' : ' No change starts.'
+  const why = isOn && because ? suspicion[because] : undefined
+  const after = hasEnded ? '' : ` No change starts.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
+  const more = why === undefined ? '' : mrkdwn` More: ${code('freeze-not-trusted')} in docs/alerts-and-errors.md.`
   return message([
     ...wholeSection(
       isOn
-        ? mrkdwn`:snowflake: *${hasEnded ? 'Was frozen' : 'Frozen'}* ${frozenWords(record)}.${replaces}${after}`
+        ? mrkdwn`:snowflake: *${hasEnded ? 'Was frozen' : 'Frozen'}* ${frozenWords(record)}.${replaces}${after}${more}`
         : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
-    ...(hasButton ? actions([liftButton(String(number))], `freeze-${number}`) : []),
+    ...(hasButton ? actions([liftButton(revision)], `freeze-${revision}`) : []),
   ])
 }
 
-/** `value`: the number of the freeze, or `untrusted`. */
-function liftButton(value: string): Button {
+function liftButton(revision: number): Button {
   const text = mrkdwn`What is due starts now, in the order of the approvals.`
   return button({
     text: 'Unfreeze',
     actionId: unfreezeButton,
-    value,
+    value: String(revision),
     confirm: { title: 'Lift the freeze?', text, confirm: 'Unfreeze', deny: 'Cancel' },
   })
 }
@@ -75,20 +78,13 @@ export function freezesOfPolicy(freezes: Freeze[]): Mrkdwn | undefined {
 }
 
 /** On the Home tab: what is frozen, with the button for those who may lift it. Empty if nothing is. */
-export function frozenBlocks(
-  freeze: Pick<FreezeNow, 'record' | 'problem'>,
-  ofPolicy: Freeze[],
-  now: number,
-  mayLift: boolean,
-): KnownBlock[] {
-  const { problem } = freeze
+export function frozenBlocks(freeze: Pick<FreezeNow, 'record'>, ofPolicy: Freeze[], now: number, mayLift: boolean): KnownBlock[] {
   const on = freezeOnAt(freeze, now)
-  const words = problem ? mrkdwn`:snowflake: *Frozen.* ${untrustedWords(problem)}` : on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.`
-  const value = problem ? 'untrusted' : String(on?.number)
+  const words = freeze.record ? on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.` : mrkdwn`:snowflake: *Frozen.* ${unreadableFreeze}`
   const policy = freezesOfPolicy(ofPolicy)
   return [
     ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, undefined)] : []),
-    ...(words && mayLift ? actions([liftButton(value)], `home-freeze-${value}`) : []),
+    ...(on && mayLift ? actions([liftButton(on.revision)], `home-freeze-${on.revision}`) : []),
     ...(policy ? wholeSection(mrkdwn`:snowflake: ${policy}`) : []),
   ]
 }

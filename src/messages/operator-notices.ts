@@ -1,11 +1,9 @@
 import type { ReadKeyProblem } from '../domain/account.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
-import type { FreezeProblem } from '../requests/freeze.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
 import type { WatchingProblem } from '../requests/watching.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, profileLink } from '../slack/text.ts'
-import { untrustedWords } from './freezes.ts'
 
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}): ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows.`
@@ -52,14 +50,11 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
 }
 
 /** `host`: of the process that tells it. Others may have the key. */
-export function distrustedFreeze(problem: FreezeProblem, host: string): Mrkdwn {
-  if (problem === 'unknown-key')
-    return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey}`
-  const suspicion = mrkdwn`${problem === 'forged' ? 'Find' : 'Unless another notice says that Redis lost data or went back, find'} out who can write to Redis.`
-  return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${suspicion} Then use the unfreeze command.`
+export function freezeOfUnknownKey(host: string): Mrkdwn {
+  return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey}`
 }
 
-const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`
+export const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`
 
 /** Without a record of Lockkeeper, a name alone decides nothing that could be a copy. */
 export function doubtfulEnds(keys: { id: string; name?: string }[]): Mrkdwn {

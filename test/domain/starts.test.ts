@@ -142,10 +142,13 @@ describe('the time in which an approved request may start', () => {
     )
   })
 
-  test.each([0, 1, 60, days])('is half an hour also for a start that is 14 days after the request, approved %i minutes after that', (approved) => {
-    const of: Case = { approved, start: longest, startNow: undefined, windows: [], freezes: [] }
-    expect(until(of)).toBe(longest + 30)
-  })
+  test.each([0, 1, 60, days])(
+    'is half an hour also for a start that is 14 days after the request, approved %i minutes after that',
+    (approved) => {
+      const of: Case = { approved, start: longest, startNow: undefined, windows: [], freezes: [] }
+      expect(until(of)).toBe(longest + 30)
+    },
+  )
 
   test('ends although the clock of Redis went back while a freeze was on, so that the freeze ended before it began', () => {
     const of: Case = { approved: 0, start: undefined, startNow: undefined, windows: [], freezes: [{ from: 10, to: -50, covers: true }] }

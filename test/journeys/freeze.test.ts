@@ -73,8 +73,8 @@ describe('a freeze', () => {
     await world.slack.until(() => buttonsOf(cardNow(world, begun)).length === 0, { what: 'the message without its button' })
     expect(cardNow(world, begun)?.text).toContain('*Was frozen* by')
     expect(await notes(world)).toMatchObject([
-      { act: 'freeze', by: people.ben, reason: 'the network is being rebuilt', freeze: 1, channelId: ops },
-      { act: 'unfreeze', by: people.chiara, freeze: 2 },
+      { act: 'freeze', by: people.ben, reason: 'the network is being rebuilt', channelId: ops },
+      { act: 'unfreeze', by: people.chiara },
     ])
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(0)
   })

@@ -3,7 +3,7 @@ import { test } from 'vitest'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { breakGlassForm } from '../../src/messages/forms.ts'
 import { freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../../src/messages/freezes.ts'
-import { distrustedFreeze } from '../../src/messages/operator-notices.ts'
+import { freezeOfUnknownKey } from '../../src/messages/operator-notices.ts'
 import { passesWords } from '../../src/messages/words.ts'
 import type { FreezeRecord } from '../../src/requests/freeze.ts'
 import { description } from '../requests/request-for-test.ts'
@@ -14,14 +14,15 @@ const at = (hour: number) => Date.UTC(2026, 10, 27, hour)
 
 function record(more: Partial<FreezeRecord> = {}): FreezeRecord {
   const reason = 'see https://tickets.nimbus.example/OPS-1 <!channel>'
-  return { number: 4, isOn: true, from: at(9), by: 'U0BEN00001', reason, channelId: 'C0OPS00001', past: [], searchedUntil: 0, ...more }
+  const times = { setAt: at(9), from: at(9), since: at(9), signedAt: at(9), nonce: '' }
+  return { revision: 4, isOn: true, ...times, by: 'U0BEN00001', reason, channelId: 'C0OPS00001', ...more }
 }
 
 const lifted = record({ isOn: false, by: 'U0CHI00001', reason: undefined, ends: 3 })
 const policy = [{ name: 'Black Friday', from: at(0), to: at(23) }]
 const home = (freeze: Parameters<typeof frozenBlocks>[0], mayLift = false, ofPolicy = [] as typeof policy) =>
   readableBlocks(frozenBlocks(freeze, ofPolicy, at(10), mayLift))
-const trusted = (of: FreezeRecord) => ({ record: of, problem: undefined })
+const trusted = (of: FreezeRecord) => ({ record: of })
 const metadata = { origin: { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' } }
 const emergency = (...passes: Parameters<typeof passesWords>) =>
   readableBlocks(breakGlassForm(passesWords(...passes), metadata, description.title).blocks.slice(0, 1) as KnownBlock[])
@@ -38,16 +39,17 @@ test('everything that is said of a freeze', async () => {
     ['On the Home tab, of somebody who may not', home(trusted(record()))],
     ['On the Home tab, with a freeze of the policy', home(trusted(record()), true, policy)],
     ['On the Home tab, after Redis lost data', home(trusted(record({ by: undefined, reason: undefined, because: 'data-lost' })), true)],
-    ['On the Home tab, if the record cannot be trusted', home({ record: record(), problem: 'older' }, true)],
+    ['On the Home tab, if the record was signed with another key', home({ record: undefined }, true)],
     ['On the Home tab, if its time is over', home(trusted(record({ until: at(9) })), true)],
     ['A freeze of the policy begins', policyFreezeWords(policy[0] as (typeof policy)[0], false).text],
     ['A freeze of the policy ends', policyFreezeWords(policy[0] as (typeof policy)[0], true).text],
     ['There is nothing to lift', notFrozen([]).text],
     ['There is only a freeze of the policy', notFrozen(policy).text],
-    ...(['missing', 'older', 'forged', 'unknown-key'] as const).map((problem): [string, string] => [
-      `To the operators, if the record cannot be trusted: ${problem}`,
-      distrustedFreeze(problem, 'web-1').text,
+    ...(['freeze-missing', 'freeze-older', 'freeze-forged'] as const).map((because): [string, string] => [
+      `To the operators, if the record cannot be believed: ${because}`,
+      readable(freezeMessage(record({ by: undefined, reason: undefined, channelId: undefined, because }), {})),
     ]),
+    ['To the operators, if the record was signed with another key', freezeOfUnknownKey('web-1').text],
     ['The form of an emergency approval', emergency([], undefined)],
     ['It passes a freeze', emergency([{ ...own, until: at(23) }], 'U0BEN00001')],
     ['It passes a window and a freeze of Lockkeeper', emergency([{ by: 'window', name: 'office', until: at(23) }, own], undefined)],

@@ -17,7 +17,7 @@ const theirs = createRequestSignatures(
   createKeyring([new Secret('a-key-that-somebody-else-has-only')], { purpose: 'requests', prefix: 'lockkeeper' }),
 )
 const byBen = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01' }
-const freezing = { isOn: true, by: 'U0BEN00001', reason: 'the data centre has no power' }
+const freezing = { by: 'U0BEN00001', reason: 'the data centre has no power' }
 
 interface World {
   rule?: Partial<PolicyRule>
@@ -133,6 +133,36 @@ describe('a move', () => {
         return record({}, { breakGlass: true })
       },
       sent,
+    ],
+    [
+      'that was approved in an emergency before Redis lost data waits',
+      { rule: { breakGlass: true } },
+      async ({ record, app }) => {
+        const request = await record({}, { breakGlass: true, agoMs: minutes })
+        await app.freezes.stopAll('data-lost')
+        return request
+      },
+      held('freeze'),
+    ],
+    [
+      'that was approved in an emergency after Redis lost data is sent',
+      { rule: { breakGlass: true } },
+      async ({ record, app }) => {
+        await app.freezes.stopAll('data-lost')
+        return record({}, { breakGlass: true, agoMs: -minutes / 2 })
+      },
+      sent,
+    ],
+    [
+      'that was approved in an emergency waits if somebody has removed the record of the freeze since',
+      { rule: { breakGlass: true } },
+      async ({ record, app, redis, keys }) => {
+        await app.freezes.read()
+        const request = await record({}, { breakGlass: true, agoMs: minutes })
+        await redis.del(keys.freeze)
+        return request
+      },
+      held('freeze'),
     ],
     [
       'that an approver lets start now is sent',
@@ -352,7 +382,7 @@ describe('of two moves of the same thing', () => {
     expect(await moves.run(one)).toEqual(held('freeze'))
     const second = await record()
     expect(await moves.run(second)).toEqual(held('freeze'))
-    await app.freezes.set({ isOn: false })
+    await app.freezes.lift({})
 
     await Promise.all([one, second].map(async ({ id }) => execute(app, await find(id))))
     await Promise.all([one, second].map(async ({ id }) => execute(app, await find(id))))

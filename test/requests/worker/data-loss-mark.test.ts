@@ -78,7 +78,8 @@ function startProcess(
   /** What Lockkeeper has frozen by itself, and how often. */
   const frozen = async () => {
     const entries = await findEntries({ audit }, ({ act }) => act === 'freeze')
-    return [(await freezes.read()).record?.because, entries.length]
+    const { record } = await freezes.read()
+    return [record?.isOn ? record.because : undefined, entries.length]
   }
   return { app, check, sweep, failKeeping, posts, losses, log, note, frozen, freezes }
 }
