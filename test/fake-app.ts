@@ -26,11 +26,9 @@ function isPlain(value: unknown): value is object {
 /** A policy that holds nothing. */
 export const noPolicy = { rules: [], freezes: [] }
 
-const neverFrozen = { revision: 0, isOn: false, setAt: 0, from: 0, until: 0, since: 0, signedAt: 0, nonce: '' }
-
 /** The member with which nothing is frozen. */
 export const notFrozen = {
-  freezes: { read: async () => ({ text: '', record: neverFrozen, freezes: [] }), lastRead: () => undefined },
+  freezes: { read: async () => ({ text: '', record: undefined, isUnreadable: false, freezes: [] }), lastRead: () => undefined },
 }
 
 /** The member with which nobody watches anything. */

@@ -78,8 +78,8 @@ const reads = {
   }),
   redis: ({ app }: Asked) => readRedisHealth(app),
   freeze: async ({ app }: Asked) => {
-    const [{ record }, now] = await Promise.all([app.freezes.read(), app.store.now()])
-    return { on: freezeOnAt({ record }, now), isRead: record !== undefined, ofPolicy: freezesOnAt(app.config.policy, now) }
+    const [{ record, isUnreadable }, now] = await Promise.all([app.freezes.read(), app.store.now()])
+    return { on: freezeOnAt({ record }, now), isUnreadable, ofPolicy: freezesOnAt(app.config.policy, now) }
   },
   account: readAccount,
   /** What the account allows one key in a minute, and what was used in the last one. */
@@ -433,9 +433,9 @@ function judgeRedis(redis: RedisHealth): Found {
   }
 }
 
-function judgeFreeze({ on, isRead, ofPolicy }: Fact<'freeze'>): Found {
+function judgeFreeze({ on, isUnreadable, ofPolicy }: Fact<'freeze'>): Found {
   const fix = mrkdwn`Find out what happened to Redis, then use the unfreeze command.`
-  if (!isRead) return wrong(unreadableFreeze, sameKey)
+  if (isUnreadable) return wrong(unreadableFreeze, sameKey)
   const policy = freezesOfPolicy(ofPolicy)
   if (!on) return ok(policy ?? mrkdwn`None is on.`)
   const words = mrkdwn`No change starts. Frozen ${frozenWords(on)}.${policy ? mrkdwn` ${policy}` : ''}`

@@ -12,7 +12,7 @@ import { type FreezeRecord, freezeMessageId } from '../requests/freeze.ts'
 import { wakeHeld } from '../requests/send.ts'
 import { notice } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
-import { outdatedButton, Refusal } from '../slack/errors.ts'
+import { Refusal } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
@@ -83,7 +83,7 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
 }
 
 /** `which`: the freeze that a button is about. */
-async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: number }) {
+async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: string }) {
   await app.access.authorize(origin, { to: 'unfreeze' })
   const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)
   if (lifted === 'unknown-key') throw new Refusal(mrkdwn`Nothing was changed. ${whyNotSet[lifted]}`)
@@ -98,15 +98,13 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
 }
 
 async function press(app: App, setup: Setup, { value, origin, answer, onHome }: Click): Promise<void> {
-  const which = Number(value)
-  if (!Number.isSafeInteger(which)) throw new Refusal(outdatedButton)
-  await answer.ephemeral(notice(await unfreeze(app, origin, { which })))
+  await answer.ephemeral(notice(await unfreeze(app, origin, { which: value })))
   if (onHome) await setup.showHome(origin)
 }
 
 /** Does not wait for Slack. If this process dies, a tick tells it. */
-function tell(app: App, { revision }: FreezeRecord): void {
-  const send = (where: 'here' | 'ops') => deliverText(app, { id: freezeMessageId(revision, 'set', where), name: 'freeze' })
+function tell(app: App, { id }: FreezeRecord): void {
+  const send = (where: 'here' | 'ops') => deliverText(app, { id: freezeMessageId(id, 'set', where), name: 'freeze' })
   void Promise.all([send('here'), send('ops')]).catch(app.errors.of('people'))
 }
 

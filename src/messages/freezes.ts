@@ -43,7 +43,7 @@ interface Shown {
 
 /** A message of a freeze that was set or lifted, or is over by its time. */
 export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton }: Shown): Message {
-  const { revision, isOn, by, ends, because } = record
+  const { id, isOn, by, ends, because } = record
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
@@ -57,16 +57,16 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButto
         : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
-    ...(hasButton ? actions([liftButton(revision)], `freeze-${revision}`) : []),
+    ...(hasButton ? actions([liftButton(id)], `freeze-${id}`) : []),
   ])
 }
 
-function liftButton(revision: number): Button {
+function liftButton(id: string): Button {
   const text = mrkdwn`What is due starts now, in the order of the approvals.`
   return button({
     text: 'Unfreeze',
     actionId: unfreezeButton,
-    value: String(revision),
+    value: id,
     confirm: { title: 'Lift the freeze?', text, confirm: 'Unfreeze', deny: 'Cancel' },
   })
 }
@@ -78,13 +78,20 @@ export function freezesOfPolicy(freezes: Freeze[]): Mrkdwn | undefined {
 }
 
 /** On the Home tab: what is frozen, with the button for those who may lift it. Empty if nothing is. */
-export function frozenBlocks(freeze: Pick<FreezeNow, 'record'>, ofPolicy: Freeze[], now: number, mayLift: boolean): KnownBlock[] {
+export function frozenBlocks(
+  freeze: Pick<FreezeNow, 'record' | 'isUnreadable'>,
+  ofPolicy: Freeze[],
+  now: number,
+  mayLift: boolean,
+): KnownBlock[] {
   const on = freezeOnAt(freeze, now)
-  const words = freeze.record ? on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.` : mrkdwn`:snowflake: *Frozen.* ${unreadableFreeze}`
+  const words = freeze.isUnreadable
+    ? mrkdwn`:snowflake: *Frozen.* ${unreadableFreeze}`
+    : on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.`
   const policy = freezesOfPolicy(ofPolicy)
   return [
     ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, undefined)] : []),
-    ...(on && mayLift ? actions([liftButton(on.revision)], `home-freeze-${on.revision}`) : []),
+    ...(on && mayLift ? actions([liftButton(on.id)], `home-freeze-${on.id}`) : []),
     ...(policy ? wholeSection(mrkdwn`:snowflake: ${policy}`) : []),
   ]
 }

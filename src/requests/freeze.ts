@@ -10,6 +10,7 @@ import type { Keyring } from '../domain/signing.ts'
 import { approvedAtOf, ownFreezeName, type Signed, startWithinMs, type Times, timesFor } from '../domain/starts.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
+import { readJson } from '../slack/payloads.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['set-freeze']))
 
@@ -18,8 +19,10 @@ const Because = z.enum(['data-lost', 'set-back', 'freeze-missing', 'freeze-older
 
 /** The freeze that was set last, also after it was lifted. Times are in ms since 1970 by Redis' clock. */
 const FreezeRecord = z.object({
-  /** Each change has the next one. 0: there was no freeze yet. */
+  /** Each change has the next one, counted from 1. */
   revision: z.int(),
+  /** Names its messages and its button. It also makes two texts of what two processes write at the same moment, of which one is first. */
+  id: z.string(),
   /** False once somebody lifted it. Then `by`, `reason` and `channelId` are theirs, and `until` is when. */
   isOn: z.boolean(),
   setAt: z.number(),
@@ -34,23 +37,25 @@ const FreezeRecord = z.object({
   /** The channel in which it was set. The message about its end goes there, too. */
   channelId: z.string().optional(),
   because: Because.optional(),
-  /** The revision of the one that was on until then. */
-  ends: z.int().optional(),
-  signedAt: z.number(),
-  /** Two processes that write the same at the same moment write two texts, of which one is first. */
-  nonce: z.string(),
+  /** The one that was on until then. */
+  ends: z.string().optional(),
 })
 export type FreezeRecord = z.infer<typeof FreezeRecord>
 const StoredFreeze = FreezeRecord.extend({ signature: z.string() })
+
+/** Up to when the audit was searched for changes of it. */
+const Look = z.object({ at: z.number(), signature: z.string() })
 
 /** Why the record is not believed. Then Lockkeeper freezes everything with a new one. */
 export type FreezeDistrust = Extract<FreezeRecord['because'], `freeze-${string}`>
 
 export interface FreezeNow {
-  /** The text of the record, which a step that sends a write compares. */
+  /** The text of the record, which a step that sends a write compares. '' without one. */
   text: string
-  /** Undefined if it was signed with a key that this process does not have: then nothing starts here. */
+  /** Undefined if nobody has frozen anything yet, and if this process cannot read it. */
   record: FreezeRecord | undefined
+  /** It was signed with a key that this process does not have: then nothing starts here. */
+  isUnreadable: boolean
   /** What it means for requests, with the time that it held until its end. */
   freezes: Freeze[]
 }
@@ -66,13 +71,13 @@ function stands({ isOn, until = Number.POSITIVE_INFINITY }: FreezeRecord, now: n
   return isOn && now < until
 }
 
-export function isFrozenAt(freeze: Pick<FreezeNow, 'record'>, now: number): boolean {
-  return freeze.record === undefined || freezeOnAt(freeze, now) !== undefined
+export function isFrozenAt(freeze: Pick<FreezeNow, 'record' | 'isUnreadable'>, now: number): boolean {
+  return freeze.isUnreadable || freezeOnAt(freeze, now) !== undefined
 }
 
 /** A message about a freeze: that it was set or lifted, or that its time is over, in its channel (`here`) or to the operators. */
-export function freezeMessageId(revision: number, when: 'set' | 'over', where: 'here' | 'ops'): string {
-  return `freeze-${revision}-${when}-${where}`
+export function freezeMessageId(id: string, when: 'set' | 'over', where: 'here' | 'ops'): string {
+  return `freeze-${id}-${when}-${where}`
 }
 
 /** How long a message is owed that Slack does not take, in ms. */
@@ -81,8 +86,8 @@ const owedMs = 24 * 3_600_000
 /** What the scripts read of a key that is no text. Nothing that Lockkeeper writes is equal to it. */
 const noText = 'no text'
 
-/** A record that nobody changes is signed again this often: a process that starts reads the audit back to the last time. */
-const signAgainAfterMs = 24 * 3_600_000
+/** How often a process notes up to when it knows all changes: a later start reads the audit back to that. */
+const noteLookMs = 24 * 3_600_000
 const clockMarginMs = 60_000
 
 type FreezeApp = Pick<App, 'redis' | 'keys' | 'audit' | 'store'>
@@ -93,6 +98,7 @@ type Next = Pick<FreezeRecord, 'by' | 'reason' | 'channelId'>
 export interface FreezeMemory {
   seen?: number
   look?: Promise<void> | undefined
+  lookedAt?: number
   hasSignedAgain?: boolean
   last?: FreezeNow
 }
@@ -149,13 +155,12 @@ export function createFreezes(
     return { text, now, record: distrust ? undefined : record, distrust }
   }
 
-  /** Once in each process: a record that was put back, or removed, while no process ran is found by what the audit says since it was signed. */
+  /** Once in each process: a record that was put back, or removed, while no process ran is found by what the audit says since the last look. */
   async function lookAtAudit(): Promise<void> {
     const text = await readText()
-    const decoded = decode(text, verify)
-    if (decoded.verdict === 'unknown-key') return
-    const record = decoded.verdict === 'genuine' ? decoded.record : undefined
-    const since = Math.max(0, (record?.signedAt ?? 0) - clockMarginMs)
+    const { record: decoded, verdict: ofRecord } = decode(text, verify)
+    const record = ofRecord === 'genuine' ? decoded : undefined
+    const since = await lookedUntil()
     const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since })
     const changes = entries.filter(({ verdict }) => verdict === 'genuine')
     const [newest] = changes
@@ -164,8 +169,20 @@ export function createFreezes(
     if ((await readText()) !== text) return lookAtAudit()
     const isOn = newest?.act === 'freeze' && (newest.until ?? Number.POSITIVE_INFINITY) > now
     const fits = record && stands(record, now) && record.until === newest?.until
-    // Each change has an entry, so no later revision is used for another one.
-    if ((isOn && !fits) || (!record && text !== '')) memory.seen = (record?.revision ?? 0) + changes.length
+    if (isOn && !fits) memory.seen = (record?.revision ?? 0) + changes.length
+    else if (record || text === '') await noteLook(now)
+  }
+
+  async function lookedUntil(): Promise<number> {
+    const read = readJson(Look, (await guardStore(() => redis.get(keys.freezeLook))) ?? '')
+    const isGenuine = read !== undefined && verify({ signed: 'freeze-look', at: read.at }, read.signature) === 'genuine'
+    return isGenuine ? Math.max(0, read.at - clockMarginMs) : 0
+  }
+
+  async function noteLook(at: number): Promise<void> {
+    memory.lookedAt = at
+    const look: z.infer<typeof Look> = { at, signature: sign({ signed: 'freeze-look', at }) }
+    await guardStore(() => redis.set(keys.freezeLook, JSON.stringify(look)))
   }
 
   /** Freezes everything first if the record cannot be believed. Throws StoreUnavailableError. */
@@ -173,29 +190,23 @@ export function createFreezes(
     for (;;) {
       const found = await find()
       const { text, now, record, distrust } = found
-      if (distrust === 'unknown-key') onUnknownKey()
-      if (record || distrust === 'unknown-key') {
-        if (record && (await signAgain(text, record, now))) continue
-        memory.last = { text, record, freezes: freezesOf(record, now) }
-        return memory.last
-      }
-      if (distrust) {
-        const frozen = await change(found, { isOn: true, because: distrust })
-        if (frozen) onDistrust(distrust)
-      } else
-        await replace(
-          '',
-          write({ revision: 0, isOn: false, setAt: now, from: now, until: now, since: now, signedAt: now, nonce: randomUUID() }),
-        )
+      const isUnreadable = distrust === 'unknown-key'
+      if (isUnreadable) onUnknownKey()
+      else if (distrust) {
+        if (await change(found, { isOn: true, because: distrust })) onDistrust(distrust)
+        continue
+      } else if (record && (await signAgain(text, record))) continue
+      else if (memory.lookedAt !== undefined && now - memory.lookedAt > noteLookMs) await noteLook(now)
+      memory.last = { text, record, isUnreadable, freezes: isUnreadable ? everything : freezesOf(record, now) }
+      return memory.last
     }
   }
 
-  /** Whether it was. With a newer key, once in each process: another one may still have its keys in another order. */
-  async function signAgain(text: string, record: FreezeRecord, now: number): Promise<boolean> {
-    const isOfOtherKey = !memory.hasSignedAgain && !JSON.parse(text).signature.startsWith(`${keyId}.`)
-    if (!isOfOtherKey && now - record.signedAt <= signAgainAfterMs) return false
-    memory.hasSignedAgain ||= isOfOtherKey
-    await replace(text, write({ ...record, signedAt: now }))
+  /** Whether it was: with a newer key, once in each process, because another one may still have its keys in another order. */
+  async function signAgain(text: string, record: FreezeRecord): Promise<boolean> {
+    if (memory.hasSignedAgain || JSON.parse(text).signature.startsWith(`${keyId}.`)) return false
+    memory.hasSignedAgain = true
+    await replace(text, write(record))
     return true
   }
 
@@ -206,13 +217,13 @@ export function createFreezes(
   }
 
   /** The messages about it. If Redis lost data, the notice about that says that Lockkeeper froze. */
-  function owedFor({ revision, isOn, until, channelId, because }: FreezeRecord, now: number): { id: string; inMs: number }[] {
+  function owedFor({ id, isOn, until, channelId, because }: FreezeRecord, now: number): { id: string; inMs: number }[] {
     if (isOn && isLoss(because)) return []
     const isElsewhere = opsChannel !== undefined && opsChannel !== channelId
     const places = [...(channelId === undefined ? [] : (['here'] as const)), ...(isElsewhere ? (['ops'] as const) : [])]
     return places.flatMap((where) => [
-      { id: freezeMessageId(revision, 'set', where), inMs: 0 },
-      ...(isOn && until !== undefined ? [{ id: freezeMessageId(revision, 'over', where), inMs: until - now }] : []),
+      { id: freezeMessageId(id, 'set', where), inMs: 0 },
+      ...(isOn && until !== undefined ? [{ id: freezeMessageId(id, 'over', where), inMs: until - now }] : []),
     ])
   }
 
@@ -221,12 +232,12 @@ export function createFreezes(
     { text: before, now, record: last }: Found,
     next: Next & Pick<FreezeRecord, 'isOn' | 'because'> & { from?: number | undefined; until?: number | undefined },
   ): Promise<FreezeRecord | undefined> {
-    const ends = last && stands(last, now) ? last.revision : undefined
+    const ends = last && stands(last, now) ? last.id : undefined
     const revision = Math.max(memory.seen ?? 0, last?.revision ?? 0) + 1
     const span = next.isOn ? spanOf(next, last, now) : { ...spanOf({}, last, now), ...last, until: now }
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
-    const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, ends, signedAt: now, nonce: randomUUID() }
+    const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ends }
     // Nobody can change what is before this entry unnoticed, because the verification counts on it.
     const kept = next.because && isLoss(next.because) ? await app.audit.readHead() : undefined
     const causes = next.because && [{ code: next.because }]
@@ -248,23 +259,24 @@ export function createFreezes(
    */
   async function set(next: Next & { from?: number; until?: number | undefined }): Promise<FreezeRecord | 'is-on' | 'unknown-key'> {
     for (;;) {
-      if (!(await read()).record) return 'unknown-key'
+      if ((await read()).isUnreadable) return 'unknown-key'
       const found = await find()
-      const { record, now } = found
-      if (record && (next.from ?? now) > now && freezeOnAt({ record }, now)) return 'is-on'
-      const changed = record && (await change(found, { ...next, isOn: true }))
+      const { distrust, record, now } = found
+      if ((next.from ?? now) > now && freezeOnAt({ record }, now)) return 'is-on'
+      const changed = distrust ? undefined : await change(found, { ...next, isOn: true })
       if (changed) return changed
     }
   }
 
-  /** Lifts what is on, or will be. `which`: the revision of the one that is meant. Undefined if that is not on. */
-  async function lift(next: Next, which?: number): Promise<FreezeRecord | undefined | 'unknown-key'> {
+  /** Lifts what is on, or will be. `which`: the id of the one that is meant. Undefined if that is not on. */
+  async function lift(next: Next, which?: string): Promise<FreezeRecord | undefined | 'unknown-key'> {
     for (;;) {
-      if (!(await read()).record) return 'unknown-key'
+      if ((await read()).isUnreadable) return 'unknown-key'
       const found = await find()
-      const { record, now } = found
-      if (record && (!stands(record, now) || (which !== undefined && record.revision !== which))) return undefined
-      const changed = record && (await change(found, { ...next, isOn: false }))
+      const { distrust, record, now } = found
+      if (distrust) continue
+      if (!record || !stands(record, now) || (which !== undefined && record.id !== which)) return undefined
+      const changed = await change(found, { ...next, isOn: false })
       if (changed) return changed
     }
   }
@@ -289,8 +301,11 @@ export function createFreezes(
     return verdict === 'genuine' ? record : undefined
   }
 
-  /** The highest revision that this process has seen. */
-  const newest = async () => memory.seen ?? (await read()).record?.revision
+  /** Reads the record, which every worker does every few seconds, and returns the highest revision that this process has seen. */
+  async function newest(): Promise<number> {
+    await read()
+    return memory.seen ?? 0
+  }
 
   /** `lastRead`: for messages, which only show it. */
   return { read, set, lift, stopAll, genuine, newest, lastRead: () => memory.last }
@@ -353,12 +368,14 @@ function spanOf({ from, until }: { from?: number | undefined; until?: number | u
   return { setAt: now, from: begin, until, since: wasOn ? Math.min(last.since, begin) : begin }
 }
 
+/** While this process cannot read the record. */
+const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY, emergencyAfter: Number.POSITIVE_INFINITY }]
+
 /** Only an emergency approval that was given after Lockkeeper froze by itself passes that: an earlier one may be what the loss is about. */
 function freezesOf(record: FreezeRecord | undefined, now: number): Freeze[] {
+  if (!record) return []
   const name = ownFreezeName
-  const forever = Number.POSITIVE_INFINITY
-  if (!record) return [{ name, from: 0, to: forever, emergencyAfter: forever }]
-  const { setAt, from, since, until = forever, because, isOn } = record
+  const { setAt, from, since, until = Number.POSITIVE_INFINITY, because, isOn } = record
   const emergencyAfter = isOn && because ? setAt : undefined
   // The clock of a Redis that took over may be behind.
   if (from <= setAt) return [{ name, from: Math.min(since, now), to: until, emergencyAfter }]

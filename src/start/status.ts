@@ -57,7 +57,7 @@ export function statusChecks(app: App) {
         throw new Error(
           'The process that started last signs with a key that this one lacks. Give both the same STATE_KEY, and restart them',
         )
-      if (!(await app.freezes.read()).record)
+      if ((await app.freezes.read()).isUnreadable)
         throw new Error('This process starts no change: it lacks the key with which the record of freezes is signed. Check STATE_KEY')
     }),
     accountApi: whileStored(createAccountCheck(app)),
