@@ -49,9 +49,9 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost data, or who can write to it.`
 }
 
-/** `host`: of the process that tells it. Others may have the key. */
-export function freezeOfUnknownKey(host: string): Mrkdwn {
-  return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey}`
+/** `host`: of the process that tells it. Others may have the key. `key`: of the record in Redis. */
+export function freezeOfUnknownKey(host: string, key: string): Mrkdwn {
+  return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey} If the old key is gone, delete the record: ${code(`redis-cli DEL '${key}'`)}.`
 }
 
 export const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`

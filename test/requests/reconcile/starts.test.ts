@@ -157,7 +157,8 @@ describe('a move', () => {
       'that was approved in an emergency waits if somebody has removed the record of the freeze since',
       { rule: { breakGlass: true } },
       async ({ record, app, redis, keys }) => {
-        await app.freezes.read()
+        await app.freezes.set(freezing)
+        await app.freezes.lift({})
         const request = await record({}, { breakGlass: true, agoMs: minutes })
         await redis.del(keys.freeze)
         return request
