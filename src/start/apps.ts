@@ -142,7 +142,8 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     const freezes = createFreezes({ redis, keys, audit, store }, requestKeyring, {
       memory: freezeMemory,
       opsChannel: config.opsChannel,
-      onUnknownKey: () => void notifyOperators(people, 'freeze-not-trusted', freezeOfUnknownKey(hostname(), keys.freeze), { about: 'unknown-key' }),
+      onUnknownKey: () =>
+        void notifyOperators(people, 'freeze-not-trusted', freezeOfUnknownKey(hostname(), keys.freeze), { about: 'unknown-key' }),
       onDistrust: (why) =>
         log.error({ code: 'freeze-not-trusted', why }, 'The record of freezes cannot be believed, so everything is frozen'),
     })
