@@ -28,7 +28,7 @@ export const noPolicy = { rules: [], freezes: [] }
 
 /** The member with which nothing is frozen. */
 export const notFrozen = {
-  freezes: { read: async () => ({ text: '', record: undefined, problem: undefined, freezes: [] }), lastRead: () => undefined },
+  freezes: { read: async () => ({ text: '', record: undefined, isUnreadable: false, freezes: [] }), lastRead: () => undefined },
 }
 
 /** The member with which nobody watches anything. */

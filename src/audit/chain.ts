@@ -51,8 +51,7 @@ export const AuditNote = z.looseObject({
   /** The refused command or button, the text of a note that could not be parsed, or what was damaged among removed entries. */
   text: z.string().optional(),
   payload: z.string().optional(),
-  /** Of a freeze: its number, counted from 1, and its end in ms since 1970. */
-  freeze: z.number().int().optional(),
+  /** The end of a freeze, in ms since 1970. */
   until: z.number().optional(),
   /** What an emergency approval passed. */
   passed: z.array(Passed).optional(),

@@ -12,6 +12,7 @@ import {
   hashOf,
   type NoteOutcome,
   type NoteSigner,
+  parseEntry,
   printedLine,
   timeOf,
 } from './chain.ts'
@@ -126,12 +127,12 @@ export function createIntake({
       return { text, id }
     })
     const token = randomUUID()
-    const values = [head.hash, last.hash, String(last.seq), token, ...entries.flatMap(({ text, id }) => [text, id])]
-    const compareHead = newestHead.startComparison()
-    const [outcome] = await run('append', [keys.auditIntake, keys.audit, keys.auditHead], values)
+    const { seenId, compare } = newestHead.startComparison()
+    const values = [head.hash, last.hash, String(last.seq), token, seenId, ...entries.flatMap(({ text, id }) => [text, id])]
+    const [outcome, id = '', ...standing] = await run('append', [keys.auditIntake, keys.audit, keys.auditHead], values)
     if (outcome !== 'won') return true
     // Compare only after a success: then the head was read from a primary, and it was the end of the chain.
-    compareHead(head, last)
+    compare(head, standing, { ...last, id })
     for (let left = forged; left > 0; left -= 1) onNotGenuine()
     await printAll(
       entries.map(({ text }) => text),
@@ -179,19 +180,37 @@ export function createIntake({
 }
 type Intake = ReturnType<typeof createIntake>
 
-/** The chain only grows. One that ends earlier, or otherwise, is an older Redis: a restored copy, or a replica that lagged and was promoted. */
+/** An end of the chain, with the id of its last entry in the stream. */
+interface ChainEnd extends Head {
+  id: string
+}
+
+/**
+ * The chain only grows. One that ends earlier, or that has another entry where the newest known one was, is an older Redis: a restored copy, a replica
+ * that lagged and was promoted, or one that lost its last second. Others may have written more entries since than were lost.
+ */
 export function createNewestHead() {
-  let newest: Head = { seq: 0, hash: '' }
+  let newest: ChainEnd = { seq: 0, hash: '', id: '' }
+  let timesOlder = 0
   let hasFoundOlder = false
 
-  /** Call it before a command, and its result after. An end that is read while the command is on its way is not compared. */
-  function startComparison(): (found: Head, now?: Head) => void {
-    const before = newest
-    return (found, now = found) => {
-      const isOlder = found.seq < before.seq || (found.seq === before.seq && found.hash !== before.hash)
-      if (isOlder) hasFoundOlder = true
+  /**
+   * Call it before a command that reads what stands at `seenId`, and `compare` with that. An end that is read while the command is on its way is not
+   * compared. `found`: the end of the chain at the command, and `now`: after it.
+   */
+  function startComparison() {
+    const [before, earlier] = [newest, timesOlder]
+
+    function compare(found: Head, standing: string[], now: ChainEnd): void {
+      // Another command has found it meanwhile.
+      if (timesOlder !== earlier) return
+      const isOlder = found.seq < before.seq || (found.seq === before.seq && found.hash !== before.hash) || isGone(before, standing)
+      if (isOlder) timesOlder += 1
+      hasFoundOlder ||= isOlder
       if (isOlder || now.seq > newest.seq) newest = now
     }
+
+    return { seenId: before.id, compare }
   }
 
   /** Whether an older state was found since the last call. */
@@ -204,3 +223,9 @@ export function createNewestHead() {
   return { startComparison, takeOlderState }
 }
 export type NewestHead = ReturnType<typeof createNewestHead>
+
+/** `standing`: the entry at its id, and the first of the chain, as texts. An entry that was removed because of its age has none before it. */
+function isGone({ id, seq, hash }: ChainEnd, [standing = '', first = '']: string[]): boolean {
+  if (id === '') return false
+  return standing === '' ? (parseEntry(first)?.seq ?? Number.POSITIVE_INFINITY) <= seq : hashOf(standing) !== hash
+}

@@ -71,8 +71,8 @@ export interface Freeze {
   changes?: ChangeKind[] | undefined
   /** Undefined: every project, and changes that belong to no project. */
   projects?: Projects | undefined
-  /** Only emergency approvals that were given from then on pass it, in ms since 1970. Undefined: all do. */
-  passableFrom?: number | undefined
+  /** An emergency approval passes it only if it was given after this time. Undefined: any does. */
+  emergencyAfter?: number | undefined
 }
 
 /** What a rule names in place of a kind of change, to say who may start and end a freeze. */

@@ -13,8 +13,8 @@ export const ownFreezeName = 'freeze by command'
 export type Times = Hours & Held
 
 /**
- * `freezes`: those of `/infra freeze`. `emergencyAt`: when a genuine emergency approval was given last. It passes windows and freezes, but no freeze
- * that began after it because data was lost: the approval may be from before the loss.
+ * `freezes`: those of `/infra freeze` and of Lockkeeper itself. `emergencyAt`: when a genuine emergency approval was given last. It passes windows
+ * and freezes, but no freeze that Lockkeeper set at that time or later: the approval may be from before what the freeze is about.
  */
 export function timesFor(
   policy: Policy,
@@ -24,7 +24,12 @@ export function timesFor(
 ): Times {
   const all = [...(policy.freezes ?? []), ...freezes]
   if (emergencyAt === undefined) return { windows: rule?.windows ?? [], freezes: all, kind, project }
-  return { windows: [], freezes: all.filter(({ passableFrom = 0 }) => emergencyAt < passableFrom), kind, project }
+  return { windows: [], freezes: all.filter((each) => !passes(emergencyAt, each)), kind, project }
+}
+
+/** Whether an emergency approval that was given at this time passes a freeze. */
+export function passes(emergencyAt: number, { emergencyAfter }: Freeze): boolean {
+  return emergencyAfter === undefined || emergencyAt > emergencyAfter
 }
 
 /** What people signed about when a request starts. Times are in ms since 1970. */
@@ -48,20 +53,25 @@ function earliestOf({ approvedAt, start, startNow }: Signed): number {
   return startNow ? Math.max(approvedAt, startNow.at) : Math.max(approvedAt, start ?? approvedAt)
 }
 
-/** Until when it may start: half an hour after the latest of its approval, its start, the opening of its window and the end of a freeze. */
-export function mayStartUntil(signed: Signed, times: Times): number {
+/** The latest of its approval, its start, the opening of its window and the end of a freeze, and at most 14 days after the approval. */
+function dueOf(signed: Signed, times: Times): number {
   const last = signed.approvedAt + longestAheadMs
   let at = earliestOf(signed)
   while (at < last) {
-    const first = earliestStart(times, times, at)
-    const until = first.at + startWithinMs
-    // It may begin while the request waits for the account, or for its turn.
-    const begins = ({ from }: Freeze) => from > first.at && from <= until && holdsOf({ ...times, windows: [] }, times, from).length > 0
+    const due = earliestStart(times, times, at).at
+    // A freeze may begin while the request waits for the account, or for its turn.
+    const begins = ({ from }: Freeze) =>
+      from > due && from <= due + startWithinMs && holdsOf({ ...times, windows: [] }, times, from).length > 0
     const freeze = times.freezes.find(begins)
-    if (!freeze) return Math.min(until, last)
+    if (!freeze) return Math.min(due, last)
     at = freeze.from
   }
   return last
+}
+
+/** Until when it may start, whatever keeps it waiting from the time that it is due: the account, its turn, or that no process runs. */
+export function mayStartUntil(signed: Signed, times: Times): number {
+  return dueOf(signed, times) + startWithinMs
 }
 
 /** Why it may not start now, and until when about. Undefined if it may. */

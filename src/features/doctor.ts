@@ -21,7 +21,8 @@ import { bySchedule, holdOf } from '../domain/request.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
-import { freezesOfPolicy, frozenWords, untrustedWords } from '../messages/freezes.ts'
+import { freezesOfPolicy, frozenWords, unreadableFreeze } from '../messages/freezes.ts'
+import { sameKey } from '../messages/operator-notices.ts'
 import { heldBriefly, ruleWords } from '../messages/words.ts'
 import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { freezeOnAt } from '../requests/freeze.ts'
@@ -77,8 +78,8 @@ const reads = {
   }),
   redis: ({ app }: Asked) => readRedisHealth(app),
   freeze: async ({ app }: Asked) => {
-    const [{ record, problem }, now] = await Promise.all([app.freezes.read(), app.store.now()])
-    return { on: freezeOnAt({ record, problem }, now), problem, ofPolicy: freezesOnAt(app.config.policy, now) }
+    const [{ record, isUnreadable }, now] = await Promise.all([app.freezes.read(), app.store.now()])
+    return { on: freezeOnAt({ record }, now), isUnreadable, ofPolicy: freezesOnAt(app.config.policy, now) }
   },
   account: readAccount,
   /** What the account allows one key in a minute, and what was used in the last one. */
@@ -432,9 +433,9 @@ function judgeRedis(redis: RedisHealth): Found {
   }
 }
 
-function judgeFreeze({ on, problem, ofPolicy }: Fact<'freeze'>): Found {
+function judgeFreeze({ on, isUnreadable, ofPolicy }: Fact<'freeze'>): Found {
   const fix = mrkdwn`Find out what happened to Redis, then use the unfreeze command.`
-  if (problem) return wrong(untrustedWords(problem), fix)
+  if (isUnreadable) return wrong(unreadableFreeze, sameKey)
   const policy = freezesOfPolicy(ofPolicy)
   if (!on) return ok(policy ?? mrkdwn`None is on.`)
   const words = mrkdwn`No change starts. Frozen ${frozenWords(on)}.${policy ? mrkdwn` ${policy}` : ''}`

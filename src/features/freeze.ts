@@ -5,14 +5,14 @@ import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/p
 import { readStart, timeWords } from '../domain/times.ts'
 import type { Feature } from '../kit/change-feature.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/forms.ts'
-import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm } from '../messages/freezes.ts'
+import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm, unreadableFreeze } from '../messages/freezes.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type FreezeRecord, freezeMessageId } from '../requests/freeze.ts'
 import { heldByFreeze, wakeHeld } from '../requests/send.ts'
 import { notice } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
-import { outdatedButton, Refusal } from '../slack/errors.ts'
+import { Refusal } from '../slack/errors.ts'
 import { openForm } from '../slack/forms.ts'
 import type { Click, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { readMetadata } from '../slack/payloads.ts'
@@ -47,8 +47,13 @@ function create(app: App): Feature {
     ],
     clicks: { [unfreezeButton]: (click) => pressUnfreeze(app, click) },
     submissions: { [unfreezeButton]: (submission) => submitUnfreeze(app, submission) },
-    repeated: [{ name: 'freezes', everyMs: 30_000, run: () => announce(app) }],
+    repeated: [{ name: 'freezes', everyMs: 30_000, run: announce }],
   }
+}
+
+const whyNotSet = {
+  'unknown-key': mrkdwn`${unreadableFreeze} Lockkeeper's operators can find out why with ${code('/status')}.`,
+  'is-on': mrkdwn`One is on now. Lift it first, or freeze at once to replace it.`,
 }
 
 async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promise<void> {
@@ -70,7 +75,8 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
   if (reason.length > longestReason) throw nothing(tooLongReason(reason.length))
 
   const until = read ? read.at : undefined
-  const record = await app.freezes.set({ isOn: true, until, by: userId, reason, channelId })
+  const record = await app.freezes.set({ until, by: userId, reason, channelId })
+  if (typeof record === 'string') throw nothing(whyNotSet[record])
   tell(app, record)
   const end = until === undefined ? 'lifted' : timeWords(until, zone)
   const replaces = record.ends === undefined ? '' : ' This replaces the freeze that was on.'
@@ -80,9 +86,10 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
 }
 
 /** `which`: the freeze that a button is about. */
-async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: number | 'untrusted' }) {
+async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: string }) {
   await app.access.authorize(origin, { to: 'unfreeze' })
   const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)
+  if (lifted === 'unknown-key') throw new Refusal(mrkdwn`Nothing was changed. ${whyNotSet[lifted]}`)
   if (!lifted && which !== undefined)
     return mrkdwn`This freeze is over, or another one replaced it. Nothing was changed. ${code(`${origin.command} unfreeze`)} lifts what is on.`
   const ofPolicy = freezesOnAt(app.config.policy, await app.store.now())
@@ -101,17 +108,14 @@ async function pressUnfreeze(app: App, { value, origin, responseUrl, onHome, tri
 }
 
 async function submitUnfreeze(app: App, { metadata, origin, answer }: Submission): Promise<SubmissionAnswer> {
-  const value = readMetadata(metadata)?.extra
-  const which = value === 'untrusted' ? value : Number(value)
-  if (which !== 'untrusted' && !Number.isSafeInteger(which)) throw new Refusal(outdatedButton)
-  const words = await unfreeze(app, origin, { which })
+  const words = await unfreeze(app, origin, { which: readMetadata(metadata)?.extra ?? '' })
   await answer.ephemeral(notice(words))
   return { is: 'accepted', words }
 }
 
 /** Does not wait for Slack. If this process dies, a tick tells it. */
-function tell(app: App, { number }: FreezeRecord): void {
-  const send = (where: 'here' | 'ops') => deliverText(app, { id: freezeMessageId(number, 'set', where), name: 'freeze' })
+function tell(app: App, { id }: FreezeRecord): void {
+  const send = (where: 'here' | 'ops') => deliverText(app, { id: freezeMessageId(id, 'set', where), name: 'freeze' })
   void Promise.all([send('here'), send('ops')]).catch(app.errors.of('people'))
 }
 

@@ -120,12 +120,12 @@ export const evacuateServer = changeFeature({
   firstThing: sources,
   item: { of: 'server', label: 'Evacuate…' },
   offer: { of: 'server', label: 'Evacuate…' },
-  repeated: (app) => [
+  repeated: [
     {
       name: 'assignments',
       everyMs: snapshotMs,
       // The process that reads a complete list of Elastic IPs stores what it shows. One that is younger than 10 s has been stored.
-      run: async (signal) => void (await unlessAborted(signal, app.lists.elasticIps())),
+      run: async (app, signal) => void (await unlessAborted(signal, app.lists.elasticIps())),
     },
   ],
 })

@@ -11,7 +11,7 @@ import { code, mrkdwn, nameWords } from '../slack/text.ts'
 export const reviewKeys = { create }
 
 function create(app: App): Feature {
-  return { commands: [], repeated: app.config.keyReview ? [{ name: 'key-review', everyMs: 60_000, run: () => review(app) }] : [] }
+  return { commands: [], repeated: app.config.keyReview ? [{ name: 'key-review', everyMs: 60_000, run: review }] : [] }
 }
 
 const weekMs = 7 * 24 * 3_600_000

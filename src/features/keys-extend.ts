@@ -108,7 +108,7 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
 
 /** Deletes keys at their ends, and calls their owners before. Also while no rule permits a kind of change, because the ends were promised. */
 export const keyEnds: FeatureDefinition = {
-  create: (app) => ({ commands: [], repeated: [{ name: 'key-ends', everyMs: 30_000, run: (signal) => tendKeyEnds(app, signal) }] }),
+  create: () => ({ commands: [], repeated: [{ name: 'key-ends', everyMs: 30_000, run: tendKeyEnds }] }),
 }
 
 /** The change that renames a key, because its name says when it ends (vendor's OpenAPI document, "PATCH /auth/api_keys/{api_key_id}"). */

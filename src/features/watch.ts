@@ -71,7 +71,7 @@ function create(app: App, setup: Setup): Feature {
       },
     ],
     clicks: { [endWatchButton]: (click) => end(app, setup, click) },
-    repeated: [{ name: 'watches', everyMs: Math.floor(turnMsOf(app) * 0.9), run: () => watchAccount(app) }],
+    repeated: [{ name: 'watches', everyMs: Math.floor(turnMsOf(app) * 0.9), run: watchAccount }],
   }
 }
 

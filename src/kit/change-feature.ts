@@ -96,7 +96,7 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   /** If its request is many changes of another kind under one approval: its kind, with that one. */
   bundles?: Record<ChangeKind, ChangeKind>
   neverExempt?: true
-  repeated?: (app: App) => Work[]
+  repeated?: Work[]
 }
 
 /** Returns the two names of a whole command. Throws a Refusal if one is missing, or if there are more words. */
@@ -206,7 +206,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       },
       submissions: { [form.callbackId]: (submission) => submitForm(app, form, { change, findings: declared.findings }, submission) },
       options: Object.fromEntries(pickers.map(([name, field]) => [actionIdOf(form, name), (query) => offerChoices(app, field, query)])),
-      repeated: declared.repeated?.(app),
+      repeated: declared.repeated,
     }
   }
 

@@ -1,10 +1,10 @@
 import type { Button, KnownBlock, ModalView } from '@slack/web-api'
 import type { Freeze } from '../domain/policy.ts'
 import type { Phrase } from '../domain/text.ts'
-import { type FreezeNow, type FreezeProblem, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
+import { type FreezeNow, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
 import { actions, button, message, modal, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { type Metadata, writeMetadata } from '../slack/payloads.ts'
-import { dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
+import { code, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
@@ -14,13 +14,17 @@ const startsInOrder = 'What is due starts now.'
 const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
   'data-lost': 'because Redis lost data',
   'set-back': 'because Redis went back to an older state',
+  'freeze-missing': 'because the record of freezes in Redis was gone',
+  'freeze-older': 'because the record of freezes in Redis was older than one read before',
+  'freeze-forged': "because the record of freezes in Redis wasn't one that Lockkeeper wrote",
 }
 
-const problems: Record<FreezeProblem, string> = {
-  missing: 'is gone',
-  older: 'is older than one read before',
-  forged: "isn't one that Lockkeeper wrote",
-  'unknown-key': "was signed with a key that Lockkeeper doesn't have",
+const unlessLost = 'Unless another notice says that Redis lost data or went back, find out who can write to Redis.'
+
+const suspicion: Partial<typeof causes> = {
+  'freeze-missing': unlessLost,
+  'freeze-older': unlessLost,
+  'freeze-forged': 'Find out who can write to Redis.',
 }
 
 /** `by @ada until 6:00 PM today`, `by @ada until lifted` */
@@ -29,10 +33,8 @@ export function frozenWords({ by, because, until }: Pick<FreezeRecord, 'by' | 'b
   return mrkdwn`${who} until ${until === undefined ? 'lifted' : dayAndTime(until)}`
 }
 
-/** For operators, on a freeze whose record cannot be trusted. */
-export function untrustedWords(problem: FreezeProblem): Mrkdwn {
-  return mrkdwn`No change starts: the record of freezes in Redis ${problems[problem]}.`
-}
+/** Where nothing starts because this process cannot read the record. */
+export const unreadableFreeze = mrkdwn`No change starts: the record of freezes in Redis was signed with a key that Lockkeeper doesn't have.`
 
 /** `hasEnded`: on the message about its begin. */
 interface Shown {
@@ -43,25 +45,26 @@ interface Shown {
 
 /** A message of a freeze that was set or lifted, or is over by its time. */
 export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton }: Shown): Message {
-  const { number, isOn, by, ends } = record
+  const { id, isOn, by, ends, because } = record
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
-  const after = hasEnded ? '' : ' No change starts.'
+  const why = isOn && because ? suspicion[because] : undefined
+  const after = hasEnded ? '' : ` No change starts.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
+  const more = why === undefined ? '' : mrkdwn` More: ${code('freeze-not-trusted')} in docs/alerts-and-errors.md.`
   return message([
     ...wholeSection(
       isOn
-        ? mrkdwn`:snowflake: *${hasEnded ? 'Was frozen' : 'Frozen'}* ${frozenWords(record)}.${replaces}${after}`
+        ? mrkdwn`:snowflake: *${hasEnded ? 'Was frozen' : 'Frozen'}* ${frozenWords(record)}.${replaces}${after}${more}`
         : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
-    ...(hasButton ? actions([liftButton(String(number))], `freeze-${number}`) : []),
+    ...(hasButton ? actions([liftButton(id)], `freeze-${id}`) : []),
   ])
 }
 
-/** `value`: the number of the freeze, or `untrusted`. */
-function liftButton(value: string): Button {
-  return button({ text: 'Unfreeze', actionId: unfreezeButton, value })
+function liftButton(id: string): Button {
+  return button({ text: 'Unfreeze', actionId: unfreezeButton, value: id })
 }
 
 const mostTitles = 5
@@ -92,19 +95,19 @@ export function freezesOfPolicy(freezes: Freeze[]): Mrkdwn | undefined {
 
 /** On the Home tab: what is frozen, with the button for those who may lift it. Empty if nothing is. */
 export function frozenBlocks(
-  freeze: Pick<FreezeNow, 'record' | 'problem'>,
+  freeze: Pick<FreezeNow, 'record' | 'isUnreadable'>,
   ofPolicy: Freeze[],
   now: number,
   mayLift: boolean,
 ): KnownBlock[] {
-  const { problem } = freeze
   const on = freezeOnAt(freeze, now)
-  const words = problem ? mrkdwn`:snowflake: *Frozen.* ${untrustedWords(problem)}` : on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.`
-  const value = problem ? 'untrusted' : String(on?.number)
+  const words = freeze.isUnreadable
+    ? mrkdwn`:snowflake: *Frozen.* ${unreadableFreeze}`
+    : on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.`
   const policy = freezesOfPolicy(ofPolicy)
   return [
     ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, undefined)] : []),
-    ...(words && mayLift ? actions([liftButton(value)], `home-freeze-${value}`) : []),
+    ...(on && mayLift ? actions([liftButton(on.id)], `home-freeze-${on.id}`) : []),
     ...(policy ? wholeSection(mrkdwn`:snowflake: ${policy}`) : []),
   ]
 }

@@ -1,11 +1,9 @@
 import type { ReadKeyProblem } from '../domain/account.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
-import type { FreezeProblem } from '../requests/freeze.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
 import type { WatchingProblem } from '../requests/watching.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, profileLink } from '../slack/text.ts'
-import { untrustedWords } from './freezes.ts'
 import { emergenciesIn } from './words.ts'
 
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
@@ -61,15 +59,12 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost data, or who can write to it.`
 }
 
-/** `host`: of the process that tells it. Others may have the key. */
-export function distrustedFreeze(problem: FreezeProblem, host: string): Mrkdwn {
-  if (problem === 'unknown-key')
-    return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey}`
-  const suspicion = mrkdwn`${problem === 'forged' ? 'Find' : 'Unless another notice says that Redis lost data or went back, find'} out who can write to Redis.`
-  return mrkdwn`:rotating_light: ${untrustedWords(problem)} ${suspicion} Then use the unfreeze command.`
+/** `host`: of the process that tells it. Others may have the key. `key`: of the record in Redis. */
+export function freezeOfUnknownKey(host: string, key: string): Mrkdwn {
+  return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey} If the old key is gone, delete the record: ${code(`redis-cli DEL '${key}'`)}.`
 }
 
-const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`
+export const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`
 
 /** `places`: where the records are in Redis, which are the ids of the keys. */
 export function untrustedEnds(places: string[]): Mrkdwn {

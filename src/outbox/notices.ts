@@ -104,18 +104,18 @@ function onRefusedNotice(app: App, problem: string): void {
  */
 async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   const record = app.freezes.genuine(facts)
-  const [, number, when, where] = /^freeze-(\d+)-(set|over)-(here|ops)$/.exec(id) ?? []
+  const [, freezeId, when, where] = /^freeze-([\da-f-]+)-(set|over)-(here|ops)$/.exec(id) ?? []
   const channelId = where === 'ops' ? app.config.opsChannel : record?.channelId
   const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
-  const isCurrent = freeze.record?.number === record?.number
+  const isCurrent = freeze.record?.id === record?.id
   const isOver = when === 'over'
   // Its content is signed, but not in which message it belongs.
-  if (!record || String(record.number) !== number || channelId === undefined || (isOver && !isCurrent)) return { status: 'dropped' }
+  if (!record || record.id !== freezeId || channelId === undefined || (isOver && !isCurrent)) return { status: 'dropped' }
   const hasButton = where === 'here' && isCurrent && freezeOnAt(freeze, now) !== undefined
   const message = freezeMessage(record, { isOver, hasButton })
   const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
   if (posted.is === 'sent' || posted.is === 'found') {
-    await showEnded(app, isOver ? record.number : record.ends)
+    await showEnded(app, isOver ? record.id : record.ends)
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
   }
   if (posted.is !== 'refused') return laterAfter(posted)
@@ -126,9 +126,9 @@ async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: stri
 const rememberFreezeMs = 30 * 24 * 3_600_000
 
 /** Otherwise the message looks as if the freeze were on. A press of a button that stays, because Slack is away now, is answered that it is over. */
-async function showEnded({ redis, keys, freezes, slack }: App, number: number | undefined): Promise<void> {
-  if (number === undefined) return
-  const id = freezeMessageId(number, 'set', 'here')
+async function showEnded({ redis, keys, freezes, slack }: App, ended: string | undefined): Promise<void> {
+  if (ended === undefined) return
+  const id = freezeMessageId(ended, 'set', 'here')
   const [facts, ts] = await guardStore(() => redis.hmget(keys.message(id), 'facts', 'cardTs'))
   const record = freezes.genuine(facts ?? '')
   if (record?.channelId === undefined || !ts) return

@@ -54,8 +54,10 @@ export function createKeys(prefix: string) {
     repeated: (name: string) => `${tag}:repeated:${name}`,
     /** A hash: when the last click and the last request for options arrived from Slack. */
     lastReceived: `${tag}:last-received`,
-    /** What `/infra freeze` and `/infra unfreeze` set last, signed and numbered. */
+    /** The freeze that was set last, signed. */
     freeze: `${tag}:freeze`,
+    /** Up to when a process has searched the audit for changes of the freeze, signed. */
+    freezeLook: `${tag}:freeze-look`,
     /** A hash: the signed end of each key that ends by itself, by the id of the key. */
     keyEnds: `${tag}:key-ends`,
     /** Marks this data set. If the mark is gone, data was lost. */

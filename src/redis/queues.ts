@@ -36,10 +36,14 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
   const ticks = new Queue('ticks', options)
   for (const queue of [wakeUps, ticks]) queue.on('error', onError)
 
-  /** Never throws. The watchdog of the worker restarts ticks that stopped. */
+  /**
+   * Never throws. The watchdog of the worker restarts ticks that stopped. A request has one wake-up that is to come, and the last call decides when:
+   * each look at a request that waits asks for the next one, and a look that somebody else caused would begin another series of them.
+   */
   async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
     try {
-      await wakeUps.add(kind, { version: 1, id, kind, resource } satisfies z.infer<typeof WakeUp>, { delay: delayMs })
+      const data = { version: 1, id, kind, resource } satisfies z.infer<typeof WakeUp>
+      await wakeUps.add(kind, data, { delay: delayMs, deduplication: { id, replace: true } })
       if (delayMs < horizonMs) await startTicking()
     } catch (error) {
       onError(error)

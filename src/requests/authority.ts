@@ -34,41 +34,38 @@ interface Latest {
 /**
  * Checks, right before a write is sent, that people allowed it: the request is as it was requested, its approvals are genuine and were enough
  * when the last one was given, the policy still allows that number, and it was neither sent before nor has it ended. Nobody who writes to
- * Redis can make these true. `now` is in ms by Redis' clock. `earlier`: what `findSendsAndEnds` has just found of the request, or of its
- * parent: never give it right before a write.
+ * Redis can make these true. `now` is in ms by Redis' clock.
  */
-export async function checkAuthority(
-  app: App,
-  request: Request,
-  now: number,
-  { earlier, ...latest }: Latest & { earlier?: Promise<FoundEntry[]> | undefined },
-): Promise<AuthorityProblem | undefined> {
-  if (request.parent) return checkAuthorityOfChild(app, request, now, latest, earlier)
-  return authorityProblem(app, request, await (earlier ?? findSendsAndEnds(app, request)), now, latest)
+export async function checkAuthority(app: App, request: Request, now: number, latest: Latest): Promise<AuthorityProblem | undefined> {
+  return (await checkApproval(app, request, now, latest)) ?? checkPast(app, request)
+}
+
+/** The part of it that reads no audit: enough to hold a request, however long. The approval of its parent allows a child that the parent lists. */
+export async function checkApproval(app: App, request: Request, now: number, latest: Latest): Promise<AuthorityProblem | undefined> {
+  if (!request.parent) return whyNotAllowed(app, request, now, latest)
+  const parent = await app.store.find(request.parent.id)
+  if (!parent) return { code: 'record-changed' }
+  const problem = problemOf(app.signatures.verifyRequest(request)) ?? whyNotAllowed(app, parent, now, { freezes: latest.freezes })
+  if (problem) return problem
+  return isChildOf(app, request, parent) ? undefined : { code: 'record-changed' }
+}
+
+/**
+ * The other part: what the audit shows as sent or ended is not sent again, nor is a child whose parent is not tracked. `earlier`: what
+ * `findSendsAndEnds` has just found of the request, or of its parent: never give it right before a write.
+ */
+export async function checkPast(app: App, request: Request, earlier?: Promise<FoundEntry[]>): Promise<AuthorityProblem | undefined> {
+  const { parent, resource } = request
+  if (!parent) return pastOf(await (earlier ?? findSendsAndEnds(app, request)))
+  const entries = await (earlier ?? findSendsAndEnds(app, { ...parent, createdAt: request.createdAt }))
+  const last = entries.find(({ item }) => item === undefined)
+  if (!last || stateOfAct(last.act) !== 'tracking') return { code: 'already-ended' }
+  return pastOf(entries.filter(({ item }) => item === idOfResource(resource)))
 }
 
 /** `earlier`: what the audit has of it that decides whether it may still be sent, the newest first. */
 export function authorityProblem(app: App, request: Request, earlier: FoundEntry[], now: number, latest: Latest = { freezes: [] }) {
   return whyNotAllowed(app, request, now, latest) ?? pastOf(earlier)
-}
-
-/** The approval of its parent allows it, if the parent lists it and is tracked. What the audit shows as sent or ended is not sent again. */
-async function checkAuthorityOfChild(
-  app: App,
-  child: Request,
-  now: number,
-  { freezes }: Pick<Latest, 'freezes'>,
-  earlier?: Promise<FoundEntry[]>,
-): Promise<AuthorityProblem | undefined> {
-  const parent = await app.store.find(child.parent?.id ?? '')
-  if (!parent) return { code: 'record-changed' }
-  const problem = problemOf(app.signatures.verifyRequest(child)) ?? whyNotAllowed(app, parent, now, { freezes })
-  if (problem) return problem
-  if (!isChildOf(app, child, parent)) return { code: 'record-changed' }
-  const entries = await (earlier ?? findSendsAndEnds(app, parent))
-  const last = entries.find(({ item }) => item === undefined)
-  if (!last || stateOfAct(last.act) !== 'tracking') return { code: 'already-ended' }
-  return pastOf(entries.filter(({ item }) => item === idOfResource(child.resource)))
 }
 
 function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, freezes, facts }: Latest): AuthorityProblem | undefined {
@@ -112,12 +109,12 @@ function approvalProblem({ signatures }: App, request: Request, rule: PolicyRule
 }
 
 /** The newest first. Also entries that cannot be verified: somebody who breaks a signature must not cause a second write. */
-export function findSendsAndEnds(app: App, request: Request): Promise<FoundEntry[]> {
+export function findSendsAndEnds(app: App, request: Pick<Request, 'id' | 'createdAt'>): Promise<FoundEntry[]> {
   return findEntries(app, ({ act }) => sendsOrEnds(act), { since: searchedSince(request), requestId: request.id })
 }
 
 /** From when on the audit is searched: the clock of a Redis that took over may be behind that of the request. */
-export function searchedSince({ createdAt }: Request): number {
+export function searchedSince({ createdAt }: Pick<Request, 'createdAt'>): number {
   return createdAt - clockMarginMs
 }
 

@@ -59,9 +59,11 @@ async function sendWaiting(app: App, parent: Request, beganAt: number | undefine
   if (waiting.size === 0) return
   const read = createRead(app, app.catalog.open(parent), waiting, beganAt)
   const siblings = parent.moreResources.map((resource) => childIdOf(parent.id, resource))
-  const earlier = findSendsAndEnds(app, parent)
-  // Each child that is sent reports an error of it.
-  earlier.catch(() => {})
+  let found: ReturnType<typeof findSendsAndEnds> | undefined
+  const earlier = () => {
+    found ??= findSendsAndEnds(app, parent)
+    return found
+  }
   const limit = pLimit(parallelWrites)
   let mustWait = false
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { findEntries } from '../audit/find.ts'
@@ -6,109 +7,134 @@ import { holdsOf } from '../domain/hours.ts'
 import type { Freeze, PolicyRule } from '../domain/policy.ts'
 import type { Passed, Request, Waits } from '../domain/request.ts'
 import type { Keyring } from '../domain/signing.ts'
-import { approvedAtOf, heldFrom, ownFreezeName, type Signed, type Times, timesFor } from '../domain/starts.ts'
-import { longestAheadMs } from '../domain/times.ts'
+import { approvedAtOf, heldFrom, ownFreezeName, passes, type Signed, startWithinMs, type Times, timesFor } from '../domain/starts.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
+import { readJson } from '../slack/payloads.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['set-freeze']))
 
-const Span = z.object({ from: z.number(), to: z.number() })
+/** Why Lockkeeper stopped everything by itself: Redis lost data or went back, or the record of the freeze cannot be believed. */
+const Because = z.enum(['data-lost', 'set-back', 'freeze-missing', 'freeze-older', 'freeze-forged'])
 
-/** What `/infra freeze` and `/infra unfreeze` set last. Times are in ms since 1970 by Redis' clock. */
+/** The freeze that was set last, also after it was lifted. Times are in ms since 1970 by Redis' clock. */
 const FreezeRecord = z.object({
-  /** Counted from 1, as in the entries of the audit. 0: there was no freeze yet. */
-  number: z.int(),
+  /** Each change has the next one, counted from 1. */
+  revision: z.int(),
+  /** Names its messages and its button. It also makes two texts of what two processes write at the same moment, of which one is first. */
+  id: z.string(),
+  /** False once somebody lifted it. Then `by`, `reason` and `channelId` are theirs, and `until` is when. */
   isOn: z.boolean(),
-  /** The number of the freeze that was on until then. */
-  ends: z.int().optional(),
+  setAt: z.number(),
+  /** When it begins: then, or later. */
   from: z.number(),
   /** Absent: until somebody lifts it. */
   until: z.number().optional(),
+  /** From when on it prolongs approvals: one that is set soon after another one keeps the beginning of that. */
+  since: z.number(),
   by: z.string().optional(),
   reason: z.string().optional(),
   /** The channel in which it was set. The message about its end goes there, too. */
   channelId: z.string().optional(),
-  /** Set if Lockkeeper stopped everything by itself, because Redis lost data. */
-  because: z.enum(['data-lost', 'set-back']).optional(),
-  /** The number of the last freeze for a loss of data, also after it was lifted. */
-  loss: z.int().optional(),
-  /** The freezes of the last 14 days: what they held may start for a while after them. */
-  past: z.array(Span),
-  /** Up to when the audit was searched for newer entries. */
-  searchedUntil: z.number(),
+  because: Because.optional(),
+  /** The one that was on until then. */
+  ends: z.string().optional(),
 })
 export type FreezeRecord = z.infer<typeof FreezeRecord>
 const StoredFreeze = FreezeRecord.extend({ signature: z.string() })
 
-/** Why the record cannot be trusted: then nothing starts until somebody lifts it. */
-export type FreezeProblem = 'missing' | 'older' | 'forged' | 'unknown-key'
+/** Up to when the audit was searched for changes of it. */
+const Look = z.object({ at: z.number(), signature: z.string() })
+
+/** Why the record is not believed. Then Lockkeeper freezes everything with a new one. */
+export type FreezeDistrust = Extract<FreezeRecord['because'], `freeze-${string}`>
 
 export interface FreezeNow {
-  /** The text of the record, which a step that sends a write compares. */
+  /** The text of the record, which a step that sends a write compares. '' without one. */
   text: string
+  /** Undefined if nobody has frozen anything yet, and if this process cannot read it. */
   record: FreezeRecord | undefined
-  problem: FreezeProblem | undefined
-  /** What it means for requests, with the freezes that are over. */
+  /** It was signed with a key that this process does not have: then nothing starts here. */
+  isUnreadable: boolean
+  /** What it means for requests, with the time that it held until its end. */
   freezes: Freeze[]
 }
 
-/** A freeze that is on now. Undefined if there is none, or if its time is over. */
-export function freezeOnAt({ record, problem }: Pick<FreezeNow, 'record' | 'problem'>, now: number): FreezeRecord | undefined {
-  return !problem && record?.isOn && (record.until ?? Number.POSITIVE_INFINITY) > now ? record : undefined
+/** A freeze that is on now. Undefined if there is none, or if its time is over or has not come. */
+export function freezeOnAt({ record }: Pick<FreezeNow, 'record'>, now: number): FreezeRecord | undefined {
+  // The clock of a Redis that took over may be behind.
+  return record && stands(record, now) && (record.from <= record.setAt || record.from <= now) ? record : undefined
 }
 
-export function isFrozenAt(freeze: Pick<FreezeNow, 'record' | 'problem'>, now: number): boolean {
-  return freeze.problem !== undefined || freezeOnAt(freeze, now) !== undefined
+/** Whether it is on, or will be. */
+function stands({ isOn, until = Number.POSITIVE_INFINITY }: FreezeRecord, now: number): boolean {
+  return isOn && now < until
+}
+
+export function isFrozenAt(freeze: Pick<FreezeNow, 'record' | 'isUnreadable'>, now: number): boolean {
+  return freeze.isUnreadable || freezeOnAt(freeze, now) !== undefined
 }
 
 /** A message about a freeze: that it was set or lifted, or that its time is over, in its channel (`here`) or to the operators. */
-export function freezeMessageId(number: number, when: 'set' | 'over', where: 'here' | 'ops'): string {
-  return `freeze-${number}-${when}-${where}`
+export function freezeMessageId(id: string, when: 'set' | 'over', where: 'here' | 'ops'): string {
+  return `freeze-${id}-${when}-${where}`
 }
 
 /** How long a message is owed that Slack does not take, in ms. */
 const owedMs = 24 * 3_600_000
 
-/** How long what this process found in the audit counts. The step that sends compares the text of the record anyway. */
-const searchedForMs = 5_000
-
 /** What the scripts read of a key that is no text. Nothing that Lockkeeper writes is equal to it. */
 const noText = 'no text'
 
-const renewAfterMs = 24 * 3_600_000
+/** How often a process notes up to when it knows all changes: a later start reads the audit back to that. */
+const noteLookMs = 24 * 3_600_000
 const clockMarginMs = 60_000
 
 type FreezeApp = Pick<App, 'redis' | 'keys' | 'audit' | 'store'>
 
-type Next = Pick<FreezeRecord, 'isOn' | 'until' | 'by' | 'reason' | 'channelId' | 'because'>
+type Next = Pick<FreezeRecord, 'by' | 'reason' | 'channelId'>
 
-/** What a process knows of freezes, over all its connections. `known`: the highest number that was seen, and until when the audit was searched. */
+/** What a process knows of freezes, over all its connections: the highest revision that it has seen, and its look at the audit. */
 export interface FreezeMemory {
-  known?: { number: number; searchedUntil: number }
+  seen?: number
+  look?: Promise<void> | undefined
+  lookedAt?: number
+  hasSignedAgain?: boolean
   last?: FreezeNow
 }
 
 interface FreezeOptions {
   memory?: FreezeMemory
   opsChannel?: string | undefined
-  /** Gets why the record cannot be trusted, at each read. */
-  onProblem?: (problem: FreezeProblem) => void
+  /** At each read of a record that was signed with an unknown key. */
+  onUnknownKey?: () => void
+  /** Once in all processes. The operators get a message in any case. */
+  onDistrust?: (why: FreezeDistrust) => void
 }
 
-/** The record of the freeze. Its memory of this process finds a record that somebody removed or replaced by an older one. */
+interface Found {
+  text: string
+  now: number
+  record: FreezeRecord | undefined
+  distrust: FreezeDistrust | 'unknown-key' | undefined
+}
+
+/**
+ * The record of the freeze. What cannot be believed never lets anything start: a record that is forged, gone, or older than one that this process has
+ * seen is replaced by one that freezes everything.
+ */
 export function createFreezes(
   app: FreezeApp,
-  { sign, verify }: Pick<Keyring, 'sign' | 'verify'>,
-  { memory = {}, opsChannel, onProblem = () => {} }: FreezeOptions = {},
+  { sign, verify, keyId }: Pick<Keyring, 'sign' | 'verify' | 'keyId'>,
+  { memory = {}, opsChannel, onUnknownKey = () => {}, onDistrust = () => {} }: FreezeOptions = {},
 ) {
   const { redis, keys } = app
 
   const write = (record: FreezeRecord): string => JSON.stringify({ ...record, signature: sign({ signed: 'freeze', ...record }) })
 
-  async function readText(): Promise<string | null> {
+  async function readText(): Promise<string> {
     try {
-      return await guardStore(() => redis.get(keys.freeze))
+      return (await guardStore(() => redis.get(keys.freeze))) ?? ''
     } catch (error) {
       if (error instanceof StoreUnavailableError && error.code === 'WRONGTYPE') return noText
       throw error
@@ -116,39 +142,72 @@ export function createFreezes(
   }
 
   /** Throws StoreUnavailableError. */
-  async function read(): Promise<FreezeNow> {
+  async function find(): Promise<Found> {
+    memory.look ??= lookAtAudit().catch((error: unknown) => {
+      memory.look = undefined
+      throw error
+    })
+    await memory.look
     const [text, now] = await Promise.all([readText(), app.store.now()])
-    const { record, verdict } = decode(text ?? '', verify)
-    await search(record?.searchedUntil ?? 0, now)
-    const highest = memory.known?.number ?? -1
-    if (text === null && highest < 0) return begin(now)
-    const problem = problemOf(text, verdict, record, highest)
-    // Another process may have written a newer one since, which the search has found.
-    if (problem && (await readText()) !== text) return read()
-    if (record && !problem) memory.known = { number: Math.max(highest, record.number), searchedUntil: memory.known?.searchedUntil ?? 0 }
-    if (record && !problem && now - record.searchedUntil > renewAfterMs) await replace(text ?? '', write({ ...record, searchedUntil: now }))
-    if (problem) onProblem(problem)
-    memory.last = { text: text ?? '', record, problem, freezes: freezesOf(record, problem, now) }
-    return memory.last
+    const { record, verdict } = decode(text, verify)
+    const distrust = distrustOf(text, verdict, record, memory.seen)
+    if (record && !distrust) memory.seen = Math.max(memory.seen ?? 0, record.revision)
+    return { text, now, record: distrust ? undefined : record, distrust }
   }
 
-  /** Finds the newest entry about a freeze, and remembers its number. */
-  async function search(since: number, now: number): Promise<void> {
-    const { known } = memory
-    // The clock of Redis may have been ahead at the last search.
-    if (known && Math.abs(now - known.searchedUntil) < searchedForMs) return
-    const from = Math.max(0, Math.min(now, known?.searchedUntil ?? since) - clockMarginMs)
-    const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since: from })
-    const numbers = entries.filter(({ verdict }) => verdict === 'genuine').map(({ freeze = 0 }) => freeze)
-    const number = Math.max(memory.known?.number ?? -1, ...numbers)
-    if (number >= 0 || memory.known) memory.known = { number, searchedUntil: now }
+  /** Once in each process: a record that was put back, or removed, while no process ran is found by what the audit says since the last look. */
+  async function lookAtAudit(): Promise<void> {
+    const text = await readText()
+    const { record: decoded, verdict: ofRecord } = decode(text, verify)
+    const record = ofRecord === 'genuine' ? decoded : undefined
+    const since = await lookedUntil()
+    const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since })
+    const changes = entries.filter(({ verdict }) => verdict === 'genuine')
+    const [newest] = changes
+    const now = await app.store.now()
+    // Somebody has changed it meanwhile.
+    if ((await readText()) !== text) return lookAtAudit()
+    const isOn = newest?.act === 'freeze' && (newest.until ?? Number.POSITIVE_INFINITY) > now
+    const fits = record && stands(record, now) && record.until === newest?.until
+    if (isOn && !fits) memory.seen = (record?.revision ?? 0) + changes.length
+    else if (record || text === '') await noteLook(now)
   }
 
-  /** Nothing was ever frozen here, as far as Redis can tell. */
-  async function begin(now: number): Promise<FreezeNow> {
-    const record: FreezeRecord = { number: 0, isOn: false, from: now, past: [], searchedUntil: now }
-    await replace('', write(record))
-    return read()
+  async function lookedUntil(): Promise<number> {
+    const read = readJson(Look, (await guardStore(() => redis.get(keys.freezeLook))) ?? '')
+    const isGenuine = read !== undefined && verify({ signed: 'freeze-look', at: read.at }, read.signature) === 'genuine'
+    return isGenuine ? Math.max(0, read.at - clockMarginMs) : 0
+  }
+
+  async function noteLook(at: number): Promise<void> {
+    memory.lookedAt = at
+    const look: z.infer<typeof Look> = { at, signature: sign({ signed: 'freeze-look', at }) }
+    await guardStore(() => redis.set(keys.freezeLook, JSON.stringify(look)))
+  }
+
+  /** Freezes everything first if the record cannot be believed. Throws StoreUnavailableError. */
+  async function read(): Promise<FreezeNow> {
+    for (;;) {
+      const found = await find()
+      const { text, now, record, distrust } = found
+      const isUnreadable = distrust === 'unknown-key'
+      if (isUnreadable) onUnknownKey()
+      else if (distrust) {
+        if (await change(found, { isOn: true, because: distrust })) onDistrust(distrust)
+        continue
+      } else if (record && (await signAgain(text, record))) continue
+      else if (memory.lookedAt !== undefined && now - memory.lookedAt > noteLookMs) await noteLook(now)
+      memory.last = { text, record, isUnreadable, freezes: isUnreadable ? everything : freezesOf(record, now) }
+      return memory.last
+    }
+  }
+
+  /** Whether it was: with a newer key, once in each process, because another one may still have its keys in another order. */
+  async function signAgain(text: string, record: FreezeRecord): Promise<boolean> {
+    if (memory.hasSignedAgain || JSON.parse(text).signature.startsWith(`${keyId}.`)) return false
+    memory.hasSignedAgain = true
+    await replace(text, write(record))
+    return true
   }
 
   async function replace(before: string, text: string, note = '', owed: { id: string; inMs: number }[] = [], kept = ''): Promise<string[]> {
@@ -157,65 +216,82 @@ export function createFreezes(
     return run(redis, 'set-freeze', own, [before, text, note, String(owedMs), kept, ...messages])
   }
 
-  /** The messages about a freeze that a person set or lifted. If Lockkeeper froze by itself, the notice about the cause says so. */
-  function owedFor({ number, isOn, until, channelId, because }: FreezeRecord, now: number): { id: string; inMs: number }[] {
-    if (because) return []
+  /** The messages about it. If Redis lost data, the notice about that says that Lockkeeper froze. */
+  function owedFor({ id, isOn, until, channelId, because }: FreezeRecord, now: number): { id: string; inMs: number }[] {
+    if (isOn && isLoss(because)) return []
     const isElsewhere = opsChannel !== undefined && opsChannel !== channelId
     const places = [...(channelId === undefined ? [] : (['here'] as const)), ...(isElsewhere ? (['ops'] as const) : [])]
     return places.flatMap((where) => [
-      { id: freezeMessageId(number, 'set', where), inMs: 0 },
-      ...(isOn && until !== undefined ? [{ id: freezeMessageId(number, 'over', where), inMs: until - now }] : []),
+      { id: freezeMessageId(id, 'set', where), inMs: 0 },
+      ...(isOn && until !== undefined ? [{ id: freezeMessageId(id, 'over', where), inMs: until - now }] : []),
     ])
   }
 
-  /** Freezes or lifts, with an audit entry and its messages in the same step. It counts in all processes when this resolves. Throws StoreUnavailableError. */
-  async function set(next: Next): Promise<FreezeRecord> {
-    return (await setIf(next, () => true)) as FreezeRecord
+  /** With an audit entry and its messages in the same step. Undefined if somebody else has changed the record since it was read. */
+  async function change(
+    { text: before, now, record: last }: Found,
+    next: Next & Pick<FreezeRecord, 'isOn' | 'because'> & { from?: number | undefined; until?: number | undefined },
+  ): Promise<FreezeRecord | undefined> {
+    const ends = last && stands(last, now) ? last.id : undefined
+    const revision = Math.max(memory.seen ?? 0, last?.revision ?? 0) + 1
+    const span = next.isOn ? spanOf(next, last, now) : { ...spanOf({}, last, now), ...last, until: now }
+    const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
+    const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
+    const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ends }
+    // Nobody can change what is before this entry unnoticed, because the verification counts on it.
+    const kept = next.because && isLoss(next.because) ? await app.audit.readHead() : undefined
+    const causes = next.because && [{ code: next.because }]
+    const until = isOn ? record.until : undefined
+    const note = { act: isOn ? 'freeze' : 'unfreeze', by, reason, channelId, until, causes, kept }
+    const [outcome] = await app.audit.noteWith(
+      note,
+      (text) => replace(before, write(record), text, owedFor(record, now), kept?.hash),
+      ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
+    )
+    if (outcome !== 'set') return undefined
+    memory.seen = Math.max(memory.seen ?? 0, revision)
+    return record
   }
 
-  /** Lifts what is on: this freeze, or one that cannot be trusted. Undefined if that is not on. */
-  function lift(next: Omit<Next, 'isOn'>, which?: number | 'untrusted'): Promise<FreezeRecord | undefined> {
-    return setIf({ ...next, isOn: false }, (before, now) => {
-      if (which === undefined) return isFrozenAt(before, now)
-      return which === 'untrusted' ? before.problem !== undefined : freezeOnAt(before, now)?.number === which
-    })
+  /**
+   * Freezes, at once or from a later time on. It counts in all processes when this resolves. `is-on`: one that begins later would end the one that
+   * is on. `unknown-key`: this process cannot read the record, and writes nothing. Throws StoreUnavailableError.
+   */
+  async function set(next: Next & { from?: number; until?: number | undefined }): Promise<FreezeRecord | 'is-on' | 'unknown-key'> {
+    for (;;) {
+      if ((await read()).isUnreadable) return 'unknown-key'
+      const found = await find()
+      const { distrust, record, now } = found
+      if ((next.from ?? now) > now && freezeOnAt({ record }, now)) return 'is-on'
+      const changed = distrust ? undefined : await change(found, { ...next, isOn: true })
+      if (changed) return changed
+    }
+  }
+
+  /** Lifts what is on, or will be. `which`: the id of the one that is meant. Undefined if that is not on. */
+  async function lift(next: Next, which?: string): Promise<FreezeRecord | undefined | 'unknown-key'> {
+    for (;;) {
+      if ((await read()).isUnreadable) return 'unknown-key'
+      const found = await find()
+      const { distrust, record, now } = found
+      if (distrust) continue
+      if (!record || !stands(record, now) || (which !== undefined && record.id !== which)) return undefined
+      const changed = await change(found, { ...next, isOn: false })
+      if (changed) return changed
+    }
   }
 
   /**
    * Lockkeeper stops every start by itself, and notes the loss in the audit. All processes notice the same loss, and one of them does it.
-   * `since`: the newest freeze before the loss. One that was set for an earlier loss says nothing about this one. One that was set for this loss
-   * stays lifted, even if this process notices the loss later.
+   * `since`: the newest revision before the loss. A freeze for a loss that has a later one is for this loss, and stays lifted, even if this process
+   * notices the loss later.
    */
-  async function stopAll(because: FreezeRecord['because'], since = -1): Promise<void> {
-    await setIf({ isOn: true, because }, ({ problem, record }) => problem !== undefined || (record?.loss ?? -1) <= since)
-  }
-
-  async function setIf(next: Next, isWanted: (before: FreezeNow, now: number) => boolean): Promise<FreezeRecord | undefined> {
+  async function stopAll(because: 'data-lost' | 'set-back', since = -1): Promise<void> {
     for (;;) {
-      const before = await read()
-      const now = await app.store.now()
-      if (!isWanted(before, now)) return undefined
-      const on = freezeOnAt(before, now)
-      // One that cannot be trusted counts as nothing, and prolongs nothing.
-      const trusted = before.problem ? undefined : before.record
-      const number = Math.max(memory.known?.number ?? 0, trusted?.number ?? 0) + 1
-      const past = [...(trusted?.past ?? []), ...spanOf(trusted, now)].filter(({ to }) => to > now - longestAheadMs)
-      const channelId = next.isOn ? next.channelId : (on?.channelId ?? next.channelId)
-      const loss = next.because ? number : trusted?.loss
-      const record: FreezeRecord = { ...next, channelId, number, ends: on?.number, from: now, loss, past, searchedUntil: now }
-      const { isOn, by, reason, until, because } = next
-      const causes = because && [{ code: because }]
-      // Nobody can change what is before this entry unnoticed, because the verification counts on it.
-      const kept = because && (await app.audit.readHead())
-      const note = { act: isOn ? 'freeze' : 'unfreeze', by, reason, channelId, freeze: number, until, causes, kept }
-      const [outcome] = await app.audit.noteWith(
-        note,
-        (text) => replace(before.text, write(record), text, owedFor(record, now), kept?.hash),
-        ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
-      )
-      if (outcome !== 'set') continue
-      memory.known = { number: Math.max(memory.known?.number ?? 0, number), searchedUntil: memory.known?.searchedUntil ?? 0 }
-      return record
+      const found = await find()
+      const { record, distrust } = found
+      if (distrust === 'unknown-key' || (record && isLoss(record.because) && record.revision > since)) return
+      if (await change(found, { isOn: true, because })) return
     }
   }
 
@@ -225,8 +301,11 @@ export function createFreezes(
     return verdict === 'genuine' ? record : undefined
   }
 
-  /** The number of the newest freeze that this process has seen. */
-  const newest = async () => memory.known?.number ?? (await read()).record?.number
+  /** Reads the record, which every worker does every few seconds, and returns the highest revision that this process has seen. */
+  async function newest(): Promise<number> {
+    await read()
+    return memory.seen ?? 0
+  }
 
   /** `lastRead`: for messages, which only show it. */
   return { read, set, lift, stopAll, genuine, newest, lastRead: () => memory.last }
@@ -265,7 +344,7 @@ export async function holdsIfApproved(app: App, request: Request): Promise<{ hel
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, { ...signed, approvedAt: now }, times)?.waits
   const { times: unpassed } = timesOf(app, { ...request, decision: undefined, approvals: [] }, freezes)
-  const passable = { ...unpassed, freezes: unpassed.freezes.filter(({ passableFrom = 0 }) => now >= passableFrom) }
+  const passable = { ...unpassed, freezes: unpassed.freezes.filter((each) => passes(now, each)) }
   const holds = holdsOf(passable, passable, Math.max(now, request.start ?? 0))
   // A start that was requested is no surprise.
   return {
@@ -283,30 +362,43 @@ function decode(text: string, verify: Keyring['verify']) {
   }
 }
 
-function problemOf(
-  text: string | null,
+/** `seen`: undefined for a process that has read none yet. */
+function distrustOf(
+  text: string,
   verdict: ReturnType<Keyring['verify']>,
   record: FreezeRecord | undefined,
-  highest: number,
-): FreezeProblem | undefined {
-  if (text === null) return 'missing'
+  seen: number | undefined,
+): Found['distrust'] {
+  if (text === '') return seen === undefined ? undefined : 'freeze-missing'
   if (verdict === 'unknown-key') return 'unknown-key'
-  if (verdict !== 'genuine' || !record) return 'forged'
-  return record.number < highest ? 'older' : undefined
+  if (verdict !== 'genuine' || !record) return 'freeze-forged'
+  return record.revision < (seen ?? 0) ? 'freeze-older' : undefined
 }
 
-/** When the freeze was on that is now replaced. */
-function spanOf(record: FreezeRecord | undefined, now: number): z.infer<typeof Span>[] {
-  return record?.isOn ? [{ from: record.from, to: Math.min(now, record.until ?? now) }] : []
+function isLoss(because: FreezeRecord['because']): because is 'data-lost' | 'set-back' {
+  return because === 'data-lost' || because === 'set-back'
 }
 
-function freezesOf(record: FreezeRecord | undefined, problem: FreezeProblem | undefined, now: number): Freeze[] {
-  const endless = { name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY }
-  // Nobody knows since when.
-  if (problem || !record) return [{ ...endless, passableFrom: Number.POSITIVE_INFINITY }]
-  const past = record.past.map((span) => ({ name: ownFreezeName, ...span }))
+/** Approvals that the last one held still hold for half an hour after it, so one that is set by then keeps its beginning. */
+function spanOf({ from, until }: { from?: number | undefined; until?: number | undefined }, last: FreezeRecord | undefined, now: number) {
+  const begin = Math.max(from ?? now, now)
+  const wasOn = last !== undefined && last.from < (last.until ?? now) && now - (last.until ?? now) <= startWithinMs
+  return { setAt: now, from: begin, until, since: wasOn ? Math.min(last.since, begin) : begin }
+}
+
+/** While this process cannot read the record. */
+const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY, emergencyAfter: Number.POSITIVE_INFINITY }]
+
+/** Only an emergency approval that was given after Lockkeeper froze by itself passes that: an earlier one may be what the loss is about. */
+function freezesOf(record: FreezeRecord | undefined, now: number): Freeze[] {
+  if (!record) return []
+  const name = ownFreezeName
+  const { setAt, from, since, until = Number.POSITIVE_INFINITY, because, isOn } = record
+  const emergencyAfter = isOn && because ? setAt : undefined
   // The clock of a Redis that took over may be behind.
-  const from = Math.min(record.from, now)
-  const passableFrom = record.because && record.from
-  return record.isOn ? [...past, { ...endless, from, to: record.until ?? endless.to, passableFrom }] : past
+  if (from <= setAt) return [{ name, from: Math.min(since, now), to: until, emergencyAfter }]
+  return [
+    { name, from: since, to: Math.min(setAt, from) },
+    { name, from, to: until, emergencyAfter },
+  ]
 }

@@ -21,7 +21,7 @@ import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refus
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { show } from '../outbox/outbox.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
-import { checkAuthority, unknownKeyMs } from './authority.ts'
+import { checkApproval, checkAuthority, checkPast, unknownKeyMs } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { timesOf } from './freeze.ts'
 import type { StepName } from './steps.ts'
@@ -38,8 +38,8 @@ export interface ForChild {
   /** What the read says of this child, and when it began, in ms by Redis' clock. */
   read(): Promise<{ result: PreflightResult; at: number }>
   isFull(): Promise<boolean>
-  /** What the audit had of its parent when the pass began: the check right before the write reads it again. */
-  earlier: Promise<FoundEntry[]>
+  /** What the audit had of its parent when the first child of the pass asked: the check right before the write reads it again. */
+  earlier(): Promise<FoundEntry[]>
   beside: StepData['beside']
   parent: Request
 }
@@ -85,11 +85,15 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   // A request that has waited too long for the account API ends with what that API answered.
   if (now >= until + request.ttlMs) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
   // Without this, a record that somebody changed in Redis would be reported as a change of the account.
-  const early = await checkAuthority(app, request, now, { earlier: child?.earlier, freezes })
+  const early = await checkApproval(app, request, now, { freezes })
   if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(app, request, early)
   // A window judges only when a parent starts.
   const held = heldFrom(now, start.signed, child ? { ...start.times, windows: [] } : start.times)
   if (held) return hold(app, request, { ...held, until, frozen: freeze.text })
+  // A request that waits for the account was judged before, and is again right before its write.
+  const isFirst = request.waits === undefined || isHeld(request)
+  const past = isFirst ? await checkPast(app, request, child?.earlier()) : undefined
+  if (past) return refuseWithoutAuthority(app, request, past)
   // People may have lost their rights between the approval and the start.
   const isLater = until - startWithinMs > start.signed.approvedAt
   const right = isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
@@ -188,7 +192,10 @@ async function hold(
   const isMissed = now >= held.until || (waits.for === 'window' && at > held.until)
   if (isMissed) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
   const isShown = isSameWait(request.waits, waits)
-  const ms = Math.max(0, Math.min(at - now, held.until - now, lookAgainMs)) + (await placeInLine(app, request, waits)) * betweenStartsMs
+  const untilMs = Math.max(0, Math.min(at - now, held.until - now))
+  // Who goes first is read only when that is near: what is held for days is looked at thousands of times.
+  const place = untilMs < lookAgainMs ? await placeInLine(app, request, waits) : 0
+  const ms = Math.min(untilMs, lookAgainMs) + place * betweenStartsMs
   await wait(app, request, ms + 20, isShown ? undefined : { name: 'wait-for-start', waits })
   await app.queues.wake(request, ms + 30)
   // Somebody who has just lifted the freeze woke this request before that.

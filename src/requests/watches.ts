@@ -25,7 +25,7 @@ export interface Watch {
 
 /**
  * Checks Redis for lost data. A mark in the data set shows whether the whole data set was lost, for example by FLUSHALL or an empty replica. The
- * audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than this process has read. Both
+ * audit chain shows whether Redis went back to an older state, for example a restored copy: the newest entry that this process has read is then gone. Both
  * are reported to the operators, with what is under way on the account. `newestHead`: shared by everything in this process that reads the end of
  * the audit chain.
  */
@@ -45,14 +45,18 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     const found = await guardStore(() => app.redis.get(keys.dataLossMark))
     if (knownMark !== undefined && found !== knownMark)
       await app.freezes.stopAll(earlierMarks.has(found) ? 'set-back' : 'data-lost', knownFreeze).then(app.audit.chained)
-    const compareHead = newestHead.startComparison()
+    const { seenId, compare } = newestHead.startComparison()
     // Safe to repeat: the client may send the command twice, and the second one finds this mark.
     const first = knownMark === undefined ? dataNew : dataLost
     // The new mark and its notice are stored in one step. Otherwise a process that dies in between leaves a data set that nobody reports.
     const draft = draftNotice(app, first.code, first.words, { about: fresh, level: first.level })
-    const markKeys = [keys.dataLossMark, keys.auditHead, ...draft.keys]
-    const [current = fresh, seq, hash = ''] = await run(app.redis, 'data-loss-mark', markKeys, [fresh, ...draft.values])
-    compareHead({ seq: Number(seq), hash })
+    const markKeys = [keys.dataLossMark, keys.auditHead, keys.audit, ...draft.keys]
+    const [current = fresh, seq, hash = '', id = '', ...standing] = await run(app.redis, 'data-loss-mark', markKeys, [
+      ...[fresh, seenId],
+      ...draft.values,
+    ])
+    const end = { seq: Number(seq), hash, id }
+    compare(end, standing, end)
     const before = knownMark
     knownMark = current
     // Always call this. A new data set also has another audit chain, and must not be reported twice.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type ConnectionOptions, Worker } from 'bullmq'
+import { type ConnectionOptions, type Job, Worker } from 'bullmq'
 import pLimit from 'p-limit'
 import type { App } from '../app.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
@@ -89,6 +89,12 @@ export function createWorker(
       })
   }
 
+  /** From now on, another wake-up is another look: what this one reads may change right after. */
+  async function wakeUp(job: Job): Promise<void> {
+    await job.removeDeduplicationKey()
+    await reconcile(WakeUp.parse(job.data).id)
+  }
+
   /** Starts the worker. Resolves when other processes can see it. */
   async function start(): Promise<void> {
     const shared = {
@@ -100,7 +106,7 @@ export function createWorker(
     }
     workers.push(
       new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000 }),
-      new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), { ...shared, concurrency: 50 }),
+      new Worker('wake-ups', wakeUp, { ...shared, concurrency: 50 }),
     )
     for (const worker of workers) worker.on('error', onError).on('failed', (job, error) => onError(error, job?.data.id))
     await watchdog.start()
@@ -120,15 +126,13 @@ export function createWorker(
 export interface Work {
   name: string
   everyMs: number
-  run(signal: AbortSignal): Promise<void>
+  /** `app`: the one over the connection that waits until Redis is back, and not the one of the people whom the feature answers. */
+  run(app: App, signal: AbortSignal): Promise<void>
 }
 
 /** All processes together do each piece once per interval. The first check comes after `checkMs`, so that it does not slow the start. */
-export function createRepeatedWork(
-  { redis, keys, errors }: App,
-  works: Work[],
-  { checkMs = 15_000 }: { checkMs?: number | undefined } = {},
-) {
+export function createRepeatedWork(app: App, works: Work[], { checkMs = 15_000 }: { checkMs?: number | undefined } = {}) {
+  const { redis, keys, errors } = app
   const onError = errors.of('jobs')
   const stopping = new AbortController()
   const timer = createTimer(() => Promise.all(works.map(runIfDue)), checkMs, onError)
@@ -137,7 +141,7 @@ export function createRepeatedWork(
     try {
       const taken = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
       if (taken === undefined && !stopping.signal.aborted)
-        await inLane('background', () => run(AbortSignal.any([stopping.signal, AbortSignal.timeout(60_000)])))
+        await inLane('background', () => run(app, AbortSignal.any([stopping.signal, AbortSignal.timeout(60_000)])))
     } catch (error) {
       if (!stopping.signal.aborted) onError(error)
     }

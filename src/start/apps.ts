@@ -14,7 +14,7 @@ import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { assignmentsRefused, damagedAudit, distrustedFreeze, distrustedWatches } from '../messages/operator-notices.ts'
+import { assignmentsRefused, damagedAudit, distrustedWatches, freezeOfUnknownKey } from '../messages/operator-notices.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, type RepeatedLines, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { notifyOperators } from '../outbox/notices.ts'
@@ -25,7 +25,7 @@ import { createRedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCatalog } from '../requests/catalog.ts'
-import { createFreezes, type FreezeMemory, type FreezeProblem } from '../requests/freeze.ts'
+import { createFreezes, type FreezeMemory } from '../requests/freeze.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
@@ -139,12 +139,13 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     const onStep = (step: TakenStep) => noteStep({ catalog, metrics, log }, step)
     const store = createStore({ redis, keys, audit, signatures, onStep })
     const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: errors.of('queue') })
-    const onProblem = (problem: FreezeProblem) =>
-      void notifyOperators(people, 'freeze-not-trusted', distrustedFreeze(problem, hostname()), { about: problem })
     const freezes = createFreezes({ redis, keys, audit, store }, requestKeyring, {
       memory: freezeMemory,
       opsChannel: config.opsChannel,
-      onProblem,
+      onUnknownKey: () =>
+        void notifyOperators(people, 'freeze-not-trusted', freezeOfUnknownKey(hostname(), keys.freeze), { about: 'unknown-key' }),
+      onDistrust: (why) =>
+        log.error({ code: 'freeze-not-trusted', why }, 'The record of freezes cannot be believed, so everything is frozen'),
     })
     const watching = createWatching(
       { redis, keys, store },

@@ -59,6 +59,8 @@ export function statusChecks(app: App) {
         throw new Error(
           'The process that started last signs with a key that this one lacks. Give both the same STATE_KEY, and restart them',
         )
+      if ((await app.freezes.read()).isUnreadable)
+        throw new Error('This process starts no change: it lacks the key with which the record of freezes is signed. Check STATE_KEY')
       return config.signingSecrets.length > 1 ? olderSignatures(app, keyring) : undefined
     }),
     accountApi: whileStored(createAccountCheck(app)),

@@ -116,9 +116,15 @@ test('a command that is sent twice stores a note once, and chains it once', asyn
   const [[id = ''] = [], ...others] = await redis.xrange(keys.auditIntake, '-', '+')
   expect(others).toEqual([])
 
-  const append = (token: string) => run('append', [keys.auditIntake, keys.audit, keys.auditHead], ['', 'hash-1', '1', token, 'entry-1', id])
+  const append = (token: string) =>
+    run('append', [keys.auditIntake, keys.audit, keys.auditHead], ['', 'hash-1', '1', token, '', 'entry-1', id])
   // Another process has computed the same append.
-  expect([await append('mine'), await append('mine'), await append('of another')]).toEqual([['won'], ['won'], ['lost']])
+  const won = await append('mine')
+  expect([won, await append('mine'), await append('of another')]).toEqual([
+    ['won', expect.stringMatching(/^\d+-0$/), '', 'entry-1'],
+    won,
+    ['lost'],
+  ])
 
   expect(await redis.xlen(keys.audit)).toBe(1)
   expect(await redis.hgetall(keys.auditHead)).toMatchObject({ seq: '1', hash: 'hash-1' })

@@ -116,15 +116,15 @@ describe('the time in which an approved request may start', () => {
       fc.property(anyCase, (of) => {
         const last = of.approved + longest
         let due = dueOf(of)
-        let ends = due === undefined ? last : due + 30
+        let ends = (due ?? last) + 30
         for (let now = due ?? last; due !== undefined && now <= ends && now < last; now += 1) {
           const begun = of.freezes.filter(({ from, covers }) => covers && from === now && now > (due ?? now))
           if (begun.length === 0) continue
           due = dueOf(of, Math.max(...begun.map(({ to }) => to)))
-          ends = due === undefined ? last : due + 30
+          ends = (due ?? last) + 30
           now = (due ?? last) - 1
         }
-        expect(until(of)).toBe(Math.min(ends, last))
+        expect(until(of)).toBe(Math.min(ends, last + 30))
       }),
     )
   })
@@ -141,6 +141,14 @@ describe('the time in which an approved request may start', () => {
       50,
     )
   })
+
+  test.each([0, 1, 60, days])(
+    'is half an hour also for a start that is 14 days after the request, approved %i minutes after that',
+    (approved) => {
+      const of: Case = { approved, start: longest, startNow: undefined, windows: [], freezes: [] }
+      expect(until(of)).toBe(longest + 30)
+    },
+  )
 
   test('ends although the clock of Redis went back while a freeze was on, so that the freeze ended before it began', () => {
     const of: Case = { approved: 0, start: undefined, startNow: undefined, windows: [], freezes: [{ from: 10, to: -50, covers: true }] }
@@ -206,6 +214,6 @@ describe('a request', () => {
     ],
   ])('that nothing lets start is held without an end by %s', (_, of, waits) => {
     expect(held(of, 10)).toEqual({ waits, at: Number.POSITIVE_INFINITY })
-    expect(until(of)).toBe(longest)
+    expect(until(of)).toBe(longest + 30)
   })
 })

@@ -48,7 +48,7 @@ const well: SetupFacts = {
   alerts: { isOn: true, routes: [{ name: 'node down', channelId: 'C0OPS00001' }] },
   machines: { isOn: true, machines: [{ name: 'ci', channelId: 'C0OPS00001' }] },
   redis: { is: 'safe' },
-  freeze: { on: undefined, problem: undefined, ofPolicy: [] },
+  freeze: { on: undefined, isUnreadable: false, ofPolicy: [] },
   ...keys([key({}), readKey({})], ownBoth),
   limits: {
     perMinute: { read: 60, write: 20 },
@@ -70,8 +70,13 @@ const bot = '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule f
 const reportOn = (facts: Partial<SetupFacts>) => report(bot, diagnose({ ...well, ...facts }))
 
 const blackFriday = { name: 'Black Friday', from: Date.UTC(2026, 10, 27), to: Date.UTC(2026, 10, 30) }
-const frozen = ({ on, ...more }: { on?: object; problem?: 'missing'; ofPolicy?: (typeof blackFriday)[] }) => ({
-  freeze: { problem: undefined, ofPolicy: [], ...more, on: on && { number: 1, isOn: true, from: 0, past: [], searchedUntil: 0, ...on } },
+const frozen = ({ on, ...more }: { on?: object; isUnreadable?: true; ofPolicy?: (typeof blackFriday)[] }) => ({
+  freeze: {
+    isUnreadable: false,
+    ofPolicy: [],
+    ...more,
+    on: on && { revision: 1, isOn: true, setAt: 0, from: 0, since: 0, id: 'f1', ...on },
+  },
 })
 
 /** What may be wrong with a set-up, and two ways in which it is right. */
@@ -131,7 +136,7 @@ const situations: Record<string, Partial<SetupFacts>> = {
   }),
   'A freeze of the policy is on': frozen({ ofPolicy: [blackFriday] }),
   'Lockkeeper has frozen everything': frozen({ on: { because: 'set-back' } }),
-  'The record of freezes is gone': frozen({ problem: 'missing' }),
+  'The record of freezes was signed with another key': frozen({ isUnreadable: true }),
   'The API key is rejected': status(401),
   'The read-only key is rejected': status(403, { key: 'INFRA_READ_KEY' }),
   'The team has no list of keys': status(403, { codes: ['FEATURE_NOT_ENABLED'] }),

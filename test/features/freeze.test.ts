@@ -17,7 +17,7 @@ function startWorker(shared: ReturnType<typeof connectTestRedis>, freezes: Freez
   const [work] = freezeChanges.create(worker as App).repeated ?? []
   const announceAt = async (ms: number) => {
     aheadMs = ms
-    await work?.run(new AbortController().signal)
+    await work?.run(worker as App, new AbortController().signal)
     await sweep()
   }
   return { announceAt, texts }

@@ -19,7 +19,11 @@ function untilMonday(now: number): number {
 function startReview(keys = [fine, old, own]) {
   const account = watchedAccount()
   account.lists.apiKeys = keys
-  const runs = [account, account.startProcess()].map(({ app }) => reviewKeys.create(app).repeated?.[0]?.run)
+  const runs = [account, account.startProcess()].map(
+    ({ app }) =>
+      (signal: AbortSignal) =>
+        reviewKeys.create(app).repeated?.[0]?.run(app, signal),
+  )
   const messages: unknown[][] = []
   const posts = account.app.slack.messenger
   const post = posts.post.bind(posts)

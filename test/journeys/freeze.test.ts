@@ -91,8 +91,8 @@ describe('a freeze', () => {
     await world.slack.until(() => buttonsOf(cardNow(world, begun)).length === 0, { what: 'the message without its button' })
     expect(cardNow(world, begun)?.text).toContain('*Was frozen* by')
     expect(await notes(world)).toMatchObject([
-      { act: 'freeze', by: people.ben, reason: 'the network is being rebuilt', freeze: 1, channelId: ops },
-      { act: 'unfreeze', by: people.chiara, freeze: 2 },
+      { act: 'freeze', by: people.ben, reason: 'the network is being rebuilt', channelId: ops },
+      { act: 'unfreeze', by: people.chiara },
     ])
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(0)
   })
@@ -318,8 +318,8 @@ describe('an emergency approval', () => {
   })
 })
 
-describe('a record of the freeze that cannot be trusted', () => {
-  test('holds everything until lifted, and operators get a notice', async () => {
+describe('a record of the freeze that cannot be believed', () => {
+  test('freezes everything until that is lifted, which the operators are told once', async () => {
     const world = await start()
     const { redis, keys } = world.records
     await freeze(world)
@@ -330,9 +330,9 @@ describe('a record of the freeze that cannot be trusted', () => {
     await unfreeze(world)
     await expect.poll(async () => (await notes(world)).length).toBe(4)
     const cases: [() => Promise<unknown>, RegExp][] = [
-      [() => redis.del(keys.freeze), /No change starts: the record of freezes in Redis is gone/],
-      [() => redis.set(keys.freeze, older), /is older than one read before/],
-      [() => redis.set(keys.freeze, '{"isOn":false}'), /isn't one that Lockkeeper wrote/],
+      [() => redis.del(keys.freeze), /\*Frozen\* by Lockkeeper because the record of freezes in Redis was gone, until lifted/],
+      [() => redis.set(keys.freeze, older), /was older than one read before/],
+      [() => redis.set(keys.freeze, '{"isOn":false}'), /wasn't one that Lockkeeper wrote/],
     ]
     for (const [skip, [spoil, words]] of cases.entries()) {
       await spoil()
@@ -343,6 +343,7 @@ describe('a record of the freeze that cannot be trusted', () => {
       expect(patchesOf(world)).toHaveLength(skip)
       await unfreeze(world)
       await untilReport(world.slack, card.ts, /Done/)
+      expect(saidIn(world, general, words)).toHaveLength(1)
     }
   })
 
@@ -351,7 +352,7 @@ describe('a record of the freeze that cannot be trusted', () => {
     const { redis, keys } = world.records
     await freeze(world)
     const stored = JSON.parse((await redis.get(keys.freeze)) ?? '')
-    const id = freezeMessageId(1, 'set', 'here')
+    const id = freezeMessageId(stored.id, 'set', 'here')
     await redis.hset(keys.message(id), 'facts', JSON.stringify({ ...stored, channelId: 'C0MPDM0001' }))
     await redis.hdel(keys.message(id), 'outbox:freeze')
     await redis.zadd(keys.outbox, 1, `${id}/freeze`)

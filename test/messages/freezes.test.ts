@@ -3,7 +3,7 @@ import { test } from 'vitest'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { breakGlassForm } from '../../src/messages/forms.ts'
 import { freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../../src/messages/freezes.ts'
-import { distrustedFreeze } from '../../src/messages/operator-notices.ts'
+import { freezeOfUnknownKey } from '../../src/messages/operator-notices.ts'
 import { passesWords } from '../../src/messages/words.ts'
 import type { FreezeRecord } from '../../src/requests/freeze.ts'
 import { description } from '../requests/request-for-test.ts'
@@ -14,14 +14,15 @@ const at = (hour: number) => Date.UTC(2026, 10, 27, hour)
 
 function record(more: Partial<FreezeRecord> = {}): FreezeRecord {
   const reason = 'see https://tickets.nimbus.example/OPS-1 <!channel>'
-  return { number: 4, isOn: true, from: at(9), by: 'U0BEN00001', reason, channelId: 'C0OPS00001', past: [], searchedUntil: 0, ...more }
+  const times = { setAt: at(9), from: at(9), since: at(9), id: 'f4' }
+  return { revision: 4, isOn: true, ...times, by: 'U0BEN00001', reason, channelId: 'C0OPS00001', ...more }
 }
 
-const lifted = record({ isOn: false, by: 'U0CHI00001', reason: undefined, ends: 3 })
+const lifted = record({ isOn: false, by: 'U0CHI00001', reason: undefined, ends: 'f3' })
 const policy = [{ name: 'Black Friday', from: at(0), to: at(23) }]
 const home = (freeze: Parameters<typeof frozenBlocks>[0], mayLift = false, ofPolicy = [] as typeof policy) =>
   readableBlocks(frozenBlocks(freeze, ofPolicy, at(10), mayLift))
-const trusted = (of: FreezeRecord) => ({ record: of, problem: undefined })
+const trusted = (of: FreezeRecord) => ({ record: of, isUnreadable: false })
 const metadata = { origin: { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' } }
 const emergency = (...passes: Parameters<typeof passesWords>) =>
   readableBlocks(breakGlassForm(passesWords(...passes), metadata, description.title).blocks.slice(0, 1) as KnownBlock[])
@@ -31,23 +32,24 @@ test('everything that is said of a freeze', async () => {
   await expectDocument('freezes.md', 'What is said of a freeze', [
     ['In its channel, when it begins', readable(freezeMessage(record({ until: at(18) }), { hasButton: true }))],
     ['To the operators', readable(freezeMessage(record({ until: at(18) }), {}))],
-    ['Without an end, in place of another one', readable(freezeMessage(record({ ends: 3 }), { hasButton: true }))],
+    ['Without an end, in place of another one', readable(freezeMessage(record({ ends: 'f3' }), { hasButton: true }))],
     ['It is lifted', readable(freezeMessage(lifted, {}))],
     ['Its time is over', readable(freezeMessage(record({ until: at(18) }), { isOver: true }))],
     ['On the Home tab, of somebody who may lift it', home(trusted(record({ until: at(18) })), true)],
     ['On the Home tab, of somebody who may not', home(trusted(record()))],
     ['On the Home tab, with a freeze of the policy', home(trusted(record()), true, policy)],
     ['On the Home tab, after Redis lost data', home(trusted(record({ by: undefined, reason: undefined, because: 'data-lost' })), true)],
-    ['On the Home tab, if the record cannot be trusted', home({ record: record(), problem: 'older' }, true)],
+    ['On the Home tab, if the record was signed with another key', home({ record: undefined, isUnreadable: true }, true)],
     ['On the Home tab, if its time is over', home(trusted(record({ until: at(9) })), true)],
     ['A freeze of the policy begins', policyFreezeWords(policy[0] as (typeof policy)[0], false).text],
     ['A freeze of the policy ends', policyFreezeWords(policy[0] as (typeof policy)[0], true).text],
     ['There is nothing to lift', notFrozen([]).text],
     ['There is only a freeze of the policy', notFrozen(policy).text],
-    ...(['missing', 'older', 'forged', 'unknown-key'] as const).map((problem): [string, string] => [
-      `To the operators, if the record cannot be trusted: ${problem}`,
-      distrustedFreeze(problem, 'web-1').text,
+    ...(['freeze-missing', 'freeze-older', 'freeze-forged'] as const).map((because): [string, string] => [
+      `To the operators, if the record cannot be believed: ${because}`,
+      readable(freezeMessage(record({ by: undefined, reason: undefined, channelId: undefined, because }), {})),
     ]),
+    ['To the operators, if the record was signed with another key', freezeOfUnknownKey('web-1', '{lockkeeper}:freeze').text],
     ['The form of an emergency approval', emergency([], undefined)],
     ['It passes a freeze', emergency([{ ...own, until: at(23) }], 'U0BEN00001')],
     ['It passes a window and a freeze of Lockkeeper', emergency([{ by: 'window', name: 'office', until: at(23) }, own], undefined)],

@@ -14,7 +14,7 @@ import { type Check, createStatus } from '../../src/ops/health.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
 import { clockProblem, statusChecks } from '../../src/start/status.ts'
-import { fakeApp } from '../fake-app.ts'
+import { fakeApp, notFrozen } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
@@ -135,6 +135,7 @@ function arrangeApp({
   const metrics = createMetrics()
   const asked: unknown[] = []
   const app = fakeApp({
+    ...notFrozen,
     redis,
     keys,
     metrics,

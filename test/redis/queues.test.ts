@@ -52,6 +52,22 @@ describe('a wake-up', () => {
     expect(ran).toHaveLength(1)
   })
 
+  test('takes the place of the one that is to come, and the last one says when', async () => {
+    const { wake, wakeUps } = startQueues()
+    const other = { ...request, id: 'f'.repeat(32) }
+
+    for (const delayMs of [60_000, 30_000, 90_000, 60_000]) await Promise.all([wake(request, delayMs), wake(other, 90_000)])
+    const delays = async () => (await wakeUps.getDelayed()).map(({ data, delay }) => [data.id, delay])
+    expect(await delays()).toEqual([
+      [request.id, 60_000],
+      [other.id, 90_000],
+    ])
+    await wake(request)
+
+    expect(await delays()).toEqual([[other.id, 90_000]])
+    expect((await wakeUps.getWaiting()).map(({ data }) => data.id)).toEqual([request.id])
+  })
+
   test('that fails is not kept, because a tick finds the request', async () => {
     const { redis, keys, wake, wakeUps } = startQueues()
     const failed: string[] = []

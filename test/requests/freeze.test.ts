@@ -1,54 +1,69 @@
 import { describe, expect, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
-import { createKeyring, Secret } from '../../src/domain/signing.ts'
-import { ownFreezeName } from '../../src/domain/starts.ts'
-import { createFreezes, freezeOnAt } from '../../src/requests/freeze.ts'
+import { createKeyring } from '../../src/domain/signing.ts'
+import { mayStartUntil } from '../../src/domain/starts.ts'
+import { createFreezes, type FreezeMemory, type FreezeRecord, freezeOnAt } from '../../src/requests/freeze.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { auditSigning } from './audit-for-test.ts'
 import { connectTestRedis } from './redis-for-test.ts'
-import { requestKeyring, signatures } from './signatures-for-test.ts'
+import { requestKeyring, secretsOf, signatures } from './signatures-for-test.ts'
 
-const hours = 3_600_000
-const byBen = { isOn: true, by: 'U0BEN00001', reason: 'the data centre has no power', channelId: 'C0OPS00001' }
-const lifted = { isOn: false, by: 'U0CHI00001' }
-const unknownKeyring = createKeyring([new Secret('a-key-that-nobody-here-knows-of!')], { purpose: 'requests', prefix: 'lockkeeper' })
+const minutes = 60_000
+const hours = 60 * minutes
+const byBen = { by: 'U0BEN00001', reason: 'the data centre has no power', channelId: 'C0OPS00001' }
+const byChi = { by: 'U0CHI00001' }
+const keyringOf = (...keys: string[]) => createKeyring(secretsOf(keys.join()), { purpose: 'requests', prefix: 'lockkeeper' })
+const [ours, newer] = ['the-key-that-everybody-has-here!!', 'a-key-that-is-newer-than-the-other']
 
 function startFreezes() {
   const { redis, keys } = connectTestRedis()
   const clock = { ahead: 0 }
 
-  /** A process with a memory of its own. */
-  function startProcess(keyring = requestKeyring) {
+  /** A process with a memory of its own. Two connections of one process share it. */
+  function startProcess(keyring = requestKeyring, memory: FreezeMemory = {}) {
+    const told: string[] = []
     const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, ...auditSigning() })
     const store = createStore({ redis, keys, audit, signatures })
     const now = async () => (await store.now()) + clock.ahead
-    const freezes = createFreezes({ redis, keys, audit, store: { ...store, now } }, keyring)
-    const isHeld = async () => {
-      const found = await freezes.read()
-      const at = await now()
-      return found.freezes.some(({ from, to }) => from <= at && at < to)
+    const freezes = createFreezes({ redis, keys, audit, store: { ...store, now } }, keyring, {
+      memory,
+      opsChannel: 'C0NIGHT001',
+      onUnknownKey: () => void told.push('unknown-key'),
+      onDistrust: (why) => void told.push(why),
+    })
+    const isHeld = async (at?: number) => {
+      const found = (await freezes.read()).freezes
+      const time = at ?? (await now())
+      return found.some(({ from, to }) => from <= time && time < to)
     }
-    /** What is wrong with the record, if anything, and whether everything is held. */
-    const judge = async () => ({ problem: (await freezes.read()).problem, isHeld: await isHeld() })
     const isOn = async () => freezeOnAt(await freezes.read(), await now()) !== undefined
-    return { ...freezes, audit, store, now, isHeld, judge, isOn }
+    const because = async () => (await freezes.read()).record?.because
+    const set = async (next: Parameters<typeof freezes.set>[0] = byBen) => (await freezes.set(next)) as FreezeRecord
+    const lift = async () => (await freezes.lift(byChi)) as FreezeRecord
+    return { ...freezes, set, lift, trySet: freezes.set, tryLift: freezes.lift, audit, store, now, isHeld, isOn, because, told }
   }
   const record = async () => (await redis.get(keys.freeze)) ?? ''
   const put = (text: string) => redis.set(keys.freeze, text)
   const letPass = (ms: number) => {
     clock.ahead += ms
   }
-  return { redis, keys, startProcess, record, put, letPass }
+  async function noted() {
+    const { audit } = startProcess()
+    await audit.chained()
+    const entries = (await redis.xrange(keys.audit, '-', '+')).map(([, [, text = '']]) => JSON.parse(text))
+    return entries.filter(({ act }) => act === 'freeze' || act === 'unfreeze')
+  }
+  const owed = async () => (await redis.zrange(keys.outbox, '0', '-1')).toSorted()
+  return { redis, keys, startProcess, record, put, letPass, noted, owed }
 }
 
-const free = { problem: undefined, isHeld: false }
-
 describe('an empty Redis', () => {
-  test('is free, also if several processes start on it at the same moment', async () => {
-    const { startProcess, record } = startFreezes()
-    const found = await Promise.all([startProcess(), startProcess(), startProcess()].map(({ read }) => read()))
-    expect(found.map(({ text }) => text)).toEqual(Array(3).fill(await record()))
-    expect(await startProcess().judge()).toEqual(free)
+  test('is free, also if several processes start on it at the same moment, and with whatever key the next ones sign', async () => {
+    const { startProcess, record, noted, owed } = startFreezes()
+    const found = await Promise.all([startProcess(), startProcess(), startProcess()].map(({ isHeld }) => isHeld()))
+    expect(found).toEqual([false, false, false])
+    expect(await startProcess(keyringOf(newer)).isHeld()).toBe(false)
+    expect([await record(), await noted(), await owed()]).toEqual(['', [], []])
   })
 })
 
@@ -56,55 +71,154 @@ describe('a freeze', () => {
   test('holds everything in all processes once it is set, and is over in all of them once it is lifted', async () => {
     const { startProcess } = startFreezes()
     const [mine, theirs] = [startProcess(), startProcess()]
-    expect(await theirs.judge()).toEqual(free)
+    expect(await theirs.isHeld()).toBe(false)
 
-    await mine.set(byBen)
+    await mine.set()
     expect([await mine.isHeld(), await theirs.isHeld(), await startProcess().isHeld()]).toEqual([true, true, true])
-    await theirs.set(lifted)
+    await theirs.lift()
 
-    expect([await mine.judge(), await theirs.judge(), await startProcess().judge()]).toEqual([free, free, free])
+    expect([await mine.isHeld(), await theirs.isHeld(), await startProcess().isHeld()]).toEqual([false, false, false])
+    expect(await mine.tryLift(byChi)).toBeUndefined()
   })
 
-  test('ends with its time, and is remembered for 14 days', async () => {
+  test('ends with its time', async () => {
     const { startProcess, letPass } = startFreezes()
-    const { set, judge, isOn, now, read } = startProcess()
-    const until = (await now()) + hours
-    const { from } = await set({ ...byBen, until })
-    expect([await isOn(), (await judge()).isHeld]).toEqual([true, true])
+    const { set, isHeld, isOn, now } = startProcess()
+    await set({ ...byBen, until: (await now()) + hours })
+    expect([await isOn(), await isHeld()]).toEqual([true, true])
 
     letPass(hours)
-    expect([await isOn(), await judge()]).toEqual([false, free])
-    await set(lifted)
-    expect((await read()).freezes).toEqual([{ name: ownFreezeName, from, to: until }])
-
-    letPass(15 * 24 * hours)
-    await set(lifted)
-    expect((await read()).freezes).toEqual([])
+    expect([await isOn(), await isHeld(), await startProcess().isHeld()]).toEqual([false, false, false])
   })
 
-  test('is noted with its number, end and reason, however many people set and lift it at the same moment', async () => {
-    const { startProcess, redis, keys } = startFreezes()
+  test('is noted with its end and reason, however many people set and lift it at the same moment', async () => {
+    const { startProcess, noted, record } = startFreezes()
     const [mine, theirs] = [startProcess(), startProcess()]
     const until = (await mine.now()) + hours
-    const nexts = Array.from({ length: 10 }, (_, index) =>
-      index % 3 === 0 ? { ...lifted, by: `U${index}` } : { ...byBen, by: `U${index}`, until },
+    await mine.set({ ...byBen, until })
+    const all = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => {
+        const { set, tryLift } = index % 2 === 0 ? mine : theirs
+        return index % 3 === 0 ? tryLift({ by: `U${index}` }) : set({ ...byBen, by: `U${index}`, until })
+      }),
     )
-    const set = await Promise.all(nexts.map((next, index) => (index % 2 === 0 ? mine : theirs).set(next)))
 
-    const numbers = Array.from({ length: 10 }, (_, index) => index + 1)
-    expect(set.map(({ number }) => number).toSorted((a, b) => a - b)).toEqual(numbers)
-    await mine.audit.chained()
-    const entries = (await redis.xrange(keys.audit, '-', '+')).map(([, [, text = '']]) => JSON.parse(text))
-    expect(entries.map(({ freeze }) => freeze)).toEqual(numbers)
-    for (const { number, isOn, by: setBy } of set) {
-      const { act, by, reason, until: end } = entries[number - 1]
-      expect({ act, by, reason, end }).toEqual(
-        isOn
-          ? { act: 'freeze', by: setBy, reason: byBen.reason, end: until }
-          : { act: 'unfreeze', by: setBy, reason: undefined, end: undefined },
-      )
+    const changes = all.filter((each) => typeof each === 'object')
+    const numbers = changes.map(({ revision }) => revision).toSorted((a, b) => a - b)
+    expect(numbers).toEqual(numbers.map((_, index) => index + 2))
+    const inOrder = changes.toSorted((a, b) => a.revision - b.revision)
+    expect((await noted()).slice(1).map(({ act, by, until: end }) => [act, by, end])).toEqual(
+      inOrder.map(({ isOn, by }) => (isOn ? ['freeze', by, until] : ['unfreeze', by, undefined])),
+    )
+    expect(JSON.parse(await record())).toMatchObject({ revision: numbers.at(-1) })
+  })
+
+  test('is not lifted by the button of another one', async () => {
+    const { startProcess } = startFreezes()
+    const { set, tryLift, isOn } = startProcess()
+    const first = await set()
+    const second = await set()
+    expect(await tryLift(byChi, first.id)).toBeUndefined()
+    expect(await isOn()).toBe(true)
+    expect(await tryLift(byChi, second.id)).toMatchObject({ isOn: false, ends: second.id })
+  })
+
+  test('that begins later holds nothing until then, and is refused while another one is on', async () => {
+    const { startProcess, letPass, record } = startFreezes()
+    const { trySet, set, lift, isHeld, isOn, now } = startProcess()
+    const from = (await now()) + hours
+    await set({ ...byBen, from, until: from + hours })
+    expect([await isOn(), await isHeld(), await isHeld(from), await isHeld(from + hours)]).toEqual([false, false, true, false])
+    letPass(hours)
+    expect([await isOn(), await isHeld(), await startProcess().isHeld()]).toEqual([true, true, true])
+
+    const before = await record()
+    expect(await trySet({ ...byBen, from: from + 2 * hours })).toBe('is-on')
+    expect(await record()).toBe(before)
+    await lift()
+    await set({ ...byBen, from: from + 3 * hours })
+    expect(await lift()).toMatchObject({ isOn: false })
+    letPass(4 * hours)
+    expect(await isHeld()).toBe(false)
+  })
+})
+
+describe('what a freeze held may start until half an hour after its end', () => {
+  /** In minutes after the approval: freezes that were set and lifted then. Returns until when it may start, in minutes. */
+  async function untilOf(spans: [set: number, lifted: number | undefined, from?: number][]) {
+    const { startProcess, letPass } = startFreezes()
+    const { set, lift, read, now } = startProcess()
+    const approvedAt = await now()
+    const passTo = async (minute: number) => letPass(approvedAt + minute * minutes - (await now()))
+    for (const [begin, end, from] of spans) {
+      await passTo(begin)
+      await set({ ...byBen, ...(from !== undefined && { from: approvedAt + from * minutes }) })
+      if (end === undefined) continue
+      await passTo(end)
+      await lift()
     }
-    expect((await startProcess().read()).record).toEqual(set.find(({ number }) => number === 10))
+    const { freezes } = await read()
+    const until = mayStartUntil({ approvedAt }, { windows: [], freezes, kind: 'ip.move', project: 'none' })
+    return Math.round((until - approvedAt) / minutes)
+  }
+
+  const forever = 14 * 24 * 60 + 30
+  test.each<[string, Parameters<typeof untilOf>[0], number]>([
+    ['one', [[10, 100]], 130],
+    ['one that began right before it was missed', [[29, 100]], 130],
+    ['one that began after it was missed', [[32, 100]], 30],
+    ['one that is on', [[10, undefined]], forever],
+    [
+      'another one soon after it',
+      [
+        [10, 100],
+        [125, 300],
+      ],
+      330,
+    ],
+    [
+      'a third one soon after that',
+      [
+        [10, 100],
+        [125, 300],
+        [320, 400],
+      ],
+      430,
+    ],
+    [
+      'one that replaces it',
+      [
+        [10, undefined],
+        [90, 200],
+      ],
+      230,
+    ],
+    [
+      'another one after it was missed',
+      [
+        [10, 100],
+        [140, 300],
+      ],
+      30,
+    ],
+    [
+      'one that begins later and is set soon after it',
+      [
+        [10, 100],
+        [110, undefined, 120],
+      ],
+      forever,
+    ],
+    [
+      'one that begins after it was missed, and is set soon after the first',
+      [
+        [10, 100],
+        [110, undefined, 200],
+      ],
+      140,
+    ],
+  ])('%s', async (_, spans, minute) => {
+    expect(await untilOf(spans)).toBe(minute)
   })
 })
 
@@ -113,96 +227,155 @@ async function withHistory() {
   const world = startFreezes()
   const first = world.startProcess()
   await first.read()
-  const texts = [await world.record()]
-  for (const next of [byBen, lifted, byBen]) {
-    await first.set(next)
+  const texts: string[] = []
+  for (const next of [first.set, first.lift, () => first.set({ ...byBen, until: Date.now() + 10 * hours })]) {
+    await next()
     texts.push(await world.record())
   }
-  return { ...world, first, texts: texts as [string, string, string, string] }
+  return { ...world, first, texts: texts as [string, string, string] }
 }
 type History = Awaited<ReturnType<typeof withHistory>>
 
+const opsMessage = /^freeze-[0-9a-f-]{36}-set-ops\/freeze$/
 const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
 
 const tampered: [string, (world: History) => Promise<unknown>, string][] = [
-  ['removed', ({ redis, keys }) => redis.del(keys.freeze), 'missing'],
-  ['replaced by the one from before the first freeze', ({ put, texts }) => put(texts[0]), 'older'],
-  ['replaced by the one that lifted an earlier freeze', ({ put, texts }) => put(texts[2]), 'older'],
-  ['replaced by a list', ({ redis, keys }) => redis.multi().del(keys.freeze).rpush(keys.freeze, 'free').exec(), 'forged'],
-  ['turned off', ({ put, texts }) => put(changed(texts[3], { isOn: false })), 'forged'],
-  ['given an end', ({ put, texts }) => put(changed(texts[3], { until: 1 })), 'forged'],
+  ['removed', ({ redis, keys }) => redis.del(keys.freeze), 'freeze-missing'],
+  ['replaced by the one of an earlier freeze', ({ put, texts }) => put(texts[0]), 'freeze-older'],
+  ['replaced by the one that lifted an earlier freeze', ({ put, texts }) => put(texts[1]), 'freeze-older'],
+  ['replaced by a list', ({ redis, keys }) => redis.multi().del(keys.freeze).rpush(keys.freeze, 'free').exec(), 'freeze-forged'],
+  ['turned off', ({ put, texts }) => put(changed(texts[2], { isOn: false })), 'freeze-forged'],
+  ['given an end', ({ put, texts }) => put(changed(texts[2], { until: 1 })), 'freeze-forged'],
+  ['moved to later', ({ put, texts }) => put(changed(texts[2], { from: Date.now() + hours })), 'freeze-forged'],
   [
     'given the signature of another',
-    ({ put, texts }) => put(changed(texts[3], { isOn: false, signature: JSON.parse(texts[2]).signature })),
-    'forged',
+    ({ put, texts }) => put(changed(texts[2], { isOn: false, signature: JSON.parse(texts[1]).signature })),
+    'freeze-forged',
   ],
-  ['left without a signature', ({ put, texts }) => put(changed(texts[3], { signature: undefined })), 'forged'],
-  [
-    'signed with an unknown key',
-    ({ put, texts }) => {
-      const { signature, ...record } = JSON.parse(texts[2])
-      return put(JSON.stringify({ ...record, number: 9, signature: unknownKeyring.sign({ signed: 'freeze', ...record, number: 9 }) }))
-    },
-    'unknown-key',
-  ],
-  ...['', '{', 'null', '[]', '0', '{"number":99}'].map((text): (typeof tampered)[number] => [
+  ['left without a signature', ({ put, texts }) => put(changed(texts[2], { signature: undefined })), 'freeze-forged'],
+  ...['{', 'null', '[]', '0', '{"revision":99}'].map((text): (typeof tampered)[number] => [
     `damaged: ${JSON.stringify(text)}`,
     ({ put }) => put(text),
-    'forged',
+    'freeze-forged',
   ]),
 ]
 
-describe.each(tampered)('a record that was %s', (_, tamper, problem) => {
-  test('holds everything in the process that set it, in one that read it before, and after a restart, until lifted', async () => {
+describe.each(tampered)('a record that was %s', (_, tamper, why) => {
+  test.each([
+    ['the process that set it', ({ first }: History) => [first]],
+    ['one that read it before', () => []],
+    ['several at the same moment', ({ first, startProcess }: History) => [first, startProcess(), startProcess()]],
+  ])('freezes everything once, without an end, in all processes, found by %s', async (_, finders) => {
     const world = await withHistory()
-    const { first, startProcess, letPass, redis, keys } = world
+    const { startProcess, noted, owed, record } = world
     const reader = startProcess()
     await reader.read()
+    const before = await owed()
 
     await tamper(world)
-    // What a process found in the audit counts for 5 s.
-    letPass(5_000)
+    const found = [...finders(world), reader]
+    for (const held of await Promise.all(found.map(({ isHeld }) => isHeld()))) expect(held).toBe(true)
 
-    const found = { problem, isHeld: true }
-    expect([await first.judge(), await reader.judge(), await startProcess().judge()]).toEqual([found, found, found])
-    const { number } = await reader.set(lifted)
-    expect(number).toBe(4)
-    expect([await first.judge(), await reader.judge(), await startProcess().judge()]).toEqual([free, free, free])
-    expect(await redis.get(keys.freeze)).toContain('"number":4')
+    const newest = (await noted()).slice(3)
+    expect(newest).toMatchObject([{ act: 'freeze', causes: [{ code: why }] }])
+    expect(newest[0]).not.toHaveProperty('until')
+    expect(found.flatMap(({ told }) => told)).toEqual([why])
+    expect((await owed()).filter((member) => !before.includes(member))).toEqual([expect.stringMatching(opsMessage)])
+    expect([await startProcess().because(), await world.first.because()]).toEqual([why, why])
+    const kept = await record()
+    for (const { read } of found) await read()
+    expect(await record()).toBe(kept)
+
+    await reader.lift()
+    for (const { isHeld } of [reader, world.first, startProcess()]) expect(await isHeld()).toBe(false)
+  })
+
+  test('freezes everything after all processes were restarted', async () => {
+    const world = await withHistory()
+    const before = await world.owed()
+    await tamper(world)
+
+    const [one, other] = [world.startProcess(), world.startProcess()]
+    expect(await Promise.all([one.isHeld(), other.isHeld()])).toEqual([true, true])
+    expect([...one.told, ...other.told]).toEqual([why])
+    const told = (await world.owed()).filter((member) => !before.includes(member))
+    expect(told).toEqual([expect.stringMatching(opsMessage)])
+    await one.lift()
+    expect([await other.isHeld(), await world.startProcess().isHeld()]).toEqual([false, false])
+  })
+})
+
+describe('an emergency approval', () => {
+  test('passes a freeze that Lockkeeper set by itself only if it was given after that, and any that a person set', async () => {
+    const { startProcess, redis, keys } = startFreezes()
+    const { set, read, now, stopAll } = startProcess()
+    const after = async () => (await read()).freezes.map(({ emergencyAfter }) => emergencyAfter)
+    await set()
+    expect(await after()).toEqual([undefined])
+    const began = await now()
+    await redis.del(keys.freeze)
+    const [missing = 0] = await after()
+    expect(missing).toBeGreaterThanOrEqual(began)
+    await stopAll('set-back', 2)
+    const [lost = 0] = await after()
+    expect(lost).toBeGreaterThanOrEqual(missing)
   })
 })
 
 describe('somebody who writes to Redis', () => {
-  test('cannot lift a freeze by removing it in the 5 s after another process has searched the audit', async () => {
+  test('cannot lift a freeze by removing it before another process has read it: the one that set it misses it at its next look', async () => {
     const { startProcess, redis, keys } = startFreezes()
     const [mine, theirs] = [startProcess(), startProcess()]
-    expect(await theirs.judge()).toEqual(free)
-    await mine.set(byBen)
+    expect(await theirs.isHeld()).toBe(false)
+    await mine.set()
+    await redis.del(keys.freeze)
+    await mine.newest()
+
+    expect([await theirs.isHeld(), await theirs.because()]).toEqual([true, 'freeze-missing'])
+  })
+
+  test.each([
+    ['freeze', false],
+    ['unfreeze', true],
+  ])('neither holds nor lifts anything with an entry of their own in the audit: %s', async (act, isOn) => {
+    const { startProcess, redis, keys } = startFreezes()
+    const first = startProcess()
+    if (isOn) await first.set()
+    await first.audit.chained()
+    await redis.xadd(keys.auditIntake, '*', 'note', JSON.stringify({ act }), 'at', String(Date.now()))
     await redis.del(keys.freeze)
 
-    expect(await theirs.judge()).toEqual({ problem: 'missing', isHeld: true })
+    expect(await startProcess().isHeld()).toBe(isOn)
   })
 
-  test('cannot hold everything with an entry of their own in the audit', async () => {
+  test.each([
+    ['that they made', async () => JSON.stringify({ at: Date.now() + hours, signature: 'x' })],
+    ['with another time', async (look: string) => changed(look, { at: Date.now() + hours })],
+    ['that is no look', async () => 'free'],
+    ['from before', async (look: string) => look],
+  ])('cannot hide the removal of a record over a restart with a look at the audit %s', async (_, lookOf) => {
     const { startProcess, redis, keys } = startFreezes()
-    await startProcess().read()
-    await redis.xadd(keys.auditIntake, '*', 'note', JSON.stringify({ act: 'freeze', freeze: 7 }), 'at', '1')
-    expect(await startProcess().judge()).toEqual(free)
+    const { read, set } = startProcess()
+    await read()
+    const look = (await redis.get(keys.freezeLook)) ?? ''
+    await set()
+    await redis.del(keys.freeze)
+    await redis.set(keys.freezeLook, await lookOf(look))
+
+    expect(await startProcess().because()).toBe('freeze-missing')
   })
 
-  test('cannot put an older record back after the clock of Redis was an hour ahead', async () => {
-    const { startProcess, letPass, put, record } = startFreezes()
-    const [mine, theirs] = [startProcess(), startProcess()]
-    const before = (await mine.read()).text
-    letPass(hours)
-    for (let times = 0; times < 2; times += 1) await theirs.read()
-    letPass(-hours)
-    await mine.set(byBen)
-    expect(await record()).not.toBe(before)
-    await put(before)
-    letPass(10_000)
-
-    expect(await theirs.judge()).toEqual({ problem: 'older', isHeld: true })
+  test('cannot have a process that has no key for the record forget that one is on', async () => {
+    const { startProcess, redis, keys, put, record } = startFreezes()
+    await startProcess(keyringOf(newer)).set()
+    const theirs = await record()
+    await redis.del(keys.freeze)
+    await startProcess().set()
+    await put(theirs)
+    const next = startProcess()
+    expect((await next.read()).isUnreadable).toBe(true)
+    await redis.del(keys.freeze)
+    expect(await next.because()).toBe('freeze-missing')
   })
 })
 
@@ -211,28 +384,95 @@ describe('a clock of Redis that goes back by an hour', () => {
     const { startProcess, letPass } = startFreezes()
     const { set, isHeld, isOn } = startProcess()
     letPass(hours)
-    await set(byBen)
+    await set()
     letPass(-hours)
     expect([await isOn(), await isHeld(), await startProcess().isHeld()]).toEqual([true, true, true])
   })
 })
 
-describe('a record that nobody has replaced for a day', () => {
-  test('is renewed, so that a process that starts searches only the audit since then, and stays what it was', async () => {
-    const { startProcess, letPass, record } = startFreezes()
-    await startProcess().set(byBen)
-    const before = JSON.parse(await record())
+describe('a record that was signed with a key', () => {
+  test('that this process does not have holds everything here, is told, and stays as it is', async () => {
+    const { startProcess, record, noted } = startFreezes()
+    await startProcess(keyringOf(newer)).set()
+    const before = await record()
+    const { read, isHeld, trySet, tryLift, stopAll, told } = startProcess(keyringOf(ours))
+
+    expect([(await read()).isUnreadable, await isHeld()]).toEqual([true, true])
+    expect(told).toContain('unknown-key')
+    expect([await trySet(byBen), await tryLift(byChi)]).toEqual(['unknown-key', 'unknown-key'])
+    await stopAll('data-lost')
+    expect([await record(), (await noted()).length]).toEqual([before, 1])
+    expect((await read()).freezes).toMatchObject([{ emergencyAfter: Number.POSITIVE_INFINITY }])
+  })
+
+  test('that is no longer the newest is signed again, once by each process, and is still believed by those with both', async () => {
+    const { startProcess, record } = startFreezes()
+    const old = startProcess(keyringOf(ours))
+    await old.set()
+    const { signature: first, ...content } = JSON.parse(await record())
+
+    const turned = startProcess(keyringOf(newer, ours))
+    expect(await turned.isHeld()).toBe(true)
+    const { signature: second, ...same } = JSON.parse(await record())
+    expect(same).toEqual(content)
+    expect(second.split('.')[0]).not.toBe(first.split('.')[0])
+    expect(await startProcess(keyringOf(newer)).isOn()).toBe(true)
+    // A process that has them in another order does not sign again and again.
+    const other = startProcess(keyringOf(ours, newer))
+    for (const { read } of [other, turned, other, turned]) await read()
+    const last = await record()
+    for (const { read } of [other, turned]) await read()
+    expect(await record()).toBe(last)
+  })
+})
+
+describe('a process', () => {
+  test('looks at the audit once, for both of its connections, and never again', async () => {
+    const { startProcess, redis, keys } = startFreezes()
+    await startProcess().set()
+    const memory: FreezeMemory = {}
+    const looks = { count: 0 }
+    const xrevrange = redis.xrevrange.bind(redis) as (...args: unknown[]) => Promise<never>
+    redis.xrevrange = ((...args: unknown[]) => {
+      if (args[0] === keys.audit) looks.count += 1
+      return xrevrange(...args)
+    }) as typeof redis.xrevrange
+    const [people, jobs] = [startProcess(requestKeyring, memory), startProcess(requestKeyring, memory)]
+
+    await Promise.all(Array.from({ length: 4 }, () => [people.read(), jobs.read()]).flat())
+    await jobs.lift()
+    await people.read()
+
+    expect(looks.count).toBe(1)
+  })
+
+  test('notes every day up to when it knows all changes, and one that starts reads no older entry of the audit', async () => {
+    const { startProcess, letPass, redis, keys } = startFreezes()
+    const { read, set, audit } = startProcess()
+    await set()
+    await audit.chained()
+    const look = async () => JSON.parse((await redis.get(keys.freezeLook)) ?? '').at
+    const first = await look()
     letPass(23 * hours)
-    await startProcess().read()
-    expect(JSON.parse(await record())).toEqual(before)
-
+    await read()
+    expect(await look()).toBe(first)
     letPass(2 * hours)
-    const processes = [startProcess(), startProcess()]
-    await Promise.all(processes.map(({ read }) => read()))
+    await read()
+    expect(await look()).toBeGreaterThanOrEqual(first + 25 * hours)
 
-    const { searchedUntil, signature, ...renewed } = JSON.parse(await record())
-    expect(before).toMatchObject(renewed)
-    expect(searchedUntil).toBeGreaterThanOrEqual(before.searchedUntil + 25 * hours)
-    for (const { judge } of processes) expect(await judge()).toEqual({ problem: undefined, isHeld: true })
+    // As if the entry of the freeze were older than the look: then the record alone says that it is on.
+    expect(await startProcess().isOn()).toBe(true)
+    await redis.del(keys.freeze)
+    expect(await startProcess().isOn()).toBe(false)
+  })
+
+  test('looks again if Redis did not answer', async () => {
+    const { startProcess, redis } = startFreezes()
+    const { read, isHeld } = startProcess()
+    const get = redis.get.bind(redis)
+    redis.get = () => Promise.reject(new Error('Connection is closed.'))
+    await expect(read()).rejects.toThrow()
+    redis.get = get
+    expect(await isHeld()).toBe(false)
   })
 })

@@ -201,8 +201,8 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
 }
 
 function freezeNotes(entry: FoundEntry, catalog: WordsOfChanges): Mrkdwn[] {
-  const { freeze, until, reason } = entry
-  if (freeze === undefined) return []
+  const { act, until, reason } = entry
+  if (act !== 'freeze' && act !== 'unfreeze') return []
   return [
     ...(until === undefined ? [] : [mrkdwn`until ${dateTime(until)}`]),
     ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),

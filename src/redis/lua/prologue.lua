@@ -17,6 +17,13 @@ local function textOf(key)
   return type(text) == 'table' and 'no text' or text or ''
 end
 
+-- Returns the text of the entry of the audit that stands at an id now, and that of the first entry. '' for none.
+local function standingAt(audit, id)
+  local function textIn(found) return found[1] and found[1][2][2] or '' end
+  local standing = id == '' and '' or textIn(redis.call('XRANGE', audit, id, id))
+  return standing, textIn(redis.call('XRANGE', audit, '-', '+', 'COUNT', 1))
+end
+
 -- Owes a message that is about no request: its facts stay for `keepMs`, and it is due in `inMs`.
 local function owe(message, outbox, member, facts, keepMs, inMs)
   local now = clock()

@@ -1,6 +1,9 @@
 -- Marks a data set that has no mark, and owes the notice about it. It always writes, so that a replica, which may lag, refuses the script.
--- KEYS: mark, head of the audit chain, the notice, outbox.   ARGV: a new mark, member and facts of the notice ('': none), how long it is owed in ms.
--- Returns { the mark of the data set, number and hash of the last entry of the audit chain ('0' and '' if the chain is empty) }.
-if redis.call('SET', KEYS[1], ARGV[1], 'NX') and ARGV[2] ~= '' then owe(KEYS[3], KEYS[4], ARGV[2], ARGV[3], ARGV[4], 20000) end
+-- KEYS: mark, head of the audit chain, the chain, the notice, outbox.   ARGV: a new mark, the id of an entry of the chain that was seen before or
+-- '', member and facts of the notice ('': none), how long it is owed in ms.
+-- Returns { the mark of the data set, number, hash and id of the last entry of the chain ('0', '' and '' if it is empty), what stands at the id
+-- that was seen }.
+if redis.call('SET', KEYS[1], ARGV[1], 'NX') and ARGV[3] ~= '' then owe(KEYS[4], KEYS[5], ARGV[3], ARGV[4], ARGV[5], 20000) end
 local head = redis.call('HMGET', KEYS[2], 'seq', 'hash')
-return { redis.call('GET', KEYS[1]), head[1] or '0', head[2] or '' }
+local last = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
+return { redis.call('GET', KEYS[1]), head[1] or '0', head[2] or '', last and last[1] or '', standingAt(KEYS[3], ARGV[2]) }

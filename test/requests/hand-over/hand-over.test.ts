@@ -101,7 +101,7 @@ function approvedKey({
     ...connectTestRedis(),
     signatures,
     ...noticing(distrusted),
-    freezes: { ...notFrozen.freezes, read: async () => ({ text: '', record: undefined, problem: undefined, freezes }) },
+    freezes: { ...notFrozen.freezes, read: async () => ({ text: '', record: undefined, isUnreadable: false, freezes }) },
     lines: { write: ({ fields }) => void errors.push(fields) },
     store,
     access: {

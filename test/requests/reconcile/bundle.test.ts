@@ -231,13 +231,13 @@ describe('the children of a request', () => {
     const account = accountWith(ids)
     const { carryOn, parent, statesOf, appWith } = await withBegun(ids, account)
     const { freezes } = appWith({})
-    await freezes.set({ isOn: true, by: 'U0BEN00001' })
+    await freezes.set({ by: 'U0BEN00001' })
 
     await carryOn()
     expect(account.writes).toEqual([])
     expect((await parent()).items?.find(isHeld)?.waits).toEqual({ for: 'freeze', name: ownFreezeName })
 
-    await freezes.set({ isOn: false, by: 'U0BEN00001' })
+    await freezes.lift({ by: 'U0BEN00001' })
     await carryOn()
     expect(await statesOf()).toEqual(all(ids, 'tracking'))
   })
@@ -353,7 +353,7 @@ describe('the children of a request', () => {
     const { app, carryOn, statesOf, child, parent, look } = await withBegun(ids, account)
     const { move } = account.api.elasticIps
     account.api.elasticIps.move = async (...of) => {
-      if (account.writes.length === 0) await app.freezes.set({ isOn: true, by: 'U0BEN00001' })
+      if (account.writes.length === 0) await app.freezes.set({ by: 'U0BEN00001' })
       return move(...of)
     }
 
@@ -366,7 +366,7 @@ describe('the children of a request', () => {
     await look()
     expect((await parent()).state).toBe('tracking')
 
-    await app.freezes.set({ isOn: false, by: 'U0BEN00001' })
+    await app.freezes.lift({ by: 'U0BEN00001' })
     await carryOn()
 
     expect(account.writes.toSorted()).toEqual(ids)

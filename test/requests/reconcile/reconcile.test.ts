@@ -5,6 +5,7 @@ import { moveChange } from '../../../src/moves/move-change.ts'
 import { reconcile as reconcileRequest } from '../../../src/requests/reconcile.ts'
 import type { NewRequest } from '../../../src/requests/store.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
+import { notFrozen } from '../../fake-app.ts'
 import { startJobs } from '../jobs-for-test.ts'
 import { minutes, recordRequest } from '../request-for-test.ts'
 import { takingMessages } from '../slack-for-test.ts'
@@ -44,14 +45,13 @@ function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer'
   }
   const app = jobs.appWith({
     ...takingMessages((name) => did.push(`sends ${name}`), { posted, direct }),
-    audit: {
-      note: async () => {},
-      chained: async () => {
+    freezes: {
+      ...notFrozen.freezes,
+      read: async () => {
         held.push((await dueInMs()) ?? 0)
         did.push('execute')
+        return notFrozen.freezes.read()
       },
-      redis: { xrevrange: (async () => []) as never },
-      keys: { audit: 'audit' },
     },
     // The execution goes no further than to its first check.
     signatures: { verifyRecord: () => problem, verifyRequest: () => 'unknown-key' },

@@ -17,7 +17,7 @@ const theirs = createRequestSignatures(
   createKeyring([new Secret('a-key-that-somebody-else-has-only')], { purpose: 'requests', prefix: 'lockkeeper' }),
 )
 const byBen = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01' }
-const freezing = { isOn: true, by: 'U0BEN00001', reason: 'the data centre has no power' }
+const freezing = { by: 'U0BEN00001', reason: 'the data centre has no power' }
 
 interface World {
   rule?: Partial<PolicyRule>
@@ -183,6 +183,18 @@ describe('a move', () => {
         },
         held('freeze'),
       ],
+      [
+        `waits if somebody has removed the record of the freeze since: ${Object.keys(how)[0]}`,
+        { rule: how as Partial<PolicyRule> },
+        async ({ record, app, redis, keys }) => {
+          await app.freezes.set(freezing)
+          await app.freezes.lift({})
+          const request = await record({}, { ...how, agoMs: minutes })
+          await redis.del(keys.freeze)
+          return request
+        },
+        held('freeze'),
+      ],
     ]),
     [
       'that an approver lets start now is sent',
@@ -233,6 +245,38 @@ describe('a move', () => {
   ])('%s', async (_, world, recorded, expected) => {
     const moves = startMoves(world)
     expect(await moves.run(await recorded(moves))).toEqual(expected)
+  })
+})
+
+describe('the audit is not read again and again', () => {
+  const reads = (moves: Moves) => vi.spyOn(moves.redis, 'xrevrange')
+
+  test.each<[string, World, Partial<NewRequest>, (moves: Moves) => Promise<unknown>]>([
+    ['its start', {}, { start: Date.now() + 60 * minutes }, async () => {}],
+    ['its window', { rule: { windows: [closedWindow()] } }, {}, async () => {}],
+    ['the end of a freeze', {}, {}, ({ app }) => app.freezes.set(freezing)],
+  ])('while a move waits for %s', async (_, world, more, before) => {
+    const moves = startMoves(world)
+    await before(moves)
+    const request = await moves.record(more)
+    await moves.run(request)
+    const read = reads(moves)
+
+    for (let looks = 0; looks < 3; looks += 1) expect(await moves.run(request)).toMatchObject({ writes: 0, state: 'approved' })
+
+    expect(read).not.toHaveBeenCalled()
+  })
+
+  test('while a move waits for its turn', async () => {
+    const moves = startMoves()
+    const request = await moves.record()
+    const waiting = { budget: { ...moves.app.budget, waitForWrite: async () => 30_000 } }
+    await moves.run(request, waiting)
+    const read = reads(moves)
+
+    expect(await moves.run(request, waiting)).toMatchObject(held('writes'))
+    expect(read).not.toHaveBeenCalled()
+    expect(await moves.run(request)).toEqual(sent)
   })
 })
 
@@ -406,7 +450,7 @@ describe('of two moves of the same thing', () => {
     expect(await moves.run(one)).toEqual(held('freeze'))
     const second = await record()
     expect(await moves.run(second)).toEqual(held('freeze'))
-    await app.freezes.set({ isOn: false })
+    await app.freezes.lift({})
 
     await Promise.all([one, second].map(async ({ id }) => execute(app, await find(id))))
     await Promise.all([one, second].map(async ({ id }) => execute(app, await find(id))))

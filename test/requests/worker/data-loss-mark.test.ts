@@ -78,7 +78,8 @@ function startProcess(
   /** What Lockkeeper has frozen by itself, and how often. */
   const frozen = async () => {
     const entries = await findEntries({ audit }, ({ act }) => act === 'freeze')
-    return [(await freezes.read()).record?.because, entries.length]
+    const { record } = await freezes.read()
+    return [record?.isOn ? record.because : undefined, entries.length]
   }
   return { app, check, sweep, failKeeping, posts, losses, log, note, frozen, freezes }
 }
@@ -329,6 +330,55 @@ describe('an older state of a data set', () => {
     await one.check()
 
     expect(one.posts().slice(1)).toEqual([expect.stringContaining('Redis went back to an older state')])
+  })
+
+  test.each([
+    [2, 0],
+    [2, 1],
+    [2, 2],
+    [2, 3],
+    [5, 40],
+  ])('is found once by the process that wrote the %i entries that are gone, although another one wrote %i since', async (gone, since) => {
+    for (const first of ['check', 'note'] as const) {
+      const shared = connectTestRedis()
+      const [one, other] = [startProcess(shared), startProcess(shared)]
+      for (const { check } of [one, other]) await check()
+      await one.note(10)
+      await other.check()
+      // What the append-only file has when the machine of Redis loses power, or what the replica has that takes over.
+      const restore = await copyAudit(shared)
+      await one.note(gone)
+      await restore()
+
+      await other.note(since)
+      await other.check()
+      await (first === 'check' ? one.check() : one.note(1))
+      for (const { check } of [one, other, one, other]) await check()
+
+      expect([one.losses, other.losses], first).toEqual([['set-back'], []])
+      expect(await other.frozen(), first).toEqual(['set-back', 1])
+    }
+  })
+
+  test('is found although the clock of the Redis that took over is behind, so that entries since then have older ids', async () => {
+    const shared = connectTestRedis()
+    const [one, other] = [startProcess(shared), startProcess(shared)]
+    for (const { check } of [one, other]) await check()
+    await one.note(2)
+    const restore = await copyAudit(shared)
+    await one.note(1)
+    const [[id = ''] = []] = await shared.redis.xrevrange(shared.keys.audit, '+', '-', 'COUNT', 1)
+    await restore()
+    await other.note(2)
+    // As if the others had been written by that clock.
+    const entries = await shared.redis.xrange(shared.keys.audit, '-', '+')
+    await shared.redis.del(shared.keys.audit)
+    for (const [index, [, fields]] of entries.entries())
+      await shared.redis.xadd(shared.keys.audit, `${parseInt(id, 10) - 100 + index}-0`, ...fields)
+
+    await one.check()
+
+    expect(one.losses).toEqual(['set-back'])
   })
 
   test('is not reported because old entries were removed', async () => {

@@ -27,7 +27,7 @@ test('repeated work that fails is reported, and is interrupted by a stop', async
     {
       name: 'hangs',
       everyMs: 60_000,
-      run: (signal: AbortSignal) =>
+      run: (_: unknown, signal: AbortSignal) =>
         new Promise<void>((_, reject) => {
           signal.addEventListener('abort', () => {
             isInterrupted = true
@@ -46,4 +46,19 @@ test('repeated work that fails is reported, and is interrupted by a stop', async
   await stop()
 
   expect(isInterrupted).toBe(true)
+})
+
+test('repeated work runs over the connection of the jobs, and not over the one that fails fast for people', async () => {
+  const { redis, keys } = connectTestRedis()
+  const jobs = fakeApp({ redis, keys, errors: { of: () => () => {} } })
+  const runs: unknown[] = []
+  const { start, stop } = createRepeatedWork(jobs, [{ name: 'looks', everyMs: 60_000, run: async (app) => void runs.push(app) }], {
+    checkMs: 10,
+  })
+
+  await start()
+  await expect.poll(() => runs).toHaveLength(1)
+  await stop()
+
+  expect(runs[0] === jobs).toBe(true)
 })

@@ -19,7 +19,9 @@ async function startWorker({
   track = async () => {},
   untilSlackAnswers,
   longestTickMs,
+  onReconcile = async () => {},
 }: {
+  onReconcile?: (wake: ReturnType<typeof createQueues>['wake'], id: string) => Promise<void>
   watchdogMs?: number
   longestTickMs?: number
   failWith?: Error
@@ -39,6 +41,7 @@ async function startWorker({
   const queues = createQueues({ redis, keys, pollIntervalMs: 50, onError: (error) => errors.push(error) })
   const reconcile = async (id: string) => {
     reconciled.push(id)
+    await onReconcile(queues.wake, id)
     if (failWith) {
       await store.postpone(id, 15_000)
       throw failWith
@@ -86,6 +89,26 @@ async function startWorker({
 function record(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
   return recordRequest(store, { id, resource: `elastic_ip:${id}`, needsApproval })
 }
+
+describe('a request that asks for its next look at each look', () => {
+  test('has one wake-up that is to come, however many others woke it at the same moment', async () => {
+    const later = { kind: 'ip.move', resource: 'elastic_ip:eip_1' }
+    const { queues, reconciled } = await startWorker({ onReconcile: (wake, id) => wake({ ...later, id }, 60_000) })
+    const ids = ['a', 'b'].map((letter) => letter.repeat(32))
+    for (let times = 0; times < 3; times += 1) {
+      const before = reconciled.length
+      for (const id of ids) {
+        await queues.wake({ ...later, id })
+        // As a process of an earlier release, or a person with a dashboard, does.
+        await queues.wakeUps.add('ip.move', { version: 1, id, ...later })
+      }
+      await expect.poll(() => reconciled.length).toBeGreaterThanOrEqual(before + ids.length * 2)
+    }
+    await expect.poll(() => queues.wakeUps.getJobCounts('active', 'waiting')).toEqual({ active: 0, waiting: 0 })
+
+    expect((await queues.wakeUps.getDelayed()).map(({ data }) => data.id).toSorted()).toEqual(ids)
+  })
+})
 
 describe('the worker', () => {
   test('reports each error with the request that it was working on: a woken one, and a due one', async () => {
