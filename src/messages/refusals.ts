@@ -67,7 +67,6 @@ const constant = {
   },
   'data-lost': { why: 'Redis lost its data.' },
   'set-back': { why: 'Redis went back to an older state.' },
-  suspended: { why: 'Lockkeeper was suspended before it sent this. Nothing was changed.' },
   'not-used': { why: "Approved, but the requester didn't press the button." },
   'alert-resolved': { why: 'The alert resolved. Nothing was done.' },
   'machine-gone': { why: 'The policy no longer lets this machine request it.' },
