@@ -17,8 +17,9 @@ const mayImport: Record<string, string[]> = {
   messages: ['app', 'requests', 'kit', 'slack', 'redis', 'domain'],
   kit: ['app', 'requests', 'messages', 'slack', 'account', 'domain'],
   audit: ['app', 'redis', 'ops', 'domain'],
-  slack: ['app', 'redis', 'ops', 'domain'],
-  account: ['app', 'redis', 'ops', 'domain'],
+  slack: ['app', 'http', 'redis', 'ops', 'domain'],
+  account: ['app', 'http', 'redis', 'ops', 'domain'],
+  http: ['domain'],
   redis: ['app', 'config', 'ops', 'domain'],
   ops: ['app', 'domain'],
   config: ['domain'],
@@ -30,7 +31,7 @@ const verifier: Record<string, string[]> = { 'audit/verification.ts': ['config',
 
 /** Packages that only some folders may import. */
 const owners: [name: RegExp, files: RegExp][] = [
-  [/^undici$/, /^account\/http\.ts$/],
+  [/^undici$/, /^(account\/http\.ts$|http\/)/],
   [/^bullmq$/, /^(requests\/(worker|watches)\.ts|redis\/)/],
   [/^ioredis$/, /^redis\//],
   [/^@slack\//, /^(app\.ts$|(slack|features|requests|messages|outbox|kit|start)\/)/],

@@ -4,6 +4,7 @@
  */
 export const scopesOf: Record<string, readonly string[]> = {
   'auth.test': [],
+  'chat.delete': ['chat:write'],
   'chat.postEphemeral': ['chat:write'],
   'chat.postMessage': ['chat:write'],
   'chat.update': ['chat:write'],

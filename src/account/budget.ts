@@ -10,6 +10,9 @@ const scripts = scriptsOf(readScripts(import.meta.url, ['take-turn']))
 /** The account counts a call when it arrives, up to this much later than here. */
 const travelMs = 2_000
 
+/** How long after a write has asked for its turn it may be sent, in ms. Later, a window of the account could hold one write too many. */
+export const turnValidMs = travelMs
+
 /** Of 60 reads a minute: those that only `execute` may spend, and those that `background` may spend. */
 const keptForExecute = 10
 const mostInBackground = 6

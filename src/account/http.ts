@@ -3,18 +3,12 @@ import { type Dispatcher, Pool } from 'undici'
 import { z } from 'zod'
 import type { KeyVariable } from '../domain/account.ts'
 import type { OnAnswer } from '../domain/change.ts'
-import {
-  AccountLimitError,
-  AnswerTooLongError,
-  ApiContractError,
-  ApiError,
-  ApiUnreachableError,
-  isCertificateError,
-  isRateLimited,
-} from '../domain/errors.ts'
+import { type Deadline, deadlineIn } from '../domain/deadline.ts'
+import { AccountLimitError, AnswerTooLongError, ApiContractError, ApiError, ApiUnreachableError, isRateLimited } from '../domain/errors.ts'
 import { type CallKind, currentSpender, type KeyName, type Lane, mayUseReadKey, useTakenTurn } from '../domain/lane.ts'
 import type { Secret } from '../domain/signing.ts'
-import type { AccountBudget } from './budget.ts'
+import { sendBefore, TooLateError } from '../http/send-before.ts'
+import { type AccountBudget, turnValidMs } from './budget.ts'
 import { toNumber, toText } from './fields.ts'
 
 /** All in milliseconds. `readMs` and `writeMs` limit a whole call: for a read, all attempts and the pauses between them. */
@@ -83,7 +77,7 @@ export interface HttpOptions {
 interface Use {
   kind: CallKind
   keyName: KeyName
-  deadline: Deadline
+  deadline: CallDeadline
 }
 
 /** The key cannot reach any other host, because redirects are not followed and callers pass paths only. */
@@ -114,11 +108,11 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     let failure: unknown
     for (let attempt = 1; ; attempt++) {
       // What happened to an attempt says more than that the next one has to wait.
-      await takeTurn(operation, use).catch((error: unknown) => {
+      const turn = await takeTurn(operation, use).catch((error: unknown) => {
         throw failure ?? error
       })
       try {
-        return await exchange(request, attempt, use)
+        return await exchange(request, attempt, use, turn)
       } catch (error) {
         const limited = await pauseAfter(error, use)
         failure = limited ?? error
@@ -130,7 +124,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     }
   }
 
-  async function exchange<T>(request: HttpCall<T>, attempt: number, { keyName, deadline }: Use): Promise<T> {
+  /** `turn`: until when it may be sent at the latest. The account would count it too late otherwise. */
+  async function exchange<T>(request: HttpCall<T>, attempt: number, { keyName, deadline }: Use, turn?: Deadline): Promise<T> {
     const { operation, method, path, body, mostBytes = maxResponseBytes } = request
     const { secret, variable } = keys[keyName]
     if (!secret) throw new Error(`${operation} needs ${variable}, which this process does not have`)
@@ -150,8 +145,12 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
         ...(body !== undefined && { 'content-type': 'application/json' }),
       }
       const sent = { method, path: `${prefix}${path}`, headers, body: body === undefined ? null : JSON.stringify(body) }
-      const answer = await pool.request({ ...sent, signal: deadline.signal }).catch((error: unknown) => {
-        throw unreachable(operation, error, deadline, wasRequestSent(error))
+      const { dispatcher, wasSent } = sendBefore(turn ?? deadline, pool)
+      const answer = await dispatcher.request({ ...sent, signal: deadline.signal }).catch((error: unknown) => {
+        // Without its turn it waits for the next one, like a call that the account API refused because of its limit.
+        if (turn && error instanceof TooLateError)
+          throw new AccountLimitError({ operation, kind: 'write', perMinute: turns?.perMinute.write, waitMs: 0, answered: false })
+        throw unreachable(operation, error, deadline, wasSent() ? 'unknown' : 'no')
       })
       const status = answer.statusCode
       if (status >= 400) {
@@ -187,13 +186,17 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     return mayUseReadKey(currentSpender(operation).lane) ? 'read-key' : 'key'
   }
 
-  async function takeTurn(operation: string, { kind, keyName, deadline }: Use): Promise<void> {
-    if (!turns || (kind === 'write' && useTakenTurn())) return
+  /** Returns the time until which a write may use its turn. A read may use it for as long as its call lasts, because it changes nothing. */
+  async function takeTurn(operation: string, { kind, keyName, deadline }: Use): Promise<Deadline | undefined> {
+    if (!turns) return undefined
+    const taken = kind === 'write' ? useTakenTurn() : undefined
+    if (taken) return taken
     const by = currentSpender(operation)
     const until = performance.now() + patienceMs[by.lane]
     for (;;) {
+      const turn = kind === 'write' ? deadlineIn(turnValidMs) : undefined
       const waitMs = await turns.take(kind, by, keyName)
-      if (waitMs === 0) return
+      if (waitMs === 0) return turn
       if (performance.now() + waitMs <= until && (await deadline.wait(waitMs))) continue
       const share = await turns.spentShare?.(kind, by, keyName)
       throw new AccountLimitError({ operation, kind, perMinute: turns.perMinute[kind], waitMs, share, answered: false })
@@ -224,19 +227,20 @@ export type Http = ReturnType<typeof createHttp>
 
 export function startDeadline(ms: number, caller: AbortSignal | undefined) {
   const signal = AbortSignal.any([AbortSignal.timeout(ms), ...(caller ? [caller] : [])])
-  const endsAt = performance.now() + ms
+  const { leftMs } = deadlineIn(ms)
 
   return {
     signal,
+    leftMs,
     reason: () => (caller?.aborted ? 'cancelled by the caller' : `not finished within ${ms} ms`),
     /** Resolves with true after `waitMs`, and with false at once if the wait would outlast the deadline or when the caller aborts. */
     async wait(waitMs: number): Promise<boolean> {
-      if (performance.now() + waitMs >= endsAt) return false
+      if (waitMs >= leftMs()) return false
       return delay(waitMs, true, { signal }).catch(() => false)
     },
   }
 }
-type Deadline = ReturnType<typeof startDeadline>
+type CallDeadline = ReturnType<typeof startDeadline>
 
 function headProblem({ statusCode, headers }: Dispatcher.ResponseData, isEmpty: boolean): string | undefined {
   if (statusCode >= 300) return 'a redirect, which is not followed'
@@ -328,31 +332,13 @@ function retryDelayMs(error: unknown, failedTries: number, { retryBaseMs, retryM
   return Math.random() * Math.min(retryBaseMs * 2 ** (failedTries - 1), retryMaxMs)
 }
 
-function unreachable(operation: string, error: unknown, { signal, reason }: Deadline, requestSent: 'no' | 'unknown') {
-  if (signal.aborted) return new ApiUnreachableError({ operation, requestSent: 'unknown', problem: reason() })
-  return new ApiUnreachableError({ operation, requestSent, problem: codeOf(error) })
-}
-
-/** Error codes that occur only before a connection exists, so no part of the request was sent. */
-const beforeConnection = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|UND_ERR_CLOSED|UND_ERR_INVALID_ARG)$/
-
-/** `no` if the error proves that nothing was sent. A reused connection that closes looks the same whether or not the server had read the request. */
-function wasRequestSent(error: unknown): 'no' | 'unknown' {
-  const errors = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error]
-  // A certificate is rejected in the TLS handshake, before the request is sent.
-  const isBefore = (each: unknown) =>
-    beforeConnection.test(codeOf(each)) ||
-    isCertificateError(codeOf(each)) ||
-    ['connect', 'getaddrinfo'].includes(property(each, 'syscall'))
-  return errors.every(isBefore) ? 'no' : 'unknown'
+function unreachable(operation: string, error: unknown, { signal, leftMs, reason }: CallDeadline, requestSent: 'no' | 'unknown') {
+  const problem = signal.aborted || leftMs() <= 0 ? reason() : codeOf(error)
+  return new ApiUnreachableError({ operation, requestSent, problem })
 }
 
 /** Only the code (`ECONNRESET`), because the message may quote what was sent or received. */
 function codeOf(error: unknown): string {
-  const code = property(error, 'code')
+  const code = error instanceof Error ? String(Reflect.get(error, 'code') ?? '') : ''
   return /^\w{1,60}$/.test(code) ? code : 'transport error'
-}
-
-function property(error: unknown, name: string): string {
-  return error instanceof Error ? String(Reflect.get(error, name) ?? '') : ''
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Deadline } from './deadline.ts'
 
 /**
  * Who a call to the account API is for. The account allows few calls a minute, so each call names its lane, and a lane leaves to those above
@@ -38,9 +39,9 @@ export interface Spender {
   userId?: string
 }
 
-/** `writeTaken`: a turn was taken before the step that allows the write, so that the write does not wait after it. */
+/** `turn`: it was taken before the step that allows the write, so that the write does not wait after it. Until then the write may use it. */
 interface Context extends Spender {
-  writeTaken?: boolean
+  turn?: Deadline | undefined
   requestId: string | undefined
 }
 
@@ -54,8 +55,8 @@ export function inLane<Result>(
   return contexts.run({ lane, userId, requestId }, work)
 }
 
-export function withTurnTaken<Result>(lane: Lane, work: () => Result): Result {
-  return contexts.run({ lane, writeTaken: true, requestId: currentRequest() }, work)
+export function withTurn<Result>(lane: Lane, turn: Deadline, work: () => Result): Result {
+  return contexts.run({ lane, turn, requestId: currentRequest() }, work)
 }
 
 /** Notes which request the present work is for. That of a click is known only after its record was read. */
@@ -79,10 +80,10 @@ export function nobodyWaits(): boolean {
   return contexts.getStore()?.lane === 'background'
 }
 
-/** Uses up a turn that was taken before. Returns false if there is none. */
-export function useTakenTurn(): boolean {
+/** Uses up a turn that was taken before. */
+export function useTakenTurn(): Deadline | undefined {
   const context = contexts.getStore()
-  if (!context?.writeTaken) return false
-  context.writeTaken = false
-  return true
+  const turn = context?.turn
+  if (context) context.turn = undefined
+  return turn
 }

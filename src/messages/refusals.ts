@@ -70,7 +70,6 @@ const constant = {
   'freeze-missing': { why: 'The record of freezes was gone.' },
   'freeze-older': { why: 'The record of freezes was older than one read before.' },
   'freeze-forged': { why: "The record of freezes wasn't one that Lockkeeper wrote." },
-  suspended: { why: 'Lockkeeper was suspended before it sent this. Nothing was changed.' },
   'not-used': { why: "Approved, but the requester didn't press the button." },
   'alert-resolved': { why: 'The alert resolved. Nothing was done.' },
   'machine-gone': { why: 'The policy no longer lets this machine request it.' },

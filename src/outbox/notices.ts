@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
+import { deadlineIn } from '../domain/deadline.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { AlertList } from '../messages/alerts.ts'
 import { freezeMessage } from '../messages/freezes.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
 import { watchMessage } from '../messages/watches.ts'
 import { guardStore } from '../redis/connect.ts'
-import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { freezeMessageId, freezeOnAt } from '../requests/freeze.ts'
 import { endWatches, mayWatch } from '../requests/watching.ts'
 import { notice } from '../slack/blocks.ts'
@@ -14,6 +14,7 @@ import { readJson } from '../slack/payloads.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import { sendAlerts } from './alert-messages.ts'
 import { sendKeyEnd } from './key-end-messages.ts'
+import { lookLate } from './late-look.ts'
 import {
   type Delivered,
   deliveredOf,
@@ -25,14 +26,13 @@ import {
   memberOf,
   type Owed,
   owedMs,
+  oweFacts,
   passingMs,
   postOnce,
   type Settlement,
   settle,
   type TextName,
 } from './once.ts'
-
-const run = scriptsOf(readScripts(import.meta.url, ['owe']))
 
 interface OwedText extends Owed {
   name: TextName
@@ -70,6 +70,7 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
     if (undelivered) await notifyOperators(app, 'report-undeliverable', undelivered, { about: owed.id })
     return result
   }
+  if (owed.name === 'late-look') return lookLate(app, facts)
   if (owed.name === 'watch') return sendWatch(app, owed, held, facts, sinceMs)
   if (owed.name === 'alerts') {
     const result = await sendAlerts(app, owed, held, facts, sinceMs)
@@ -169,11 +170,6 @@ export function oweText(app: App, owed: OwedText, facts: Facts): Promise<void> {
   return oweFacts(app, owed, JSON.stringify(facts), owedMs)
 }
 
-/** The same with facts that another module reads and verifies. `keepMs`: how long it is owed. */
-export async function oweFacts(app: App, owed: OwedText, facts: string, keepMs: number): Promise<void> {
-  await run(app.redis, 'owe', [app.keys.message(owed.id), app.keys.outbox], [memberOf(owed), facts, String(keepMs), '0'])
-}
-
 interface NoticeOptions {
   requestId?: string
   /** What the problem is about: a second notice with the same code and subject within an hour is a repeat. By default the request. */
@@ -212,7 +208,8 @@ const withoutRedisMs = 3_600_000
 /** If Redis has it all the same, because only its answer was lost, it is leased there, and the next lease searches for it. */
 async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promise<void> {
   const sinceMs = Date.now()
-  const held: Lease = { token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, sendBefore: Number.POSITIVE_INFINITY }
+  const sendBefore = deadlineIn(Number.POSITIVE_INFINITY)
+  const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, sendBefore }
   while (held.searchedForMs < withoutRedisMs) {
     const { status, retryInMs } = await sendText(app, owed, held, facts, sinceMs)
     if (retryInMs === undefined) return
@@ -227,8 +224,8 @@ const leftAfterMs = 20_000
 
 /** Owes a notice that its process will send with `notifyOperators`, once it has read what belongs to it. Throws StoreUnavailableError. */
 export async function keepNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Promise<void> {
-  const { keys, values } = draftNotice(app, code, words, options)
-  if (values[0] !== '') await run(app.redis, 'owe', keys, [...values, String(leftAfterMs)])
+  const facts = factsOf(app, code, words)
+  if (facts) await oweFacts(app, noticeFor(code, options), JSON.stringify(facts), owedMs, leftAfterMs)
 }
 
 export function draftNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Draft {

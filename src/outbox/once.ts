@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import type { App } from '../app.ts'
+import { type Deadline, deadlineIn } from '../domain/deadline.ts'
 import { asRepeat } from '../messages/reports.ts'
+import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { type ReportName, reportNames } from '../requests/steps.ts'
 import { type Answerable, sendWithTable } from '../slack/interactions.ts'
@@ -8,18 +11,19 @@ import { longestCallMs, type Posted, rejectedTokenErrors, type SearchResult, typ
 
 /**
  * Everything that is posted by itself goes through here, each message once: one process at a time leases it, searches Slack for it if an earlier
- * try may have posted it, posts it, and settles it. A process that dies in between leaves the lease, and the next one searches.
+ * try may have posted it, posts it, and settles it. A process that dies in between leaves the lease, and the next one searches. Where Slack may
+ * show an earlier try only after that search, a late look deletes what is there twice.
  */
-const run = scriptsOf(readScripts(import.meta.url, ['lease', 'settle']))
+const run = scriptsOf(readScripts(import.meta.url, ['lease', 'settle', 'owe']))
 
 /** The message and the reports of a request are rendered when they are sent. The others are stored in their final words. */
 export type OutboxName = 'card' | ReportName | TextName
 
 /**
  * `notice`: to the operators. `alerts`: why alerts led to no request. Signed: `freeze` and `watch` to its channel or to the operators, and `key-end`
- * to the thread in which a key was created.
+ * to the thread in which a key was created. `late-look` is no message: it deletes a message that Slack has twice.
  */
-const textNames = ['notice', 'alerts', 'freeze', 'watch', 'key-end'] as const
+const textNames = ['notice', 'alerts', 'freeze', 'watch', 'key-end', 'late-look'] as const
 export type TextName = (typeof textNames)[number]
 
 /** A message of the outbox. `id`: of the request or, for a message that is about no request, of the message itself. */
@@ -33,6 +37,7 @@ export const isText = (name: OutboxName): name is TextName => textNames.some((ea
 export const memberOf = ({ id, name }: Owed): string => `${id}/${name}`
 
 export interface Lease {
+  of: Owed
   token: string
   /** `fresh`: send it. `unsure`: an earlier try may have sent it, so search first. */
   mode: 'fresh' | 'unsure'
@@ -44,8 +49,12 @@ export interface Lease {
   triedCardless: boolean
   /** The revision of the record that owes this report. A later revision may owe it again. */
   owedBy?: number
-  /** The latest time to send, in ms of `performance.now()`. Later requests may arrive when another process holds the lease. */
-  sendBefore: number
+  /** Slack did not answer the last try in time, and may still carry it out. So it is searched for once more, so much later, before it is sent. */
+  searchAgainInMs?: number | undefined
+  /** Later requests may arrive when another process holds the lease. */
+  sendBefore: Deadline
+  /** What was sent under it. */
+  posted?: Outgoing
 }
 
 /**
@@ -64,6 +73,9 @@ interface LeaseOptions {
   facts?: string
 }
 
+/** How long after a try that Slack did not answer in time a message is searched for, in ms. A slow Slack shows it only then. */
+const searchesAfterMs = [3_000, 10_000, 30_000]
+
 /** How long a lease lasts, in ms. A search takes several requests to Slack, so it gets more time. */
 const leaseMs = { fresh: 10_000, unsure: 20_000 }
 
@@ -76,20 +88,23 @@ const rememberedMs = 3_600_000
 /** Throws StoreUnavailableError if Redis does not answer. */
 export async function lease(app: App, owed: Owed, { early = false, facts }: LeaseOptions = {}): Promise<Leased> {
   const token = randomUUID()
-  const startedAt = performance.now()
+  const clock = { fresh: deadlineIn(leaseMs.fresh - longestCallMs), unsure: deadlineIn(leaseMs.unsure - longestCallMs) }
   const values = [memberOf(owed), owed.name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0', reportNames.join()]
   const answer = await run(app.redis, 'lease', keysOf(app, owed), facts === undefined ? values : [...values, facts, String(owedMs)])
-  const [is, searchedForMs, triedUntilMs, triedCardless, owedBy, leasedAtMs, ...flat] = answer
+  const [is, searchedForMs, triedUntilMs, triedCardless, owedBy, isSlow, leasedAtMs, ...flat] = answer
   if (is === 'behind') return { is, first: answer[1] as ReportName }
   if (is !== 'fresh' && is !== 'unsure') return { is: is as 'held' }
+  const sinceTryMs = Number(leasedAtMs) - Number(triedUntilMs)
   const held: Lease = {
+    of: owed,
     token,
     mode: is,
     searchedForMs: Number(searchedForMs),
+    searchAgainInMs: isSlow === '1' ? searchesAfterMs.map((ms) => ms - sinceTryMs).find((leftMs) => leftMs > 0) : undefined,
     triedUntilMs: triedUntilMs ? Number(triedUntilMs) : undefined,
     triedCardless: triedCardless === '1',
     owedBy: owedBy ? Number(owedBy) : undefined,
-    sendBefore: startedAt + leaseMs[is] - longestCallMs,
+    sendBefore: clock[is],
   }
   const fields = Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
   return { is: 'leased', lease: held, fields, leasedAtMs: Number(leasedAtMs) }
@@ -103,6 +118,8 @@ export interface Settlement {
    */
   status: 'settled' | 'queued' | 'unsure' | 'dropped'
   retryInMs?: number
+  /** For `unsure`: Slack did not answer in time. */
+  isSlow?: boolean
   /** Slack's code for refusing it. */
   refused?: string
   /** For a card: where it is, and the revision of the record that Slack shows now, or refused. */
@@ -118,16 +135,52 @@ export interface Settlement {
 type Settled = 'settled' | 'again' | 'later' | 'lost'
 
 /** Stores the result of a try. Throws StoreUnavailableError if Redis does not answer. */
-export async function settle(app: App, owed: Owed, { token }: Pick<Lease, 'token'>, result: Settlement): Promise<Settled> {
-  const { status, retryInMs = 0, cardTs = '', shownRevision = 0, owes = '', rememberMs = rememberedMs } = result
+export async function settle(
+  app: App,
+  owed: Owed,
+  { token, posted }: Pick<Lease, 'token' | 'posted'>,
+  result: Settlement,
+): Promise<Settled> {
+  const { status, retryInMs = 0, cardTs = '', shownRevision = 0, owes = '', rememberMs = rememberedMs, isSlow = false } = result
   const shown = [cardTs, String(shownRevision), owes]
-  const values = [memberOf(owed), owed.name, token, status, String(retryInMs), ...shown, String(rememberMs)]
+  const values = [memberOf(owed), owed.name, token, status, String(retryInMs), ...shown, String(rememberMs), isSlow ? '1' : '']
   const [outcome] = await run(app.redis, 'settle', keysOf(app, owed), values)
+  // The process that holds the lease now may have searched for it before Slack showed it.
+  if (outcome === 'lost' && posted) await oweLateLook(app, owed, posted)
   return outcome as Settled
 }
 
-function keysOf({ keys }: App, { id, name }: Owed): string[] {
+/** Owes a message about no request, with facts that another module reads and verifies. `keepMs`: how long it is owed. `inMs`: when it is due. */
+export async function oweFacts(app: App, owed: Owed & { name: TextName }, facts: string, keepMs: number, inMs = 0): Promise<void> {
+  await run(app.redis, 'owe', [app.keys.message(owed.id), app.keys.outbox], [memberOf(owed), facts, String(keepMs), String(inMs)])
+}
+
+/** How long after a message may have been sent twice the look is due, in ms. Until then, Slack shows also what took it long. */
+export const lateLookMs = 45_000
+
+/** Owes a look for a second message with this key. In direct messages, no app can search without further scopes. */
+async function oweLateLook(app: App, of: Owed, { place, formerPlace, sinceMs }: Outgoing): Promise<void> {
+  const places = [place, ...(formerPlace ? [formerPlace] : [])].map(({ channelId, threadTs }) => ({ channelId, threadTs }))
+  const facts = JSON.stringify({ of, key: place.key, places, sinceMs } satisfies z.input<typeof LateLook>)
+  await oweFacts(app, { id: `late-look:${place.key}`, name: 'late-look' }, facts, owedMs, lateLookMs)
+}
+
+/** What Slack may have twice, and where. */
+export const LateLook = z.object({
+  of: z.object({ id: z.string(), name: z.string().transform((name) => name as OutboxName) }),
+  key: z.string(),
+  places: z.array(z.object({ channelId: z.string(), threadTs: z.string().optional() })),
+  sinceMs: z.number(),
+})
+
+function keysOf({ keys }: App, { id, name }: Owed): [hash: string, outbox: string] {
   return [isText(name) ? keys.message(id) : keys.record(id), keys.outbox]
+}
+
+/** Whether a message is settled, and as which message Slack has it, if its record says so. */
+export async function readSettled(app: App, owed: Owed): Promise<{ isSettled: boolean; ts: string | undefined }> {
+  const [item, ts] = await guardStore(() => app.redis.hmget(keysOf(app, owed)[0], `outbox:${owed.name}`, 'cardTs'))
+  return { isSettled: !item || JSON.parse(item).status === 'settled', ts: ts ? String(JSON.parse(ts)) : undefined }
 }
 
 /** `sent`: Slack has the message. `refused`: Slack does not take it. `later`: it stays in the outbox. */
@@ -150,9 +203,11 @@ interface Outgoing {
 
 /** This attempt has certainly sent nothing. */
 interface Unsent {
-  is: 'unsent'
+  is: 'unsent-for'
   retryInMs: number
 }
+
+const unsentFor = (ms: number): Unsent => ({ is: 'unsent-for', retryInMs: ms })
 
 /** The wait after a lost answer, and after a failure of Slack. */
 const retryInMs = 3_000
@@ -161,16 +216,22 @@ const retryInMs = 3_000
 const longestSearchMs = 10 * 60_000
 
 /** Redis' clock may be fast or slow, the process may have been suspended before it sent, and Redis may have lost the latest try. */
-const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
+export const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
 
 /** Posts it while the lease holds, unless a search finds it (`found`). If Slack allows no search, it says that it may be a repeat. */
 export async function postOnce(app: App, out: Outgoing, held: Lease): Promise<Posted | Unsent | { is: 'found'; ts: string }> {
   const found = await search(app, out, held)
-  if (found.is === 'found' || found.is === 'rate-limited') return found
+  if (found.is === 'rate-limited') return found
+  const isAnswered = found.is === 'found' || found.is === 'absent'
   // Only the search failed: nothing was sent.
-  if (found.is === 'unknown') return { is: 'unsent', retryInMs }
+  if (!isAnswered && found.is !== 'cannot-search') return unsentFor(retryInMs)
+  if (found.is !== 'found' && held.searchAgainInMs !== undefined) return unsentFor(held.searchAgainInMs)
+  // Before it is posted, because the process may end right after that. A notice that is posted without Redis has no lease.
+  if (isAnswered && held.mode === 'unsure' && held.token !== '') await oweLateLook(app, held.of, out)
+  if (found.is === 'found') return found
   const message = found.is === 'cannot-search' ? asRepeat(out.message) : out.message
-  return sendWithTable(message, async (one) => (isOver(held) ? leaseOver : app.slack.messenger.post(out.place, one)))
+  held.posted = out
+  return sendWithTable(message, async (one) => (isOver(held) ? leaseOver : app.slack.messenger.post(out.place, one, held.sendBefore)))
 }
 
 async function search(app: App, { place, formerPlace, sinceMs }: Outgoing, held: Lease): Promise<SearchResult> {
@@ -181,7 +242,7 @@ async function search(app: App, { place, formerPlace, sinceMs }: Outgoing, held:
   }
   for (const where of formerPlace ? [place, formerPlace] : [place]) {
     const found = await app.slack.messenger.find({ ...where, ...range })
-    const hasFailed = found.is === 'unknown' || found.is === 'rate-limited'
+    const hasFailed = found.is !== 'found' && found.is !== 'absent' && found.is !== 'cannot-search'
     if (hasFailed && held.searchedForMs > longestSearchMs) return { is: 'cannot-search' }
     if (found.is !== 'absent') return found
   }
@@ -189,11 +250,11 @@ async function search(app: App, { place, formerPlace, sinceMs }: Outgoing, held:
 }
 
 /** The lease expired, so another process may have taken it over. */
-export const leaseOver: Unsent = { is: 'unsent', retryInMs: 0 }
+export const leaseOver: Unsent = unsentFor(0)
 
 /** Whether a suspended process, or a slow Slack, has used up the lease. Another process may hold it now. */
 export function isOver({ sendBefore }: Lease): boolean {
-  return performance.now() > sendBefore
+  return sendBefore.leftMs() <= 0
 }
 
 export function later(inMs: number): Settlement {
@@ -201,7 +262,8 @@ export function later(inMs: number): Settlement {
 }
 
 export function laterAfter(failure: Exclude<SlackFailure, { is: 'refused' }> | Unsent): Settlement {
-  return failure.is === 'unknown' ? { status: 'unsure', retryInMs } : later(failure.retryInMs)
+  if ('retryInMs' in failure) return later(failure.retryInMs)
+  return failure.is === 'unsent' ? later(retryInMs) : { status: 'unsure', retryInMs, isSlow: failure.is === 'timed-out' }
 }
 
 /** Slack's refusals that no message causes: the token is being exchanged, or the app is being installed again. */

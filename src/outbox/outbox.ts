@@ -11,7 +11,6 @@ import { dueAtOnce } from '../requests/due.ts'
 import { type ReportName, reportNames } from '../requests/steps.ts'
 import { decodeRecord } from '../requests/store.ts'
 import { type Answerable, sendWithTable } from '../slack/interactions.ts'
-import { unreachableChannelErrors } from '../slack/web-api.ts'
 import { deliverText } from './notices.ts'
 import {
   type Delivered,
@@ -169,7 +168,7 @@ async function sendCard(app: App, request: Request, held: Lease, fields: Record<
 
   // Another process may have shown a newer revision since.
   if (isOver(held)) return laterAfter(leaseOver)
-  const updated = await app.slack.messenger.update({ ...place, ts: posted.ts }, message)
+  const updated = await app.slack.messenger.update({ ...place, ts: posted.ts }, message, held.sendBefore)
   const settlement: Settlement = { status: 'settled', cardTs: posted.ts, shownRevision: request.revision }
   if (updated.is === 'sent') return settlement
   if (updated.is !== 'refused' || isPassing(updated.error))
@@ -205,9 +204,8 @@ async function sendReport(app: App, request: Request, name: ReportName, held: Le
   if (isPassing(posted.error)) return later(passingMs)
   if (name === 'break-glass') await onUndeliverable(app, request, posted.error, name)
   // A machine has no direct messages.
-  const isElsewhere = unreachableChannelErrors.has(posted.error) || posted.error === 'thread_not_found'
-  if (isElsewhere && !isMachine(request.origin)) return sendDirectly(app, request, message, { key, error: posted.error }, held)
-  return giveUp(app, request, posted.error)
+  if (isMachine(request.origin)) return giveUp(app, request, posted.error)
+  return sendDirectly(app, request, message, { key, error: posted.error }, held)
 }
 
 async function sendDirectly(
@@ -221,7 +219,9 @@ async function sendDirectly(
   // The bot has no scope to search direct messages, so a message that may have been sent is marked as a repeat.
   const marked = held.mode === 'unsure' ? asRepeat(message) : message
   const place = { channelId: request.origin.userId, key: failed.key }
-  const posted = await sendWithTable(asDirect(marked, request, failed.error), (one) => app.slack.messenger.post(place, one))
+  const posted = await sendWithTable(asDirect(marked, request, failed.error), (one) =>
+    app.slack.messenger.post(place, one, held.sendBefore),
+  )
   if (posted.is === 'sent') return { status: 'settled' }
   if (posted.is !== 'refused') return laterAfter(posted)
   return isPassing(posted.error) ? later(passingMs) : giveUp(app, request, posted.error)

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { turnValidMs } from '../account/budget.ts'
 import type { App } from '../app.ts'
 import type { ApiAnswer, AuditNote } from '../audit/chain.ts'
 import type { Handover, Issued, RetractedBecause } from '../domain/change.ts'
+import { deadlineIn } from '../domain/deadline.ts'
 import { AccountLimitError, certainlyNotApplied, StoreUnavailableError, UserError } from '../domain/errors.ts'
-import { inLane, withTurnTaken } from '../domain/lane.ts'
+import { inLane, withTurn } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { heldFrom, startWithinMs } from '../domain/starts.ts'
 import { type CommonFinding, explain, explainAll, tooLate, unappliedCause, unknownRequest } from '../messages/refusals.ts'
@@ -50,6 +52,7 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   const facts = await inLane('execute', () => readAgain(app, request, opened, click))
   const freeze = await requireAuthority(app, request, facts)
   // Before the step, so that the write does not wait after it.
+  const turn = deadlineIn(turnValidMs)
   requireTurn(app, await budget.takeWrite('execute', request.id))
 
   const startedAt = performance.now()
@@ -65,7 +68,7 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   if (claimed.outcome !== 'won') return refuseTaken(app, request, click)
   // If this process dies before it shows the secret, a worker makes it worthless.
   await app.queues.wake(request, timings.handoverMs)
-  await withTurnTaken('execute', () => issueAndShow(app, { request, opened, handover, facts, startedAt, notAfter }, click))
+  await withTurn('execute', turn, () => issueAndShow(app, { request, opened, handover, facts, startedAt, notAfter }, click))
   await showTaken(app, request)
 }
 

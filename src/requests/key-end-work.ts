@@ -1,14 +1,17 @@
+import { turnValidMs } from '../account/budget.ts'
 import { type ApiKey, ownVariableOf } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { AuditNote } from '../audit/chain.ts'
 import { parseKeyName, writeKeyName } from '../domain/account.ts'
+import { deadlineIn } from '../domain/deadline.ts'
 import { AccountLimitError, ApiError, isUnanswered } from '../domain/errors.ts'
 import { callDue } from '../domain/key-ends.ts'
-import { inLane, withTurnTaken } from '../domain/lane.ts'
+import { inLane, withTurn } from '../domain/lane.ts'
 import { isOpen } from '../domain/request.ts'
 import { overdueEnd, untrustedEnds } from '../messages/operator-notices.ts'
-import { notifyOperators, oweFacts } from '../outbox/notices.ts'
+import { notifyOperators } from '../outbox/notices.ts'
+import { oweFacts } from '../outbox/once.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { guardStore } from '../redis/connect.ts'
 import { checkRetraction } from './authority.ts'
@@ -122,6 +125,7 @@ async function settlePending(app: App, pending: KeyEnd, { listed, isWhole }: Lis
   const key = listed.find(({ id }) => id === record.keyId)
   if (!key && !isWhole) return
   // Before the record is read, so that nobody changes it while this waits.
+  const turn = deadlineIn(turnValidMs)
   if ((await app.budget.takeWrite('retract')) > 0) return
   const before = await readEnd(app, record.keyId)
   const named = parseKeyName(key?.name)?.end
@@ -131,7 +135,7 @@ async function settlePending(app: App, pending: KeyEnd, { listed, isWhole }: Lis
   try {
     const { label } = parseKeyName(key.name) ?? record
     const name = writeKeyName({ ...record, label })
-    if (named !== record.end) await withTurnTaken('retract', () => app.account.apiKeys.rename(record.keyId, name))
+    if (named !== record.end) await withTurn('retract', turn, () => app.account.apiKeys.rename(record.keyId, name))
   } catch (error) {
     onApiError(app, error)
     if (!(error instanceof ApiError) || error instanceof AccountLimitError || isUnanswered(error)) return
@@ -160,6 +164,7 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
     // Lockkeeper uses it, or it cannot be told whether it does.
     if (key ? key.tokenLastSlice === undefined || ownVariableOf(key, app.ownLastSlices) : !isWhole) continue
     let now = await mayEnd(app, keyId, key)
+    const turn = deadlineIn(turnValidMs)
     if (now === 'over') {
       // Before the last look at its record, so that the deletion does not wait after it.
       if ((await app.budget.takeWrite('retract')) > 0) break
@@ -168,7 +173,7 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
     if (now === 'kept') kept.add(keyId)
     if (now !== 'over') continue
     try {
-      await withTurnTaken('retract', () => app.account.apiKeys.delete(keyId))
+      await withTurn('retract', turn, () => app.account.apiKeys.delete(keyId))
       deleted.add(keyId)
     } catch (error) {
       onApiError(app, error)

@@ -10,7 +10,7 @@ import { notifyOperators } from '../outbox/notices.ts'
 import { onLostRecord, onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { notice } from '../slack/blocks.ts'
-import { unreachableChannelErrors } from '../slack/web-api.ts'
+import { isChannelUnreachable } from '../slack/web-api.ts'
 import { leaveUnfit } from './authority.ts'
 import type { CarryOn } from './bundle.ts'
 import { ofTrackedParents } from './children.ts'
@@ -83,7 +83,7 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
   if (request.cardTs === undefined) {
     const shown = await deliver(app, request.id, 'card')
     // Execute nothing before its card is posted, even if it needs no approval.
-    if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return void (await discardUnposted(app, request, shown.error))
+    if (shown.is === 'refused' && isChannelUnreachable(shown.error)) return void (await discardUnposted(app, request, shown.error))
     if (shown.is !== 'sent')
       return void (await store.postponeIfUnchanged(request, shown.is === 'refused' ? refusedCardRetryMs : cardRetryMs))
   }

@@ -1,7 +1,9 @@
+import { turnValidMs } from '../account/budget.ts'
 import type { App } from '../app.ts'
 import type { ApiAnswer } from '../audit/chain.ts'
 import type { FoundEntry } from '../audit/find.ts'
 import type { Finding } from '../domain/change.ts'
+import { type Deadline, deadlineIn } from '../domain/deadline.ts'
 import {
   AccountLimitError,
   ApiContractError,
@@ -13,7 +15,7 @@ import {
   rateLimitCode,
   StoreUnavailableError,
 } from '../domain/errors.ts'
-import { currentRequest, withTurnTaken } from '../domain/lane.ts'
+import { currentRequest, withTurn } from '../domain/lane.ts'
 import type { Freeze } from '../domain/policy.ts'
 import { type AuthorityProblem, isHeld, type Request, refTo, type Waits } from '../domain/request.ts'
 import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
@@ -57,7 +59,7 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   const answers: ApiAnswer[] = []
   const onAnswer = (answer: ApiAnswer) => void answers.push(answer)
   try {
-    const outcome = await withTurnTaken(lane, async () => opened.change.run?.(opened.input, claimed.facts, { onAnswer }))
+    const outcome = await withTurn(lane, claimed.turn, async () => opened.change.run?.(opened.input, claimed.facts, { onAnswer }))
     if (outcome === 'done') await store.take(request, 'finish', { audit: { answer: answers.at(-1) } })
     else {
       // Nothing is read before half of the usual time is over.
@@ -71,8 +73,13 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   return undefined
 }
 
-/** Makes every check, and takes the step that allows the write. Returns the facts to write with if this process is the one that took it. */
-async function claimWrite(app: App, request: Request, opened: Opened, child: ForChild | undefined): Promise<{ facts: unknown } | Executed> {
+/** Makes every check, and takes the step that allows the write. Returns what to write with if this process is the one that took it. */
+async function claimWrite(
+  app: App,
+  request: Request,
+  opened: Opened,
+  child: ForChild | undefined,
+): Promise<{ facts: unknown; turn: Deadline } | Executed> {
   const { store, budget } = app
   const { items } = opened.change
   const lane = child ? 'bundle' : 'execute'
@@ -106,8 +113,6 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   // Without a turn, the reads would be in vain. Each child waits for its own.
   const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
   if (waitMs > 0) return waitForTurn(app, request, 'writes', { waitMs, until })
-  // Redis may have been away until now, which delays the checks, and not the write.
-  const startedAt = performance.now()
   const { result, at } = child ? await child.read() : { result: await repeatPreflight(app, opened), at: now }
   if (result.is !== 'unchanged') return endOrWait(app, request, result, until)
   const { facts } = result
@@ -116,6 +121,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   if (await child?.isFull()) return 'full'
 
   // Before the step, so that the write does not wait after it. A turn of a write that is not sent is lost, which only sends less.
+  const turn = deadlineIn(turnValidMs)
   const turnMs = items ? 0 : await budget.takeWrite(lane, request.id)
   if (turnMs > 0) return waitForTurn(app, request, 'writes', { waitMs: turnMs, until })
   const { outcome } = await store.take(request, items ? 'begin' : 'send', {
@@ -136,10 +142,7 @@ async function claimWrite(app: App, request: Request, opened: Opened, child: For
   // It is judged again: the account was read too long ago, or somebody has just set or lifted a freeze.
   if (outcome === 'outdated' || outcome === 'frozen') return wait(app, request, 0)
   if (outcome !== 'won') return undefined
-  if (items) return 'begun'
-  // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
-  if (performance.now() - startedAt > preflightValidMs) return end(app, request, 'not-start', { code: 'suspended' })
-  return { facts }
+  return items ? 'begun' : { facts, turn }
 }
 
 /** Ends a request whose present content nobody allowed. A request that was signed with an unknown key waits until this process has that key. */

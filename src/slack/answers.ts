@@ -5,7 +5,7 @@ import type { Secret } from '../domain/signing.ts'
 import { context, message, modal, wholeSection } from './blocks.ts'
 import { type Answer, type Answerable, inEachLayout, sendWithTable, withoutTable } from './interactions.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
-import { classifyRefusal, type Done, type Message } from './web-api.ts'
+import { classifyRefusal, type Done, fetchInTime, type Message } from './web-api.ts'
 
 interface AnswerPlace {
   origin: Origin
@@ -88,7 +88,7 @@ interface ResponderParts {
 }
 
 /** Five answers within 30 minutes, also where the bot is no member (docs.slack.dev, "Handling user interaction"). Other origins are refused. */
-export function createResponder({ allowedOrigins, named = (sent) => sent, fetch = globalThis.fetch }: ResponderParts) {
+export function createResponder({ allowedOrigins, named = (sent) => sent, fetch = fetchInTime }: ResponderParts) {
   return async (url: string, message: Message, { replaceOriginal = false } = {}): Promise<Done> => {
     if (!URL.canParse(url) || !allowedOrigins.includes(new URL(url).origin)) return { is: 'refused', error: 'foreign_response_url' }
     try {
@@ -113,7 +113,7 @@ export function createResponder({ allowedOrigins, named = (sent) => sent, fetch 
 }
 export type Respond = ReturnType<typeof createResponder>
 
-/** `fetch` fails with a TypeError, whose cause has the code (`ECONNREFUSED`), and after a timeout with a TimeoutError, without one. */
+/** What `fetch` fails with has a cause with the code (`ECONNREFUSED`). After a timeout, it is a TimeoutError, without one. */
 function problemOf(error: unknown): string {
   const { name, cause } = error as Error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : name

@@ -26,6 +26,8 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
     rejectRateLimitedCalls: true,
     allowAbsoluteUrls: false,
     timeout: longestCallMs,
+    // A call that waited in the client's own queue would be sent after its time was checked.
+    maxRequestConcurrency: Number.POSITIVE_INFINITY,
     fetch: measuredFetch(onCall),
     logger,
   }

@@ -1,27 +1,42 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { ErrorCode, type KnownBlock, type ModalView, type WebClient } from '@slack/web-api'
+import { type Deadline, deadlineIn } from '../domain/deadline.ts'
 import { AwayError, StartError } from '../domain/errors.ts'
 import { isUserGroup } from '../domain/policy.ts'
 import type { LinkTo, MessageRef } from '../domain/request.ts'
+import { fetchBefore, NotSentError } from '../http/send-before.ts'
 import { fitBlocks } from './fit.ts'
 import type { Naming } from './text.ts'
 
 /**
- * `refused` and `rate-limited`: nothing happened. `unknown`: no usable answer, so it may have happened. That includes `internal_error` and
- * `fatal_error`: Slack documents that some aspect of the operation may have succeeded.
+ * `refused`, `rate-limited` and `unsent`: nothing happened. `unknown`: no usable answer, so it may have happened. That includes `internal_error`
+ * and `fatal_error`: Slack documents that some aspect of the operation may have succeeded. `timed-out`: it may even happen later.
  */
-export type SlackFailure = { is: 'refused'; error: string } | { is: 'rate-limited'; retryInMs: number } | { is: 'unknown'; problem: string }
+export type SlackFailure =
+  | { is: 'refused'; error: string }
+  | { is: 'rate-limited'; retryInMs: number }
+  | { is: 'unsent' | 'unknown' | 'timed-out'; problem: string }
 
 const ambiguous = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org'])
 
 /** Classifies an error of the Web API client. Only Slack's short codes are passed on, never other texts such as a proxy's page. */
 export function classifySlackFailure(thrown: unknown): SlackFailure {
-  const error = (thrown ?? {}) as { code?: unknown; data?: { error?: unknown }; retryAfter?: unknown; statusCode?: unknown; name?: unknown }
+  const error = (thrown ?? {}) as Partial<Record<'code' | 'retryAfter' | 'statusCode' | 'name' | 'original', unknown>> & {
+    data?: { error?: unknown }
+  }
   if (error.code === ErrorCode.RateLimitedError) return { is: 'rate-limited', retryInMs: Math.max(1, Number(error.retryAfter) || 1) * 1000 }
   if (error.code === ErrorCode.PlatformError) return classifyRefusal(error.data?.error)
   if (error.code === ErrorCode.HTTPError) return { is: 'unknown', problem: `HTTP status ${Number(error.statusCode) || 'unknown'}` }
-  if (error.code === ErrorCode.RequestError) return { is: 'unknown', problem: 'no answer' }
-  // Any other error says nothing about the result.
-  return { is: 'unknown', problem: typeof error.name === 'string' ? error.name : 'no answer' }
+  if (error.code === ErrorCode.RequestError) {
+    const { original } = error
+    return { is: original instanceof NotSentError ? 'unsent' : isTimeout(original) ? 'timed-out' : 'unknown', problem: 'no answer' }
+  }
+  // Any other error says nothing about the result. One that is thrown while the body is read is not wrapped.
+  return { is: isTimeout(thrown) ? 'timed-out' : 'unknown', problem: typeof error.name === 'string' ? error.name : 'no answer' }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError'
 }
 
 export function classifyRefusal(error: unknown): SlackFailure {
@@ -39,14 +54,12 @@ async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
   }
 }
 
-/** Slack's codes for a channel that takes no messages from Lockkeeper: it is gone or archived, or the bot is not a member or not allowed. */
-export const unreachableChannelErrors = new Set([
-  'not_in_channel',
-  'channel_not_found',
-  'is_archived',
-  'user_not_in_channel',
-  'restricted_action',
-])
+const unreachableChannelErrors = new Set(['not_in_channel', 'channel_not_found', 'is_archived', 'user_not_in_channel'])
+
+/** Whether a channel takes no messages from Lockkeeper: it is gone or archived, or the bot is not a member or not allowed (`restricted_action…`). */
+export function isChannelUnreachable(error: string): boolean {
+  return unreachableChannelErrors.has(error) || error.startsWith('restricted_action')
+}
 
 /** Slack's codes for a token that it does not take anymore: a person revoked or replaced it, or removed the app. */
 export const rejectedTokenErrors = new Set(['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired'])
@@ -111,8 +124,18 @@ export interface SlackCall {
 
 export type OnSlackCall = (call: SlackCall) => void
 
+/** Until when the present call may be sent, if that is sooner than its own limit. */
+const sendingUntil = new AsyncLocalStorage<Deadline | undefined>()
+
+/** Sends a call within its limit, or not at all. */
+export const fetchInTime: typeof globalThis.fetch = (input, init) => {
+  const [own, until] = [deadlineIn(longestCallMs), sendingUntil.getStore()]
+  const earlier = { leftMs: () => Math.min(own.leftMs(), until?.leftMs() ?? Number.POSITIVE_INFINITY) }
+  return fetchBefore(earlier, input instanceof Request ? input.url : input, init)
+}
+
 /** Reports every call. The result is in the body; for a `response_url`, which is a secret, in the HTTP status. */
-export function measuredFetch(onCall: OnSlackCall, { fetch = globalThis.fetch, isResponseUrl = false } = {}): typeof globalThis.fetch {
+export function measuredFetch(onCall: OnSlackCall, { fetch = fetchInTime, isResponseUrl = false } = {}): typeof globalThis.fetch {
   return async (input, init) => {
     const startedAt = performance.now()
     const call: Omit<SlackCall, 'ms'> = { method: isResponseUrl ? 'response_url' : methodOf(input), status: 'unreachable' }
@@ -182,12 +205,17 @@ interface MessengerParts {
 export function createMessenger({ client, named = (sent) => sent, botUserId, now = Date.now }: MessengerParts) {
   const pausedUntil = new Map<string, number>()
 
-  async function paced<T extends { is: string }>(method: 'post' | 'update', channelId: string, call: () => Promise<T>) {
+  async function paced<T extends { is: string }>(
+    method: 'post' | 'update',
+    channelId: string,
+    until: Deadline | undefined,
+    call: () => Promise<T>,
+  ) {
     const limited = `${method} ${channelId}`
     const left = (pausedUntil.get(limited) ?? 0) - now()
     if (left > 0) return { is: 'rate-limited' as const, retryInMs: left }
     pausedUntil.delete(limited)
-    const answer: { is: string; retryInMs?: number } & (T | SlackFailure) = await attempt(call)
+    const answer: { is: string; retryInMs?: number } & (T | SlackFailure) = await attempt(() => sendingUntil.run(until, call))
     if (answer.is === 'rate-limited') pausedUntil.set(limited, now() + (answer.retryInMs ?? 0))
     return answer
   }
@@ -195,9 +223,9 @@ export function createMessenger({ client, named = (sent) => sent, botUserId, now
   const done = (call: Promise<unknown>): Promise<Done> => attempt(() => call.then(() => ({ is: 'sent' as const })))
 
   return {
-    /** Posts to a channel or, if `channelId` is a user id, to that person's direct messages. */
-    post: (where: Where, message: Message): Promise<Posted> =>
-      paced('post', where.channelId, async () => {
+    /** Posts to a channel or, if `channelId` is a user id, to that person's direct messages. After `until` it posts nothing. */
+    post: (where: Where, message: Message, until?: Deadline): Promise<Posted> =>
+      paced('post', where.channelId, until, async () => {
         const answer = await client.chat.postMessage({
           channel: where.channelId,
           ...named(message),
@@ -209,8 +237,8 @@ export function createMessenger({ client, named = (sent) => sent, botUserId, now
         return { is: 'sent', ts: String(answer.ts), channelId: String(answer.channel) }
       }),
 
-    update: ({ channelId, ts, key }: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> =>
-      paced('update', channelId, async () => {
+    update: ({ channelId, ts, key }: { channelId: string; ts: string; key?: string }, message: Message, until?: Deadline): Promise<Done> =>
+      paced('update', channelId, until, async () => {
         await client.chat.update({ channel: channelId, ts, ...named(message), ...withoutLinks, ...metadataOf({ key }) })
         return { is: 'sent' }
       }),
@@ -231,7 +259,10 @@ export function createMessenger({ client, named = (sent) => sent, botUserId, now
     publishHome: (userId: string, blocks: KnownBlock[]) =>
       done(client.views.publish({ user_id: userId, view: { type: 'home', blocks: named(fitBlocks(blocks, 'view')) } })),
 
-    /** Searches for a message whose answer was lost, sent from `oldestMs` to `latestMs` (default: now). Needs the optional history scopes. */
+    /** Deletes a message of the bot. */
+    remove: ({ channelId, ts }: { channelId: string; ts: string }) => done(client.chat.delete({ channel: channelId, ts })),
+
+    /** Searches for messages with a key, sent from `oldestMs` to `latestMs` (default: now). Needs the optional history scopes. */
     find: async (where: SearchedMessage): Promise<SearchResult> => {
       const self = botUserId()
       // Without the bot's own id no message would match, and one that is there would be sent again.
@@ -252,9 +283,9 @@ function metadataOf({ key }: { key?: string }) {
   return key ? { metadata: { event_type: 'lockkeeper_message', event_payload: { key } } } : {}
 }
 
-/** `cannot-search`: Slack refuses the search, or there are too many messages. The other failures may pass. */
+/** `all`: the oldest first. `cannot-search`: Slack refuses the search, or there are too many messages. The other failures may pass. */
 export type SearchResult =
-  | { is: 'found'; ts: string }
+  | { is: 'found'; ts: string; all: string[] }
   | { is: 'absent' }
   | { is: 'cannot-search' }
   | Exclude<SlackFailure, { is: 'refused' }>
@@ -265,6 +296,8 @@ interface SearchedMessage {
   key: string
   oldestMs: number
   latestMs?: number
+  /** Reads to the end, although one is found. */
+  wantsAll?: boolean
 }
 
 /** A search for a lost message reads at most five pages of the messages from the time when it may have been sent. */
@@ -279,6 +312,7 @@ async function findMessage(client: WebClient, where: SearchedMessage, self: stri
     oldest: String(Math.floor(where.oldestMs / 1000)),
     ...(where.latestMs === undefined ? {} : { latest: String(Math.ceil(where.latestMs / 1000)) }),
   }
+  const all: string[] = []
   let cursor: string | undefined
   for (let page = 0; page < mostPages; page += 1) {
     const at = cursor ? { ...range, cursor } : range
@@ -286,16 +320,22 @@ async function findMessage(client: WebClient, where: SearchedMessage, self: stri
       ? await client.conversations.replies({ ...at, ts: where.threadTs })
       : await client.conversations.history(at)
     const messages = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
-    const match = messages.find((message) => message.metadata?.event_payload?.key === where.key && message.user === self)
-    if (match?.ts) return { is: 'found', ts: match.ts }
+    const isOne = ({ ts, metadata, user }: (typeof messages)[number]) => ts && metadata?.event_payload?.key === where.key && user === self
+    all.push(...messages.filter(isOne).map(({ ts = '' }) => ts))
+    const [ts] = all.sort((one, other) => Number(one) - Number(other))
     cursor = answer.response_metadata?.next_cursor
-    if (!answer.has_more || !cursor) return { is: answer.has_more ? 'cannot-search' : 'absent' }
+    const isLast = !answer.has_more
+    if (ts !== undefined && (isLast || !where.wantsAll)) return { is: 'found', ts, all }
+    if (isLast || !cursor) return { is: isLast ? 'absent' : 'cannot-search' }
   }
   // The message may be on a page that was not read. `cannot-search` makes the caller repeat it with a note.
   return { is: 'cannot-search' }
 }
 
-export type SlackReading = { is: 'answers'; afterMs: number; scopes?: string[] } | Exclude<SlackFailure, { is: 'rate-limited' }>
+export type SlackReading =
+  | { is: 'answers'; afterMs: number; scopes?: string[] }
+  | { is: 'refused'; error: string }
+  | { is: 'unknown'; problem: string }
 
 /** Whether the bot is a member of a channel. `unreadable`: Slack did not say; `why` is its code or the problem. */
 export type ChannelMembership = { is: 'member' } | { is: 'absent' } | { is: 'archived' } | { is: 'unreadable'; why: string }
@@ -308,7 +348,8 @@ export function createSetupProbe(client: WebClient, apiUrl: URL, fetch: typeof g
     async reach(): Promise<SlackReading> {
       const startedAt = performance.now()
       const answer = await attempt(async () => ({ is: 'answers' as const, scopes: (await client.auth.test()).response_metadata?.scopes }))
-      if (answer.is === 'refused' || answer.is === 'unknown') return answer
+      if (answer.is === 'refused') return answer
+      if ('problem' in answer) return { is: 'unknown', problem: answer.problem }
       return { is: 'answers', afterMs: performance.now() - startedAt, scopes: answer.is === 'answers' ? answer.scopes : undefined }
     },
 

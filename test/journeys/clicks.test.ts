@@ -83,7 +83,7 @@ const rows: Record<string, Row> = {
   tracking: { state: 'tracking', steps: underWay },
   done: { state: 'done', steps: [...underWay, 'finish'] },
   failed: { state: 'failed', steps: [...underWay, ['fail', because({ code: 'status-error', address: '203.0.113.10' })]] },
-  'not started': { state: 'not-started', steps: [['approve', approved], 'send', ['not-start', because({ code: 'suspended' })]] },
+  'not started': { state: 'not-started', steps: [['approve', approved], 'send', ['not-start', because({ code: 'rule-gone' })]] },
   superseded: {
     state: 'superseded',
     steps: [...underWay, ['supersede', because({ code: 'moved-by-others', address: '203.0.113.10', server: 'web-3', isMoving: false })]],

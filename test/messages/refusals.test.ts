@@ -128,7 +128,6 @@ const ofAny: CommonFinding[] = [
   { code: 'approval-needed-now' },
   { code: 'end-not-allowed' },
   { code: 'rule-gone' },
-  { code: 'suspended' },
   { code: 'data-lost' },
   { code: 'set-back' },
   { code: 'freeze-missing' },

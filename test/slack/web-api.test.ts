@@ -1,6 +1,7 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError, WebAPIRequestError, WebClient } from '@slack/web-api'
 import { describe, expect, it, test } from 'vitest'
 import { AwayError, StartError } from '../../src/domain/errors.ts'
+import { NotSentError } from '../../src/http/send-before.ts'
 import { createResponder } from '../../src/slack/answers.ts'
 import { webClientOptions } from '../../src/slack/app.ts'
 import { notice } from '../../src/slack/blocks.ts'
@@ -27,10 +28,12 @@ describe('what is known of a call that failed', () => {
     ['a code that is too long', platform('x'.repeat(61)), unknown('an answer that is not from Slack')],
     ['a status of a proxy', new WebAPIHTTPError(502, 'Bad Gateway', {}, 'lk_9f2c1b7e4d'), unknown('HTTP status 502')],
     ['no answer', new WebAPIRequestError(new TypeError('fetch failed')), unknown('no answer')],
+    ['no answer in time', new WebAPIRequestError(new DOMException('aborted', 'TimeoutError')), { is: 'timed-out', problem: 'no answer' }],
+    ['nothing sent', new WebAPIRequestError(new NotSentError('not sent')), { is: 'unsent', problem: 'no answer' }],
     [
       'a body that did not end in time',
       new DOMException('The operation was aborted due to timeout', 'TimeoutError'),
-      unknown('TimeoutError'),
+      { is: 'timed-out', problem: 'TimeoutError' },
     ],
     ['nothing', undefined, unknown('no answer')],
     ['a text', 'timeout', unknown('no answer')],
@@ -211,15 +214,15 @@ describe('the search for a lost message', () => {
 
   test('covers the time when it may have been posted, rounded out to whole seconds', async () => {
     const { messenger, calls } = channelWith([[own]])
-    expect(await messenger.find({ ...where, latestMs: 120_100 })).toEqual({ is: 'found', ts: '7.1' })
-    expect(await messenger.find(where)).toEqual({ is: 'found', ts: '7.1' })
+    expect(await messenger.find({ ...where, latestMs: 120_100 })).toEqual({ is: 'found', ts: '7.1', all: ['7.1'] })
+    expect(await messenger.find(where)).toEqual({ is: 'found', ts: '7.1', all: ['7.1'] })
     expect(calls).toMatchObject([{ oldest: '60', latest: '121' }, { oldest: '60' }])
     expect(calls[1]).not.toHaveProperty('latest')
   })
 
   test('reads five pages, and never reports the message as absent if there are more', async () => {
     const [four, five] = [Array.from({ length: 4 }, () => [{ ts: '1.1', user: 'U2' }]), Array.from({ length: 5 }, () => [])]
-    expect(await channelWith([...four, [own]]).messenger.find(where)).toEqual({ is: 'found', ts: '7.1' })
+    expect(await channelWith([...four, [own]]).messenger.find(where)).toEqual({ is: 'found', ts: '7.1', all: ['7.1'] })
     expect(await channelWith(four).messenger.find(where)).toEqual({ is: 'absent' })
     const tooMany = channelWith([...five, [own]])
     expect(await tooMany.messenger.find(where)).toEqual({ is: 'cannot-search' })

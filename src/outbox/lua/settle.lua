@@ -1,8 +1,8 @@
 -- Stores the result of an attempt to send a leased message.
 -- KEYS: the hash that owes it, outbox.
 -- ARGV: member of the outbox, message name, token, status ('settled' | 'queued' | 'unsure' | 'dropped'), retry in ms, cardTs or '', shown
--- revision or '0', the report that the thread is then owed, if it never was, or '', and how long a message about no request is remembered in
--- ms once it is settled.
+-- revision or '0', the report that the thread is then owed, if it never was, or '', how long a message about no request is remembered in
+-- ms once it is settled, and '1' if Slack did not answer in time.
 -- Returns 'settled', 'again' (the record has a newer revision, so the card must be sent again now), 'later', or 'lost' (another process holds
 -- the lease now).
 local member, name, token, status, cardTs, shown, owes = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6], tonumber(ARGV[7]), ARGV[8]
@@ -19,10 +19,11 @@ if status == 'dropped' then
 end
 local left = { status = status, token = token, owedBy = message.owedBy }
 if status == 'unsure' then
-  left.tried, left.cardless = now, message.cardless
+  left.tried, left.cardless, left.slow = now, message.cardless, ARGV[10] == '1' or nil
 elseif status == 'queued' and message.since then
   -- This attempt sent nothing, but an earlier one may have. The next lease searches for that message.
   left.status, left.since, left.tried, left.cardless = 'unsure', message.since, message.tried, message.cardless
+  left.slow = message.slow
 end
 local values = { field, cjson.encode(left) }
 if status ~= 'settled' then

@@ -4,6 +4,7 @@ import type { OutboxName } from '../../../src/outbox/once.ts'
 import { deliver, show, sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { reportNames } from '../../../src/requests/steps.ts'
 import { encodeFields } from '../../../src/requests/store.ts'
+import type { Posted, SearchResult } from '../../../src/slack/web-api.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { minutes, moveFacts, requestFor } from '../request-for-test.ts'
 import { lost, outboxApp, type SlackAnswers, sent } from './outbox-app.ts'
@@ -19,6 +20,9 @@ interface Case extends Options {
 }
 
 const unsure = { status: 'unsure', token: 'x' }
+const timedOut: Posted = { is: 'timed-out', problem: 'no answer' }
+/** Slack did not answer its last try in time. */
+const slow = (agoMs: number) => ({ ...unsure, tried: Date.now() - agoMs, slow: true })
 const toChannel = 'post to C0OPS00001'
 const toThread = 'post to C0OPS00001 below the card'
 const toAda = 'post to U0ADA00001'
@@ -66,11 +70,11 @@ describe('under a lease that holds', () => {
     ['a card is updated', 'card', {}, ['update']],
     ['a report is posted', 'ended', {}, [toThread]],
     ['a report that a search did not find is posted', 'ended', { message: unsure }, [toThread]],
-    ['a report that a search found is not', 'ended', { message: unsure, searches: [{ is: 'found', ts: '3.1' }] }, []],
+    ['a report that a search found is not', 'ended', { message: unsure, searches: [{ is: 'found', ts: '3.1', all: ['3.1'] }] }, []],
     [
       'a card that a search found is updated',
       'card',
-      { request: { cardTs: undefined }, message: unsure, searches: [{ is: 'found', ts: '3.1' }] },
+      { request: { cardTs: undefined }, message: unsure, searches: [{ is: 'found', ts: '3.1', all: ['3.1'] }] },
       ['update'],
     ],
     [
@@ -160,13 +164,45 @@ describe('a message that may have been sent', () => {
     for (const { texts } of [refused, long]) expect(texts).toEqual([expect.stringContaining('Possible duplicate')])
   })
 
+  test.each<[sinceTryMs: number, retryInMs: number]>([
+    [3_100, 6_900],
+    [10_100, 19_900],
+  ])('and was not answered in time is only searched for %i ms later', async (sinceTryMs, retryInMs) => {
+    for (const searches of [[{ is: 'absent' }], [{ is: 'cannot-search' }]] satisfies SearchResult[][]) {
+      const { calls, found, left, dueInMs } = await deliverOne('ended', { message: slow(sinceTryMs), searches })
+      expect([calls, found.length, left.status]).toEqual([[], 1, 'unsure'])
+      expect(Math.abs(dueInMs - retryInMs)).toBeLessThan(1_000)
+    }
+  })
+
+  test('and was not answered in time is sent again after 30 s', async () => {
+    expect((await deliverOne('ended', { message: slow(30_100) })).calls).toEqual([toThread])
+    expect((await deliverOne('ended', { message: { ...slow(0), slow: undefined } })).calls).toEqual([toThread])
+  })
+
+  test.each<[string, Posted[], string]>([
+    ['in its thread', [timedOut], toThread],
+    ['directly', [{ is: 'refused', error: 'is_archived' }], toAda],
+  ])('because Slack did not answer in time is not sent again by the next try: %s', async (_, posts, place) => {
+    const { calls, left, sweep } = await deliverOne('ended', { posts, directPosts: [timedOut] })
+    expect(left).toMatchObject({ status: 'unsure', slow: true })
+    await sweep()
+    expect(calls.filter((call) => call === place)).toHaveLength(1)
+  })
+
+  test('is sent again at once if nothing of it was sent', async () => {
+    const { left, dueInMs } = await deliverOne('ended', { posts: [{ is: 'unsent', problem: 'no answer' }] })
+    expect(left).toEqual({ status: 'queued', token: expect.any(String) })
+    expect(Math.abs(dueInMs - 3_000)).toBeLessThan(1_000)
+  })
+
   test('is searched for also after Slack refused the next try', async () => {
     const shared = connectTestRedis()
     const request = requestFor({ facts: moveFacts, cardTs: undefined })
     await shared.redis.hset(shared.keys.record(request.id), encodeFields(request))
     const { app, calls } = outboxApp(shared, {
       posts: [lost, { is: 'refused', error: 'invalid_auth' }],
-      searches: [{ is: 'cannot-search' }, { is: 'found', ts: '2.1' }],
+      searches: [{ is: 'cannot-search' }, { is: 'found', ts: '2.1', all: ['2.1'] }],
     })
 
     const delivered = []
@@ -212,6 +248,20 @@ describe('a card that Slack refuses to update', () => {
 
 describe('a report that Slack refuses for good', () => {
   const is = (error: string) => [{ is: 'refused', error } as const]
+
+  test.each([
+    'is_archived',
+    'thread_not_found',
+    'restricted_action_thread_only_channel',
+    'restricted_action_non_threadable_channel',
+    'cannot_reply_to_message',
+    'a_code_of_next_year',
+  ])('goes to the requester directly: %s', async (error) => {
+    const { calls, texts, left, log } = await deliverOne('ended', { posts: is(error) })
+    expect(calls).toEqual([toThread, toAda])
+    expect(texts.at(-1)).toContain(`(${error})`)
+    expect([left.status, log]).toEqual(['settled', []])
+  })
 
   test('is told to the operators, and ends', async () => {
     const refused = await deliverOne('ended', { posts: is('is_archived'), directPosts: is('user_disabled') })
@@ -267,7 +317,7 @@ describe('a sweep', () => {
     await sweep(app)
 
     expect(inThread(texts)).toEqual(['Done', 'Done', 'resolved'])
-    expect(await redis.zcard(keys.outbox)).toBe(0)
+    expect(await redis.zrange(keys.outbox, '0', '-1')).toEqual([expect.stringContaining('/late-look')])
   })
 
   test('sends reports before cards, and a step that is shown tries none twice', async () => {

@@ -23,6 +23,7 @@ export interface SlackAnswers {
   directPosts?: Posted[]
   updates?: Awaited<ReturnType<Messenger['update']>>[]
   searches?: SearchResult[]
+  removals?: Awaited<ReturnType<Messenger['remove']>>[]
 }
 
 interface Options extends SlackAnswers {
@@ -38,7 +39,13 @@ interface Options extends SlackAnswers {
 
 /** A process that sends messages over a real Redis to a Slack that answers as told. Returns what it sent, searched for, logged and counted. */
 export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options: Options = {}) {
-  const { posts = [sent], directPosts = [sent], updates = [{ is: 'sent' }], searches = [{ is: 'absent' }] } = options
+  const {
+    posts = [sent],
+    directPosts = [sent],
+    updates = [{ is: 'sent' }],
+    searches = [{ is: 'absent' }],
+    removals = [{ is: 'sent' }],
+  } = options
   const calls: string[] = []
   const texts: string[] = []
   const postedAt: number[] = []
@@ -80,6 +87,10 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
         async update() {
           calls.push('update')
           return next(updates)
+        },
+        async remove({ channelId, ts }) {
+          calls.push(`remove ${ts} from ${channelId}`)
+          return next(removals)
         },
         async find(where) {
           found.push(where)

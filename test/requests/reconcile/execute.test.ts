@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { useTakenTurn } from '../../../src/domain/lane.ts'
 import { payloadHash, type Request, type RequestState } from '../../../src/domain/request.ts'
 import { explainAll } from '../../../src/messages/refusals.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
@@ -46,6 +47,8 @@ function approvedMove(
   const postponed: number[] = []
   const due: (number | undefined)[] = []
   const written: string[] = []
+  /** Whether each write still had its turn. */
+  const turns: boolean[] = []
   const distrusted: string[] = []
   const woken: number[] = []
   const waits: unknown[] = []
@@ -66,6 +69,7 @@ function approvedMove(
       },
       move: async (id: string) => {
         written.push(id)
+        turns.push((useTakenTurn()?.leftMs() ?? 0) > 0)
         if (refused) throw refused
       },
     },
@@ -117,7 +121,7 @@ function approvedMove(
     metrics: { error: () => {}, notGenuine: () => {}, failing: () => 503 },
   })
   const execute = (request: Request) => executeRequest(app, request)
-  return { execute, steps, written, reported, postponed, due, distrusted, woken, waits, latest, logged }
+  return { execute, steps, written, turns, reported, postponed, due, distrusted, woken, waits, latest, logged }
 }
 
 function approvedRequest(by = signatures): Request {
@@ -201,14 +205,16 @@ describe('a write', () => {
     expect(distrusted).toEqual([])
   })
 
-  test('is not sent, and reported as not started, if the claim is answered long after the preflight check', async () => {
-    const { execute, steps, written } = approvedMove(21_000)
-    await execute(approvedRequest())
-    expect(written).toEqual([])
-    expect(steps).toEqual([
+  test('has a turn for 2 s after it asked for it. After that it waits for its next turn', async () => {
+    const refused = new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 0, perMinute: 20, answered: false })
+    const [inTime, late] = [approvedMove(100), approvedMove(2_000, { refused })]
+    for (const { execute } of [inTime, late]) await execute(approvedRequest())
+    expect([inTime.turns, late.turns]).toEqual([[true], [false]])
+    expect(late.steps).toEqual([
       { name: 'send', to: 'starting' },
-      { name: 'not-start', to: 'not-started' },
+      { name: 'limit', to: 'approved' },
     ])
+    expect(late.woken).toEqual([20])
   })
 })
 

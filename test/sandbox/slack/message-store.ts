@@ -194,6 +194,7 @@ export function createMessageStore(directory: Directory, state: State) {
         message.deleted = true
         message.text = 'This message was deleted.'
         delete message.blocks
+        delete message.metadata
       } else {
         drop(message)
       }

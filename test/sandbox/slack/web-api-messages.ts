@@ -69,12 +69,12 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
     return threadTs
   }
 
-  function ownMessage(channel: Channel, args: Json): StoredMessage {
+  function ownMessage(channel: Channel, args: Json, refusal = 'cant_update_message'): StoredMessage {
     required(args, 'ts')
     const found = messages.find(channel.id, stringOf(args.ts))
     // The Web API does not know the ts of ephemeral messages.
     if (found === undefined || found.visibleTo !== undefined || found.deleted) throw new Refusal('message_not_found')
-    if (found.user !== botId) throw new Refusal('cant_update_message')
+    if (found.user !== botId) throw new Refusal(refusal)
     return found
   }
 
@@ -105,6 +105,18 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
         const content = contentOf(args, newBlocks[state.newBlocks].inMessages)
         messages.replace(message, content)
         return { channel: channel.id, ts: message.ts, text: message.text, message: messages.toSlack(message, { metadata: true }) }
+      },
+    },
+
+    'chat.delete': {
+      args: ['channel', 'ts'],
+      scopes: ['chat:write'],
+      run(args) {
+        const channel = target(args)
+        mustBeMember(channel)
+        const message = ownMessage(channel, args, 'cant_delete_message')
+        messages.remove(message)
+        return { channel: channel.id, ts: message.ts }
       },
     },
 

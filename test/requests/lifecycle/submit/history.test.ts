@@ -56,14 +56,14 @@ test('a request that undoes or repeats the last change does not name it as that,
 
 test('approvers know how the repeated request ended', async () => {
   const rejected = { ...ended('earlier', 12 * minutes), state: 'rejected' as const, decision: { by: 'U0BEN', rule: 'r', reason: 'Sale!' } }
-  const failed = { ...ended('earlier', 12 * minutes), state: 'failed' as const, causes: [{ code: 'suspended' }] }
+  const failed = { ...ended('earlier', 12 * minutes), state: 'failed' as const, causes: [{ code: 'rule-gone' }] }
   const code = 'earlier-end'
   const at = requestedAt - 12 * minutes
 
   expect(await changesBefore({}, { repeated: rejected as unknown as Request })).toEqual([
     { code, at, state: 'rejected', by: 'U0BEN', reason: 'Sale!', causes: [] },
   ])
-  expect(await changesBefore({}, { repeated: failed })).toEqual([{ code, at, state: 'failed', causes: [{ code: 'suspended' }] }])
+  expect(await changesBefore({}, { repeated: failed })).toEqual([{ code, at, state: 'failed', causes: [{ code: 'rule-gone' }] }])
 })
 
 test('a repeated request that expired or was withdrawn says nothing about the change, and a changed record is not believed', async () => {

@@ -1,0 +1,35 @@
+import type { App } from '../app.ts'
+import { readJson } from '../slack/payloads.ts'
+import { LateLook, lateLookMs, later, laterAfter, margins, readSettled, type Settlement } from './once.ts'
+
+const done: Settlement = { status: 'dropped' }
+
+/** Deletes all messages with a key but the one that the record names, or else the oldest. Whoever looks again decides the same. */
+export async function lookLate(app: App, facts: string): Promise<Settlement> {
+  const look = readJson(LateLook, facts)
+  if (!look) return done
+  const { of, key, places, sinceMs } = look
+  const { isSettled, ts: named } = await readSettled(app, of)
+  // Its next try may find any of them, and names it only then.
+  if (!isSettled) return later(lateLookMs)
+  const found: { channelId: string; ts: string }[] = []
+  for (const { channelId, threadTs } of places) {
+    const result = await app.slack.messenger.find({ channelId, threadTs, key, oldestMs: sinceMs - margins.beforeMs, wantsAll: true })
+    if (result.is === 'cannot-search') {
+      app.log.info({ message: key }, "Couldn't look for a second copy of a message, because Slack allows no search there")
+      return done
+    }
+    if (result.is === 'found') found.push(...result.all.map((ts) => ({ channelId, ts })))
+    else if (result.is !== 'absent') return laterAfter(result)
+  }
+  const [oldest, ...others] = found.toSorted((one, other) => Number(one.ts) - Number(other.ts))
+  const kept = found.find(({ ts }) => ts === named) ?? oldest
+  for (const each of oldest ? [oldest, ...others] : []) {
+    if (each === kept) continue
+    const removed = await app.slack.messenger.remove(each)
+    if (removed.is !== 'sent' && removed.is !== 'refused') return laterAfter(removed)
+    const text = removed.is === 'sent' ? 'Deleted the second copy of a message' : 'Slack refused to delete the second copy of a message'
+    app.log.info({ message: key, problem: removed.is === 'refused' ? removed.error : undefined }, text)
+  }
+  return done
+}
