@@ -171,7 +171,7 @@ async function showSlackApp(setup: Setup, { socketMode, hasApp }: { socketMode: 
       )
   const address = typed && new URL(typed).origin
   setup.address = address
-  const options = { address, command: setup.values.SLACK_COMMAND ?? '/infra', assistant: setup.values.SLACKBOT_MCP === 'true' }
+  const options = { address, command: setup.values.SLACK_COMMAND ?? '/infra' }
   const made = slackAppFor(options, hasApp ? 0 : undefined)
   const create =
     'link' in made

@@ -44,6 +44,8 @@ export interface App {
 
   account: AccountApi
   budget: AccountBudget
+  /** The last answer of the account to this process, whatever was asked, by the clock of `performance.now`. */
+  accountSeen: { last?: { status: number | 'unreachable' | 'contract'; at: number } }
   /** The lists of the account, for people who look at them and pick from them. */
   lists: Inventory
   /** Which server each Elastic IP was last seen on. */

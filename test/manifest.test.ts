@@ -33,9 +33,6 @@ const manifest = parse(text) as Manifest
 const forSocketMode = (http: string) =>
   http.replace('socket_mode_enabled: false', 'socket_mode_enabled: true').replace(/^.*\burl: .*\n|^.*_url: .*\n/gm, '')
 
-/** Changes it as docs/machines.md says. */
-const forSlackbot = (http: string) => http.replaceAll('#slackbot ', '')
-
 /** Creates the bot without starting it. */
 function build() {
   const env = {
@@ -86,20 +83,8 @@ describe('the manifest', () => {
   test.each([
     ['HTTP', text],
     ['Socket Mode', forSocketMode(text)],
-    ["HTTP with Slack's assistant", forSlackbot(text)],
   ])('for %s is one that Slack takes', (_, yaml) => {
     expect(slackManifest.safeParse(parse(yaml)).error?.issues ?? []).toEqual([])
-  })
-
-  test("lets Slack's assistant call Lockkeeper at its address, if that is wanted", () => {
-    const { mcp_servers, oauth_config } = parse(forSlackbot(text))
-    const { scopes } = manifest.oauth_config
-    const added = { bot: [...scopes.bot, 'mcp:connect'], bot_optional: [...scopes.bot_optional, 'mcp:connect'] }
-    expect({ mcp_servers, scopes: oauth_config.scopes }).toEqual({
-      mcp_servers: { lockkeeper: { url: 'https://lockkeeper.example.com/slack/mcp', auth_type: 'slack_identity_auth' } },
-      scopes: added,
-    })
-    expect(text).not.toMatch(/^ *mcp_servers/m)
   })
 
   test('requests exactly the scopes of the methods that the bot calls', () => {

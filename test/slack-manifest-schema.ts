@@ -56,18 +56,11 @@ const settings = z.strictObject({
   token_rotation_enabled: z.boolean().optional(),
 })
 
-/** docs.slack.dev, "Slackbot MCP client". */
-const mcpServers = z.record(
-  z.string().regex(/^[a-z][a-z0-9_-]*$/),
-  z.strictObject({ url: address, auth_type: z.literal('slack_identity_auth') }),
-)
-
 const parts = z.strictObject({
   _metadata: z.strictObject({ major_version: z.literal(2), minor_version: z.number().int().optional() }),
   display_information: displayInformation,
   features,
   oauth_config: z.strictObject({ scopes: z.strictObject({ bot: scopes, bot_optional: scopes.optional() }) }),
-  mcp_servers: mcpServers.optional(),
   settings,
 })
 

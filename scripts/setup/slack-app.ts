@@ -9,18 +9,15 @@ export interface SlackAppOptions {
   /** Where Slack reaches Lockkeeper, `https://lockkeeper.your-company.com`. Undefined: Socket Mode. */
   address?: string
   command: string
-  /** Whether Slack's assistant may call Lockkeeper. */
-  assistant?: boolean
 }
 
 /** Changes manifest.yml as its comments say. */
-export function manifestFor({ address, command, assistant = false }: SlackAppOptions): object {
+export function manifestFor({ address, command }: SlackAppOptions): object {
   const text = readFileSync(manifestPath, 'utf8')
-  const chosen = assistant && address !== undefined ? text.replaceAll('#slackbot ', '') : text
   const here =
     address === undefined
-      ? chosen.replace('socket_mode_enabled: false', 'socket_mode_enabled: true').replace(/^.*\burl: .*\n|^.*_url: .*\n/gm, '')
-      : chosen.replaceAll(exampleAddress, address)
+      ? text.replace('socket_mode_enabled: false', 'socket_mode_enabled: true').replace(/^.*\burl: .*\n|^.*_url: .*\n/gm, '')
+      : text.replaceAll(exampleAddress, address)
   const manifest = parse(here)
   manifest.features.slash_commands[0].command = command
   return manifest

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isMachine } from '../domain/approval.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { type CallKind, type KeyName, type Lane, mayUseReadKey, type Spender, writesForChanges } from '../domain/lane.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
@@ -13,9 +14,19 @@ const travelMs = 2_000
 /** How long after a write has asked for its turn it may be sent, in ms. Later, a window of the account could hold one write too many. */
 export const turnValidMs = travelMs
 
-/** Of 60 reads a minute: those that only `execute` may spend, and those that `background` may spend. */
+/**
+ * Of 60 reads a minute: those that only `execute` may spend, those that `background` may spend, and of these the ones that the lists of all
+ * machines and of one may spend. The rest of them is for Lockkeeper's own snapshots and comparisons, whatever machines and people list.
+ */
 const keptForExecute = 10
 const mostInBackground = 6
+const mostOfMachines = 4
+const mostOfOneMachine = 2
+
+/** How many reads a minute the lists of one machine may spend. */
+export function readsOfMachine(perMinute: number): number {
+  return Math.max(1, part(mostOfOneMachine, perMinute))
+}
 
 interface AccountBudgetParts {
   redis: Redis
@@ -71,8 +82,9 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     const { calls, counts, pause, waiting } = keys.accountBudget(key, kind)
     const uncounted = token !== '' && kind === 'read' ? withoutRedis[key].ages().join('|') : ''
     const first = named === 'bundle' ? 'first' : ''
+    const others = kind === 'read' && userId !== undefined && !isMachine({ userId }) ? named : ''
     const pairs = Object.entries(limits).flatMap(([name, most]) => [name, String(most)])
-    const values = [String(window), token, adds.join('|'), waiter, first, uncounted, ...pairs]
+    const values = [String(window), token, adds.join('|'), waiter, first, uncounted, others, ...pairs]
     const [wait] = await run('take-turn', [calls, counts, pause, waiting], values)
     return Number(wait)
   }
@@ -84,13 +96,20 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     if (lane === 'execute' || lane === 'retract') return { adds: ['total', lane], limits: { total } }
     const adds = ['total', 'other', lane]
     const limits: Record<string, number> = { total, other: total - kept }
+    if (kind === 'write') return { adds, limits }
     if (lane === 'track') limits.track = pollBudget
-    if (lane === 'background') limits.background = share(mostInBackground, total)
-    if (lane === 'person' && userId !== undefined) {
-      // Otherwise one person who lists again and again would leave the others nothing.
-      adds.push(`user:${userId}`)
-      limits[`user:${userId}`] = shareOfPerson
+    if (lane === 'background') limits.background = part(mostInBackground, total)
+    if (lane === 'background' && userId === undefined) return { adds, limits }
+    adds.push('shared')
+    limits.shared = total - kept - share(mostInBackground - mostOfMachines, total)
+    if (userId === undefined) return { adds, limits }
+    adds.push(`user:${userId}`)
+    if (lane === 'background') {
+      adds.push('machines')
+      Object.assign(limits, { machines: Math.max(1, part(mostOfMachines, total)), [`user:${userId}`]: readsOfMachine(total) })
     }
+    // Otherwise one person who lists again and again would leave the others nothing.
+    if (lane === 'person') limits[`user:${userId}`] = shareOfPerson
     return { adds, limits }
   }
 
@@ -140,9 +159,13 @@ function nameLane(kind: CallKind, lane: Spender['lane']): NamedLane {
   return lane === 'bundle' || lane === 'retract' ? lane : 'change'
 }
 
-/** The same share of a smaller allowance than the documented 60. A larger one keeps no more. */
+/** What is kept: the same part of a smaller allowance than the documented 60. A larger one keeps no more. */
 function share(of: number, allowance: number): number {
-  return Math.min(of, Math.floor((allowance * of) / 60))
+  return Math.min(of, part(of, allowance))
+}
+
+function part(of: number, allowance: number): number {
+  return Math.floor((allowance * of) / 60)
 }
 
 /** Starts none for a whole window, as all may be spent, and then a tenth of the allowance, so that up to ten processes stay within it. */

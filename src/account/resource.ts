@@ -155,7 +155,10 @@ export async function readPages<Item extends { id: string }>(
 
   async function readAll(): Promise<ListLimit | undefined> {
     for (let number = 1, before = pageSize; number <= listLimits.pages; number++) {
-      const page = await readPage(number)
+      const page = await readPage(number).catch((error: unknown) => {
+        if (error instanceof AccountLimitError) error.pages = number - 1
+        throw error
+      })
       const known = count()
       bytes += page.size
       http.reading.bytes += page.size

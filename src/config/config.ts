@@ -74,8 +74,6 @@ function linesAcross({ values, problems }: Given): string[] {
   }
   if (values.INFRA_READ_KEY !== undefined && values.INFRA_READ_KEY === values.INFRA_API_KEY)
     lines.push('INFRA_READ_KEY must be another key than INFRA_API_KEY, because the account counts the requests of each key')
-  if (values.SLACKBOT_MCP === 'true' && has('SLACK_APP_TOKEN'))
-    lines.push("SLACKBOT_MCP must not be true with SLACK_APP_TOKEN: Slack's assistant calls over HTTP, with SLACK_SIGNING_SECRET")
   if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
     lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')
   }
@@ -274,7 +272,6 @@ function nameParts(v: Variables, tokens: MachineTokens) {
     movePollBudget: v.MOVE_POLL_BUDGET,
     moveTimeoutMs: v.MOVE_TIMEOUT,
     opsChannel: v.OPS_CHANNEL,
-    slackbotMcp: v.SLACKBOT_MCP,
     watchChanges: v.WATCH_CHANGES,
     keyReview: v.KEY_REVIEW,
     environment: v.ENVIRONMENT,

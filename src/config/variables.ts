@@ -113,7 +113,6 @@ export const Variables = z.object({
   ALERTS_TOKEN: longSecrets('a token').optional(),
   MACHINES_HOST: listenAddress.prefault('127.0.0.1'),
   MACHINES_PORT: port.optional(),
-  SLACKBOT_MCP: trueOrFalse,
   ROLE: oneOf('all', 'web', 'worker').prefault('all'),
   APPROVERS: people('the people who may approve').optional(),
   OPERATORS: people('the people who may request changes').optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Origin } from './approval.ts'
 import type { ChangeKind, Project } from './policy.ts'
 import type { Secret } from './signing.ts'
 import { type Phrase, phraseText, withoutOwner } from './text.ts'
@@ -196,15 +197,15 @@ export interface UnderwayNow {
   unread: string
 }
 
-/** How a machine or an assistant requests a change: by names and ids, as people type them. */
+/** How a machine requests a change: by names and ids, as people type them. */
 export interface ForMachines<Input> {
   /** The name of the tool: `propose_move`. */
   tool: string
   title: string
   description: string
   members: z.ZodObject
-  /** Finds what is named. Throws a UserError if there is none of the name, or several. */
-  read(members: Record<string, string>, signal: AbortSignal): Promise<Input>
+  /** Finds what is named, among what the machine may see. Throws a UserError if there is none of the name, or several. */
+  read(members: Record<string, string>, origin: Origin, signal: AbortSignal): Promise<Input>
 }
 
 /** A kind of change. Requests in Redis find it by `kind`, maybe after a deploy, so no member may depend on the command that made the request. */

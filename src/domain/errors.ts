@@ -166,6 +166,8 @@ export class AccountLimitError extends ApiUnreachableError {
   declare readonly perMinute: number | undefined
   declare readonly share: number | undefined
   declare readonly answered: boolean
+  /** How many pages of a list were read before. */
+  pages?: number
 
   constructor({
     operation,

@@ -1,8 +1,8 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import { ownVariableOf, readKeyProblem } from '../account/objects.ts'
+import { type ApiKey, ownVariableOf, readKeyProblem } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isBgp, type ReadKeyProblem } from '../domain/account.ts'
+import { isBgp, type OwnLastSlices, type ReadKeyProblem } from '../domain/account.ts'
 import { machineRequester, type Origin } from '../domain/approval.ts'
 import {
   AccountLimitError,
@@ -457,18 +457,40 @@ const connectionProblems: Record<ConnectionProblem, [words: string, fix: Mrkdwn]
   broken: ['connection lost', mrkdwn`Check the proxies, firewalls and load balancers between Lockkeeper's host and ${url}.`],
 }
 
-async function readAccount({ app: { account, ownLastSlices: own } }: Asked) {
+/** What other calls have just seen counts if the limit leaves no read for this one. */
+const seenMs = 60_000
+
+interface AccountFact {
+  keys: ApiKey[]
+  own: OwnLastSlices
+  error?: ApiError | ApiContractError | ApiUnreachableError
+  seen?: { status: NonNullable<App['accountSeen']['last']>['status']; agoMs: number } | undefined
+}
+
+async function readAccount({ app: { account, accountSeen, ownLastSlices: own } }: Asked): Promise<AccountFact> {
   try {
     // Ends shortly before `readFact` does, so that the reason is known.
     return { keys: await account.apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) }), own }
   } catch (error) {
     const isAnswer = error instanceof ApiError || error instanceof ApiContractError || error instanceof AccountLimitError
-    if (isAnswer || error instanceof ApiUnreachableError) return { keys: [], own, error }
+    const agoMs = performance.now() - (accountSeen.last?.at ?? Number.NEGATIVE_INFINITY)
+    const seen = accountSeen.last && agoMs < seenMs ? { status: accountSeen.last.status, agoMs } : undefined
+    if (isAnswer || error instanceof ApiUnreachableError) return { keys: [], own, error, seen }
     throw error
   }
 }
 
-function judgeAccount({ error }: Fact<'account'>): Found {
+const checkAddress = mrkdwn`Check that ${url} is the base address in the account API's documentation.`
+const waitAMinute = mrkdwn`Wait a minute and run this command again. If the error stays, check the status page of the account API.`
+
+function judgeAccount({ error, seen }: Fact<'account'>): Found {
+  if (error instanceof AccountLimitError && seen) {
+    const ago = `${formatDuration(Math.max(1_000, seen.agoMs))} ago`
+    if (seen.status === 'unreachable')
+      return wrong(mrkdwn`Not reachable: the last call got no answer, ${ago}.`, connectionProblems.broken[1])
+    if (seen.status === 'contract') return wrong(mrkdwn`The last answer was unreadable, ${ago}.`, checkAddress)
+    if (seen.status === 401 || seen.status >= 500) return wrong(mrkdwn`The last call got an error (${seen.status}), ${ago}.`, waitAMinute)
+  }
   if (error instanceof AccountLimitError) {
     const again = formatDuration(Math.max(1_000, error.waitMs))
     return unknown(mrkdwn`Not checked, because of the limit. ${limitWords(error).why} Run this command again in ${again}.`)
@@ -478,15 +500,12 @@ function judgeAccount({ error }: Fact<'account'>): Found {
     // A problem that is no code is a sentence, which `words` say already.
     return wrong(mrkdwn`Not reachable: ${words}${/^[A-Z_]+$/.test(error.problem) ? ` (${error.problem})` : ''}.`, fix)
   }
-  const checkAddress = mrkdwn`Check that ${url} is the base address in the account API's documentation.`
   if (error instanceof ApiContractError) return wrong(mrkdwn`${url} doesn't answer like the account API.`, checkAddress)
   // A missing right to list keys is already in the line about the key.
   if (!error || isKeyRefused(error) || isFeatureMissing(error)) return ok(mrkdwn`Reachable.`)
   return wrong(
     mrkdwn`Returned an error (${error.status}) for the list of API keys.`,
-    error.status >= 500 || error.status === 429
-      ? mrkdwn`Wait a minute and run this command again. If the error stays, check the status page of the account API.`
-      : checkAddress,
+    error.status >= 500 || error.status === 429 ? waitAMinute : checkAddress,
   )
 }
 

@@ -1,9 +1,10 @@
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { readsOfMachine } from '../account/budget.ts'
 import type { ElasticIp, Plan, Server, VirtualMachine } from '../account/objects.ts'
-import { asFarAsRead } from '../account/resource.ts'
+import { asFarAsRead, nothingIfAbsent, type ReadList } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isForLackOfAnswer, isMachine, type Origin } from '../domain/approval.ts'
+import { isForLackOfAnswer, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
 import {
   AccountLimitError,
@@ -12,25 +13,27 @@ import {
   CheckFailed,
   isUnanswered,
   StoreUnavailableError,
-  UnknownName,
   UserError,
 } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { longestReason } from '../domain/policy.ts'
 import { isOpen, type Request, requestStates, unknownState } from '../domain/request.ts'
-import { canonicalJson } from '../domain/signing.ts'
+import { withinOr } from '../domain/within.ts'
+import { NotSeen, seenBy } from '../kit/seen.ts'
+import type { Thing } from '../kit/thing.ts'
+import { elasticIps, servers, virtualMachines } from '../kit/things.ts'
 import { outcomeOf, statusLine } from '../messages/request-message.ts'
 import { viewOf } from '../outbox/render.ts'
 import { guardStore } from '../redis/connect.ts'
-import { Denied, ReasonRequired } from '../requests/access.ts'
+import { Denied } from '../requests/access.ts'
 import { withdraw } from '../requests/decide.ts'
-import { Held, requestIdFor, StartRefused, TooManyRequests } from '../requests/submit.ts'
-import { createStepWaits } from '../requests/wait.ts'
-import { explain, nothingRequested, notRequested, Refusal } from '../slack/errors.ts'
-import { hasToken, tokenAdvice } from '../slack/read-interactions.ts'
-import { code, isPlainAddress, type Mrkdwn, mrkdwn, nameWords, ownWords, toPlainText, unlinked } from '../slack/text.ts'
+import { Held, TooManyRequests } from '../requests/submit.ts'
+import { readUntil } from '../requests/wait.ts'
+import { explain, Refusal } from '../slack/errors.ts'
+import { code, isPlainAddress, type Mrkdwn, mrkdwn, toPlainText, unlinked } from '../slack/text.ts'
+import { Conflict, findOwn, propose } from './machine-proposals.ts'
 
-/** Who calls: a machine in its channel, or a person through an assistant, who has no channel yet. */
+/** Which machine calls, in its channel. */
 export interface Caller {
   origin: Origin
 }
@@ -132,21 +135,20 @@ export const IdempotencyKey = z
   .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must have 1 to 255 characters without spaces' })
   .describe('The same for each try of one request. It holds for 24 hours')
 
-const longestWaitS = 60
+const longestWaitS = 50
 
 export function createOperations(app: App): Operation[] {
-  const waits = createStepWaits(app)
   const ofRequest = { method: 'GET', path: '/v1/requests/{id}', output: ShownRequest } as const
   return [
     ...app.catalog.changesForMachines().map((change) => proposal(app, change)),
     {
       ...ofRequest,
-      tool: 'wait_for_request',
-      title: 'Wait for a request',
-      description: `Returns a request that you made, once its state changes, or after the wait. A wait that ends without a change is no error: call it again until \`ended\` is true. ${dataNote}`,
+      tool: 'get_request',
+      title: 'Read a request',
+      description: `Returns a request that you made: at once, or with \`wait\` once its state changes. A wait that ends without a change is no error: call it again until \`ended\` is true. ${dataNote}`,
       input: z.strictObject({
         id: RequestId,
-        wait: z.coerce.number().int().min(0).max(longestWaitS).default(45).describe('How many seconds to wait. 0: returns at once'),
+        wait: z.coerce.number().int().min(0).max(longestWaitS).default(0).describe('How many seconds to wait for another state'),
       }),
       hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
       isWait: true,
@@ -155,7 +157,6 @@ export function createOperations(app: App): Operation[] {
         const found = await findOwn(app, origin, String(id))
         const isWait = wait !== 0 && found !== undefined && isOpen(found.state)
         if (!isWait) await countCall(app, caller)
-        await requireReader(app, origin, 'wait')
         const read = () => requireOwn(app, origin, String(id))
         const first = found ?? (await read())
         if (!isWait) return { output: shown(app, first) }
@@ -164,7 +165,7 @@ export function createOperations(app: App): Operation[] {
         try {
           onWaiting?.(shown(app, first))
           const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
-          return { output: shown(app, await waits.until(first.id, read, ({ state }) => state !== first.state, over)) }
+          return { output: shown(app, await readUntil(read, ({ state }) => state !== first.state, over)) }
         } finally {
           await leave()
         }
@@ -179,33 +180,34 @@ export function createOperations(app: App): Operation[] {
       input: z.strictObject({ id: RequestId }),
       hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
       async run({ origin }, { id }) {
-        await requireReader(app, origin, 'withdraw')
         const request = await requireOwn(app, origin, String(id))
         // A repeat gets the same answer.
         if (request.state !== 'withdrawn') await withdraw(app, request, origin).catch(asConflict)
         return { output: shown(app, await requireOwn(app, origin, request.id)) }
       },
     },
-    list(
-      app,
-      'elastic-ips',
-      'Elastic IPs',
-      ListedElasticIp,
-      app.lists.elasticIps,
-      ({ id, address, status, server, project, site }: ElasticIp) => {
-        return { id, address, status, server, project, site }
+    list<ElasticIp>(app, {
+      ...{ path: 'elastic-ips', many: 'Elastic IPs', item: ListedElasticIp, all: ({ lists }) => lists.elasticIps() },
+      show: ({ id, address, status, server, project, site }) => ({ id, address, status, server, project, site }),
+      exact: ofId(elasticIps),
+    }),
+    list<Server>(app, {
+      ...{ path: 'servers', many: 'servers', item: ListedServer, all: ({ lists }) => lists.servers() },
+      show: ({ id, hostname, label, status, primaryIpv4, project, site }) => {
+        return { id, hostname, label, status, primary_ipv4: primaryIpv4, project, site }
       },
-    ),
-    list(app, 'servers', 'servers', ListedServer, app.lists.servers, (server: Server) => {
-      const { id, hostname, label, status, primaryIpv4, project, site } = server
-      return { id, hostname, label, status, primary_ipv4: primaryIpv4, project, site }
+      exact: (seen, search) => ofId(servers)(seen, search) ?? seen.account.servers.list({ hostname: search }),
     }),
-    list(app, 'virtual-machines', 'virtual machines', ListedVirtualMachine, app.lists.virtualMachines, (machine: VirtualMachine) => {
-      const { id, name, status, primaryIpv4, project, site } = machine
-      return { id, name, status, primary_ipv4: primaryIpv4, project, site }
+    list<VirtualMachine>(app, {
+      ...{ path: 'virtual-machines', many: 'virtual machines', item: ListedVirtualMachine, all: ({ lists }) => lists.virtualMachines() },
+      show: ({ id, name, status, primaryIpv4, project, site }) => ({ id, name, status, primary_ipv4: primaryIpv4, project, site }),
+      exact: ofId(virtualMachines),
     }),
-    list(app, 'plans', 'plans', ListedPlan, app.lists.plans, ({ id, name, stockLevel, regions }: Plan) => {
-      return { id, name, stock: stockLevel, in_stock_sites: regions.flatMap(({ inStockSites }) => inStockSites) }
+    list<Plan>(app, {
+      ...{ path: 'plans', many: 'plans', item: ListedPlan, all: ({ lists }) => lists.plans() },
+      show: ({ id, name, stockLevel, regions }) => {
+        return { id, name, stock: stockLevel, in_stock_sites: regions.flatMap(({ inStockSites }) => inStockSites) }
+      },
     }),
   ]
 }
@@ -223,133 +225,10 @@ function proposal(app: App, change: Change): Operation {
     output: ShownRequest,
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
     async run({ origin }, input) {
-      const { request, isNew } = await propose(app, change, origin, input)
+      const { request, isNew } = await propose(app, change, origin, input as Record<string, string | undefined>)
       return { output: shown(app, request), isNew }
     },
   }
-}
-
-const readMs = 8_000
-
-/** Returns the request that the call makes, or the one that an earlier call has made. */
-async function propose(
-  app: App,
-  change: Change,
-  from: Origin,
-  input: Record<string, unknown>,
-): Promise<{ request: Request; isNew: boolean }> {
-  const { idempotency_key: key, channel, reason, link, start, ...members } = input as Record<string, string | undefined>
-  const texts = Object.values(members).filter((each) => each !== undefined)
-  if ([...texts, reason ?? '', link ?? ''].some(hasToken)) throw new Refusal(tokenAdvice)
-  const origin = channel === undefined ? from : { ...from, channelId: channel }
-  if (origin.channelId === '') throw new Refusal(mrkdwn`Not requested: name the channel, by its id, in which people approve this.`)
-  const claimed = key === undefined ? undefined : await claimKey(app, origin.userId, key, { kind: change.kind, ...input })
-  const earlier = claimed && (await findOwn(app, origin, requestIdFor(claimed)))
-  if (earlier) return { request: earlier, isNew: false }
-  try {
-    return await proposeOnce(app, change, origin, { members, reason, link, start, claimed })
-  } catch (error) {
-    // The corrected body may have the same key.
-    if (key !== undefined && claimed && isRefused(error)) await releaseKey(app, origin, key, claimed)
-    throw error
-  }
-}
-
-interface Proposed extends Record<'reason' | 'link' | 'start' | 'claimed', string | undefined> {
-  members: Record<string, string | undefined>
-}
-
-async function proposeOnce(app: App, change: Change, origin: Origin, { members, reason, link, start, claimed }: Proposed) {
-  const requester = await app.access.gate(origin, change.kind, isMachine(origin) ? 'sent' : 'named')
-  const meant = await change.machines?.read(members as Record<string, string>, AbortSignal.timeout(readMs)).catch((error: unknown) => {
-    if (!(error instanceof UnknownName)) throw nothingRequested(error)
-    throw new Refusal(mrkdwn`Not requested: no ${error.what} ${nameWords(error.typed)}. List what there is, and use an id.`)
-  })
-  const findSame = async () => (claimed === undefined ? await findOpen(app, origin, change, { meant, start }) : undefined)
-  const same = await findSame()
-  if (same) return { request: same, isNew: false }
-  const deliveryKey = claimed ?? `call:${randomUUID()}`
-  try {
-    const submitted = { change, input: meant, origin, requester, reason, link, start, deliveryKey }
-    const { requestId, isNew = false } = await app.submit(submitted)
-    return { request: await requireOwn(app, origin, requestId), isNew }
-  } catch (error) {
-    // Another call was first at the same moment.
-    const first = error instanceof Held ? await findSame() : undefined
-    if (first) return { request: first, isNew: false }
-    if (error instanceof Held) throw (await ownHeld(app, origin, change.resource(meant))) ?? error
-    // In Slack a form shows these, which is still open.
-    const words = error instanceof StartRefused ? error.whole : error instanceof ReasonRequired ? error.words : undefined
-    if (words) throw new Refusal(ownWords(notRequested(words.text)))
-    throw nothingRequested(error)
-  }
-}
-
-/** A machine may have lost the id of the request that it could wait for, or withdraw. */
-async function ownHeld(app: App, { userId }: Origin, resource: string): Promise<Held | undefined> {
-  const { now, later } = await app.store.othersFor({ id: '', resource })
-  const own = [...now, ...later].find((each) => each.origin.userId === userId)
-  return own && new Held(mrkdwn`You have an open request for it: ${code(own.id)}. Withdraw it, or wait.`)
-}
-
-const keyMs = 24 * 3_600_000
-
-/**
- * Returns what the id of the request comes from: the same for all calls with a key, in all processes, also if one of them dies before it answers.
- * After 24 hours the key makes another request. Throws a Conflict if the first call with it sent something else.
- */
-async function claimKey({ redis, keys }: App, userId: string, key: string, sent: object): Promise<string> {
-  const name = nameOfKey(userId, key)
-  const sentHash = hash('sha256', canonicalJson(sent))
-  const own = `${sentHash}.${Date.now()}`
-  const first = (await guardStore(() => redis.set(keys.idempotency(name), own, 'PX', keyMs, 'NX', 'GET'))) ?? own
-  if (!first.startsWith(`${sentHash}.`))
-    throw new Conflict(mrkdwn`Not requested: this idempotency key was used for another request in the last 24 hours. Use a new key.`)
-  return `call:${name}.${first}`
-}
-
-/** Whether nothing was requested for certain. */
-function isRefused(error: unknown): boolean {
-  const cause = error instanceof Error && error.name === 'NothingRequested' ? error.cause : error
-  return cause instanceof UserError
-}
-
-/** Calls with the same key and body share the claim, so it stays if one of them has made the request. */
-async function releaseKey(app: App, origin: Origin, key: string, claimed: string): Promise<void> {
-  const name = app.keys.idempotency(nameOfKey(origin.userId, key))
-  const isMine = claimed.endsWith(`.${await guardStore(() => app.redis.get(name))}`)
-  if (isMine && !(await findOwn(app, origin, requestIdFor(claimed)))) await guardStore(() => app.redis.del(name))
-}
-
-const nameOfKey = (userId: string, key: string) => hash('sha256', canonicalJson([userId, key]))
-
-/** The same proposal of the same requester, as long as it is open. An assistant tries again when an answer is late. */
-async function findOpen(
-  app: App,
-  { userId }: Origin,
-  change: Change,
-  { meant, start }: { meant: unknown; start: string | undefined },
-): Promise<Request | undefined> {
-  const { now, later } = await app.store.othersFor({ id: '', resource: change.resource(meant) })
-  const isSame = ({ kind, origin, input, start: startsAt }: Request) => {
-    if ((start === undefined) !== (startsAt === undefined)) return false
-    const whole = input as Record<string, unknown>
-    const isPart = Object.entries(meant as object).every(([name, value]) => canonicalJson(value) === canonicalJson(whole[name]))
-    return kind === change.kind && origin.userId === userId && isPart
-  }
-  return [...now, ...later].find((each) => isSame(each) && app.signatures.verifyRecord(each) === 'genuine')
-}
-
-/** The token of a machine is its right to read. `what`: for the audit. */
-async function requireReader(app: App, origin: Origin, what: string): Promise<void> {
-  if (!isMachine(origin)) await app.access.authorize({ ...origin, channelId: '' }, { to: 'read', what })
-}
-
-/** A machine, and a person through an assistant, only see what they requested themselves. */
-async function findOwn(app: App, { userId }: Origin, id: string): Promise<Request | undefined> {
-  const [request] = await app.store.findMany([id])
-  const isOwn = request?.origin.userId === userId && !request.parent && app.signatures.verifyRecord(request) === 'genuine'
-  return isOwn ? request : undefined
 }
 
 async function requireOwn(app: App, origin: Origin, id: string): Promise<Request> {
@@ -385,46 +264,88 @@ function plainWords({ slack, directory }: App, words: Mrkdwn): string {
     .trim()
 }
 
-type Place = { project?: { id: string; name?: string | undefined } | undefined }
+/** What a search finds although the list is too long to be read: the thing of this id. */
+const ofId =
+  <Item extends { id: string }>({ isId, read }: Thing<Item>) =>
+  (seen: App, search: string): Promise<Item[]> | undefined =>
+    isId?.(search) ? read?.(seen, search, AbortSignal.timeout(listMs)).then((item) => [item]) : undefined
 
-function list<Item extends object>(
-  app: App,
-  path: string,
-  many: string,
-  item: z.ZodObject,
-  read: () => Promise<Item[]>,
-  show: (item: Item) => Record<string, unknown>,
-): Operation {
+/** The list is read on, so the next call finds it. */
+class StillReading extends Refusal {
+  override name = 'StillReading'
+}
+
+const mostListed = 200
+
+/** So that a client that gives up after 5 s gets an answer. The read goes on, and the next call finds what it brings. */
+const listMs = 4_000
+
+interface Listing<Item> {
+  path: string
+  many: string
+  item: z.ZodObject
+  show: (item: Item) => Record<string, unknown>
+  /** Reads the list. Throws as the reads of the account do. */
+  all: (seen: App) => Promise<Item[]>
+  /** Reads only what is called exactly that, in one read. Undefined: it has no such read. */
+  exact?: (seen: App, search: string) => Promise<Item[]> | undefined
+}
+
+function list<Item extends object>(app: App, { path, many, item, show, all, exact }: Listing<Item>): Operation {
+  /** Whether the whole list takes more reads than a machine has in a minute, as far as this process knows. */
+  let isTooLong = false
+
+  async function readAll(seen: App, search: string): Promise<ReadList<Item>> {
+    if (isTooLong && search !== '') {
+      const items = (await exact?.(seen, search)?.catch(nothingIfAbsent)) ?? []
+      if (items.length > 0) return { items, cut: 'size' }
+    }
+    try {
+      const read = await withinOr(listMs, asFarAsRead(all(seen)), undefined)
+      if (!read)
+        throw new StillReading(mrkdwn`The account API takes long: the list is still being read. Send the call again in a few seconds.`)
+      isTooLong = false
+      return read
+    } catch (error) {
+      if (!(error instanceof AccountLimitError)) throw error
+      isTooLong ||= (error.pages ?? 0) >= readsOfMachine(app.budget.perMinute.read)
+      if (!isTooLong) throw error
+      const whole = path === 'servers' ? 'an id, or a whole hostname' : 'an id'
+      throw new Refusal(mrkdwn`The account has more ${many} than a machine may read in a minute. Narrow with search: give ${whole}.`)
+    }
+  }
+
   return {
     tool: `list_${path.replaceAll('-', '_')}`,
     title: `List ${many}`,
     description: `Lists the ${many} of the account${path === 'plans' ? '' : ', as far as you may request something there'}, at most 10 s old. ${dataNote}`,
     method: 'GET',
     path: `/v1/${path}`,
-    input: z.strictObject({ search: z.string().max(100).optional().describe('Returns only what contains this text') }),
+    input: z.strictObject({
+      search: z.string().max(100).optional().describe('Returns only what contains this text'),
+      limit: z.coerce.number().int().min(1).max(mostListed).default(50).describe('How many items to return'),
+    }),
     output: z.object({
       items: z.array(item),
-      complete: z.boolean().describe('False if the account has more, or the list is older than usual'),
+      complete: z.boolean().describe('False if there are more items, or the list is older than usual'),
+      hint: z.string().optional().describe('How to see the rest'),
     }),
     hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
-    async run({ origin }, { search = '' }) {
-      await requireReader(app, origin, path)
-      const { items, cut, unreadable, old } = await asFarAsRead(read())
-      const isSeen = (one: Item) => path === 'plans' || !isMachine(origin) || app.access.covers(origin, (one as Place).project ?? 'unknown')
+    async run({ origin }, { search = '', limit }) {
       const wanted = String(search).toLowerCase()
-      const found = items
-        .filter(isSeen)
-        .map(show)
-        .filter((one) => JSON.stringify(one).toLowerCase().includes(wanted))
-      return { output: { items: found, complete: !cut && !unreadable && !old } }
+      const { items, cut, unreadable, old } = await readAll(seenBy(app, origin), String(search))
+      const found = items.map(show).filter((one) => JSON.stringify(one).toLowerCase().includes(wanted))
+      const shown = found.slice(0, Number(limit))
+      const isPart = shown.length < found.length
+      const hint = isPart ? `These are ${shown.length} of ${found.length}. Narrow with search.` : undefined
+      return { output: { items: shown, complete: !cut && !unreadable && !old && !isPart, hint } }
     },
   }
 }
 
 /** People wait for what a request leads to, so its reads count as those of its requester. Nobody waits for the lists of a machine. */
-export function inLaneOf<Result>({ method, isWait }: Operation, { origin }: Caller, work: () => Result): Result {
-  const isList = method === 'GET' && !isWait
-  return isList && isMachine(origin) ? inLane('background', work) : inLane('person', work, { userId: origin.userId })
+export function inLaneOf<Result>({ method, isWait }: Operation, { origin: { userId } }: Caller, work: () => Result): Result {
+  return inLane(method === 'GET' && !isWait ? 'background' : 'person', work, { userId })
 }
 
 const mostWaits = 10
@@ -464,11 +385,6 @@ class NotFound extends Refusal {
   override name = 'NotFound'
 }
 
-/** What was asked for is not possible any more, or contradicts an earlier call. */
-class Conflict extends Refusal {
-  override name = 'Conflict'
-}
-
 function asConflict(error: unknown): never {
   throw error instanceof Refusal && !(error instanceof Denied) ? new Conflict(error.words) : error
 }
@@ -483,16 +399,30 @@ export interface Problem {
   retryAfter?: number | undefined
 }
 
+/**
+ * What was given, without members that are null or empty: clients and agents fill what is optional with these, where they mean nothing
+ * (metatool-ai/metamcp 365, coder/xum 2887). A number is the text that it stands for, as YAML has names that are digits.
+ */
+export function withoutEmpty(given: unknown): unknown {
+  if (typeof given === 'number') return String(given)
+  if (Array.isArray(given)) return given.map(withoutEmpty)
+  if (typeof given !== 'object' || given === null) return given
+  const members = Object.entries(given).filter(([, value]) => value !== null && !(typeof value === 'string' && value.trim() === ''))
+  return Object.fromEntries(members.map(([name, value]) => [name, withoutEmpty(value)]))
+}
+
 /** Puts an error into words, and reports it. */
 export function problemOf(app: App, thrown: unknown): Problem {
-  const detail = plainWords(app, explain(app, thrown, 'machines'))
-  const error = thrown instanceof Error && thrown.name === 'NothingRequested' ? thrown.cause : thrown
+  const known = thrown instanceof NotSeen ? thrown.cause : thrown
+  const detail = plainWords(app, explain(app, known, 'machines'))
+  const error = known instanceof Error && known.name === 'NothingRequested' ? known.cause : known
   return { ...kindOfProblem(error), detail }
 }
 
 const laterS = 60
 
 function kindOfProblem(error: unknown): Omit<Problem, 'detail'> {
+  if (error instanceof StillReading) return { status: 503, code: 'account-slow', retryAfter: 5 }
   if (error instanceof NotFound) return { status: 404, code: 'not-found' }
   if (error instanceof Held || error instanceof Conflict) return { status: 409, code: 'conflict' }
   if (error instanceof TooManyRequests) {

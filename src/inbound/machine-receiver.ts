@@ -13,6 +13,7 @@ import {
   type Operation,
   type Problem,
   problemOf,
+  withoutEmpty,
 } from './machine-operations.ts'
 import { answerMcp } from './mcp.ts'
 import { openApi } from './open-api.ts'
@@ -58,6 +59,7 @@ const wrong = (status: number, code: string, detail: string, more?: Partial<Answ
 const mostConnections = 50
 
 const openApiPath = '/v1/openapi.json'
+const nothingHere = wrong(404, 'not-found', `There is nothing at this address. ${openApiPath} describes this API.`)
 
 /** The HTTP API of machines, and their MCP server. The token is checked before the body is read. */
 export function createMachineReceiver(app: App, { host, port, tokens }: NonNullable<App['config']['machines']>) {
@@ -87,12 +89,17 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
   }
 
-  async function answerTo(limited: LimitedRequest, signal: AbortSignal): Promise<Answer | undefined> {
-    const { request, response, trust } = limited
-    const { method = '', headers } = request
-    const { pathname, searchParams } = URL.parse(request.url ?? '', 'http://localhost') ?? new URL('http://localhost')
+  async function answerTo({ request, response, trust }: LimitedRequest, signal: AbortSignal): Promise<Answer | undefined> {
+    const { headers } = request
+    // Node sends no body with the answer to HEAD.
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
+    const url = URL.parse(request.url ?? '', 'http://localhost') ?? new URL('http://localhost')
+    const { searchParams } = url
+    const pathname = url.pathname.replace(/\/+$/, '')
     if (headers.origin !== undefined)
       return wrong(403, 'from-a-browser', 'This API is not for browsers: send no Origin header.', { refused: 'from a browser' })
+    // Clients of MCP look for OAuth there. Any other answer than 404 makes them start it.
+    if (!/^\/(v1\/.|mcp$)/.test(pathname)) return nothingHere
     const owner = ownerOf(request)
     if (owner === undefined) {
       const more = { headers: { 'www-authenticate': 'Bearer' }, refused: 'wrong token' } as const
@@ -108,9 +115,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
       const read = method === 'POST' ? await textOf(request) : { text: '' }
       if (read?.text === undefined) return read?.problem
       if (method === 'POST') await countCall(app, caller)
-      // Nothing is published, so it has nothing to lose.
-      if (read.text.includes('subscriptions/listen')) limited.yieldsPlace()
-      const options = { operations, callerOf: () => caller, signal: stopping.signal } as const
+      const options = { operations, caller, signal: stopping.signal }
       return void (await answerMcp(app, { request, body: read.text, response }, options))
     }
     const own = operations.flatMap((operation) => {
@@ -118,7 +123,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
       return id === undefined ? [] : [{ operation, id }]
     })
     const matching = own.filter(({ operation }) => operation.method === method)
-    if (own.length === 0) return wrong(404, 'not-found', `There is nothing at this address. ${openApiPath} describes this API.`)
+    if (own.length === 0) return nothingHere
     if (matching.length === 0) {
       const allow = [...new Set(own.map(({ operation }) => operation.method))].join(', ')
       return wrong(405, 'wrong-method', `This address takes ${allow}.`, { headers: { allow } })
@@ -130,7 +135,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     if (!found) return invalid([`change: must be one of ${matching.map(({ operation }) => operation.kind).join(', ')}`])
     const { operation, id } = found
     const query = Object.fromEntries(searchParams)
-    const given = method === 'POST' ? json : { ...(operation.isWait && { wait: 0 }), ...query, ...(id !== '' && { id }) }
+    const given = method === 'POST' ? json : { ...query, ...(id !== '' && { id }) }
     return inLaneOf(operation, caller, () => run(operation, caller, { given, key: headers['idempotency-key'], signal }))
   }
 
@@ -140,7 +145,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     { given, key, signal }: { given: Record<string, unknown>; key: unknown; signal: AbortSignal },
   ): Promise<Answer> {
     const { kind } = operation
-    const read = schemaOf(operation).safeParse(given)
+    const read = schemaOf(operation).safeParse(withoutEmpty(given))
     // A structured header has its text in quotes.
     const readKey = kind === undefined ? undefined : IdempotencyKey.safeParse(String(key ?? '').replace(/^"(.*)"$/, '$1'))
     const ofKey = key === undefined && readKey ? ['is missing'] : linesOf(readKey?.error)

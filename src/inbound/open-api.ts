@@ -52,9 +52,8 @@ export function openApi(operations: Operation[], bodyOf: (operation: Operation) 
 }
 
 function parametersOf({ path, input }: Operation): object[] {
-  const { properties = {} } = schema(input, 'input') as { properties?: Record<string, { default?: unknown }> }
-  // The defaults are those of the tools of MCP.
-  return Object.entries(properties).map(([name, { default: _, ...type }]) =>
+  const { properties = {} } = schema(input, 'input') as { properties?: Record<string, object> }
+  return Object.entries(properties).map(([name, type]) =>
     path.includes(`{${name}}`) ? parameter(name, 'path', type, true) : parameter(name, 'query', type, false),
   )
 }

@@ -35,7 +35,8 @@ import {
   submitForm,
   updateForm,
 } from './form.ts'
-import { type AnyThing, askWhichOne, findOption, type Namesakes, optionById, suggesting } from './thing.ts'
+import { seenBy } from './seen.ts'
+import { type AnyThing, askWhichOne, findOption, findTyped, type Namesakes, optionById, suggesting } from './thing.ts'
 
 export interface Feature extends FeatureHandlers {
   changes?: Change[]
@@ -128,7 +129,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     const change: Change<Input, Facts> = {
       ...declared.change(app),
       ...(offer ? { offer: { of: offer.of, kind, label: offer.label, actionId: offered } } : {}),
-      ...(machines && pair ? { machines: forMachines(app, machines, pair) } : {}),
+      ...(machines && pair ? { machines: forMachines(app, machines, pair, things) } : {}),
     }
     const prepared = (metadata: string) => {
       const ends = form.hasEnds && app.access.endsTerms(kind, readMetadata(metadata)?.origin.channelId ?? '')
@@ -220,15 +221,22 @@ function forMachines<Input>(
   app: App,
   { members, ...about }: NonNullable<ChangeFeature<Input, unknown, string>['machines']>,
   { find }: NamedPair<Input>,
+  things: AnyThing[],
 ): ForMachines<Input> {
   const [one = '', other = ''] = Object.keys(members)
   const each = Object.entries(members).map(([name, description]) => [name, NamedThing.describe(description)])
   return {
     ...about,
     members: z.object(Object.fromEntries(each)),
-    async read(given, signal) {
-      const named = await find(app, given[one] ?? '', given[other] ?? '', signal)
-      if ('input' in named) return named.input
+    async read(given, origin, signal) {
+      const seen = seenBy(app, origin)
+      const pair: [string, string] = [given[one] ?? '', given[other] ?? '']
+      const named = await find(seen, ...pair, signal)
+      if ('input' in named) {
+        // Ids that were used as they are may be of what the machine does not see.
+        if (seen !== app) for (const [index, thing] of things.entries()) await findTyped(seen, thing, pair[index] ?? '', signal)
+        return named.input
+      }
       const { thing, typed, found, inputOf } = named
       if (found.length === 1) return inputOf(found[0].id)
       const ids = found.map(({ id }) => code(id))

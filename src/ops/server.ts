@@ -38,8 +38,6 @@ export interface LimitedRequest {
    * many that are busy. The connection of any other request ends with its answer.
    */
   trust: (owner?: string) => boolean
-  /** Says that the answer is a stream that may end at any time, so that a new connection of this owner can take its place. */
-  yieldsPlace: () => void
 }
 
 interface ServerSettings {
@@ -72,7 +70,7 @@ export function createLimitedServer({ named, mostConnections, stopWithinMs, hand
     // Its connection is about to end.
     if (!connection) return
     if (connection.unanswered >= mostUnanswered) return void end(request.socket)
-    let ofPosts = request.method === 'GET' || request.method === 'HEAD' ? 0 : 1
+    const ofPosts = request.method === 'GET' || request.method === 'HEAD' ? 0 : 1
     connection.unanswered += 1
     connection.posts += ofPosts
     response.once('close', () => {
@@ -93,10 +91,6 @@ export function createLimitedServer({ named, mostConnections, stopWithinMs, hand
         connection.owner = owner
         response.shouldKeepAlive = wantsToStay && !isStopping
         return true
-      },
-      yieldsPlace() {
-        connection.posts -= ofPosts
-        ofPosts = 0
       },
     })
   }

@@ -183,21 +183,19 @@ function teamIdFor({ slack }: Judging, { teamId }: Origin): string | undefined {
  *   offers only what they can see, and it is not documented that Slack also checks what is sent.
  * - `sent`: it can have been open for hours, and the person may have left a private channel since. Where Slack gives no answer, the check when it was
  *   opened counts.
- * - `named`: an assistant named the channel for the person, who did not have to see it. They must be a member, also of a public one.
  */
-async function gate(app: Judging, origin: Origin, kind: ChangeKind, via?: 'form' | 'chosen' | 'sent' | 'named'): Promise<Requester> {
+async function gate(app: Judging, origin: Origin, kind: ChangeKind, via?: 'form' | 'chosen' | 'sent'): Promise<Requester> {
   const { channelId, userId } = origin
   const refused = (denial: Denial) => refuse(app, origin, { to: 'request', kind }, denial)
   if (isMachine(origin) && kind.startsWith('key.')) throw await refused({ code: 'keys-need-people' })
   const { ruling, requester } = await judgeRequesting(app, origin, kind, true)
   if (!ruling.allowed) throw await refused(ruling.denial)
-  if ((via === 'form' || via === 'chosen' || via === 'named') && (await app.directory.hasBot(channelId)) === false)
+  if ((via === 'form' || via === 'chosen') && (await app.directory.hasBot(channelId)) === false)
     throw await refused({ code: 'not-in-channel' })
-  if (via === 'chosen' || (via === 'sent' && !isMachine(origin))) {
+  if (via === 'chosen' || via === 'sent') {
     const isOpen = await app.directory.isOpenTo(channelId, userId)
     if (isOpen === false || (via === 'chosen' && isOpen !== true)) throw await refused({ code: 'foreign-channel' })
   }
-  if (via === 'named' && (await app.directory.isMember(channelId, userId)) !== true) throw await refused({ code: 'foreign-channel' })
   return requester
 }
 

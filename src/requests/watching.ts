@@ -178,7 +178,8 @@ interface ListedRow extends Row {
 /** The shared copy, if that is fresh. Undefined if the list could not be read, or not to its end: the next turn reads another one. */
 async function readRows({ lists }: App, list: WatchedList, now: number): Promise<ReadRows | undefined> {
   const { items, cut, old, unreadable, at } = await asFarAsRead<ElasticIp | Server | Plan | ApiKey>(lists[list]())
-  if (cut || old) return undefined
+  // An older copy counts if it is newer than the last one. Without Redis its time is unknown.
+  if (cut || (old && at === undefined)) return undefined
   const rows = items.map((item) => toRow(list, item))
   const isPaged = list === 'elasticIps' || list === 'servers'
   return {

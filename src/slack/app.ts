@@ -34,7 +34,7 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 }
 
 /** Creates Bolt's app for either transport, without listeners, and the function that starts it. `identity` was read from Slack before. */
-export function createBolt(app: App, { botId, botUserId, teamId }: Identity, assistant?: Parameters<typeof httpReceiver>[0]['assistant']) {
+export function createBolt(app: App, { botId, botUserId, teamId }: Identity) {
   const { botToken, signingSecret, appToken, apiUrl, host, port } = app.config.slack
   const { logger, onCall } = app.slack
   const refused = Promise.withResolvers<never>()
@@ -56,7 +56,6 @@ export function createBolt(app: App, { botId, botUserId, teamId }: Identity, ass
           app.metrics.slackRefused(reason)
           if (reason === 'wrong signature for this workspace') app.slack.signature.isWrong = true
         },
-        assistant,
       })
   for (const reason of refusalReasons) app.metrics.slackRefused(reason, 0)
   const bolt = new Bolt({

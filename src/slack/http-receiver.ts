@@ -13,18 +13,10 @@ interface HttpSettings {
   /** The id of the workspace. Undefined for an app of a whole organisation. */
   teamId?: string
   onRefused: (reason: RefusalReason) => void
-  /** Answers the signed calls of Slack's assistant. Undefined: there are none. */
-  assistant?: ((call: AssistantRequest) => Promise<void>) | undefined
-}
-
-export interface AssistantRequest {
-  request: IncomingMessage
-  body: string
-  response: ServerResponse
 }
 
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
-export function httpReceiver({ signingSecret, logger, teamId = '', onRefused, assistant }: HttpSettings): Receiver {
+export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: HttpSettings): Receiver {
   const refusals = createRefusalLog<RefusalReason>(logger)
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
   const server = createLimitedServer({
@@ -37,15 +29,14 @@ export function httpReceiver({ signingSecret, logger, teamId = '', onRefused, as
   let bolt: Bolt | undefined
 
   async function take({ request, response, trust }: LimitedRequest): Promise<void> {
-    const isOfAssistant = assistant !== undefined && isFor(assistantEndpoint, request)
-    const refusal = refusalOf(request, isOfAssistant ? assistantEndpoint : endpoint, Date.now())
+    const refusal = refusalOf(request, Date.now())
     if (refusal?.status === 413) return refuseTooLarge(response)
     if (refusal) return answerUnsigned(response, refusal.status, refusal.reason)
     const reading = await readBody(request)
     if (reading.is === 'too-large') return refuseTooLarge(response)
     if (reading.is === 'not-sent') return refused('not sent in time')
     const text = reading.body.toString()
-    if (!isOfAssistant && mayBeCertificateCheck(request.headers)) {
+    if (mayBeCertificateCheck(request.headers)) {
       // Slack expects 200 and no more (docs.slack.dev, "Implementing slash commands").
       const isCheck = new URLSearchParams(text).get('ssl_check') === '1'
       return isCheck ? answerUnsigned(response, 200) : answerUnsigned(response, 401, 'no signature')
@@ -53,7 +44,6 @@ export function httpReceiver({ signingSecret, logger, teamId = '', onRefused, as
     if (!isSigned(request.headers, text))
       return answerUnsigned(response, 401, text.includes(teamId) ? 'wrong signature for this workspace' : 'wrong signature')
     if (!trust()) return void response.writeHead(503).end()
-    if (isOfAssistant) return assistant({ request, body: text, response })
     const content = readContent(request.headers, text)
     if (!content) {
       refused('wrong content')
@@ -111,10 +101,8 @@ function acknowledge(response: ServerResponse, answer: unknown): void {
 
 export const endpoint = '/slack/events'
 
-export const assistantEndpoint = '/slack/mcp'
-
-function isFor(path: string, { url = '' }: Pick<IncomingMessage, 'url'>): boolean {
-  return url === path || URL.parse(url, 'http://localhost')?.pathname === path
+function isEndpoint({ url = '' }: Pick<IncomingMessage, 'url'>): boolean {
+  return url === endpoint || URL.parse(url, 'http://localhost')?.pathname === endpoint
 }
 
 /** The most bytes of one body. A click carries the whole message, so bodies of some 100 kB are usual. */
@@ -147,17 +135,12 @@ type UnreadRefusal = { status: 401 | 404 | 413 | 415; reason: RefusalReason | un
 const maxDiscardedBytes = 65_536
 
 /** Before the body is read: an unsigned request costs no memory. Bolt accepts time stamps of the future, so a replay could be kept for later. */
-function refusalOf(
-  request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
-  path: typeof endpoint | typeof assistantEndpoint,
-  nowMs: number,
-): UnreadRefusal | undefined {
+function refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>, nowMs: number): UnreadRefusal | undefined {
   const { method, headers } = request
-  if (method !== 'POST' || !isFor(path, request)) return { status: 404, reason: undefined }
+  if (method !== 'POST' || !isEndpoint(request)) return { status: 404, reason: undefined }
   if (Number(headers['content-length'] ?? 0) > maxBodyBytes) return { status: 413, reason: 'too large' }
-  if (!(isForm(headers) && path === endpoint) && !/^application\/json *(;|$)/i.test(headers['content-type'] ?? ''))
-    return { status: 415, reason: 'wrong content' }
-  if (path === endpoint && mayBeCertificateCheck(headers)) return undefined
+  if (!isForm(headers) && !/^application\/json *(;|$)/i.test(headers['content-type'] ?? '')) return { status: 415, reason: 'wrong content' }
+  if (mayBeCertificateCheck(headers)) return undefined
   const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = headers
   if (!signature || !timestamp) return { status: 401, reason: 'no signature' }
   const isRecent = /^\d{1,12}$/.test(String(timestamp)) && Math.abs(Math.floor(nowMs / 1_000) - Number(timestamp)) <= maxOffSeconds

@@ -114,11 +114,6 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     }
   }
 
-  /** `unknown` without an answer, or with more members than are read. */
-  async function isMember(channelId: string, userId: string): Promise<boolean | 'unknown'> {
-    return hasMember(channelId, userId).catch(() => 'unknown' as const)
-  }
-
   async function hasMember(channel: string, userId: string): Promise<boolean | 'unknown'> {
     let cursor: string | undefined
     for (let page = 0; page < mostPages; page += 1) {
@@ -165,7 +160,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     return found && `@${found}`
   }
 
-  return { person, members, channel, hasBot, isOpenTo, isMember, names, zone, knownZone, knownName }
+  return { person, members, channel, hasBot, isOpenTo, names, zone, knownZone, knownName }
 }
 export type Directory = ReturnType<typeof createDirectory>
 

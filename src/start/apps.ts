@@ -83,6 +83,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
       lines.write({ fields: { code: 'reads-share-spent', userId, reads }, text, about: userId })
     },
   })
+  const accountSeen: App['accountSeen'] = {}
   const account = createAccountApi({
     baseUrl: config.infra.url,
     key: config.infra.key,
@@ -94,6 +95,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     },
     onCall(call) {
       const { operation, status, ms } = call
+      accountSeen.last = { status, at: performance.now() }
       // After a write. Without Redis, the copies of the lists are at most 10 s old anyway.
       if (!/\.(list|get)$/.test(operation)) void lists.forget(operation.split('.')[0] as ListName).catch(() => {})
       metrics.apiCall(operation, status, ms)
@@ -177,6 +179,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     connections,
     account,
     budget,
+    accountSeen,
     lists,
     assignments,
     ownLastSlices: {

@@ -10,7 +10,6 @@ import { createFeatures, type Feature } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
 import { createMachineReceiver } from '../inbound/machine-receiver.ts'
-import { createSlackbot } from '../inbound/slackbot.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
 import { atMostEvery, createMetricsPage, createStatus, type Snapshot, startHealth } from '../ops/health.ts'
 import { notifyOperators } from '../outbox/notices.ts'
@@ -79,8 +78,7 @@ export function createBot(config: Config, outlets: Outlets) {
     },
     redis: { name: 'Redis', reach: () => reachRedis(people, dataLossMark), longestPauseMs: 3_000 },
     createListener(identity) {
-      const slackbot = config.slackbotMcp ? createSlackbot(people) : undefined
-      const { bolt, start } = createBolt(people, identity, slackbot?.answer)
+      const { bolt, start } = createBolt(people, identity)
       const { settle } = listen(bolt, people, interactions)
       bolt.error(async (error) => people.errors.of('slack')(error))
       return {
@@ -92,7 +90,6 @@ export function createBot(config: Config, outlets: Outlets) {
         },
         async stop() {
           await workerWatch.stop()
-          slackbot?.stop()
           await bolt.stop()
           await settle()
           await home.stop()

@@ -27,26 +27,59 @@ describe('reads', () => {
   test('people leave ten reads to the checks before a write, which may spend all that is left', async () => {
     const { spend } = setUp()
 
-    expect(await spend('read', 'person')).toBe(50)
+    expect(await spend('read', 'person')).toBe(48)
     expect(await spend('read', 'track')).toBe(0)
+    // Lockkeeper's own snapshots have two that no person and no machine can use up.
+    expect(await spend('read', 'background', { userId: 'machine:ci' })).toBe(0)
+    expect(await spend('read', 'background')).toBe(2)
     expect(await spend('read', 'execute')).toBe(10)
     expect(await spend('read', 'execute')).toBe(0)
   })
 
-  test('one person spends at most a third of what people may spend', async () => {
-    const { spend } = setUp()
+  test('one person spends at most a third of what people may spend, once somebody else has read in this minute', async () => {
+    const { budget, spend } = setUp()
+    const read = (userId: string) => budget.take('read', { lane: 'person', userId }, 'key')
 
-    expect(await spend('read', 'person', { userId: 'U0ADA' })).toBe(16)
-    expect(await spend('read', 'person', { userId: 'U0BEN' })).toBe(16)
-    expect(await spend('read', 'execute')).toBe(28)
+    expect(await spend('read', 'person', { userId: 'U0ADA', most: 20 })).toBe(20)
+    expect(await read('U0BEN')).toBe(0)
+    expect(await read('U0ADA')).toBeGreaterThan(55_000)
+    expect(await spend('read', 'person', { userId: 'U0BEN' })).toBe(15)
+    expect(await spend('read', 'execute')).toBe(24)
     const tiny = setUp({ readsPerMinute: 2 })
+    await tiny.spend('read', 'person', { userId: 'U0BEN', most: 1 })
     expect(await tiny.spend('read', 'person', { userId: 'U0ADA' })).toBe(1)
+  })
+
+  test('somebody who reads alone has all reads of people, and the share holds again once another one has read', async () => {
+    const windowMs = 3_000
+    const { budget, spend } = setUp({ windowMs })
+    expect(await spend('read', 'person', { userId: 'U0BEN', most: 1 })).toBe(1)
+    expect(await spend('read', 'person', { userId: 'U0ADA' })).toBe(16)
+    await delay(windowMs + 200)
+
+    expect(await spend('read', 'person', { userId: 'U0ADA' })).toBe(48)
+    // A machine that proposes is never alone: people may come at any moment.
+    const other = setUp()
+    expect(await other.spend('read', 'person', { userId: 'machine:ci' })).toBe(16)
+    expect(await budget.take('read', { lane: 'execute' }, 'key')).toBe(0)
+  })
+
+  test('the lists of machines have at most four of the six reads of the background together, and two each', async () => {
+    const { spend } = setUp()
+    const list = (userId: string) => spend('read', 'background', { userId })
+
+    expect([await list('machine:ci'), await list('machine:agent'), await list('machine:third')]).toEqual([2, 2, 0])
+    expect(await spend('read', 'background')).toBe(2)
+    expect(await spend('read', 'person')).toBe(44)
+    const raised = setUp({ readsPerMinute: 120 })
+    expect(await raised.spend('read', 'background', { userId: 'machine:ci' })).toBe(4)
   })
 
   test('a person is named whose own share makes their reads wait, and nobody while all reads are spent', async () => {
     const { budget, spend, shareSpent } = setUp()
 
     const spentShare = (userId: string) => budget.spentShare('read', { lane: 'person', userId }, 'key')
+    await spend('read', 'person', { userId: 'U0BEN', most: 1 })
     await spend('read', 'person', { userId: 'U0ADA' })
     expect(await spentShare('U0ADA')).toBe(16)
     // Nobody has a share of changes, and workers have none.
@@ -169,7 +202,7 @@ test('figures name what each lane has spent, and how long its next call waits', 
 
   expect(figures.map(({ kind, lane, used }) => [kind, lane, used])).toEqual([
     ['read', 'execute', 0],
-    ['read', 'person', 50],
+    ['read', 'person', 48],
     ['read', 'track', 0],
     ['read', 'background', 0],
     ['write', 'change', 0],

@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { connect as connectTo } from 'node:net'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { usualTimings } from '../../src/domain/timings.ts'
 import { encodeFields } from '../../src/requests/store.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, patchesOf, people, untilCard, untilShown } from '../journeys/world.ts'
-import { assistant, connect, type MachineWorld, otherToken, policy, startMachineWorld, textOf, token } from '../machines/machines-world.ts'
+import { forgetLists, general, ops, patchesOf, people, untilCard, untilShown } from '../journeys/world.ts'
+import { connect, type MachineWorld, otherToken, policy, startMachineWorld, textOf, token } from '../machines/machines-world.ts'
 import { servers, virtualMachines } from '../sandbox/account-api/data.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { halfSend, statusOn } from './half-sent.ts'
@@ -166,7 +167,7 @@ describe('a machine has limits:', () => {
     const before = await connections()
 
     const answers: Awaited<ReturnType<typeof world.call>>[] = []
-    const wait = async (bot: number) => void answers.push(await world.call(`GET ${links.self}?wait=60`, {}, bot))
+    const wait = async (bot: number) => void answers.push(await world.call(`GET ${links.self}?wait=50`, {}, bot))
     const waits = Array.from({ length: 100 }, (_, index) => wait(index % 2))
     await expect.poll(() => answers.length).toBe(90)
     for (const { status, headers, json } of answers) {
@@ -206,8 +207,8 @@ describe('a machine has limits:', () => {
     const stop = new AbortController()
     const client = await connect(world)
     const waits = [
-      ...[1, 2, 3].map(() => world.call(`GET ${links.self}?wait=60`, { signal: stop.signal }).catch(() => 'gone')),
-      client.callTool({ name: 'wait_for_request', arguments: { id: links.self.split('/').at(-1), wait: 60 } }).catch(() => 'gone'),
+      ...[1, 2, 3].map(() => world.call(`GET ${links.self}?wait=50`, { signal: stop.signal }).catch(() => 'gone')),
+      client.callTool({ name: 'get_request', arguments: { id: links.self.split('/').at(-1), wait: 50 } }).catch(() => 'gone'),
     ]
     const places = () => redis.zcard(keys.machineWaits('machine:ci'))
     await expect.poll(places).toBe(4)
@@ -261,7 +262,7 @@ describe('a machine has limits:', () => {
     const world = await startMachineWorld()
     const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
     await world.call(`DELETE ${links.self}`)
-    const waits = await Promise.all(Array.from({ length: 30 }, () => world.call(`GET ${links.self}?wait=60`)))
+    const waits = await Promise.all(Array.from({ length: 30 }, () => world.call(`GET ${links.self}?wait=50`)))
     expect(waits.filter(({ status }) => status === 200)).toHaveLength(28)
     expect(waits.filter(({ status }) => status === 429)).toHaveLength(2)
   })
@@ -309,47 +310,40 @@ async function beginWaits(world: MachineWorld, redisUrl = inject('redisUrl')) {
   onTestFinished(() => redis.disconnect())
   redis.on('error', () => {})
   const { keys } = world.records
-  const slackbot = assistant({ slack: world.slack, urlOf: (bot) => world.bots[bot]?.slackUrl ?? '' })
   const { id } = (await world.call('POST /v1/requests', { body: world.move(), key: 'waited' })).json
-  const { change: _, ...move } = world.move(1)
-  const { result } = await slackbot.tool('propose_move', { ...move, channel: ops })
   const client = await connect(world)
   const waits = [
-    world.call(`GET /v1/requests/${id}?wait=60`),
-    client.callTool({ name: 'wait_for_request', arguments: { id, wait: 60 } }),
-    slackbot.tool('wait_for_request', { id: result.id, wait: 60 }),
+    world.call(`GET /v1/requests/${id}?wait=50`),
+    client.callTool({ name: 'get_request', arguments: { id, wait: 50 } }),
   ] as const
-  const waiting = async () => (await redis.zcard(keys.machineWaits('machine:ci'))) + (await redis.zcard(keys.machineWaits(people.ada)))
-  await expect.poll(waiting).toBe(3)
+  await expect.poll(() => redis.zcard(keys.machineWaits('machine:ci'))).toBe(2)
   return { id, answers: Promise.all(waits) }
 }
 
 describe('a fault', () => {
   test('in a wait: a stop answers with the present state, whatever waits', async () => {
-    const world = await startMachineWorld({ env: { SLACKBOT_MCP: 'true' } })
+    const world = await startMachineWorld()
     const { answers } = await beginWaits(world)
 
     await Promise.all(world.bots.splice(0).map((bot) => bot.stop()))
 
     // A connection that is cut would fail these.
-    const [http, mcp, slackbot] = await answers
+    const [http, mcp] = await answers
     expect(http).toMatchObject({ status: 200, json: { state: 'waiting' } })
     expect(mcp.structuredContent).toMatchObject({ state: 'waiting' })
-    expect(slackbot.result).toMatchObject({ state: 'waiting' })
   })
 
   test('in a wait: without Redis it ends with a sentence, whatever waits, and later another one is possible', async () => {
     const redis = await startRedis({ appendonly: true })
     onTestFinished(() => redis.stop())
-    const world = await startMachineWorld({ env: { REDIS_URL: redis.url, SLACKBOT_MCP: 'true' } })
+    const world = await startMachineWorld({ env: { REDIS_URL: redis.url } })
     const { id, answers } = await beginWaits(world, redis.url)
 
     await redis.kill()
 
-    const [http, mcp, slackbot] = await answers
+    const [http, mcp] = await answers
     expect([http.status, http.json.code, http.headers.get('retry-after')]).toEqual([503, 'redis-away', '60'])
-    for (const sentence of [http.json.detail, textOf(mcp), slackbot.text])
-      expect(sentence).toMatch(/^Lockkeeper's database \(Redis\) isn't responding\./)
+    for (const sentence of [http.json.detail, textOf(mcp)]) expect(sentence).toMatch(/^Lockkeeper's database \(Redis\) isn't responding\./)
     expect(mcp.isError).toBe(true)
     expect(await world.call('POST /v1/requests', { body: world.move(2), key: 'b' })).toMatchObject({ status: 503 })
     await redis.restart()
@@ -409,14 +403,37 @@ describe('a fault', () => {
   })
 })
 
+test('the lists of machines silence neither what watches the account nor the snapshots: a key made by hand is told', async () => {
+  const timings = { ...usualTimings, accountWindowMs: 3_000, repeatMs: 700 }
+  const env = { WATCH_CHANGES: 'true', OPS_CHANNEL: general, INFRA_READS_PER_MINUTE: '60' }
+  const world = await startMachineWorld({ timings, env })
+  world.slack.invite(general, 'U0LOCKKEEP')
+  const { redis, keys } = world.records
+  let isOver = false
+  const attack = [token, otherToken].map(async (sent) => {
+    for (const path of ['servers', 'virtual-machines', 'plans', 'elastic-ips'].flatMap((each) => Array(200).fill(each))) {
+      if (isOver) return
+      await redis.del(keys.machineCalls('machine:ci'), keys.machineCalls('machine:agent'))
+      await world.call(`GET /v1/${path}`, { token: sent })
+      await forgetLists(world)
+    }
+  })
+  const seen = async () => (await redis.hget(keys.watching, 'text')) ?? ''
+  await expect.poll(seen, { timeout: 20_000 }).toContain('"apiKeys":[')
+  const { apiKeys } = world.accountApi.world.data
+  apiKeys.push({ ...structuredClone(apiKeys[0] as (typeof apiKeys)[number]), id: 'ak_byhand0000000', name: 'by-hand' })
+
+  await untilCard(world.slack, /API key by-hand was created outside Lockkeeper/, general)
+  isOver = true
+  await Promise.all(attack)
+})
+
 describe('a machine has only the rights that the policy names:', () => {
   test('none without a rule that names it, and none about keys whatever a rule says', async () => {
     const world = await startMachineWorld({}, policy.replace('projects: [{name: Storefront}]', 'projects: [{name: Nothing}]'))
     expect(await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).toMatchObject({
-      status: 403,
-      json: {
-        detail: "Not requested: the rule “people” doesn't name ci (machine). Lockkeeper's operators can add it.",
-      },
+      status: 422,
+      json: { detail: `Not requested: no Elastic IP ${world.move().elastic_ip}. List what there is, and use an id.` },
     })
     expect((await world.call('GET /v1/servers')).json.items).toEqual([])
     expect(await world.call('POST /v1/requests', { body: { change: 'key.create', name: 'mine' }, key: 'b' })).toMatchObject({ status: 400 })
@@ -449,5 +466,73 @@ describe('a machine never counts as an approver:', () => {
     await untilShown(world.slack, people.ben, /Approved \(1 of 2\)/)
     expect((await world.call(`GET ${links.self}`)).json.state).toBe('waiting')
     expect(patchesOf(world)).toEqual([])
+  })
+})
+
+describe('what no rule of a machine covers is to it as if the account did not have it:', () => {
+  const elsewhere = policy.replace('request: everyone', `request: [${people.chiara}]`)
+  const foreign = {
+    address: '203.0.113.80',
+    server: servers.find(({ hostname }) => hostname === 'kafka-1'),
+    machine: virtualMachines.find(({ name }) => name === 'airflow-1'),
+  }
+
+  test('by name and by id, for each kind of change, in the words for what does not exist', async () => {
+    const world = await startMachineWorld({}, elsewhere)
+    const address = world.accountApi.world.data.elasticIps.find((each) => each.address === foreign.address)
+    const own = world.move()
+    const things = [
+      ['ip.move', 'elastic_ip', 'Elastic IP', [foreign.address, address?.id, '203.0.113.250', 'eip_0000000000000'], { server: own.server }],
+      ['ip.move', 'elastic_ip', 'Elastic IP', [address?.id, 'eip_0000000000000'], { server: foreign.server?.id }],
+      ['ip.move', 'server', 'server', ['kafka-1', foreign.server?.id, 'kafka-99', 'sv_0000000000000'], { elastic_ip: own.elastic_ip }],
+      ['ip.evacuate', 'server', 'server', ['kafka-1', foreign.server?.id, 'sv_0000000000000'], { target: own.server }],
+      ['ip.evacuate', 'target', 'server', ['kafka-1', foreign.server?.id, 'sv_0000000000000'], { server: 'web-1' }],
+      ['vm.rename', 'virtual_machine', 'virtual machine', ['airflow-1', foreign.machine?.id, 'vm_0000000000000'], { name: 'x' }],
+    ] as const
+    for (const [change, member, what, all, others] of things)
+      for (const name of all) {
+        await world.records.redis.del(world.records.keys.machineCalls('machine:ci'))
+        const { status, json } = await world.call('POST /v1/requests', {
+          body: { change, [member]: name, ...others },
+          key: `${change}-${name}`,
+        })
+        const detail = `Not requested: no ${what} ${name}. List what there is, and use an id.`
+        expect([member, name, status, json.code, json.detail]).toEqual([member, name, 422, 'not-possible', detail])
+      }
+    expect(await world.records.all()).toEqual([])
+  })
+
+  test('also on a server that is gone, where Lockkeeper saw addresses, and while another request holds it', async () => {
+    const world = await startMachineWorld({}, elsewhere)
+    await world.chiara.command('/infra evacuate kafka-1 kafka-2', { channel: ops })
+    await untilCard(world.slack, /needs approval/)
+    const ask = async (server: string) => {
+      await world.records.redis.del(world.records.keys.machineCalls('machine:ci'))
+      return (await world.call('POST /v1/requests', { body: { change: 'ip.evacuate', server, target: 'web-2' }, key: server })).json.detail
+    }
+    expect(await ask('kafka-1')).toBe('Not requested: no server kafka-1. List what there is, and use an id.')
+    const { data } = world.accountApi.world
+    data.servers.splice(
+      data.servers.findIndex(({ hostname }) => hostname === 'kafka-1'),
+      1,
+    )
+    await forgetLists(world)
+    expect(await ask('kafka-1')).toBe('Not requested: no server kafka-1. List what there is, and use an id.')
+  })
+
+  test('and an address of such a project on its own server is not named', async () => {
+    const world = await startMachineWorld({}, elsewhere)
+    const { elasticIps } = world.accountApi.world.data
+    const [own, other] = ['203.0.113.10', foreign.address].map((wanted) => elasticIps.find(({ address }) => address === wanted))
+    if (own && other) other.serverId = own.serverId
+    await forgetLists(world)
+    const { status, json } = await world.call('POST /v1/requests', {
+      body: { change: 'ip.evacuate', server: 'web-1', target: 'web-2' },
+      key: 'a',
+    })
+    expect(status).toBe(422)
+    expect(JSON.stringify(json)).not.toMatch(/203\.0\.113\.80|Data platform|kafka/)
+    const listed = (await world.call('GET /v1/elastic-ips?search=203.0.113.80')).json
+    expect(listed).toMatchObject({ items: [] })
   })
 })

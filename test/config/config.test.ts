@@ -103,7 +103,6 @@ describe('an invalid configuration', () => {
       ALERTS_TOKEN: `${alertsToken},short`,
       MACHINES_HOST: 'machines.example.com',
       MACHINES_PORT: '65536',
-      SLACKBOT_MCP: 'yes',
       ROLE: 'both',
       APPROVERS: 'ada,U0BEN00001,@oncall',
       OPERATORS: ',',
@@ -201,16 +200,6 @@ alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel
       expect(read({ ...withPolicy, ALERTS_PORT: '', ROLE: 'worker' }, policy).warnings).toEqual([])
       expect(read(withPolicy, policy).warnings).toEqual([])
     })
-  })
-
-  it("lets Slack's assistant call over HTTP only", () => {
-    expect(read({ ...required, SLACKBOT_MCP: 'true' }).slackbotMcp).toBe(true)
-    expect(linesFor({ ...required, SLACKBOT_MCP: 'true', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })).toEqual([
-      "SLACKBOT_MCP must not be true with SLACK_APP_TOKEN: Slack's assistant calls over HTTP, with SLACK_SIGNING_SECRET",
-    ])
-    expect(linesFor({ ...required, SLACKBOT_MCP: 'true', SLACK_SIGNING_SECRET: '' })).toEqual([
-      expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/),
-    ])
   })
 
   describe('of machines', () => {
@@ -485,7 +474,7 @@ describe('.env.example', () => {
   it('shows the defaults', () => {
     const defaults = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== ''))
 
-    expect(Object.keys(defaults)).toHaveLength(23)
+    expect(Object.keys(defaults)).toHaveLength(22)
     const named = { ...required, INFRA_API_URL: defaults.INFRA_API_URL }
     expect(read({ ...named, ...defaults })).toEqual(read(named))
   })

@@ -360,7 +360,6 @@ describe("the link to Slack's Create an app", () => {
   test.each<[string, SlackAppOptions]>([
     ['Socket Mode', { command: '/infra' }],
     ['HTTP', { command: '/ops', address: 'https://bot.example.org' }],
-    ["HTTP with Slack's assistant", { command: '/infra', address: 'https://bot.example.org', assistant: true }],
   ])('holds a manifest for %s that Slack takes', (_, options) => {
     const manifest = linked(slackAppFor(options))
     const text = JSON.stringify(manifest)
@@ -372,7 +371,6 @@ describe("the link to Slack's Create an app", () => {
     expect(manifest.features.slash_commands[0].command).toBe(options.command)
     expect(text.includes('https://bot.example.org/slack/events')).toBe(options.address !== undefined)
     expect(text).not.toContain('lockkeeper.example.com')
-    expect('mcp_servers' in manifest).toBe(options.assistant === true)
   })
 
   test('is left out where it would be too long, and the manifest is shown to paste', () => {

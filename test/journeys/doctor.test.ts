@@ -46,6 +46,19 @@ describe('the doctor', () => {
     for (const secret of secrets) expect(text).not.toContain(secret)
   })
 
+  test.each(['status', 'reset'] as const)('says that the account is away (%s) although the limit leaves it no read', async (kind) => {
+    const world = await startWorld({ env: { INFRA_READS_PER_MINUTE: '10' } })
+    const { faults, journal } = world.accountApi
+    faults.add({ method: 'GET', kind, status: 503, times: 1_000 })
+    let reads = -1
+    // Until the doctor reads nothing any more.
+    while (reads !== journal.length) {
+      reads = journal.length
+      expect(await complaints(world)).toMatch(/\*Account API:\*/)
+    }
+    expect(await complaints(world)).toMatch(kind === 'status' ? /the last call got an error \(503\)/i : /the last call got no answer/)
+  })
+
   test('offers two tests that prove that clicks and pickers arrive, and remembers the result', async () => {
     const world = await startWorld()
     const answer = await runDoctor(world)

@@ -18,11 +18,11 @@ test('a machine requests, a person approves, and the machine learns how it ends'
   expect(card.text).toContain('Unchecked link: <https://ci.example.com/jobs/42|open it> (`ci.example.com`)')
   expect(JSON.stringify(card.blocks)).not.toMatch(/Withdraw|<@machine|@ci\b/)
 
-  const waiting = world.call(`GET ${links.self}?wait=60`)
+  const waiting = world.call(`GET ${links.self}?wait=50`)
   await world.ben.click(card, 'Approve')
-  expect(await waiting).toMatchObject({ status: 200, json: { id, ended: false } })
+  expect(await waiting).toMatchObject({ status: 200, json: { id, state: expect.not.stringMatching('waiting') } })
   await expect.poll(async () => (await world.call(`GET ${links.self}?wait=10`)).json.state, { timeout: 20_000 }).toBe('done')
-  const ended = await world.call(`GET ${links.self}?wait=60`)
+  const ended = await world.call(`GET ${links.self}?wait=50`)
   expect(ended.json).toMatchObject({ state: 'done', ended: true, message: expect.stringMatching(/^Done\./) })
   // The same call would be refused now, but its request exists.
   expect(await world.call('POST /v1/requests', { body, key: 'deploy-42' })).toMatchObject({ status: 200, json: { id, state: 'done' } })
@@ -61,6 +61,24 @@ describe('the same call again', () => {
     const corrected = await world.call('POST /v1/requests', { body, key: 'k' })
     expect(corrected).toMatchObject({ status: 201 })
     expect(await world.call('POST /v1/requests', { body, key: 'k' })).toMatchObject({ status: 200, json: { id: corrected.json.id } })
+  })
+
+  test('keeps its key while another call with it may still request something, although one was refused', async () => {
+    const world = await startMachineWorld()
+    const body = world.move()
+    // The check of one of them, and then of the other.
+    const path = `/elastic_ips/${world.accountApi.world.movable().elasticIp.id}`
+    const refused = world.accountApi.faults.add({ method: 'GET', path, kind: 'status', status: 404, times: 1 })
+    world.accountApi.faults.add({ method: 'GET', path, kind: 'delay', delayMs: 2_000, times: 1 })
+    const calls = [0, 1].map(() => world.call('POST /v1/requests', { body, key: 'k' }))
+    expect((await Promise.race(calls)).status).toBe(422)
+    expect(refused.fired).toBe(1)
+
+    expect(await world.call('POST /v1/requests', { body: world.move(1), key: 'k' })).toMatchObject({ status: 409 })
+    const answers = await Promise.all(calls)
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422])
+    expect(await world.records.all()).toHaveLength(1)
+    expect(await world.call('POST /v1/requests', { body, key: 'k' })).toMatchObject({ status: 200 })
   })
 
   test('on two processes at the same moment is one request, which one answer calls new', async () => {
@@ -139,7 +157,7 @@ describe('a machine', () => {
   test('learns why it was rejected', async () => {
     const world = await startMachineWorld()
     const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
-    const waiting = world.call(`GET ${links.self}?wait=60`)
+    const waiting = world.call(`GET ${links.self}?wait=50`)
     const card = await untilCard(world.slack, /needs approval/)
     await world.ben.click(card, 'Reject')
     await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
@@ -159,7 +177,7 @@ describe('a machine', () => {
     expect(before).toBeGreaterThan(0)
 
     expect((await world.call(`GET ${links.self}?wait=1`)).json.state).toBe('waiting')
-    const waits = [1, 2, 3].map(() => world.call(`GET ${links.self}?wait=60`))
+    const waits = [1, 2, 3].map(() => world.call(`GET ${links.self}?wait=50`))
     await world.ben.click(card, 'Reject')
     await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
     await world.ben.fill(undefined, { reason: 'Not on a Friday' })

@@ -2,8 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { onTestFinished } from 'vitest'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, people, type Slack, startWorld, type World, type WorldOptions } from '../journeys/world.ts'
-import { signatureOf } from '../sandbox/slack/transport.ts'
+import { ops, startWorld, type WorldOptions } from '../journeys/world.ts'
 
 export const token = 'a-token-of-the-machine-ci-of-32-characters'
 export const otherToken = 'a-token-of-the-machine-agent-of-32-characters'
@@ -91,51 +90,3 @@ export async function connect({ urlOf }: Pick<MachineWorld, 'urlOf'>, { sent = t
 
 /** What a tool returned, as text. */
 export const textOf = ({ content }: { content: unknown }) => (content as { text: string }[])[0]?.text ?? ''
-
-export interface Asking {
-  userId?: string | undefined
-  team?: string
-  secret?: string
-  at?: number
-}
-
-/** Calls a tool as Slack's assistant does for a person: in one signed request. `urlOf`: where a bot takes what Slack sends. */
-export function assistant({ slack, urlOf }: { slack: Pick<Slack, 'signingSecret'>; urlOf: (bot: number) => string }) {
-  let id = 0
-
-  function signed(body: string, { secret = slack.signingSecret, at = Math.floor(Date.now() / 1_000) }: Asking = {}) {
-    const headers = { 'x-slack-request-timestamp': String(at), 'x-slack-signature': signatureOf(secret, at, body) }
-    return { body, headers }
-  }
-
-  const send = ({ body, headers }: { body: string; headers: Record<string, string> }, bot = 0) =>
-    fetch(`${new URL(urlOf(bot)).origin}/slack/mcp`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-06-18',
-        ...headers,
-      },
-      body,
-    })
-
-  function requestOf(name: string, args: object, { userId = people.ada, team = 'T0NIMBUS01' }: Asking = {}) {
-    id += 1
-    const params = { name, arguments: args, _meta: { slack: { user_id: userId, team_id: team } } }
-    return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
-  }
-
-  async function tool(name: string, args: object, asking: Asking = {}) {
-    const answer = await send(signed(requestOf(name, args, asking), asking))
-    if (answer.status !== 200) return { status: answer.status, text: '', result: undefined }
-    const [, json = '{}'] = /^data: (.*)$/m.exec(await answer.text()) ?? []
-    const { result } = JSON.parse(json)
-    return { status: 200, text: String(result?.content?.[0]?.text), result: result?.structuredContent }
-  }
-
-  return { tool, send, signed, requestOf }
-}
-
-export const assistantOf = ({ slack, bots }: Pick<World, 'slack' | 'bots'>) =>
-  assistant({ slack, urlOf: (bot) => bots[bot]?.slackUrl ?? '' })

@@ -12,7 +12,7 @@ describe('an agent', () => {
       ['propose_move', false, true],
       ['propose_evacuation', false, true],
       ['propose_rename', false, true],
-      ['wait_for_request', true, false],
+      ['get_request', true, false],
       ['withdraw_request', false, true],
       ['list_elastic_ips', true, false],
       ['list_servers', true, false],
@@ -25,7 +25,7 @@ describe('an agent', () => {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
       expect(outputSchema).toMatchObject({ type: 'object' })
     }
-    expect(tools[3]?.inputSchema.properties).toMatchObject({ wait: { type: 'integer', maximum: 60 } })
+    expect(tools[3]?.inputSchema.properties).toMatchObject({ wait: { type: 'integer', maximum: 50 } })
   })
 
   test('proposes, hears that it waits, and gets what people decided', async () => {
@@ -43,7 +43,7 @@ describe('an agent', () => {
     const card = await untilCard(world.slack, /ci \(machine\) needs approval/)
     const heard: string[] = []
     const waiting = client.callTool(
-      { name: 'wait_for_request', arguments: { id, wait: 30 } },
+      { name: 'get_request', arguments: { id, wait: 30 } },
       { onprogress: ({ message = '' }) => heard.push(message) },
     )
     await expect.poll(() => heard).toEqual([expect.stringMatching(/^Waiting\. ci \(machine\) needs approval from @oncall/)])
@@ -72,7 +72,7 @@ describe('an agent', () => {
     const calls = [
       { name: 'list_plans', arguments: {} },
       { name: 'propose_move', arguments: withoutChange(world.move()) },
-      { name: 'wait_for_request', arguments: { id, wait: 1 } },
+      { name: 'get_request', arguments: { id, wait: 1 } },
       { name: 'withdraw_request', arguments: { id } },
     ]
     for (const call of calls)

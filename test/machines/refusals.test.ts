@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import { forgetLists, ops, patchesOf, people, untilCard } from '../journeys/world.ts'
-import { assistantOf, connect, startMachineWorld, textOf } from './machines-world.ts'
+import { connect, startMachineWorld, textOf } from './machines-world.ts'
 
 /** Each kind of change that a machine can request: how it is called, and in which order people type what the API names. */
 const kinds = {
@@ -31,6 +31,8 @@ rules:
 interface Refused extends Record<Kind, [first: string, second: string] | undefined> {
   start?: string
   says: RegExp
+  /** Which of the two is of a project that no rule of the machine covers: for a machine there is no such thing. */
+  unseen?: 0 | 1
 }
 
 const usual = {
@@ -59,18 +61,20 @@ const refusals: Record<string, Refused> = {
     'ip.evacuate': ['sv_0000000000000', 'web-2'],
     'vm.rename': ['vm_0000000000000', 'x'],
     says: /^(?:No|Not requested: no) /,
+    unseen: 0,
   },
   'a name that several have': {
     'ip.move': undefined,
     'ip.evacuate': ['bastion-1', 'web-2'],
-    'vm.rename': ['search-1', 'x'],
-    says: /^2 (servers|virtual machines) are called /,
+    'vm.rename': undefined,
+    says: /^2 servers are called /,
   },
   'a name that several have, of which none fits': {
     'ip.move': ['203.0.113.80', 'bastion-1'],
     'ip.evacuate': undefined,
     'vm.rename': undefined,
     says: /it can't leave its project/,
+    unseen: 0,
   },
   'another site': {
     'ip.move': ['203.0.113.10', 'edge-fra-1'],
@@ -83,6 +87,7 @@ const refusals: Record<string, Refused> = {
     'ip.evacuate': ['web-1', 'kafka-1'],
     'vm.rename': undefined,
     says: /it can't leave its project/,
+    unseen: 1,
   },
   'what is so already': {
     'ip.move': ['203.0.113.10', 'web-1'],
@@ -107,6 +112,7 @@ const refusals: Record<string, Refused> = {
     'ip.evacuate': ['kafka-1', 'kafka-2'],
     'vm.rename': ['airflow-1', 'airflow-2'],
     says: /^Only @chiara can request this here/,
+    unseen: 0,
   },
   'no approver left': {
     'ip.move': ['203.0.113.100', 'runner-1'],
@@ -137,6 +143,7 @@ const otherRefusals: Record<string, Refused> = {
     'ip.evacuate': ['gitlab-1', 'runner-1'],
     'vm.rename': ['grafana-1', 'grafana-2'],
     says: /^No policy rule allows /,
+    unseen: 0,
   },
 }
 
@@ -152,13 +159,15 @@ const inApi: [RegExp, (...found: string[]) => string][] = [
 ]
 
 /** And a machine is no person, who could ask another one, or be counted among the approvers. */
-const forMachine: [RegExp, (...found: string[]) => string][] = [
-  [
-    /^Only .* can request this here\.$/,
-    () => "Not requested: the rule “data” doesn't name ci (machine). Lockkeeper's operators can add it.",
-  ],
-  [/ besides you(?=\.)/, () => ''],
-]
+const forMachine: [RegExp, (...found: string[]) => string][] = [[/ besides you(?=\.)/, () => '']]
+
+const kindsOfThings: Record<Kind, [string, string]> = {
+  'ip.move': ['Elastic IP', 'server'],
+  'ip.evacuate': ['server', 'server'],
+  'vm.rename': ['virtual machine', ''],
+}
+const unknownTo = (kind: Kind, typed: [string, string], which: 0 | 1) =>
+  `Not requested: no ${kindsOfThings[kind][which]} ${typed[which]}. List what there is, and use an id.`
 
 const reworded = (text: string, pairs: typeof inApi) => pairs.reduce((words, [from, to]) => words.replace(from, to), text)
 
@@ -174,10 +183,10 @@ const plain = (text: string) =>
     .replace(/^:[a-z_]+: /, '')
 
 async function open(yaml: string, env: Record<string, string> = {}) {
-  const world = await startMachineWorld({ env: { SLACKBOT_MCP: 'true', ...env } }, yaml)
+  const world = await startMachineWorld({ env }, yaml)
   // The times of machines are in UTC, and those of people in their zone.
   Object.assign(world.slack.workspace, { zone: 'UTC' })
-  const [client, { tool }] = [await connect(world), assistantOf(world)]
+  const client = await connect(world)
 
   /** Ada types it. Resolves with the sentence that she sees, above a form or by itself. */
   async function type(text: string): Promise<string> {
@@ -190,21 +199,21 @@ async function open(yaml: string, env: Record<string, string> = {}) {
     return sentence
   }
 
-  /** The same request over the three ways in. Nobody's limit of calls counts. */
+  /** The same request over both ways in. Nobody's limit of calls counts. */
   async function ask(kind: Kind, [first, second]: [string, string], start?: string) {
-    await world.records.redis.del(...['machine:ci', people.ada].map((id) => world.records.keys.machineCalls(id)))
+    await world.records.redis.del(world.records.keys.machineCalls('machine:ci'))
     const name = kinds[kind].tool
     const args = { ...argumentsOf(kind, [first, second]), start }
     const key = [kind, first, second, start].join().replaceAll(' ', '-')
     const { status, json } = await world.call('POST /v1/requests', { body: { change: kind, ...args }, key })
     const mcp = await client.callTool({ name, arguments: args })
-    return { status, http: json.detail, mcp: textOf(mcp), slackbot: (await tool(name, { ...args, channel: ops })).text }
+    return { status, http: json.detail, mcp: textOf(mcp) }
   }
 
-  return { ...world, client, tool, type, ask }
+  return { ...world, client, type, ask }
 }
 
-describe('what Slack refuses is refused in the same words over HTTP, over MCP and to an assistant', () => {
+describe('what Slack refuses is refused in the same words over HTTP and over MCP', () => {
   test.each([
     ['by the check and the rights', policy, refusals],
     ['by the rule', otherPolicy, otherRefusals],
@@ -220,17 +229,16 @@ describe('what Slack refuses is refused in the same words over HTTP, over MCP an
       await forgetLists(world)
       world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000 })
     }
-    for (const [what, { start, says, ...typedFor }] of Object.entries(all))
+    for (const [what, { start, says, unseen, ...typedFor }] of Object.entries(all))
       for (const [kind, typed] of Object.entries(typedFor) as [Kind, [string, string] | undefined][]) {
         if (!typed) continue
         const said = await world.type([kinds[kind].command, ...typed, start].join(' ').trim())
-        const sentence = reworded(said, inApi)
-        const machine = reworded(sentence, forMachine)
+        const machine = unseen === undefined ? reworded(reworded(said, inApi), forMachine) : unknownTo(kind, typed, unseen)
 
         const { status, ...answers } = await world.ask(kind, typed, start)
 
         expect([what, said]).toEqual([what, expect.stringMatching(says)])
-        expect([what, kind, answers]).toEqual([what, kind, { http: machine, mcp: machine, slackbot: sentence }])
+        expect([what, kind, answers]).toEqual([what, kind, { http: machine, mcp: machine }])
         expect(status).toBeGreaterThanOrEqual(403)
       }
     expect(await world.records.all()).toHaveLength(all === refusals ? 3 : 0)
@@ -242,17 +250,6 @@ describe('what Slack refuses is refused in the same words over HTTP, over MCP an
     const { tools } = await client.listTools()
     const proposing = tools.map(({ name }) => name).filter((name) => name.startsWith('propose_'))
     expect(proposing).toEqual(Object.values(kinds).map(({ tool }) => tool))
-  })
-
-  test('if the person has as many requests as one may', async () => {
-    const world = await open(policy, { OPEN_REQUESTS_PER_PERSON: '1' })
-    await world.ada.command('/infra vm rename preview-2 preview-3', { channel: ops })
-    await untilCard(world.slack, /preview-3.*needs approval/s)
-    for (const [kind, { command, tool }] of Object.entries(kinds) as [Kind, (typeof kinds)[Kind]][]) {
-      const said = await world.type([command, ...usual[kind]].join(' '))
-      expect(said).toMatch(/you have 1 request waiting for approval, the limit/)
-      expect((await world.tool(tool, { ...argumentsOf(kind, usual[kind]), channel: ops })).text).toBe(said)
-    }
   })
 })
 

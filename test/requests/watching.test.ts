@@ -128,9 +128,7 @@ describe('an Elastic IP that is watched', () => {
     account.world.copyAgeMs = 10 * minute
     await account.later()
     account.world.copyAgeMs = 0
-    account.world.missing = { old: { agoMs: 20_000 } }
-    await account.later()
-    account.world.missing = {}
+    account.world.missing = { cut: 'size' }
     account.world.failing.add('elasticIps')
     await expect(account.later()).rejects.toThrow("can't be read")
     expect(told(account)).toEqual([])
@@ -429,6 +427,31 @@ describe('WATCH_CHANGES', () => {
     await account.later(0, 2)
     await account.later(0, 2)
     expect(told(account)).toEqual([expect.stringMatching(/API key ci was removed outside Lockkeeper[^\n]*$/)])
+  })
+
+  test('compares the first lists after a start with the last ones before, so that what happened meanwhile is told', async () => {
+    const account = await watchedChanges()
+    account.lists.apiKeys = keys('laptop', 'ci', 'by-hand')
+    account.lists.elasticIps = [address({ server: web2 })]
+    account.world.aheadMs += 24 * 60 * minute
+    const started = account.startProcess()
+    for (let turn = 0; turn < 2; turn += 1) {
+      await started.turn()
+      account.world.aheadMs += 10 * minute
+    }
+    await started.turn()
+    await started.sweep()
+    const text = started.texts.join()
+    expect(text).toMatch(/API key by-hand was created outside Lockkeeper\./)
+    expect(text).toMatch(/moved from web-1 to web-2 outside Lockkeeper\./)
+  })
+
+  test('uses a copy that another call has read, if the limit leaves it no read of its own', async () => {
+    const account = await watchedChanges()
+    account.lists.apiKeys = keys('laptop', 'ci', 'by-hand')
+    Object.assign(account.world, { missing: { old: { agoMs: 20_000 } }, copyAgeMs: 20_000 })
+    await account.later(minute, 2)
+    expect(told(account)).toEqual([expect.stringMatching(/API key by-hand was created outside Lockkeeper/)])
   })
 
   test('begins anew on an empty Redis, and tells of nothing that was there before', async () => {

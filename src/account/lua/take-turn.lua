@@ -2,7 +2,7 @@
 -- KEYS: a sorted set of the calls by time, a hash of their counts, a pause, a sorted set of the single writes that wait.
 -- ARGV: the window in ms, the token of the call ('' only asks), the counts that it adds to (separated by |), how it waits ('' or the id of a
 -- single write), whether all single writes that wait go first ('first' or ''), the ages in ms of calls that were sent without being counted
--- (separated by |), then pairs of a count and its limit.
+-- (separated by |), a count ('' or of a lane), then pairs of a count and its limit. The limit of a user only holds if others have added to that count.
 -- Returns the ms until a call may be free; 0 if this one was counted. Safe to repeat with the same token.
 local window, token, adds, waiter = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local now = clock()
@@ -41,6 +41,11 @@ local function waitFor(name, most)
   return window
 end
 
+local function isAlone(name)
+  if ARGV[7] == '' or string.sub(name, 1, 5) ~= 'user:' then return false end
+  return (redis.call('HGET', KEYS[2], ARGV[7]) or '0') == (redis.call('HGET', KEYS[2], name) or '0')
+end
+
 local wait = math.max(0, redis.call('PTTL', KEYS[3]))
 local first = 0
 if ARGV[5] == 'first' or waiter ~= '' then
@@ -49,7 +54,9 @@ if ARGV[5] == 'first' or waiter ~= '' then
   local own = waiter ~= '' and redis.call('ZSCORE', KEYS[4], waiter)
   first = redis.call('ZCOUNT', KEYS[4], '-inf', own and '(' .. own or '+inf')
 end
-for i = 7, #ARGV, 2 do wait = math.max(wait, waitFor(ARGV[i], tonumber(ARGV[i + 1]) - first)) end
+for i = 8, #ARGV, 2 do
+  if not isAlone(ARGV[i]) then wait = math.max(wait, waitFor(ARGV[i], tonumber(ARGV[i + 1]) - first)) end
+end
 if wait > 0 then
   if waiter ~= '' then
     -- It comes again when its turn may be free. If its process ends, it holds up nobody for longer.

@@ -1,0 +1,72 @@
+import { asFarAsRead, leftOutOf, noteLeftOut } from '../account/resource.ts'
+import type { App } from '../app.ts'
+import type { Origin } from '../domain/approval.ts'
+import { ApiError, isUnanswered, ListCutError } from '../domain/errors.ts'
+
+interface Placed {
+  project?: { id: string; name?: string | undefined } | undefined
+}
+
+/** The account gave no answer, so nobody knows whether the machine may hear of the thing. `cause`: why. */
+export class NotSeen extends Error {
+  override name = 'NotSeen'
+}
+
+/**
+ * The app as far as a machine may find things with it: those of projects that a rule with it covers. Any other thing is absent, as if the account
+ * did not have it, so that no search and no refusal tells a machine what there is.
+ */
+export function seenBy(app: App, origin: Origin): App {
+  const covers = (item: Placed) => app.access.covers(origin, item.project ?? 'unknown')
+  if (covers({})) return app
+  const { elasticIps, servers, virtualMachines } = app.account
+
+  const list =
+    <Item extends Placed, Options>(read: (options?: Options) => Promise<Item[]>) =>
+    async (options?: Options): Promise<Item[]> => {
+      try {
+        const items = await read(options)
+        return noteLeftOut(items.filter(covers), leftOutOf(items))
+      } catch (error) {
+        if (!(error instanceof ListCutError)) throw error
+        const items = (error.items as Item[]).filter(covers)
+        throw new ListCutError({ operation: error.operation, limit: error.limit, items: noteLeftOut(items, leftOutOf(error.items)) })
+      }
+    }
+
+  const get =
+    <Item extends Placed, Options>(operation: string, read: (id: string, options?: Options) => Promise<Item>) =>
+    async (id: string, options?: Options): Promise<Item> => {
+      const item = await read(id, options).catch((error: unknown) => {
+        throw isUnanswered(error) ? new NotSeen(`${operation} got no answer`, { cause: error }) : error
+      })
+      if (covers(item)) return item
+      throw new ApiError({ operation, status: 404, codes: [], detail: undefined, retryAfterMs: undefined, key: 'INFRA_API_KEY' })
+    }
+
+  const lists = {
+    ...app.lists,
+    elasticIps: list(app.lists.elasticIps),
+    servers: list(app.lists.servers),
+    virtualMachines: list(app.lists.virtualMachines),
+  }
+  return {
+    ...app,
+    lists,
+    account: {
+      ...app.account,
+      elasticIps: { ...elasticIps, get: get('elasticIps.get', elasticIps.get) },
+      servers: { ...servers, get: get('servers.get', servers.get), list: list(servers.list) },
+      virtualMachines: { ...virtualMachines, get: get('virtualMachines.get', virtualMachines.get) },
+    },
+    assignments: {
+      ...app.assignments,
+      async find(fits) {
+        const seen = await app.assignments.find(fits)
+        if (seen.length === 0) return []
+        const ids = new Set((await asFarAsRead(lists.elasticIps())).items.map(({ id }) => id))
+        return seen.filter(({ elasticIpId }) => ids.has(elasticIpId))
+      },
+    },
+  }
+}
