@@ -6,6 +6,7 @@ import type { App } from '../../src/app.ts'
 import { type Config, ConfigError, readConfig } from '../../src/config/config.ts'
 import { Variables } from '../../src/config/variables.ts'
 import { isUserGroup } from '../../src/domain/policy.ts'
+import { createKeyring } from '../../src/domain/signing.ts'
 import { examine, type FactName } from '../../src/features/doctor.ts'
 import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
 import { createLog, createRepeatedLines, slackLogger } from '../../src/ops/log.ts'
@@ -189,9 +190,10 @@ async function reachRedis(app: App): Promise<Problem> {
   }
   const problem = firstProblem(await examine(app, ['redis']))
   if (problem !== undefined) return problem
-  const freeze = await app.redis.get(app.keys.freeze)
-  if (freeze === null || app.freezes.genuine(freeze)) return undefined
-  return 'Another STATE_KEY signed what is in this Redis, so no change would start. Write that STATE_KEY into .env, or another REDIS_PREFIX to begin anew, and run the set-up again.'
+  const mark = await app.redis.get(app.keys.signingKeyMark)
+  const { signingSecrets, redis } = app.config
+  if (mark === null || createKeyring(signingSecrets, { purpose: 'requests', prefix: redis.prefix }).knows(mark)) return undefined
+  return 'Another STATE_KEY signed what is in this Redis, so Lockkeeper would not trust it. Write that STATE_KEY into .env, or another REDIS_PREFIX to begin anew, and run the set-up again.'
 }
 
 const notApproving = {

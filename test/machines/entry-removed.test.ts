@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
-import { ops, patchesOf, untilCard } from '../journeys/world.ts'
+import { approveHeld, ops, patchesOf, untilCard } from '../journeys/world.ts'
 import { elasticIps } from '../sandbox/account-api/data.ts'
 import { type MachineWorld, policy, startMachineWorld } from './machines-world.ts'
 
@@ -16,10 +16,11 @@ async function restartWithout(world: MachineWorld) {
 }
 
 /** The machine requests a change, and Ben approves it. Its message, and that of its thread, is read as it is later. */
-async function request(world: MachineWorld, body: object, approve = true) {
+async function request(world: MachineWorld, body: object, approve: 'at once' | 'held' | 'not' = 'at once') {
   const { json } = await world.call('POST /v1/requests', { body, key: 'a' })
   const card = await world.slack.until(() => world.slack.messages(ops).find(({ ts }) => json.links.message?.endsWith(ts.replace('.', ''))))
-  if (approve) await world.ben.click(card, 'Approve')
+  if (approve === 'at once') await world.ben.click(card, 'Approve')
+  if (approve === 'held') await approveHeld(world, world.ben, card)
   const { id } = json as { id: string }
   const state = async () => (await world.records.find(id)).state
   const text = () => world.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text
@@ -29,17 +30,17 @@ async function request(world: MachineWorld, body: object, approve = true) {
 
 const notCovered = /No policy rule covers it anymore\. Nothing was changed\./
 
-test.each<[what: string, more: object, until: RegExp, state: string, why: RegExp]>([
-  ['undecided', {}, /needs approval/, 'expired', /The policy no longer lets this machine request it\. Nothing was done\./],
-  ['approved for later', { start: 'in 2h' }, /Approved\.\* Starts/, 'not-started', notCovered],
-  ['held by a freeze', {}, /Approved\.\* Held/, 'not-started', notCovered],
-])('what a machine requested ends with its entry in the policy: %s', async (what, more, until, state, why) => {
+test.each<[what: string, more: object, approve: Parameters<typeof request>[2], until: RegExp, state: string, why: RegExp]>([
+  ['undecided', {}, 'not', /needs approval/, 'expired', /The policy no longer lets this machine request it\. Nothing was done\./],
+  ['approved for later', { start: 'in 2h' }, 'at once', /Approved\.\* Starts/, 'not-started', notCovered],
+  ['held by a freeze', {}, 'held', /Approved\.\* Held/, 'not-started', notCovered],
+])('what a machine requested ends with its entry in the policy: %s', async (what, more, approve, until, state, why) => {
   const world = await startMachineWorld()
   if (what === 'held by a freeze') {
     await world.ben.command('/infra freeze because of the sale', { channel: ops })
     await untilCard(world.slack, /\*Frozen\* by/)
   }
-  const made = await request(world, { ...world.move(), ...more }, state === 'not-started')
+  const made = await request(world, { ...world.move(), ...more }, approve)
   await expect.poll(made.text).toMatch(until)
 
   await restartWithout(world)

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
-import { forgetLists, ops, patchesOf, people, untilCard } from '../journeys/world.ts'
+import { approveHeld, forgetLists, ops, patchesOf, people, untilCard } from '../journeys/world.ts'
 import { connect, startMachineWorld, textOf } from './machines-world.ts'
 
 /** Each kind of change that a machine can request: how it is called, and in which order people type what the API names. */
@@ -273,7 +273,7 @@ describe('a machine reads what holds its change, as people do on the message, be
       const { json } = await world.call('POST /v1/requests', { body: { change: kind, ...argumentsOf(kind, typed[kind]) }, key: kind })
       const card = await untilCard(world.slack, new RegExp(`${typed[kind][0]}[^]*ci \\(machine\\) needs approval`))
       expect([kind, json.message, card.text]).toEqual([kind, expect.stringMatching(words), expect.stringMatching(words)])
-      await world.ben.click(card, 'Approve')
+      await approveHeld(world, world.ben, card)
       const now = async () => (await world.call(`GET ${json.links.self}`)).json
       await expect.poll(now).toMatchObject({ state: 'approved', ended: false, message: expect.stringMatching(words) })
     }

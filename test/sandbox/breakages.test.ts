@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createKeys } from '../../src/redis/key-names.ts'
+import { approveHeld } from '../journeys/world.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 import { ada, ben, chiara, ops } from './slack/slack-for-test.ts'
 
@@ -90,7 +91,7 @@ test('two hours later the window is open, so that a move which waited for it is 
   const card = await slack.until(() => slack.messages(ops).find(({ text }) => /203\.0\.113\.100.*needs approval/s.test(text)))
   const textOf = ({ ts }: { ts: string }) => slack.messages(ops).find((each) => each.ts === ts)?.text ?? ''
   expect(card.text).toContain('Starts when the window “maintenance” opens')
-  await slack.as(ben).click(card, 'Approve')
+  await approveHeld({ slack }, slack.as(ben), card)
   await slack.until(() => /Approved\.\* Starts when the window/.test(textOf(card)))
   const undecided = await requestMove(1)
   const writes = accountApi.journal.writes().length
