@@ -23,6 +23,7 @@ const base = 'Bolt `HTTPReceiver`, echo'
 const bot = 'Lockkeeper, with de-duplication and authorization'
 const programs = {
   [base]: ['./servers.ts', 'bolt-echo'],
+  'the same, without its store of conversations': ['./servers.ts', 'bolt-echo-without-store'],
   '`node:http` and HMAC': ['./servers.ts', 'bare-http'],
   [bot]: ['./bot-without-answers.ts'],
 }
