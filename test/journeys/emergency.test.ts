@@ -82,9 +82,7 @@ alerts:
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')
     const done = await untilCard(world.slack, /\*Done\*/)
-    expect(done.text).toContain(
-      'Alertmanager, :rotating_light: emergency approval by <@U0BEN00001>, past the window “office” and a freeze',
-    )
+    expect(done.text).toContain('Alertmanager, :rotating_light: emergency approval by <@U0BEN00001>, past the window “office” and a freeze')
     const [entry] = (await world.records.audit()).filter(({ act }) => act === 'approve')
     const passed = [
       { by: 'window', name: 'office' },
