@@ -60,7 +60,7 @@ async function shiftFreeze({ redis, keys }: Pick<Stored, 'redis' | 'keys'>, { si
   // The next start compares the record with what the audit says since the last look, and the audit has the end as it was.
   const at = Date.now() + 5 * 60_000
   await redis.set(keys.freezeLook, JSON.stringify({ at, signature: sign({ signed: 'freeze-look', at }) }))
-  const owed = (await redis.zrange(keys.outbox, 0, -1)).filter((each) => each.startsWith('freeze-'))
+  const owed = (await redis.zrange(keys.outbox, '0', '-1')).filter((each) => each.startsWith('freeze-'))
   for (const each of owed) await redis.zincrby(keys.outbox, -ms, each)
 }
 
