@@ -19,7 +19,7 @@ const Because = z.enum(['data-lost', 'set-back', 'freeze-missing', 'freeze-older
 
 /** The freeze that was set last, also after it was lifted. Times are in ms since 1970 by Redis' clock. */
 const FreezeRecord = z.object({
-  /** Each change has the next one, counted from 1. */
+  /** When it was set, or one more than the last: no record from before, even if all data was lost since, has a higher one. */
   revision: z.int(),
   /** Names its messages and its button. It also makes two texts of what two processes write at the same moment, of which one is first. */
   id: z.string(),
@@ -41,10 +41,9 @@ const FreezeRecord = z.object({
   ends: z.string().optional(),
 })
 export type FreezeRecord = z.infer<typeof FreezeRecord>
-const StoredFreeze = FreezeRecord.extend({ signature: z.string() })
 
-/** Up to when the audit was searched for changes of it. */
-const Look = z.object({ at: z.number(), signature: z.string() })
+/** Up to when the audit was searched for changes of it, and the highest revision that was known then. */
+const Look = z.object({ at: z.number(), seen: z.number(), signature: z.string() })
 
 /** Why the record is not believed. Then Lockkeeper freezes everything with a new one. */
 export type FreezeDistrust = Extract<FreezeRecord['because'], `freeze-${string}`>
@@ -94,7 +93,7 @@ type FreezeApp = Pick<App, 'redis' | 'keys' | 'audit' | 'store'>
 
 type Next = Pick<FreezeRecord, 'by' | 'reason' | 'channelId'>
 
-/** What a process knows of freezes, over all its connections: the highest revision that it has seen, and its look at the audit. */
+/** What a process knows of freezes, over all its connections: the highest revision that it has seen (0: no record), and its look at the audit. */
 export interface FreezeMemory {
   seen?: number
   look?: Promise<void> | undefined
@@ -130,6 +129,10 @@ export function createFreezes(
 ) {
   const { redis, keys } = app
 
+  const seen = () => memory.seen ?? 0
+  const see = (revision: number) => {
+    memory.seen = Math.max(seen(), revision)
+  }
   const write = (record: FreezeRecord): string => JSON.stringify({ ...record, signature: sign({ signed: 'freeze', ...record }) })
 
   async function readText(): Promise<string> {
@@ -150,39 +153,32 @@ export function createFreezes(
     await memory.look
     const [text, now] = await Promise.all([readText(), app.store.now()])
     const { record, verdict } = decode(text, verify)
-    const distrust = distrustOf(text, verdict, record, memory.seen)
-    if (record && !distrust) memory.seen = Math.max(memory.seen ?? 0, record.revision)
+    const distrust = distrustOf(text, verdict, record, seen())
+    if (record && !distrust) see(record.revision)
+    // Whatever its revision is, it is missed if it goes.
+    if (distrust === 'unknown-key') see(1)
     return { text, now, record: distrust ? undefined : record, distrust }
   }
 
   /** Once in each process: a record that was put back, or removed, while no process ran is found by what the audit says since the last look. */
   async function lookAtAudit(): Promise<void> {
-    const text = await readText()
-    const { record: decoded, verdict: ofRecord } = decode(text, verify)
-    const record = ofRecord === 'genuine' ? decoded : undefined
-    const since = await lookedUntil()
+    const last = await lastLook()
+    // A look by a clock that was ahead may have missed changes.
+    const since = last.at > (await app.store.now()) ? 0 : last.at - clockMarginMs
     const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since })
-    const changes = entries.filter(({ verdict }) => verdict === 'genuine')
-    const [newest] = changes
-    const now = await app.store.now()
-    // Somebody has changed it meanwhile.
-    if ((await readText()) !== text) return lookAtAudit()
-    const isOn = newest?.act === 'freeze' && (newest.until ?? Number.POSITIVE_INFINITY) > now
-    const fits = record && stands(record, now) && record.until === newest?.until
-    if (isOn && !fits) memory.seen = (record?.revision ?? 0) + changes.length
-    else if (record || text === '') await noteLook(now)
+    see(last.seen)
+    for (const { verdict, revision = 0 } of entries) if (verdict === 'genuine') see(revision)
   }
 
-  async function lookedUntil(): Promise<number> {
-    const read = readJson(Look, (await guardStore(() => redis.get(keys.freezeLook))) ?? '')
-    const isGenuine = read !== undefined && verify({ signed: 'freeze-look', at: read.at }, read.signature) === 'genuine'
-    return isGenuine ? Math.max(0, read.at - clockMarginMs) : 0
+  async function lastLook(): Promise<Pick<z.infer<typeof Look>, 'at' | 'seen'>> {
+    const { signature, ...read } = readJson(Look, (await guardStore(() => redis.get(keys.freezeLook))) ?? '') ?? { at: 0, seen: 0 }
+    return verify({ signed: 'freeze-look', ...read }, signature) === 'genuine' ? read : { at: 0, seen: 0 }
   }
 
   async function noteLook(at: number): Promise<void> {
     memory.lookedAt = at
-    const look: z.infer<typeof Look> = { at, signature: sign({ signed: 'freeze-look', at }) }
-    await guardStore(() => redis.set(keys.freezeLook, JSON.stringify(look)))
+    const look = { at, seen: seen() }
+    await guardStore(() => redis.set(keys.freezeLook, JSON.stringify({ ...look, signature: sign({ signed: 'freeze-look', ...look }) })))
   }
 
   /** Freezes everything first if the record cannot be believed. Throws StoreUnavailableError. */
@@ -196,7 +192,7 @@ export function createFreezes(
         if (await change(found, { isOn: true, because: distrust })) onDistrust(distrust)
         continue
       } else if (record && (await signAgain(text, record))) continue
-      else if (memory.lookedAt !== undefined && now - memory.lookedAt > noteLookMs) await noteLook(now)
+      else if (now - (memory.lookedAt ?? 0) > noteLookMs) await noteLook(now)
       memory.last = { text, record, isUnreadable, freezes: isUnreadable ? everything : freezesOf(record, now) }
       return memory.last
     }
@@ -233,7 +229,7 @@ export function createFreezes(
     next: Next & Pick<FreezeRecord, 'isOn' | 'because'> & { from?: number | undefined; until?: number | undefined },
   ): Promise<FreezeRecord | undefined> {
     const ends = last && stands(last, now) ? last.id : undefined
-    const revision = Math.max(memory.seen ?? 0, last?.revision ?? 0) + 1
+    const revision = Math.max(now, seen() + 1, (last?.revision ?? 0) + 1)
     const span = next.isOn ? spanOf(next, last, now) : { ...spanOf({}, last, now), ...last, until: now }
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
@@ -242,14 +238,14 @@ export function createFreezes(
     const kept = next.because && isLoss(next.because) ? await app.audit.readHead() : undefined
     const causes = next.because && [{ code: next.because }]
     const until = isOn ? record.until : undefined
-    const note = { act: isOn ? 'freeze' : 'unfreeze', by, reason, channelId, until, causes, kept }
+    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, until, causes, kept }
     const [outcome] = await app.audit.noteWith(
       note,
       (text) => replace(before, write(record), text, owedFor(record, now), kept?.hash),
       ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
     )
     if (outcome !== 'set') return undefined
-    memory.seen = Math.max(memory.seen ?? 0, revision)
+    see(revision)
     return record
   }
 
@@ -304,7 +300,7 @@ export function createFreezes(
   /** Reads the record, which every worker does every few seconds, and returns the highest revision that this process has seen. */
   async function newest(): Promise<number> {
     await read()
-    return memory.seen ?? 0
+    return seen()
   }
 
   /** `lastRead`: for messages, which only show it. */
@@ -355,24 +351,24 @@ export async function holdsIfApproved(app: App, request: Request): Promise<{ hel
 
 function decode(text: string, verify: Keyring['verify']) {
   try {
-    const { signature, ...record } = StoredFreeze.parse(JSON.parse(text))
-    return { record, verdict: verify({ signed: 'freeze', ...record }, signature) }
+    const { signature, ...content } = JSON.parse(text)
+    // With what a later version may have added.
+    return { record: FreezeRecord.parse(content), verdict: verify({ ...content, signed: 'freeze' }, signature) }
   } catch {
     return { record: undefined, verdict: 'forged' as const }
   }
 }
 
-/** `seen`: undefined for a process that has read none yet. */
 function distrustOf(
   text: string,
   verdict: ReturnType<Keyring['verify']>,
   record: FreezeRecord | undefined,
-  seen: number | undefined,
+  seen: number,
 ): Found['distrust'] {
-  if (text === '') return seen === undefined ? undefined : 'freeze-missing'
+  if (text === '') return seen === 0 ? undefined : 'freeze-missing'
   if (verdict === 'unknown-key') return 'unknown-key'
   if (verdict !== 'genuine' || !record) return 'freeze-forged'
-  return record.revision < (seen ?? 0) ? 'freeze-older' : undefined
+  return record.revision < seen ? 'freeze-older' : undefined
 }
 
 function isLoss(because: FreezeRecord['because']): because is 'data-lost' | 'set-back' {
@@ -395,8 +391,9 @@ function freezesOf(record: FreezeRecord | undefined, now: number): Freeze[] {
   const name = ownFreezeName
   const { setAt, from, since, until = Number.POSITIVE_INFINITY, because, isOn } = record
   const emergencyAfter = isOn && because ? setAt : undefined
+  const to = isOn ? until : Math.min(until, now)
   // The clock of a Redis that took over may be behind.
-  if (from <= setAt) return [{ name, from: Math.min(since, now), to: until, emergencyAfter }]
+  if (from <= setAt) return [{ name, from: Math.min(since, now), to, emergencyAfter }]
   return [
     { name, from: since, to: Math.min(setAt, from) },
     { name, from, to: until, emergencyAfter },
