@@ -7,7 +7,7 @@ import { holdsOf } from '../domain/hours.ts'
 import type { Freeze, PolicyRule } from '../domain/policy.ts'
 import type { Passed, Request, Waits } from '../domain/request.ts'
 import type { Keyring } from '../domain/signing.ts'
-import { approvedAtOf, heldFrom, ownFreezeName, passes, type Signed, startWithinMs, type Times, timesFor } from '../domain/starts.ts'
+import { approvedAtOf, heldFrom, ownFreezeName, type Signed, startWithinMs, type Times, timesFor } from '../domain/starts.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { readJson } from '../slack/payloads.ts'
@@ -316,21 +316,21 @@ export function timesOf(
 ): { signed: Signed; times: Times } {
   const { kind, start, startNow } = request
   const rule = app.access.ruleOf(request)
-  const change = { kind, project: app.catalog.projectOf(request), emergencyAt: emergencyAt(app.signatures, request, rule) }
+  const change = { kind, project: app.catalog.projectOf(request), passed: passedBy(app.signatures, request, rule) }
   const times = timesFor(app.config.policy, rule, change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
   return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
 }
 
-/** When an emergency approval of the request was given last. Undefined if there is none that is genuine and that its rule still allows. */
-function emergencyAt(signatures: App['signatures'], request: Request, rule: PolicyRule | undefined): number | undefined {
+/** What the emergency approvals of the request passed. Undefined if there is none that is genuine and that its rule still allows. */
+function passedBy(signatures: App['signatures'], request: Request, rule: PolicyRule | undefined): Passed[] | undefined {
   const { needsApproval, decision, approvals, origin } = request
   if (!needsApproval) return undefined
-  if (decision?.breakGlass) return signatures.verifyBreakGlass(request, decision) === 'genuine' ? (decision.at ?? 0) : undefined
+  if (decision?.breakGlass) return signatures.verifyBreakGlass(request, decision) === 'genuine' ? (decision.passed ?? []) : undefined
   if (!rule?.emergency) return undefined
   const given = approvals.filter((each) => each.emergency && each.by !== origin.userId)
   const genuine = given.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
-  return genuine.length === 0 ? undefined : Math.max(...genuine.map(({ at }) => at))
+  return genuine.length === 0 ? undefined : genuine.flatMap(({ passed = [] }) => passed)
 }
 
 /** What would hold the request if it were approved now, in order, when it may start. `passed`: what an emergency approval that is given now passes. */
@@ -340,7 +340,7 @@ export async function holdsIfApproved(app: App, request: Request): Promise<{ hel
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, { ...signed, approvedAt: now }, times)?.waits
   const { times: unpassed } = timesOf(app, { ...request, decision: undefined, approvals: [] }, freezes)
-  const passable = { ...unpassed, freezes: unpassed.freezes.filter((each) => passes(now, each)) }
+  const passable = { ...unpassed, freezes: unpassed.freezes.filter(({ ownId }) => ownId !== unreadableId) }
   const holds = holdsOf(passable, passable, Math.max(now, request.start ?? 0))
   // A start that was requested is no surprise.
   return {
@@ -382,20 +382,22 @@ function spanOf({ from, until }: { from?: number | undefined; until?: number | u
   return { setAt: now, from: begin, until, since: wasOn ? Math.min(last.since, begin) : begin }
 }
 
-/** While this process cannot read the record. */
-const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY, emergencyAfter: Number.POSITIVE_INFINITY }]
+/** No approval names it. */
+const unreadableId = 'unreadable'
 
-/** Only an emergency approval that was given after Lockkeeper froze by itself passes that: an earlier one may be what the loss is about. */
+/** While this process cannot read the record. */
+const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY, ownId: unreadableId }]
+
 function freezesOf(record: FreezeRecord | undefined, now: number): Freeze[] {
   if (!record) return []
   const name = ownFreezeName
-  const { setAt, from, since, until = Number.POSITIVE_INFINITY, because, isOn } = record
-  const emergencyAfter = isOn && because ? setAt : undefined
+  const { id, setAt, from, since, until = Number.POSITIVE_INFINITY, because, isOn } = record
+  const ownId = isOn && because ? id : undefined
   const to = isOn ? until : Math.min(until, now)
   // The clock of a Redis that took over may be behind.
-  if (from <= setAt) return [{ name, from: Math.min(since, now), to, emergencyAfter }]
+  if (from <= setAt) return [{ name, from: Math.min(since, now), to, ownId }]
   return [
     { name, from: since, to: Math.min(setAt, from) },
-    { name, from, to: until, emergencyAfter },
+    { name, from, to: until, ownId },
   ]
 }

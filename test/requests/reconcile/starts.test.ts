@@ -5,6 +5,7 @@ import { payloadHash, type Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
+import { holdsIfApproved } from '../../../src/requests/freeze.ts'
 import { execute } from '../../../src/requests/send.ts'
 import { encodeFields, type NewRequest } from '../../../src/requests/store.ts'
 import type { Fake } from '../../fake-app.ts'
@@ -57,11 +58,20 @@ function startMoves({ rule = {}, right = 'allowed', onRead = async () => {} }: W
     const { id } = await store.create(signedBy(signatures, newRequestFor({ createdAt: at - 1, ...more })))
     const request = await jobs.find(id)
     if (!request.needsApproval) return takeSteps(store, id, 'exempt')
+    const { passed } = await holdsIfApproved(jobs.app, request)
     if (breakGlass) {
-      const alone = { by: request.origin.userId, rule: 'APPROVERS', via: request.origin.userId, reason: 'all is down', breakGlass, at }
+      const alone = {
+        by: request.origin.userId,
+        rule: 'APPROVERS',
+        via: request.origin.userId,
+        reason: 'all is down',
+        breakGlass,
+        passed,
+        at,
+      }
       return takeSteps(store, id, ['approve', { set: { decision: signatures.signBreakGlass(request, alone) } }])
     }
-    const urgent = emergency ? { emergency: true as const, reason: 'web-1 is dead and customers wait', passed: [] } : {}
+    const urgent = emergency ? { emergency: true as const, reason: 'web-1 is dead and customers wait', passed } : {}
     const approvals = [signatures.signApproval(request, { ...byBen, ...urgent, at })]
     const decision = signatures.signApproved({ ...request, approvals }, { ...byBen, at })
     return takeSteps(store, id, ['approve', { set: { approvals, decision } }])
@@ -169,17 +179,28 @@ describe('a move', () => {
         { rule: how as Partial<PolicyRule> },
         async ({ record, app }) => {
           await app.freezes.stopAll('data-lost')
-          return record({}, { ...how, agoMs: -5_000 })
+          return record({}, how)
         },
         sent,
+      ],
+      [
+        `waits for such a freeze although the clock of the Redis that took over is behind its approval: ${Object.keys(how)[0]}`,
+        { rule: how as Partial<PolicyRule> },
+        async ({ record, app }) => {
+          const request = await record({}, { ...how, agoMs: -minutes })
+          await app.freezes.stopAll('set-back')
+          return request
+        },
+        held('freeze'),
       ],
       [
         `waits while the record of the freeze cannot be trusted: ${Object.keys(how)[0]}`,
         { rule: how as Partial<PolicyRule> },
         async ({ record, app, redis, keys }) => {
           await app.freezes.set(freezing)
+          const request = await record({}, how)
           await redis.set(keys.freeze, '{"forged":true}')
-          return record({}, how)
+          return request
         },
         held('freeze'),
       ],
