@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import type { PolicyRule, Window } from '../../../src/domain/policy.ts'
@@ -288,6 +289,21 @@ describe('the audit is not read again and again', () => {
     expect(read).not.toHaveBeenCalled()
   })
 
+  test.each<[string, World]>([
+    ['Slack says who may still do it', { right: 'no-answer' }],
+    ['another move of the same thing ends', {}],
+  ])('while a move waits until %s', async (_, world) => {
+    const moves = startMoves(world)
+    const request = await moves.record({ start: moves.now - 1 }, { agoMs: 40 * minutes })
+    await moves.record()
+    await moves.run(request)
+    const read = reads(moves)
+
+    for (let looks = 0; looks < 3; looks += 1) expect(await moves.run(request)).toMatchObject({ writes: 0, state: 'approved' })
+
+    expect(read).not.toHaveBeenCalled()
+  })
+
   test('while a move waits for its turn', async () => {
     const moves = startMoves()
     const request = await moves.record()
@@ -306,6 +322,14 @@ function justClosed() {
   const clock = (at: number) => new Date(at).toISOString().slice(11, 16)
   return { from: clock(Date.now() - 60 * minutes), to: clock(Date.now() - 5 * minutes) }
 }
+
+test('a move is not sent in a freeze that began at its time while the account was read', async () => {
+  const moves = startMoves({ onRead: () => delay(600) })
+  const request = await moves.record()
+  await moves.app.freezes.set({ ...freezing, from: Date.now() + 400 })
+  expect(await moves.run(request)).toMatchObject({ writes: 0, state: 'approved' })
+  expect(await moves.run(request)).toEqual(held('freeze'))
+})
 
 describe('somebody who writes to Redis', () => {
   const forged: [string, (moves: Moves, request: Request) => Promise<unknown>, object][] = [
