@@ -8,6 +8,7 @@ import type { Freeze, PolicyRule } from '../domain/policy.ts'
 import type { Passed, Request, Waits } from '../domain/request.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { approvedAtOf, heldFrom, ownFreezeName, type Signed, startWithinMs, type Times, timesFor } from '../domain/starts.ts'
+import { longestAheadMs } from '../domain/times.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { readJson } from '../slack/payloads.ts'
@@ -30,8 +31,8 @@ const FreezeRecord = z.object({
   from: z.number(),
   /** Absent: until somebody lifts it. */
   until: z.number().optional(),
-  /** From when on it prolongs approvals: one that is set soon after another one keeps the beginning of that. */
-  since: z.number(),
+  /** What was frozen before, for as long as an approval can hold: what that held may have waited for its window since. */
+  before: z.array(z.object({ from: z.number(), to: z.number() })),
   by: z.string().optional(),
   reason: z.string().optional(),
   /** The channel in which it was set. The message about its end goes there, too. */
@@ -375,11 +376,13 @@ function isLoss(because: FreezeRecord['because']): because is 'data-lost' | 'set
   return because === 'data-lost' || because === 'set-back'
 }
 
-/** Approvals that the last one held still hold for half an hour after it, so one that is set by then keeps its beginning. */
+/** Somebody who freezes and lifts again and again loses the oldest. */
+const mostBefore = 50
+
 function spanOf({ from, until }: { from?: number | undefined; until?: number | undefined }, last: FreezeRecord | undefined, now: number) {
-  const begin = Math.max(from ?? now, now)
-  const wasOn = last !== undefined && last.from < (last.until ?? now) && now - (last.until ?? now) <= startWithinMs
-  return { setAt: now, from: begin, until, since: wasOn ? Math.min(last.since, begin) : begin }
+  const ended = last ? [...last.before, { from: last.from, to: Math.min(last.until ?? now, now) }] : []
+  const counts = (span: { from: number; to: number }) => span.from < span.to && span.to > now - longestAheadMs - startWithinMs
+  return { setAt: now, from: Math.max(from ?? now, now), until, before: ended.filter(counts).slice(-mostBefore) }
 }
 
 /** No approval names it. */
@@ -390,14 +393,9 @@ const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIV
 
 function freezesOf(record: FreezeRecord | undefined, now: number): Freeze[] {
   if (!record) return []
-  const name = ownFreezeName
-  const { id, setAt, from, since, until = Number.POSITIVE_INFINITY, because, isOn } = record
-  const ownId = isOn && because ? id : undefined
-  const to = isOn ? until : Math.min(until, now)
+  const { id, setAt, from, before, until = Number.POSITIVE_INFINITY, because, isOn } = record
   // The clock of a Redis that took over may be behind.
-  if (from <= setAt) return [{ name, from: Math.min(since, now), to, ownId }]
-  return [
-    { name, from: since, to: Math.min(setAt, from) },
-    { name, from, to: until, ownId },
-  ]
+  const ended = (to: number) => Math.min(to, now)
+  const last = { from: from <= setAt ? ended(from) : from, to: isOn ? until : ended(until), ownId: isOn && because ? id : undefined }
+  return [...before.map((span) => ({ from: span.from, to: ended(span.to) })), last].map((span) => ({ name: ownFreezeName, ...span }))
 }

@@ -145,7 +145,7 @@ describe('a freeze', () => {
 
 describe('what a freeze held may start until half an hour after its end', () => {
   /** In minutes after the approval: freezes that were set and lifted then. Returns until when it may start, in minutes. */
-  async function untilOf(spans: [set: number, lifted: number | undefined, from?: number][]) {
+  async function untilOf(spans: [set: number, lifted: number | undefined, from?: number][], window?: [opens: number, closes: number]) {
     const { startProcess, letPass } = startFreezes()
     const { set, lift, read, now } = startProcess()
     const approvedAt = await now()
@@ -158,7 +158,12 @@ describe('what a freeze held may start until half an hour after its end', () => 
       await lift()
     }
     const { freezes } = await read()
-    const until = mayStartUntil({ approvedAt }, { windows: [], freezes, kind: 'ip.move', project: 'none' })
+    const clock = (minute: number) => new Date(approvedAt + minute * minutes).toISOString().slice(11, 16)
+    const windows = (window ? [window] : []).map(([opens, closes]) => ({
+      ...{ name: 'office', days: [1, 2, 3, 4, 5, 6, 7], zone: 'UTC' },
+      ...{ from: clock(opens), to: clock(closes) },
+    }))
+    const until = mayStartUntil({ approvedAt }, { windows, freezes, kind: 'ip.move', project: 'none' })
     return Math.round((until - approvedAt) / minutes)
   }
 
@@ -199,7 +204,7 @@ describe('what a freeze held may start until half an hour after its end', () => 
         [10, 100],
         [140, 300],
       ],
-      30,
+      130,
     ],
     [
       'one that begins later and is set soon after it',
@@ -215,10 +220,26 @@ describe('what a freeze held may start until half an hour after its end', () => 
         [10, 100],
         [110, undefined, 200],
       ],
-      140,
+      130,
     ],
   ])('%s', async (_, spans, minute) => {
     expect(await untilOf(spans)).toBe(minute)
+  })
+
+  test('also if its window was closed then, whatever freezes come and go before that opens again', async () => {
+    const office: [number, number] = [20, 60]
+    const tomorrow = await untilOf([[10, 100]], office)
+    expect(tomorrow).toBeGreaterThan(24 * 60)
+    for (const others of [
+      [[500, 600]],
+      [
+        [131, 132],
+        [500, 600],
+        [601, 640],
+      ],
+      [[500, 501, 550]],
+    ] as Parameters<typeof untilOf>[0][])
+      expect(await untilOf([[10, 100], ...others], office)).toBe(tomorrow)
   })
 })
 
@@ -309,16 +330,16 @@ describe('an emergency approval', () => {
   test('has to name each freeze that Lockkeeper set by itself, and none that a person set', async () => {
     const { startProcess, redis, keys } = startFreezes()
     const { set, lift, read, stopAll } = startProcess()
-    const ids = async () => (await read()).freezes.map(({ ownId }) => ownId)
+    const lastId = async () => (await read()).freezes.at(-1)?.ownId
     await set()
-    expect(await ids()).toEqual([undefined])
+    expect(await lastId()).toBeUndefined()
     await redis.del(keys.freeze)
-    const [missing] = await ids()
+    const missing = await lastId()
     await stopAll('set-back')
-    const [lost] = await ids()
+    const lost = await lastId()
     expect([typeof missing, typeof lost, missing === lost]).toEqual(['string', 'string', false])
     await lift()
-    expect(await ids()).toEqual([undefined])
+    expect(await lastId()).toBeUndefined()
   })
 })
 
