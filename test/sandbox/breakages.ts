@@ -56,8 +56,9 @@ async function shiftFreeze({ redis, keys }: Pick<Stored, 'redis' | 'keys'>, { si
   if (text === null) return
   const { signature: _, ...record } = JSON.parse(text)
   const before = (at: number | undefined) => at && at - ms
-  const past = record.past.map(({ from, to }: { from: number; to: number }) => ({ from: before(from), to: before(to) }))
-  const shifted = { ...record, from: before(record.from), until: before(record.until), past }
+  const ended = record.before.map(({ from, to }: { from: number; to: number }) => ({ from: before(from), to: before(to) }))
+  const times = { setAt: before(record.setAt), from: before(record.from), until: before(record.until), before: ended }
+  const shifted = { ...record, ...times }
   await redis.set(keys.freeze, JSON.stringify({ ...shifted, signature: sign({ signed: 'freeze', ...shifted }) }))
 }
 
