@@ -51,8 +51,9 @@ export const AuditNote = z.looseObject({
   /** The refused command or button, the text of a note that could not be parsed, or what was damaged among removed entries. */
   text: z.string().optional(),
   payload: z.string().optional(),
-  /** The end of a freeze, in ms since 1970. */
+  /** The end of a freeze, in ms since 1970, and the revision of its record. */
   until: z.number().optional(),
+  revision: z.number().optional(),
   /** What an emergency approval passed. */
   passed: z.array(Passed).optional(),
   // In a note that old entries were removed: the number of the last one, and the time before which they were, in ms since 1970 by Redis' clock.

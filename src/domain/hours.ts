@@ -16,6 +16,8 @@ export interface Held {
 export interface Hold {
   by: 'window' | 'freeze'
   name: string
+  /** The `ownId` of a freeze. */
+  id?: string | undefined
   until: number
 }
 
@@ -30,7 +32,7 @@ export function holdsOf({ windows, freezes }: Hours, change: Held, at: number): 
     }),
     ...freezes.flatMap((freeze): Hold[] => {
       const holds = freeze.from <= at && at < freeze.to && covers(freeze, change)
-      return holds ? [{ by: 'freeze', name: freeze.name, until: freeze.to }] : []
+      return holds ? [{ by: 'freeze', name: freeze.name, id: freeze.ownId, until: freeze.to }] : []
     }),
   ]
 }

@@ -71,8 +71,8 @@ export interface Freeze {
   changes?: ChangeKind[] | undefined
   /** Undefined: every project, and changes that belong to no project. */
   projects?: Projects | undefined
-  /** An emergency approval passes it only if it was given after this time. Undefined: any does. */
-  emergencyAfter?: number | undefined
+  /** Set if Lockkeeper froze by itself: only an emergency approval that names it passes it. Undefined: any does. */
+  ownId?: string | undefined
 }
 
 /** What a rule names in place of a kind of change, to say who may start and end a freeze. */

@@ -87,8 +87,13 @@ export function isOpen(state: StoredState): boolean {
   return (openStates as readonly StoredState[]).includes(state)
 }
 
-/** A window or a freeze that an emergency approval passed, and until when it would have held the request, in ms since 1970. */
-export const Passed = z.object({ by: z.enum(['window', 'freeze']), name: z.string(), until: z.number().optional() })
+/** A window or a freeze that an emergency approval passed, and until when it would have held the request, in ms since 1970. `id`: as in a hold. */
+export const Passed = z.object({
+  by: z.enum(['window', 'freeze']),
+  name: z.string(),
+  id: z.string().optional(),
+  until: z.number().optional(),
+})
 export type Passed = z.infer<typeof Passed>
 
 export const Approval = Grant.extend({

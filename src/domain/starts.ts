@@ -1,6 +1,6 @@
 import { earliestStart, type Held, type Hours, holdsOf } from './hours.ts'
 import type { Freeze, Policy, PolicyRule } from './policy.ts'
-import type { Approval, Request, Waits } from './request.ts'
+import type { Approval, Passed, Request, Waits } from './request.ts'
 import { longestAheadMs } from './times.ts'
 
 /** How long after its time an approved request may start, whatever kept it waiting. After that it is missed. */
@@ -13,23 +13,23 @@ export const ownFreezeName = 'freeze by command'
 export type Times = Hours & Held
 
 /**
- * `freezes`: those of `/infra freeze` and of Lockkeeper itself. `emergencyAt`: when a genuine emergency approval was given last. It passes windows
- * and freezes, but no freeze that Lockkeeper set at that time or later: the approval may be from before what the freeze is about.
+ * `freezes`: those of `/infra freeze` and of Lockkeeper itself. `passed`: what its genuine emergency approvals name. Any passes windows and freezes,
+ * but one that Lockkeeper set by itself only if it was on then: the approval may be from before what the freeze is about. Clocks cannot tell that,
+ * because another Redis may have taken over.
  */
 export function timesFor(
   policy: Policy,
   rule: PolicyRule | undefined,
-  { kind, project, emergencyAt }: Held & { emergencyAt?: number | undefined },
+  { kind, project, passed }: Held & { passed?: Passed[] | undefined },
   freezes: Freeze[],
 ): Times {
   const all = [...(policy.freezes ?? []), ...freezes]
-  if (emergencyAt === undefined) return { windows: rule?.windows ?? [], freezes: all, kind, project }
-  return { windows: [], freezes: all.filter((each) => !passes(emergencyAt, each)), kind, project }
+  if (passed === undefined) return { windows: rule?.windows ?? [], freezes: all, kind, project }
+  return { windows: [], freezes: all.filter((each) => !passes(passed, each)), kind, project }
 }
 
-/** Whether an emergency approval that was given at this time passes a freeze. */
-export function passes(emergencyAt: number, { emergencyAfter }: Freeze): boolean {
-  return emergencyAfter === undefined || emergencyAt > emergencyAfter
+function passes(passed: Passed[], { ownId }: Freeze): boolean {
+  return ownId === undefined || passed.some(({ id }) => id === ownId)
 }
 
 /** What people signed about when a request starts. Times are in ms since 1970. */

@@ -61,7 +61,7 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
 
 /** `host`: of the process that tells it. Others may have the key. `key`: of the record in Redis. */
 export function freezeOfUnknownKey(host: string, key: string): Mrkdwn {
-  return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey} If the old key is gone, delete the record: ${code(`redis-cli DEL '${key}'`)}.`
+  return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey} If the old key is gone, delete the record: ${code(`redis-cli DEL '${key}'`)}. Then use the unfreeze command.`
 }
 
 export const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`

@@ -7,7 +7,8 @@ import { holdsOf } from '../domain/hours.ts'
 import type { Freeze, PolicyRule } from '../domain/policy.ts'
 import type { Passed, Request, Waits } from '../domain/request.ts'
 import type { Keyring } from '../domain/signing.ts'
-import { approvedAtOf, heldFrom, ownFreezeName, passes, type Signed, startWithinMs, type Times, timesFor } from '../domain/starts.ts'
+import { approvedAtOf, heldFrom, ownFreezeName, type Signed, startWithinMs, type Times, timesFor } from '../domain/starts.ts'
+import { longestAheadMs } from '../domain/times.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { readJson } from '../slack/payloads.ts'
@@ -19,7 +20,7 @@ const Because = z.enum(['data-lost', 'set-back', 'freeze-missing', 'freeze-older
 
 /** The freeze that was set last, also after it was lifted. Times are in ms since 1970 by Redis' clock. */
 const FreezeRecord = z.object({
-  /** Each change has the next one, counted from 1. */
+  /** When it was set, or one more than the last: no record from before, even if all data was lost since, has a higher one. */
   revision: z.int(),
   /** Names its messages and its button. It also makes two texts of what two processes write at the same moment, of which one is first. */
   id: z.string(),
@@ -30,8 +31,8 @@ const FreezeRecord = z.object({
   from: z.number(),
   /** Absent: until somebody lifts it. */
   until: z.number().optional(),
-  /** From when on it prolongs approvals: one that is set soon after another one keeps the beginning of that. */
-  since: z.number(),
+  /** What was frozen before, for as long as an approval can hold: what that held may have waited for its window since. */
+  before: z.array(z.object({ from: z.number(), to: z.number() })),
   by: z.string().optional(),
   reason: z.string().optional(),
   /** The channel in which it was set. The message about its end goes there, too. */
@@ -41,10 +42,9 @@ const FreezeRecord = z.object({
   ends: z.string().optional(),
 })
 export type FreezeRecord = z.infer<typeof FreezeRecord>
-const StoredFreeze = FreezeRecord.extend({ signature: z.string() })
 
-/** Up to when the audit was searched for changes of it. */
-const Look = z.object({ at: z.number(), signature: z.string() })
+/** Up to when the audit was searched for changes of it, and the highest revision that was known then. */
+const Look = z.object({ at: z.number(), seen: z.number(), signature: z.string() })
 
 /** Why the record is not believed. Then Lockkeeper freezes everything with a new one. */
 export type FreezeDistrust = Extract<FreezeRecord['because'], `freeze-${string}`>
@@ -94,7 +94,7 @@ type FreezeApp = Pick<App, 'redis' | 'keys' | 'audit' | 'store'>
 
 type Next = Pick<FreezeRecord, 'by' | 'reason' | 'channelId'>
 
-/** What a process knows of freezes, over all its connections: the highest revision that it has seen, and its look at the audit. */
+/** What a process knows of freezes, over all its connections: the highest revision that it has seen (0: no record), and its look at the audit. */
 export interface FreezeMemory {
   seen?: number
   look?: Promise<void> | undefined
@@ -130,6 +130,10 @@ export function createFreezes(
 ) {
   const { redis, keys } = app
 
+  const seen = () => memory.seen ?? 0
+  const see = (revision: number) => {
+    memory.seen = Math.max(seen(), revision)
+  }
   const write = (record: FreezeRecord): string => JSON.stringify({ ...record, signature: sign({ signed: 'freeze', ...record }) })
 
   async function readText(): Promise<string> {
@@ -150,39 +154,32 @@ export function createFreezes(
     await memory.look
     const [text, now] = await Promise.all([readText(), app.store.now()])
     const { record, verdict } = decode(text, verify)
-    const distrust = distrustOf(text, verdict, record, memory.seen)
-    if (record && !distrust) memory.seen = Math.max(memory.seen ?? 0, record.revision)
+    const distrust = distrustOf(text, verdict, record, seen())
+    if (record && !distrust) see(record.revision)
+    // Whatever its revision is, it is missed if it goes.
+    if (distrust === 'unknown-key') see(1)
     return { text, now, record: distrust ? undefined : record, distrust }
   }
 
   /** Once in each process: a record that was put back, or removed, while no process ran is found by what the audit says since the last look. */
   async function lookAtAudit(): Promise<void> {
-    const text = await readText()
-    const { record: decoded, verdict: ofRecord } = decode(text, verify)
-    const record = ofRecord === 'genuine' ? decoded : undefined
-    const since = await lookedUntil()
+    const last = await lastLook()
+    // A look by a clock that was ahead may have missed changes.
+    const since = last.at > (await app.store.now()) ? 0 : last.at - clockMarginMs
     const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since })
-    const changes = entries.filter(({ verdict }) => verdict === 'genuine')
-    const [newest] = changes
-    const now = await app.store.now()
-    // Somebody has changed it meanwhile.
-    if ((await readText()) !== text) return lookAtAudit()
-    const isOn = newest?.act === 'freeze' && (newest.until ?? Number.POSITIVE_INFINITY) > now
-    const fits = record && stands(record, now) && record.until === newest?.until
-    if (isOn && !fits) memory.seen = (record?.revision ?? 0) + changes.length
-    else if (record || text === '') await noteLook(now)
+    see(last.seen)
+    for (const { verdict, revision = 0 } of entries) if (verdict === 'genuine') see(revision)
   }
 
-  async function lookedUntil(): Promise<number> {
-    const read = readJson(Look, (await guardStore(() => redis.get(keys.freezeLook))) ?? '')
-    const isGenuine = read !== undefined && verify({ signed: 'freeze-look', at: read.at }, read.signature) === 'genuine'
-    return isGenuine ? Math.max(0, read.at - clockMarginMs) : 0
+  async function lastLook(): Promise<Pick<z.infer<typeof Look>, 'at' | 'seen'>> {
+    const { signature, ...read } = readJson(Look, (await guardStore(() => redis.get(keys.freezeLook))) ?? '') ?? { at: 0, seen: 0 }
+    return verify({ signed: 'freeze-look', ...read }, signature) === 'genuine' ? read : { at: 0, seen: 0 }
   }
 
   async function noteLook(at: number): Promise<void> {
     memory.lookedAt = at
-    const look: z.infer<typeof Look> = { at, signature: sign({ signed: 'freeze-look', at }) }
-    await guardStore(() => redis.set(keys.freezeLook, JSON.stringify(look)))
+    const look = { at, seen: seen() }
+    await guardStore(() => redis.set(keys.freezeLook, JSON.stringify({ ...look, signature: sign({ signed: 'freeze-look', ...look }) })))
   }
 
   /** Freezes everything first if the record cannot be believed. Throws StoreUnavailableError. */
@@ -196,7 +193,7 @@ export function createFreezes(
         if (await change(found, { isOn: true, because: distrust })) onDistrust(distrust)
         continue
       } else if (record && (await signAgain(text, record))) continue
-      else if (memory.lookedAt !== undefined && now - memory.lookedAt > noteLookMs) await noteLook(now)
+      else if (now - (memory.lookedAt ?? 0) > noteLookMs) await noteLook(now)
       memory.last = { text, record, isUnreadable, freezes: isUnreadable ? everything : freezesOf(record, now) }
       return memory.last
     }
@@ -233,7 +230,7 @@ export function createFreezes(
     next: Next & Pick<FreezeRecord, 'isOn' | 'because'> & { from?: number | undefined; until?: number | undefined },
   ): Promise<FreezeRecord | undefined> {
     const ends = last && stands(last, now) ? last.id : undefined
-    const revision = Math.max(memory.seen ?? 0, last?.revision ?? 0) + 1
+    const revision = Math.max(now, seen() + 1, (last?.revision ?? 0) + 1)
     const span = next.isOn ? spanOf(next, last, now) : { ...spanOf({}, last, now), ...last, until: now }
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
@@ -242,14 +239,14 @@ export function createFreezes(
     const kept = next.because && isLoss(next.because) ? await app.audit.readHead() : undefined
     const causes = next.because && [{ code: next.because }]
     const until = isOn ? record.until : undefined
-    const note = { act: isOn ? 'freeze' : 'unfreeze', by, reason, channelId, until, causes, kept }
+    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, until, causes, kept }
     const [outcome] = await app.audit.noteWith(
       note,
       (text) => replace(before, write(record), text, owedFor(record, now), kept?.hash),
       ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
     )
     if (outcome !== 'set') return undefined
-    memory.seen = Math.max(memory.seen ?? 0, revision)
+    see(revision)
     return record
   }
 
@@ -304,7 +301,7 @@ export function createFreezes(
   /** Reads the record, which every worker does every few seconds, and returns the highest revision that this process has seen. */
   async function newest(): Promise<number> {
     await read()
-    return memory.seen ?? 0
+    return seen()
   }
 
   /** `lastRead`: for messages, which only show it. */
@@ -320,21 +317,21 @@ export function timesOf(
 ): { signed: Signed; times: Times } {
   const { kind, start, startNow } = request
   const rule = app.access.ruleOf(request)
-  const change = { kind, project: app.catalog.projectOf(request), emergencyAt: emergencyAt(app.signatures, request, rule) }
+  const change = { kind, project: app.catalog.projectOf(request), passed: passedBy(app.signatures, request, rule) }
   const times = timesFor(app.config.policy, rule, change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
   return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
 }
 
-/** When an emergency approval of the request was given last. Undefined if there is none that is genuine and that its rule still allows. */
-function emergencyAt(signatures: App['signatures'], request: Request, rule: PolicyRule | undefined): number | undefined {
+/** What the emergency approvals of the request passed. Undefined if there is none that is genuine and that its rule still allows. */
+function passedBy(signatures: App['signatures'], request: Request, rule: PolicyRule | undefined): Passed[] | undefined {
   const { needsApproval, decision, approvals, origin } = request
   if (!needsApproval) return undefined
-  if (decision?.breakGlass) return signatures.verifyBreakGlass(request, decision) === 'genuine' ? (decision.at ?? 0) : undefined
+  if (decision?.breakGlass) return signatures.verifyBreakGlass(request, decision) === 'genuine' ? (decision.passed ?? []) : undefined
   if (!rule?.emergency) return undefined
   const given = approvals.filter((each) => each.emergency && each.by !== origin.userId)
   const genuine = given.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
-  return genuine.length === 0 ? undefined : Math.max(...genuine.map(({ at }) => at))
+  return genuine.length === 0 ? undefined : genuine.flatMap(({ passed = [] }) => passed)
 }
 
 /** What would hold the request if it were approved now, in order, when it may start. `passed`: what an emergency approval that is given now passes. */
@@ -344,7 +341,7 @@ export async function holdsIfApproved(app: App, request: Request): Promise<{ hel
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, { ...signed, approvedAt: now }, times)?.waits
   const { times: unpassed } = timesOf(app, { ...request, decision: undefined, approvals: [] }, freezes)
-  const passable = { ...unpassed, freezes: unpassed.freezes.filter((each) => passes(now, each)) }
+  const passable = { ...unpassed, freezes: unpassed.freezes.filter(({ ownId }) => ownId !== unreadableId) }
   const holds = holdsOf(passable, passable, Math.max(now, request.start ?? 0))
   // A start that was requested is no surprise.
   return {
@@ -355,50 +352,50 @@ export async function holdsIfApproved(app: App, request: Request): Promise<{ hel
 
 function decode(text: string, verify: Keyring['verify']) {
   try {
-    const { signature, ...record } = StoredFreeze.parse(JSON.parse(text))
-    return { record, verdict: verify({ signed: 'freeze', ...record }, signature) }
+    const { signature, ...content } = JSON.parse(text)
+    // With what a later version may have added.
+    return { record: FreezeRecord.parse(content), verdict: verify({ ...content, signed: 'freeze' }, signature) }
   } catch {
     return { record: undefined, verdict: 'forged' as const }
   }
 }
 
-/** `seen`: undefined for a process that has read none yet. */
 function distrustOf(
   text: string,
   verdict: ReturnType<Keyring['verify']>,
   record: FreezeRecord | undefined,
-  seen: number | undefined,
+  seen: number,
 ): Found['distrust'] {
-  if (text === '') return seen === undefined ? undefined : 'freeze-missing'
+  if (text === '') return seen === 0 ? undefined : 'freeze-missing'
   if (verdict === 'unknown-key') return 'unknown-key'
   if (verdict !== 'genuine' || !record) return 'freeze-forged'
-  return record.revision < (seen ?? 0) ? 'freeze-older' : undefined
+  return record.revision < seen ? 'freeze-older' : undefined
 }
 
 function isLoss(because: FreezeRecord['because']): because is 'data-lost' | 'set-back' {
   return because === 'data-lost' || because === 'set-back'
 }
 
-/** Approvals that the last one held still hold for half an hour after it, so one that is set by then keeps its beginning. */
+/** Somebody who freezes and lifts again and again loses the oldest. */
+const mostBefore = 50
+
 function spanOf({ from, until }: { from?: number | undefined; until?: number | undefined }, last: FreezeRecord | undefined, now: number) {
-  const begin = Math.max(from ?? now, now)
-  const wasOn = last !== undefined && last.from < (last.until ?? now) && now - (last.until ?? now) <= startWithinMs
-  return { setAt: now, from: begin, until, since: wasOn ? Math.min(last.since, begin) : begin }
+  const ended = last ? [...last.before, { from: last.from, to: Math.min(last.until ?? now, now) }] : []
+  const counts = (span: { from: number; to: number }) => span.from < span.to && span.to > now - longestAheadMs - startWithinMs
+  return { setAt: now, from: Math.max(from ?? now, now), until, before: ended.filter(counts).slice(-mostBefore) }
 }
 
-/** While this process cannot read the record. */
-const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY, emergencyAfter: Number.POSITIVE_INFINITY }]
+/** No approval names it. */
+const unreadableId = 'unreadable'
 
-/** Only an emergency approval that was given after Lockkeeper froze by itself passes that: an earlier one may be what the loss is about. */
+/** While this process cannot read the record. */
+const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY, ownId: unreadableId }]
+
 function freezesOf(record: FreezeRecord | undefined, now: number): Freeze[] {
   if (!record) return []
-  const name = ownFreezeName
-  const { setAt, from, since, until = Number.POSITIVE_INFINITY, because, isOn } = record
-  const emergencyAfter = isOn && because ? setAt : undefined
+  const { id, setAt, from, before, until = Number.POSITIVE_INFINITY, because, isOn } = record
   // The clock of a Redis that took over may be behind.
-  if (from <= setAt) return [{ name, from: Math.min(since, now), to: until, emergencyAfter }]
-  return [
-    { name, from: since, to: Math.min(setAt, from) },
-    { name, from, to: until, emergencyAfter },
-  ]
+  const ended = (to: number) => Math.min(to, now)
+  const last = { from: from <= setAt ? ended(from) : from, to: isOn ? until : ended(until), ownId: isOn && because ? id : undefined }
+  return [...before.map((span) => ({ from: span.from, to: ended(span.to) })), last].map((span) => ({ name: ownFreezeName, ...span }))
 }

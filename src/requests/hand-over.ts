@@ -17,7 +17,7 @@ import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
 import { mrkdwn } from '../slack/text.ts'
-import { checkAuthority } from './authority.ts'
+import { checkApproval, checkPast } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { showTaken } from './decide.ts'
 import { timesOf } from './freeze.ts'
@@ -108,10 +108,11 @@ async function requireAuthority(app: App, request: Request, facts?: unknown): Pr
   const { store } = app
   const { text, freezes } = await app.freezes.read()
   const now = await store.now()
-  const problem = await checkAuthority(app, request, now, { moreMs: request.ttlMs - startWithinMs, freezes, facts })
+  const unapproved = await checkApproval(app, request, now, { moreMs: request.ttlMs - startWithinMs, freezes, facts })
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, signed, times)
-  if (held && !problem) throw new Refusal(mrkdwn`Nothing was created. ${heldWords(held.waits)} Press the button again then.`)
+  if (held && !unapproved) throw new Refusal(mrkdwn`Nothing was created. ${heldWords(held.waits)} Press the button again then.`)
+  const problem = unapproved ?? (await checkPast(app, request))
   if (!problem) return text
   // Another click may have taken a step since the request was read. Then the audit shows a newer state.
   const current = await store.find(request.id)

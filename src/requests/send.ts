@@ -95,16 +95,17 @@ async function claimWrite(
   const early = await checkApproval(app, request, now, { freezes })
   if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(app, request, early)
   // A window judges only when a parent starts.
-  const held = heldFrom(now, start.signed, child ? { ...start.times, windows: [] } : start.times)
+  const times = child ? { ...start.times, windows: [] } : start.times
+  const held = heldFrom(now, start.signed, times)
   if (held) return hold(app, request, { ...held, until, frozen: freeze.text })
-  // A request that waits for the account was judged before, and is again right before its write.
-  const isFirst = request.waits === undefined || isHeld(request)
-  const past = isFirst ? await checkPast(app, request, child?.earlier()) : undefined
-  if (past) return refuseWithoutAuthority(app, request, past)
   // People may have lost their rights between the approval and the start.
   const isLater = until - startWithinMs > start.signed.approvedAt
   const right = isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
   if (right === 'no-answer' && now < until) return wait(app, request, retryPreflightMs)
+  // One that waits for the account, or for another request, was judged before, and is again right before its write.
+  const isFirst = request.waits === undefined || (isHeld(request) && request.waits.for !== 'change')
+  const past = isFirst ? await checkPast(app, request, child?.earlier()) : undefined
+  if (past) return refuseWithoutAuthority(app, request, past)
   if (right !== 'allowed') return end(app, request, 'drop', { code: right === 'no-answer' ? 'rights-unknown' : right })
   if (!child) {
     const other = await makeRoom(app, request)
@@ -116,8 +117,11 @@ async function claimWrite(
   const { result, at } = child ? await child.read() : { result: await repeatPreflight(app, opened), at: now }
   if (result.is !== 'unchanged') return endOrWait(app, request, result, until)
   const { facts } = result
-  const problem = await checkAuthority(app, request, await store.now(), { freezes, facts })
+  const read = await store.now()
+  const problem = await checkAuthority(app, request, read, { freezes, facts })
   if (problem) return refuseWithoutAuthority(app, request, problem)
+  // Its window may have closed meanwhile, or a freeze that was known before may have begun.
+  if (heldFrom(read, start.signed, times)) return wait(app, request, 0)
   if (await child?.isFull()) return 'full'
 
   // Before the step, so that the write does not wait after it. A turn of a write that is not sent is lost, which only sends less.

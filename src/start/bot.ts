@@ -23,7 +23,7 @@ import { isFrozenAt } from '../requests/freeze.ts'
 import { createHome } from '../requests/home.ts'
 import { endRequestsOfGoneMachines, reconcile } from '../requests/reconcile.ts'
 import { track } from '../requests/track.ts'
-import { createDataLossMark, createRedisWatch, createWorkerWatch, type Watch } from '../requests/watches.ts'
+import { createDataLossMark, createRedisWatch, createTimer, createWorkerWatch, type Watch } from '../requests/watches.ts'
 import { createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBolt } from '../slack/app.ts'
 import { formButtons } from '../slack/forms.ts'
@@ -52,6 +52,8 @@ export function createBot(config: Config, outlets: Outlets) {
   })
   const repeated = createRepeatedWork(jobs, repeatedOf(features, config.policy), { checkMs: outlets.timings?.repeatMs })
   const workerWatch = createWorkerWatch(people, { checkMs: outlets.timings?.workerCheckMs })
+  // Workers check it, too, but what Redis lost may be what this process alone has written.
+  const lossWatch = createTimer(dataLossMark.check, outlets.timings?.workerCheckMs ?? 5_000, jobs.errors.of('jobs'))
   const alerts = config.alerts
     ? createAlertReceiver(people, config.alerts, (received, signal) => takeDelivery(people, received, signal))
     : undefined
@@ -86,9 +88,12 @@ export function createBot(config: Config, outlets: Outlets) {
           const port = await start()
           // A process that listens to people also watches that a worker is running.
           workerWatch.start()
+          if (config.role === 'web') lossWatch.start()
           return port
         },
         async stop() {
+          // Does not wait for it: while Redis is away, it waits for that.
+          void lossWatch.stop()
           await workerWatch.stop()
           await bolt.stop()
           await settle()

@@ -75,7 +75,7 @@ const frozen = ({ on, ...more }: { on?: object; isUnreadable?: true; ofPolicy?: 
     isUnreadable: false,
     ofPolicy: [],
     ...more,
-    on: on && { revision: 1, isOn: true, setAt: 0, from: 0, since: 0, id: 'f1', ...on },
+    on: on && { revision: 1, isOn: true, setAt: 0, from: 0, before: [], id: 'f1', ...on },
   },
 })
 

@@ -14,7 +14,7 @@ const at = (hour: number) => Date.UTC(2026, 10, 27, hour)
 
 function record(more: Partial<FreezeRecord> = {}): FreezeRecord {
   const reason = 'see https://tickets.nimbus.example/OPS-1 <!channel>'
-  const times = { setAt: at(9), from: at(9), since: at(9), id: 'f4' }
+  const times = { setAt: at(9), from: at(9), before: [], id: 'f4' }
   return { revision: 4, isOn: true, ...times, by: 'U0BEN00001', reason, channelId: 'C0OPS00001', ...more }
 }
 

@@ -54,12 +54,12 @@ function decidedBefore(signatures: Stored['signatures'], request: Request, befor
 async function shiftFreeze({ redis, keys }: Pick<Stored, 'redis' | 'keys'>, { sign }: Pick<Keyring, 'sign'>, ms: number): Promise<void> {
   const text = await redis.get(keys.freeze)
   if (text === null) return
-  const { signature: _, setAt, from, since, until, ...rest } = JSON.parse(text)
-  const shifted = { ...rest, setAt: setAt - ms, from: from - ms, since: since - ms, until: until && until - ms }
+  const { signature: _, ...record } = JSON.parse(text)
+  const before = (at: number | undefined) => at && at - ms
+  const ended = record.before.map(({ from, to }: { from: number; to: number }) => ({ from: before(from), to: before(to) }))
+  const times = { setAt: before(record.setAt), from: before(record.from), until: before(record.until), before: ended }
+  const shifted = { ...record, ...times }
   await redis.set(keys.freeze, JSON.stringify({ ...shifted, signature: sign({ signed: 'freeze', ...shifted }) }))
-  // The next start compares the record with what the audit says since the last look, and the audit has the end as it was.
-  const at = Date.now() + 5 * 60_000
-  await redis.set(keys.freezeLook, JSON.stringify({ at, signature: sign({ signed: 'freeze-look', at }) }))
   const owed = (await redis.zrange(keys.outbox, '0', '-1')).filter((each) => each.startsWith('freeze-'))
   for (const each of owed) await redis.zincrby(keys.outbox, -ms, each)
 }

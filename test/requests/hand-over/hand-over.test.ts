@@ -95,6 +95,7 @@ function approvedKey({
   } as unknown as Store
 
   const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+  const search = vi.fn(async () => (problem === 'already-sent' ? [issued] : []))
   const change = newKeyChange(fakeApp({ account: { apiKeys } }))
   const app = fakeApp({
     // Redis owes no message.
@@ -111,7 +112,7 @@ function approvedKey({
     audit: {
       note: async () => {},
       chained: async () => {},
-      redis: { xrevrange: (async () => (problem === 'already-sent' ? [issued] : [])) as never },
+      redis: { xrevrange: search as never },
       keys: { audit: 'audit' },
       keyring: { verify: () => 'forged' },
     },
@@ -142,7 +143,7 @@ function approvedKey({
     responseUrl: 'https://example.com',
     answer: { ephemeral: async ({ text }: { text: string }) => void ephemerals.push(text) },
   } as unknown as Click
-  return { press: () => handOver(app, request, click), taken, sets, live, reads, shown, ephemerals, errors, distrusted }
+  return { press: () => handOver(app, request, click), taken, sets, live, reads, search, shown, ephemerals, errors, distrusted }
 }
 
 test.each<[string, World]>([
@@ -155,6 +156,12 @@ test.each<[string, World]>([
   await expect(press()).rejects.toThrow()
   await expect(press()).rejects.toThrow()
   expect([reads, live]).toEqual([[], []])
+})
+
+test('a press for a key that a freeze holds searches no audit', async () => {
+  const { press, search } = approvedKey({ freezes: [{ name: 'Black Friday', from: 0, to: 2_000_000 }] })
+  await expect(press()).rejects.toThrow('Press the button again then')
+  expect(search).not.toHaveBeenCalled()
 })
 
 test('a key that would get another end than its rule allows, by what the account shows at the press, is not created', async () => {

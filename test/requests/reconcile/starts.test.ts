@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import type { PolicyRule, Window } from '../../../src/domain/policy.ts'
@@ -5,6 +6,7 @@ import { payloadHash, type Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
+import { holdsIfApproved } from '../../../src/requests/freeze.ts'
 import { execute } from '../../../src/requests/send.ts'
 import { encodeFields, type NewRequest } from '../../../src/requests/store.ts'
 import type { Fake } from '../../fake-app.ts'
@@ -57,11 +59,20 @@ function startMoves({ rule = {}, right = 'allowed', onRead = async () => {} }: W
     const { id } = await store.create(signedBy(signatures, newRequestFor({ createdAt: at - 1, ...more })))
     const request = await jobs.find(id)
     if (!request.needsApproval) return takeSteps(store, id, 'exempt')
+    const { passed } = await holdsIfApproved(jobs.app, request)
     if (breakGlass) {
-      const alone = { by: request.origin.userId, rule: 'APPROVERS', via: request.origin.userId, reason: 'all is down', breakGlass, at }
+      const alone = {
+        by: request.origin.userId,
+        rule: 'APPROVERS',
+        via: request.origin.userId,
+        reason: 'all is down',
+        breakGlass,
+        passed,
+        at,
+      }
       return takeSteps(store, id, ['approve', { set: { decision: signatures.signBreakGlass(request, alone) } }])
     }
-    const urgent = emergency ? { emergency: true as const, reason: 'web-1 is dead and customers wait', passed: [] } : {}
+    const urgent = emergency ? { emergency: true as const, reason: 'web-1 is dead and customers wait', passed } : {}
     const approvals = [signatures.signApproval(request, { ...byBen, ...urgent, at })]
     const decision = signatures.signApproved({ ...request, approvals }, { ...byBen, at })
     return takeSteps(store, id, ['approve', { set: { approvals, decision } }])
@@ -169,17 +180,28 @@ describe('a move', () => {
         { rule: how as Partial<PolicyRule> },
         async ({ record, app }) => {
           await app.freezes.stopAll('data-lost')
-          return record({}, { ...how, agoMs: -5_000 })
+          return record({}, how)
         },
         sent,
+      ],
+      [
+        `waits for such a freeze although the clock of the Redis that took over is behind its approval: ${Object.keys(how)[0]}`,
+        { rule: how as Partial<PolicyRule> },
+        async ({ record, app }) => {
+          const request = await record({}, { ...how, agoMs: -minutes })
+          await app.freezes.stopAll('set-back')
+          return request
+        },
+        held('freeze'),
       ],
       [
         `waits while the record of the freeze cannot be trusted: ${Object.keys(how)[0]}`,
         { rule: how as Partial<PolicyRule> },
         async ({ record, app, redis, keys }) => {
           await app.freezes.set(freezing)
+          const request = await record({}, how)
           await redis.set(keys.freeze, '{"forged":true}')
-          return record({}, how)
+          return request
         },
         held('freeze'),
       ],
@@ -267,6 +289,21 @@ describe('the audit is not read again and again', () => {
     expect(read).not.toHaveBeenCalled()
   })
 
+  test.each<[string, World]>([
+    ['Slack says who may still do it', { right: 'no-answer' }],
+    ['another move of the same thing ends', {}],
+  ])('while a move waits until %s', async (_, world) => {
+    const moves = startMoves(world)
+    const request = await moves.record({ start: moves.now - 1 }, { agoMs: 40 * minutes })
+    await moves.record()
+    await moves.run(request)
+    const read = reads(moves)
+
+    for (let looks = 0; looks < 3; looks += 1) expect(await moves.run(request)).toMatchObject({ writes: 0, state: 'approved' })
+
+    expect(read).not.toHaveBeenCalled()
+  })
+
   test('while a move waits for its turn', async () => {
     const moves = startMoves()
     const request = await moves.record()
@@ -285,6 +322,14 @@ function justClosed() {
   const clock = (at: number) => new Date(at).toISOString().slice(11, 16)
   return { from: clock(Date.now() - 60 * minutes), to: clock(Date.now() - 5 * minutes) }
 }
+
+test('a move is not sent in a freeze that began at its time while the account was read', async () => {
+  const moves = startMoves({ onRead: () => delay(600) })
+  const request = await moves.record()
+  await moves.app.freezes.set({ ...freezing, from: Date.now() + 400 })
+  expect(await moves.run(request)).toMatchObject({ writes: 0, state: 'approved' })
+  expect(await moves.run(request)).toEqual(held('freeze'))
+})
 
 describe('somebody who writes to Redis', () => {
   const forged: [string, (moves: Moves, request: Request) => Promise<unknown>, object][] = [
