@@ -135,18 +135,13 @@ export interface Settlement {
 type Settled = 'settled' | 'again' | 'later' | 'lost'
 
 /** Stores the result of a try. Throws StoreUnavailableError if Redis does not answer. */
-export async function settle(
-  app: App,
-  owed: Owed,
-  { token, posted }: Pick<Lease, 'token' | 'posted'>,
-  result: Settlement,
-): Promise<Settled> {
+export async function settle(app: App, owed: Owed, held: Lease, result: Settlement): Promise<Settled> {
   const { status, retryInMs = 0, cardTs = '', shownRevision = 0, owes = '', rememberMs = rememberedMs, isSlow = false } = result
   const shown = [cardTs, String(shownRevision), owes]
-  const values = [memberOf(owed), owed.name, token, status, String(retryInMs), ...shown, String(rememberMs), isSlow ? '1' : '']
+  const values = [memberOf(owed), owed.name, held.token, status, String(retryInMs), ...shown, String(rememberMs), isSlow ? '1' : '']
   const [outcome] = await run(app.redis, 'settle', keysOf(app, owed), values)
   // The process that holds the lease now may have searched for it before Slack showed it.
-  if (outcome === 'lost' && posted) await oweLateLook(app, owed, posted)
+  if (outcome === 'lost' && held.posted) await oweLateLook(app, held, held.posted)
   return outcome as Settled
 }
 
@@ -159,9 +154,10 @@ export async function oweFacts(app: App, owed: Owed & { name: TextName }, facts:
 export const lateLookMs = 45_000
 
 /** Owes a look for a second message with this key. In direct messages, no app can search without further scopes. */
-async function oweLateLook(app: App, of: Owed, { place, formerPlace, sinceMs }: Outgoing): Promise<void> {
+async function oweLateLook(app: App, { of, sendBefore }: Lease, { place, formerPlace, sinceMs }: Outgoing): Promise<void> {
   const places = [place, ...(formerPlace ? [formerPlace] : [])].map(({ channelId, threadTs }) => ({ channelId, threadTs }))
-  const facts = JSON.stringify({ of, key: place.key, places, sinceMs } satisfies z.input<typeof LateLook>)
+  const untilMs = Math.round(Date.now() + sendBefore.leftMs())
+  const facts = JSON.stringify({ of, key: place.key, places, sinceMs, untilMs } satisfies z.input<typeof LateLook>)
   await oweFacts(app, { id: `late-look:${place.key}`, name: 'late-look' }, facts, owedMs, lateLookMs)
 }
 
@@ -171,6 +167,8 @@ export const LateLook = z.object({
   key: z.string(),
   places: z.array(z.object({ channelId: z.string(), threadTs: z.string().optional() })),
   sinceMs: z.number(),
+  /** The latest time at which it was sent, in ms since 1970. A later one is a repeat that is meant. */
+  untilMs: z.number(),
 })
 
 function keysOf({ keys }: App, { id, name }: Owed): [hash: string, outbox: string] {
@@ -227,7 +225,7 @@ export async function postOnce(app: App, out: Outgoing, held: Lease): Promise<Po
   if (!isAnswered && found.is !== 'cannot-search') return unsentFor(retryInMs)
   if (found.is !== 'found' && held.searchAgainInMs !== undefined) return unsentFor(held.searchAgainInMs)
   // Before it is posted, because the process may end right after that. A notice that is posted without Redis has no lease.
-  if (isAnswered && held.mode === 'unsure' && held.token !== '') await oweLateLook(app, held.of, out)
+  if (isAnswered && held.mode === 'unsure' && held.token !== '') await oweLateLook(app, held, out)
   if (found.is === 'found') return found
   const message = found.is === 'cannot-search' ? asRepeat(out.message) : out.message
   held.posted = out
