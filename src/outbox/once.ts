@@ -118,7 +118,7 @@ export interface Settlement {
    */
   status: 'settled' | 'queued' | 'unsure' | 'dropped'
   retryInMs?: number
-  /** For `unsure`: Slack did not answer in time. */
+  /** Slack did not answer in time. Queued is then the update of a card, which it may still carry out after a later one. */
   isSlow?: boolean
   /** Slack's code for refusing it. */
   refused?: string
@@ -138,7 +138,8 @@ type Settled = 'settled' | 'again' | 'later' | 'lost'
 export async function settle(app: App, owed: Owed, held: Lease, result: Settlement): Promise<Settled> {
   const { status, retryInMs = 0, cardTs = '', shownRevision = 0, owes = '', rememberMs = rememberedMs, isSlow = false } = result
   const shown = [cardTs, String(shownRevision), owes]
-  const values = [memberOf(owed), owed.name, held.token, status, String(retryInMs), ...shown, String(rememberMs), isSlow ? '1' : '']
+  const slow = [isSlow ? '1' : '', String(lateLookMs)]
+  const values = [memberOf(owed), owed.name, held.token, status, String(retryInMs), ...shown, String(rememberMs), ...slow]
   const [outcome] = await run(app.redis, 'settle', keysOf(app, owed), values)
   // The process that holds the lease now may have searched for it before Slack showed it.
   if (outcome === 'lost' && held.posted) await oweLateLook(app, held, held.posted)

@@ -173,7 +173,7 @@ async function sendCard(app: App, request: Request, held: Lease, fields: Record<
   if (updated.is === 'sent') return settlement
   if (updated.is !== 'refused' || isPassing(updated.error))
     // An update is safe to repeat, also after a lost answer.
-    return later(updated.is === 'rate-limited' ? updated.retryInMs : updateRetryMs)
+    return { ...later(updated.is === 'rate-limited' ? updated.retryInMs : updateRetryMs), isSlow: updated.is === 'timed-out' }
   // The card was posted, so the request counts. A deleted card or a closed channel cannot be repaired: reports then go to the requester directly.
   if (goneErrors.has(updated.error)) return settlement
   if (fields['outbox:outdated'] === undefined) await onUndeliverable(app, request, updated.error, 'outdated')
