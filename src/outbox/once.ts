@@ -230,7 +230,7 @@ export async function postOnce(app: App, out: Outgoing, held: Lease): Promise<Po
   if (found.is === 'found') return found
   const message = found.is === 'cannot-search' ? asRepeat(out.message) : out.message
   held.posted = out
-  return sendWithTable(message, async (one) => (isOver(held) ? leaseOver : app.slack.messenger.post(out.place, one, held.sendBefore)))
+  return sendWithTable(message, (one) => app.slack.messenger.post(out.place, one, held.sendBefore))
 }
 
 async function search(app: App, { place, formerPlace, sinceMs }: Outgoing, held: Lease): Promise<SearchResult> {
@@ -246,14 +246,6 @@ async function search(app: App, { place, formerPlace, sinceMs }: Outgoing, held:
     if (found.is !== 'absent') return found
   }
   return { is: 'absent' }
-}
-
-/** The lease expired, so another process may have taken it over. */
-export const leaseOver: Unsent = unsentFor(0)
-
-/** Whether a suspended process, or a slow Slack, has used up the lease. Another process may hold it now. */
-export function isOver({ sendBefore }: Lease): boolean {
-  return sendBefore.leftMs() <= 0
 }
 
 export function later(inMs: number): Settlement {
