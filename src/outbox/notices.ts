@@ -208,8 +208,8 @@ const withoutRedisMs = 3_600_000
 /** If Redis has it all the same, because only its answer was lost, it is leased there, and the next lease searches for it. */
 async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promise<void> {
   const sinceMs = Date.now()
-  const sendBefore = deadlineIn(Number.POSITIVE_INFINITY)
-  const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, sendBefore }
+  const always = { sendBefore: deadlineIn(Number.POSITIVE_INFINITY), untilMs: Number.POSITIVE_INFINITY }
+  const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, ...always }
   while (held.searchedForMs < withoutRedisMs) {
     const { status, retryInMs } = await sendText(app, owed, held, facts, sinceMs)
     if (retryInMs === undefined) return

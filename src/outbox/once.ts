@@ -53,6 +53,8 @@ export interface Lease {
   searchAgainInMs?: number | undefined
   /** Later requests may arrive when another process holds the lease. */
   sendBefore: Deadline
+  /** When the lease ends, in ms since 1970 by Redis' clock. */
+  untilMs: number
   /** What was sent under it. */
   posted?: Outgoing
 }
@@ -105,6 +107,7 @@ export async function lease(app: App, owed: Owed, { early = false, facts }: Leas
     triedCardless: triedCardless === '1',
     owedBy: owedBy ? Number(owedBy) : undefined,
     sendBefore: clock[is],
+    untilMs: Number(leasedAtMs) + leaseMs[is],
   }
   const fields = Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
   return { is: 'leased', lease: held, fields, leasedAtMs: Number(leasedAtMs) }
@@ -155,9 +158,8 @@ export async function oweFacts(app: App, owed: Owed & { name: TextName }, facts:
 export const lateLookMs = 45_000
 
 /** Owes a look for a second message with this key. In direct messages, no app can search without further scopes. */
-async function oweLateLook(app: App, { of, sendBefore }: Lease, { place, formerPlace, sinceMs }: Outgoing): Promise<void> {
+async function oweLateLook(app: App, { of, untilMs }: Lease, { place, formerPlace, sinceMs }: Outgoing): Promise<void> {
   const places = [place, ...(formerPlace ? [formerPlace] : [])].map(({ channelId, threadTs }) => ({ channelId, threadTs }))
-  const untilMs = Math.round(Date.now() + sendBefore.leftMs())
   const facts = JSON.stringify({ of, key: place.key, places, sinceMs, untilMs } satisfies z.input<typeof LateLook>)
   await oweFacts(app, { id: `late-look:${place.key}`, name: 'late-look' }, facts, owedMs, lateLookMs)
 }
@@ -167,8 +169,8 @@ export const LateLook = z.object({
   of: z.object({ id: z.string(), name: z.string().transform((name) => name as OutboxName) }),
   key: z.string(),
   places: z.array(z.object({ channelId: z.string(), threadTs: z.string().optional() })),
+  /** Since and until when it may have been sent, in ms since 1970 by Redis' clock. A later one is a repeat that is meant. */
   sinceMs: z.number(),
-  /** The latest time at which it was sent, in ms since 1970. A later one is a repeat that is meant. */
   untilMs: z.number(),
 })
 
