@@ -30,6 +30,7 @@ import {
   passingMs,
   postOnce,
   type Settlement,
+  searchesAfterMs,
   settle,
   type TextName,
 } from './once.ts'
@@ -211,10 +212,11 @@ async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promis
   const always = { sendBefore: deadlineIn(Number.POSITIVE_INFINITY), untilMs: Number.POSITIVE_INFINITY }
   const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, ...always }
   while (held.searchedForMs < withoutRedisMs) {
-    const { status, retryInMs } = await sendText(app, owed, held, facts, sinceMs)
+    const { status, retryInMs, isSlow } = await sendText(app, owed, held, facts, sinceMs)
     if (retryInMs === undefined) return
+    const waitMs = isSlow ? Math.max(...searchesAfterMs) : retryInMs
     if (status === 'unsure') held.mode = 'unsure'
-    await new Promise((resolve) => setTimeout(resolve, retryInMs).unref())
+    await new Promise((resolve) => setTimeout(resolve, waitMs).unref())
     held.searchedForMs = Date.now() - sinceMs
   }
 }

@@ -76,7 +76,7 @@ interface LeaseOptions {
 }
 
 /** How long after a try that Slack did not answer in time a message is searched for, in ms. A slow Slack shows it only then. */
-const searchesAfterMs = [3_000, 10_000, 30_000]
+export const searchesAfterMs = [3_000, 10_000, 30_000]
 
 /** How long a lease lasts, in ms. A search takes several requests to Slack, so it gets more time. */
 const leaseMs = { fresh: 10_000, unsure: 20_000 }
