@@ -24,7 +24,8 @@ type HttpTimings = typeof defaultHttpTimings
 
 /** A page of 100 Elastic IPs has about 80 KB, and the unpaged list of 500 plans 1 to 2 MB. The limit leaves room to grow. */
 const maxResponseBytes = 8 * 1024 * 1024
-const maxConnections = 20
+/** More than the calls that the account allows in a minute: a write that waited behind slow reads would lose its turn, again and again. */
+export const maxConnections = 100
 const maxReadTries = 3
 
 /** The pause after a 429 that names no time. The account names one, so such a 429 is another's. */

@@ -43,8 +43,11 @@ export class NotSentError extends Error {
   override name = 'NotSentError'
 }
 
-/** A call that finds no free connection waits here, where its deadline counts. */
-const agent = new Agent({ connections: 100 })
+/**
+ * A call that finds no free connection waits here, where its deadline counts. With HTTP/2 it could wait behind another one after its time was
+ * compared, and one connection that no longer answers would hold up every call.
+ */
+const agent = new Agent({ connections: 100, allowH2: false })
 
 /** The `fetch` of undici, which sends before the deadline or not at all: a NotSentError then. */
 export async function fetchBefore(deadline: Deadline, input: string | URL, init: RequestInit | undefined): Promise<globalThis.Response> {

@@ -29,7 +29,8 @@ export async function sendAlerts(app: App, { id, name }: Owed, held: Lease, fact
   if (update) {
     // Once it is posted, this says where. Until then it may be posted as it was.
     if (hash.cardTs === undefined) return later(updateRetryMs)
-    const updated = await app.slack.messenger.update({ ...place, ts: String(JSON.parse(hash.cardTs)) }, message)
+    // Another process may have shown more ends since.
+    const updated = await app.slack.messenger.update({ ...place, ts: String(JSON.parse(hash.cardTs)) }, message, held.sendBefore)
     if (updated.is === 'refused' && isPassing(updated.error)) return later(passingMs)
     if (updated.is === 'sent' || updated.is === 'refused') return { status: 'dropped' }
     return later(updated.is === 'rate-limited' ? updated.retryInMs : updateRetryMs)

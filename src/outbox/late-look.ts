@@ -8,23 +8,25 @@ const done: Settlement = { status: 'dropped' }
 export async function lookLate(app: App, facts: string): Promise<Settlement> {
   const look = readJson(LateLook, facts)
   if (!look) return done
-  const { of, key, places, sinceMs } = look
+  const { of, key, places, sinceMs, untilMs } = look
   const { isSettled, ts: named } = await readSettled(app, of)
   // Its next try may find any of them, and names it only then.
   if (!isSettled) return later(lateLookMs)
-  const found: { channelId: string; ts: string }[] = []
+  // A thread and its channel can both show one message.
+  const found = new Map<string, { channelId: string; ts: string }>()
   for (const { channelId, threadTs } of places) {
-    const result = await app.slack.messenger.find({ channelId, threadTs, key, oldestMs: sinceMs - margins.beforeMs, wantsAll: true })
+    const range = { oldestMs: sinceMs - margins.beforeMs, latestMs: untilMs + margins.afterMs }
+    const result = await app.slack.messenger.find({ channelId, threadTs, key, ...range, wantsAll: true })
     if (result.is === 'cannot-search') {
       app.log.info({ message: key }, "Couldn't look for a second copy of a message, because Slack allows no search there")
       return done
     }
-    if (result.is === 'found') found.push(...result.all.map((ts) => ({ channelId, ts })))
+    if (result.is === 'found') for (const ts of result.all) found.set(ts, { channelId, ts })
     else if (result.is !== 'absent') return laterAfter(result)
   }
-  const [oldest, ...others] = found.toSorted((one, other) => Number(one.ts) - Number(other.ts))
-  const kept = found.find(({ ts }) => ts === named) ?? oldest
-  for (const each of oldest ? [oldest, ...others] : []) {
+  const inOrder = [...found.values()].toSorted((one, other) => Number(one.ts) - Number(other.ts))
+  const kept = found.get(named ?? '') ?? inOrder[0]
+  for (const each of inOrder) {
     if (each === kept) continue
     const removed = await app.slack.messenger.remove(each)
     if (removed.is !== 'sent' && removed.is !== 'refused') return laterAfter(removed)

@@ -30,6 +30,7 @@ import {
   passingMs,
   postOnce,
   type Settlement,
+  searchesAfterMs,
   settle,
   type TextName,
 } from './once.ts'
@@ -208,13 +209,14 @@ const withoutRedisMs = 3_600_000
 /** If Redis has it all the same, because only its answer was lost, it is leased there, and the next lease searches for it. */
 async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promise<void> {
   const sinceMs = Date.now()
-  const sendBefore = deadlineIn(Number.POSITIVE_INFINITY)
-  const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, sendBefore }
+  const always = { sendBefore: deadlineIn(Number.POSITIVE_INFINITY), untilMs: Number.POSITIVE_INFINITY }
+  const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, ...always }
   while (held.searchedForMs < withoutRedisMs) {
-    const { status, retryInMs } = await sendText(app, owed, held, facts, sinceMs)
+    const { status, retryInMs, isSlow } = await sendText(app, owed, held, facts, sinceMs)
     if (retryInMs === undefined) return
+    const waitMs = isSlow ? Math.max(...searchesAfterMs) : retryInMs
     if (status === 'unsure') held.mode = 'unsure'
-    await new Promise((resolve) => setTimeout(resolve, retryInMs).unref())
+    await new Promise((resolve) => setTimeout(resolve, waitMs).unref())
     held.searchedForMs = Date.now() - sinceMs
   }
 }

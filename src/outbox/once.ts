@@ -53,6 +53,8 @@ export interface Lease {
   searchAgainInMs?: number | undefined
   /** Later requests may arrive when another process holds the lease. */
   sendBefore: Deadline
+  /** When the lease ends, in ms since 1970 by Redis' clock. */
+  untilMs: number
   /** What was sent under it. */
   posted?: Outgoing
 }
@@ -74,7 +76,7 @@ interface LeaseOptions {
 }
 
 /** How long after a try that Slack did not answer in time a message is searched for, in ms. A slow Slack shows it only then. */
-const searchesAfterMs = [3_000, 10_000, 30_000]
+export const searchesAfterMs = [3_000, 10_000, 30_000]
 
 /** How long a lease lasts, in ms. A search takes several requests to Slack, so it gets more time. */
 const leaseMs = { fresh: 10_000, unsure: 20_000 }
@@ -105,6 +107,7 @@ export async function lease(app: App, owed: Owed, { early = false, facts }: Leas
     triedCardless: triedCardless === '1',
     owedBy: owedBy ? Number(owedBy) : undefined,
     sendBefore: clock[is],
+    untilMs: Number(leasedAtMs) + leaseMs[is],
   }
   const fields = Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
   return { is: 'leased', lease: held, fields, leasedAtMs: Number(leasedAtMs) }
@@ -118,7 +121,7 @@ export interface Settlement {
    */
   status: 'settled' | 'queued' | 'unsure' | 'dropped'
   retryInMs?: number
-  /** For `unsure`: Slack did not answer in time. */
+  /** Slack did not answer in time. Queued is then the update of a card, which it may still carry out after a later one. */
   isSlow?: boolean
   /** Slack's code for refusing it. */
   refused?: string
@@ -135,18 +138,14 @@ export interface Settlement {
 type Settled = 'settled' | 'again' | 'later' | 'lost'
 
 /** Stores the result of a try. Throws StoreUnavailableError if Redis does not answer. */
-export async function settle(
-  app: App,
-  owed: Owed,
-  { token, posted }: Pick<Lease, 'token' | 'posted'>,
-  result: Settlement,
-): Promise<Settled> {
+export async function settle(app: App, owed: Owed, held: Lease, result: Settlement): Promise<Settled> {
   const { status, retryInMs = 0, cardTs = '', shownRevision = 0, owes = '', rememberMs = rememberedMs, isSlow = false } = result
   const shown = [cardTs, String(shownRevision), owes]
-  const values = [memberOf(owed), owed.name, token, status, String(retryInMs), ...shown, String(rememberMs), isSlow ? '1' : '']
+  const slow = [isSlow ? '1' : '', String(lateLookMs)]
+  const values = [memberOf(owed), owed.name, held.token, status, String(retryInMs), ...shown, String(rememberMs), ...slow]
   const [outcome] = await run(app.redis, 'settle', keysOf(app, owed), values)
   // The process that holds the lease now may have searched for it before Slack showed it.
-  if (outcome === 'lost' && posted) await oweLateLook(app, owed, posted)
+  if (outcome === 'lost' && held.posted) await oweLateLook(app, held, held.posted)
   return outcome as Settled
 }
 
@@ -159,9 +158,9 @@ export async function oweFacts(app: App, owed: Owed & { name: TextName }, facts:
 export const lateLookMs = 45_000
 
 /** Owes a look for a second message with this key. In direct messages, no app can search without further scopes. */
-async function oweLateLook(app: App, of: Owed, { place, formerPlace, sinceMs }: Outgoing): Promise<void> {
+async function oweLateLook(app: App, { of, untilMs }: Lease, { place, formerPlace, sinceMs }: Outgoing): Promise<void> {
   const places = [place, ...(formerPlace ? [formerPlace] : [])].map(({ channelId, threadTs }) => ({ channelId, threadTs }))
-  const facts = JSON.stringify({ of, key: place.key, places, sinceMs } satisfies z.input<typeof LateLook>)
+  const facts = JSON.stringify({ of, key: place.key, places, sinceMs, untilMs } satisfies z.input<typeof LateLook>)
   await oweFacts(app, { id: `late-look:${place.key}`, name: 'late-look' }, facts, owedMs, lateLookMs)
 }
 
@@ -170,7 +169,9 @@ export const LateLook = z.object({
   of: z.object({ id: z.string(), name: z.string().transform((name) => name as OutboxName) }),
   key: z.string(),
   places: z.array(z.object({ channelId: z.string(), threadTs: z.string().optional() })),
+  /** Since and until when it may have been sent, in ms since 1970 by Redis' clock. A later one is a repeat that is meant. */
   sinceMs: z.number(),
+  untilMs: z.number(),
 })
 
 function keysOf({ keys }: App, { id, name }: Owed): [hash: string, outbox: string] {
@@ -227,11 +228,11 @@ export async function postOnce(app: App, out: Outgoing, held: Lease): Promise<Po
   if (!isAnswered && found.is !== 'cannot-search') return unsentFor(retryInMs)
   if (found.is !== 'found' && held.searchAgainInMs !== undefined) return unsentFor(held.searchAgainInMs)
   // Before it is posted, because the process may end right after that. A notice that is posted without Redis has no lease.
-  if (isAnswered && held.mode === 'unsure' && held.token !== '') await oweLateLook(app, held.of, out)
+  if (isAnswered && held.mode === 'unsure' && held.token !== '') await oweLateLook(app, held, out)
   if (found.is === 'found') return found
   const message = found.is === 'cannot-search' ? asRepeat(out.message) : out.message
   held.posted = out
-  return sendWithTable(message, async (one) => (isOver(held) ? leaseOver : app.slack.messenger.post(out.place, one, held.sendBefore)))
+  return sendWithTable(message, (one) => app.slack.messenger.post(out.place, one, held.sendBefore))
 }
 
 async function search(app: App, { place, formerPlace, sinceMs }: Outgoing, held: Lease): Promise<SearchResult> {
@@ -247,14 +248,6 @@ async function search(app: App, { place, formerPlace, sinceMs }: Outgoing, held:
     if (found.is !== 'absent') return found
   }
   return { is: 'absent' }
-}
-
-/** The lease expired, so another process may have taken it over. */
-export const leaseOver: Unsent = unsentFor(0)
-
-/** Whether a suspended process, or a slow Slack, has used up the lease. Another process may hold it now. */
-export function isOver({ sendBefore }: Lease): boolean {
-  return sendBefore.leftMs() <= 0
 }
 
 export function later(inMs: number): Settlement {

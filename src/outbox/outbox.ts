@@ -15,14 +15,12 @@ import { deliverText } from './notices.ts'
 import {
   type Delivered,
   deliveredOf,
-  isOver,
   isPassing,
   isText,
   type Lease,
   later,
   laterAfter,
   lease,
-  leaseOver,
   memberOf,
   type OutboxName,
   type Owed,
@@ -166,14 +164,12 @@ async function sendCard(app: App, request: Request, held: Lease, fields: Record<
   if (posted.is === 'refused') return { ...later(refusedRetryMs), refused: posted.error }
   if (posted.is !== 'found') return laterAfter(posted)
 
-  // Another process may have shown a newer revision since.
-  if (isOver(held)) return laterAfter(leaseOver)
   const updated = await app.slack.messenger.update({ ...place, ts: posted.ts }, message, held.sendBefore)
   const settlement: Settlement = { status: 'settled', cardTs: posted.ts, shownRevision: request.revision }
   if (updated.is === 'sent') return settlement
   if (updated.is !== 'refused' || isPassing(updated.error))
     // An update is safe to repeat, also after a lost answer.
-    return later(updated.is === 'rate-limited' ? updated.retryInMs : updateRetryMs)
+    return { ...later(updated.is === 'rate-limited' ? updated.retryInMs : updateRetryMs), isSlow: updated.is === 'timed-out' }
   // The card was posted, so the request counts. A deleted card or a closed channel cannot be repaired: reports then go to the requester directly.
   if (goneErrors.has(updated.error)) return settlement
   if (fields['outbox:outdated'] === undefined) await onUndeliverable(app, request, updated.error, 'outdated')
@@ -215,7 +211,6 @@ async function sendDirectly(
   failed: { key: string; error: string },
   held: Lease,
 ): Promise<Settlement> {
-  if (isOver(held)) return laterAfter(leaseOver)
   // The bot has no scope to search direct messages, so a message that may have been sent is marked as a repeat.
   const marked = held.mode === 'unsure' ? asRepeat(message) : message
   const place = { channelId: request.origin.userId, key: failed.key }

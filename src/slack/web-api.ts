@@ -26,7 +26,8 @@ export function classifySlackFailure(thrown: unknown): SlackFailure {
   }
   if (error.code === ErrorCode.RateLimitedError) return { is: 'rate-limited', retryInMs: Math.max(1, Number(error.retryAfter) || 1) * 1000 }
   if (error.code === ErrorCode.PlatformError) return classifyRefusal(error.data?.error)
-  if (error.code === ErrorCode.HTTPError) return { is: 'unknown', problem: `HTTP status ${Number(error.statusCode) || 'unknown'}` }
+  if (error.code === ErrorCode.HTTPError)
+    return { is: error.statusCode === 504 ? 'timed-out' : 'unknown', problem: `HTTP status ${Number(error.statusCode) || 'unknown'}` }
   if (error.code === ErrorCode.RequestError) {
     const { original } = error
     return { is: original instanceof NotSentError ? 'unsent' : isTimeout(original) ? 'timed-out' : 'unknown', problem: 'no answer' }

@@ -72,3 +72,14 @@ test('what a Slack that takes 50 s shows twice is deleted again', async () => {
   await expect.poll(() => scene.reports(card, /\*Done/).length, { timeout: 60_000, interval: 200 }).toBe(1)
   expect(fault.fired).toBe(2)
 })
+
+test('a request message that Slack sets back, because it carries out an earlier update late, shows its end again', async () => {
+  const scene = await startScene({ elasticIps: 1, moveTakesMs: 3_000 })
+  const card = await scene.requestMove(0)
+  const fault = scene.slack.faults.add({ method: 'chat.update', kind: 'delay', delayMs: 25_000, times: 1 })
+  await scene.ben.click(card, 'Approve')
+  await scene.untilCard(0, /\*Done/)
+  expect(fault.fired).toBe(1)
+  await scene.untilCard(0, /\*Approved/)
+  await scene.untilCard(0, /\*Done/)
+})

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { turnValidMs } from '../../src/account/budget.ts'
 import { createAccountApi } from '../../src/account/client.ts'
+import { maxConnections } from '../../src/account/http.ts'
 import { deadlineIn } from '../../src/domain/deadline.ts'
 import { inLane, withTurn } from '../../src/domain/lane.ts'
 import { Secret } from '../../src/domain/signing.ts'
@@ -45,6 +46,24 @@ describe('a write whose process does not run while its connection opens', () => 
     await withTurn('execute', deadlineIn(turnValidMs), () => api.elasticIps.move(...move))
 
     expect(requests).toHaveLength(1)
+  })
+
+  test('does not wait behind all reads that the budget allows, of an account that answers none of them', async () => {
+    const answers: (() => void)[] = []
+    const { api, requests } = await startClient(
+      ({ method }) =>
+        method === 'PATCH' ? success : (response) => void answers.push(() => response.writeHead(404, { 'content-length': 0 }).end()),
+      { turns: budget },
+    )
+    const read = () => inLane('track', () => api.elasticIps.get(move[0]))
+    const reads = Promise.allSettled(Array.from({ length: budget.perMinute.read }, read))
+
+    await withTurn('execute', deadlineIn(turnValidMs), () => api.elasticIps.move(...move))
+
+    expect(requests.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+    await vi.waitFor(() => expect(answers).toHaveLength(budget.perMinute.read))
+    for (const answer of answers) answer()
+    await reads
   })
 
   test('and then gets no answer may have arrived, if it was handed over before', async () => {
@@ -92,9 +111,9 @@ describe('a call that is aborted before it has a connection ends at once, and ce
     const full = Promise.withResolvers<void>()
     const { api, requests } = await startClient(() => (response) => {
       answers.push(() => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data: sample.elasticIp })))
-      if (answers.length === 20) full.resolve()
+      if (answers.length === maxConnections) full.resolve()
     })
-    const others = Array.from({ length: 20 }, () => api.elasticIps.get(move[0]))
+    const others = Array.from({ length: maxConnections }, () => api.elasticIps.get(move[0]))
     await full.promise
     const stop = new AbortController()
     const moved = rejection(api.elasticIps.move(...move, { signal: stop.signal }))
@@ -107,6 +126,6 @@ describe('a call that is aborted before it has a connection ends at once, and ce
     await vi.waitFor(() => expect(answers).toHaveLength(1))
     answers[0]?.()
     await last
-    expect(requests.map(({ method }) => method)).toEqual(Array(21).fill('GET'))
+    expect(requests.map(({ method }) => method)).toEqual(Array(maxConnections + 1).fill('GET'))
   })
 })

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { WebClient } from '@slack/web-api'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { deadlineIn } from '../../src/domain/deadline.ts'
 import { createResponder } from '../../src/slack/answers.ts'
 import { webClientOptions } from '../../src/slack/app.ts'
@@ -88,4 +90,20 @@ describe('a message without an answer', () => {
     expect(await messenger.post(place, words)).toMatchObject({ is })
     expect(requests).toHaveLength(1)
   })
+})
+
+test('a call offers HTTP/1.1 alone: one connection of HTTP/2 that no longer answers would hold up every call', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const posted = messengerAt(new URL(`https://127.0.0.1:${port}`)).post(place, words)
+
+  const [socket] = await once(server, 'connection')
+  const [hello] = await once(socket, 'data')
+  socket.destroy()
+
+  // A list of 9 bytes, with one name of 8 (RFC 7301, section 3.1).
+  expect(hello.includes('\0\x09\x08http/1.1')).toBe(true)
+  expect(await posted).toEqual({ is: 'unsent', problem: 'no answer' })
 })

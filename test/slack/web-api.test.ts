@@ -27,6 +27,7 @@ describe('what is known of a call that failed', () => {
     ['a page of a proxy', platform('<html>502 Bad Gateway</html>'), unknown('an answer that is not from Slack')],
     ['a code that is too long', platform('x'.repeat(61)), unknown('an answer that is not from Slack')],
     ['a status of a proxy', new WebAPIHTTPError(502, 'Bad Gateway', {}, 'lk_9f2c1b7e4d'), unknown('HTTP status 502')],
+    ['a proxy that got no answer in time', new WebAPIHTTPError(504, '', {}, ''), { is: 'timed-out', problem: 'HTTP status 504' }],
     ['no answer', new WebAPIRequestError(new TypeError('fetch failed')), unknown('no answer')],
     ['no answer in time', new WebAPIRequestError(new DOMException('aborted', 'TimeoutError')), { is: 'timed-out', problem: 'no answer' }],
     ['nothing sent', new WebAPIRequestError(new NotSentError('not sent')), { is: 'unsent', problem: 'no answer' }],

@@ -74,7 +74,7 @@ if mode == 'unsure' then
   if message.status == 'sending' and message.token ~= token then tried = message['until'] end
 end
 local lasts = now + leases[mode]
-local sending = { status = 'sending', token = token, mode = mode, ['until'] = lasts, since = since, owedBy = message.owedBy }
+local sending = { status = 'sending', token = token, mode = mode, ['until'] = lasts, since = since, owedBy = message.owedBy, late = message.late }
 sending.tried, sending.slow, sending.cardless = tried, slow, cardless or nil
 redis.call('HSET', KEYS[1], field, cjson.encode(sending))
 redis.call('ZADD', KEYS[2], lasts, member)

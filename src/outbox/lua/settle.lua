@@ -2,7 +2,7 @@
 -- KEYS: the hash that owes it, outbox.
 -- ARGV: member of the outbox, message name, token, status ('settled' | 'queued' | 'unsure' | 'dropped'), retry in ms, cardTs or '', shown
 -- revision or '0', the report that the thread is then owed, if it never was, or '', how long a message about no request is remembered in
--- ms once it is settled, and '1' if Slack did not answer in time.
+-- ms once it is settled, '1' if Slack did not answer in time, and for how many ms Slack may then still carry it out.
 -- Returns 'settled', 'again' (the record has a newer revision, so the card must be sent again now), 'later', or 'lost' (another process holds
 -- the lease now).
 local member, name, token, status, cardTs, shown, owes = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6], tonumber(ARGV[7]), ARGV[8]
@@ -18,6 +18,9 @@ if status == 'dropped' then
   return 'settled'
 end
 local left = { status = status, token = token, owedBy = message.owedBy }
+-- Until when Slack may still show an earlier update of a card in place of the latest.
+if message.late and message.late > now then left.late = message.late end
+if status == 'queued' and ARGV[10] == '1' then left.late = now + tonumber(ARGV[11]) end
 if status == 'unsure' then
   left.tried, left.cardless, left.slow = now, message.cardless, ARGV[10] == '1' or nil
 elseif status == 'queued' and message.since then
@@ -35,7 +38,7 @@ if cardTs ~= '' then
   values[#values + 1] = 'cardTs'
   values[#values + 1] = cjson.encode(cardTs)
 end
-if shown > 0 then
+if shown > 0 and not left.late then
   values[#values + 1] = 'cardRevision'
   values[#values + 1] = ARGV[7]
 end
@@ -55,6 +58,10 @@ if shown > 0 and tonumber(known[2]) > shown then
   end
   redis.call('ZADD', KEYS[2], now, member)
   return 'again'
+end
+if shown > 0 and left.late then
+  redis.call('ZADD', KEYS[2], left.late, member)
+  return 'settled'
 end
 redis.call('ZREM', KEYS[2], member)
 return 'settled'

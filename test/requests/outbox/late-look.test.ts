@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { oweText } from '../../../src/outbox/notices.ts'
 import { lease, settle } from '../../../src/outbox/once.ts'
 import { deliver, sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { encodeFields } from '../../../src/requests/store.ts'
 import type { SearchResult } from '../../../src/slack/web-api.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
-import { moveFacts, requestFor } from '../request-for-test.ts'
+import { minutes, moveFacts, requestFor } from '../request-for-test.ts'
 import { lost, outboxApp } from './outbox-app.ts'
 
 type Options = NonNullable<Parameters<typeof outboxApp>[1]>
@@ -12,7 +13,7 @@ type Options = NonNullable<Parameters<typeof outboxApp>[1]>
 const twice: SearchResult = { is: 'found', ts: '10.1', all: ['10.1', '9.9', '11.1'] }
 
 /** A request with a message that was posted after a search that found nothing, so that a look is owed. */
-async function withLook(name: 'card' | 'ended', options: Options = {}) {
+async function withLook(name: 'card' | 'ended', { cardless, ...options }: Options & { cardless?: true } = {}) {
   const shared = connectTestRedis()
   const { redis, keys } = shared
   const request = requestFor({
@@ -24,7 +25,7 @@ async function withLook(name: 'card' | 'ended', options: Options = {}) {
   const key = `${request.id}/${name}`
   await redis.hset(keys.record(request.id), {
     ...encodeFields(request),
-    [`outbox:${name}`]: JSON.stringify({ status: 'unsure', token: 'x' }),
+    [`outbox:${name}`]: JSON.stringify({ status: 'unsure', token: 'x', cardless }),
   })
   await redis.zadd(keys.outbox, 1, key)
   const { searches = [twice], ...rest } = options
@@ -66,6 +67,34 @@ test('of request messages, the one that the record names stays', async () => {
   await sweep()
   expect(removed()).toEqual(['remove 9.9 from C0OPS00001', 'remove 10.1 from C0OPS00001'])
   expect(await isOwed()).toBe(false)
+})
+
+test('a message that the thread and the channel both show, like that of an emergency, stays', async () => {
+  const once: SearchResult = { is: 'found', ts: '9.9', all: ['9.9'] }
+  const { sweep, removed, found, isOwed } = await withLook('ended', {
+    cardless: true,
+    searches: [{ is: 'absent' }, once, once],
+  })
+  await sweep()
+  expect(found.slice(-2)).toMatchObject([{ threadTs: requestFor().cardTs }, { threadTs: undefined }])
+  expect([removed(), await isOwed()]).toEqual([[], false])
+})
+
+test('a notice that is meant to repeat stays, however late the look is', async () => {
+  const shared = connectTestRedis()
+  const { app, found, sweep } = outboxApp(shared, { searches: [{ is: 'absent' }] })
+  const owed = { id: 'no-worker', name: 'notice' as const }
+  const { redis, keys } = shared
+  await oweText(app, owed, { words: 'x' })
+  await redis.hset(keys.message(owed.id), 'outbox:notice', JSON.stringify({ status: 'unsure', token: 'x' }))
+  await sweep()
+
+  await sweep()
+
+  const { latestMs } = found.at(-1) as { latestMs: number }
+  expect(latestMs).toBeGreaterThan(Date.now() + 5 * minutes)
+  // The next notice about the same comes an hour after this one at the earliest.
+  expect(latestMs).toBeLessThan(Date.now() + 30 * minutes)
 })
 
 test('a message that is there once, or not at all, stays as it is', async () => {

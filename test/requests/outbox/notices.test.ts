@@ -120,6 +120,21 @@ describe('a notice', () => {
     expect(one.texts).toHaveLength(2)
     expect(one.found).toMatchObject([{ channelId: 'C0NIGHT001', key: 'notice/redis-unsafe' }])
   })
+
+  test('is searched for by its process when a slow Slack shows it, while Redis is away', async () => {
+    const shared = connectTestRedis()
+    shared.redis.disconnect()
+    const one = notifier(shared, [{ is: 'timed-out', problem: 'no answer' }], { searches: [{ is: 'found', ts: '1.1', all: ['1.1'] }] })
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+
+    await notifyOperators(one.app, code, alarm)
+    await vi.advanceTimersByTimeAsync(25_000)
+    expect(one.found).toEqual([])
+    await vi.advanceTimersByTimeAsync(10_000)
+
+    expect([one.texts.length, one.found.length]).toEqual([1, 1])
+  })
 })
 
 describe('a notice of a process that died', () => {

@@ -152,6 +152,27 @@ describe('the card', () => {
     expect(await redis.zcard(keys.outbox)).toBe(0)
   })
 
+  test('is sent once more when Slack can no longer carry out an earlier update, also if the record changed meanwhile', async () => {
+    const { redis, keys, store, request, isLeased, send, rewrite } = await withUnsentCard()
+    const member = `${request.id}/card`
+    const dueInMs = async () => Number(await redis.zscore(keys.outbox, member)) - (await store.now())
+    await send('card', cardShown(1))
+    await store.take(request, 'approve')
+    await send('card', { ...notSent, isSlow: true })
+
+    await send('card', { status: 'settled', shownRevision: 2 })
+    expect(await dueInMs()).toBeGreaterThan(30_000)
+    const approved = await store.find(request.id)
+    if (!approved) throw new Error('no record')
+    await store.take(approved, 'send')
+    await send('card', { status: 'settled', shownRevision: 3 })
+    expect(await dueInMs()).toBeGreaterThan(30_000)
+
+    await rewrite('card', () => ({ late: Date.now() - 1 }))
+    await send('card', { status: 'settled', shownRevision: 3 })
+    expect(await isLeased('card')).toBe('settled')
+  })
+
   test('goes before a report, unless the card cannot be posted', async () => {
     const { isLeased, step } = await withUnsentCard()
     await step('reject')

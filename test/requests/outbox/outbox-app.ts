@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
+import type { Deadline } from '../../../src/domain/deadline.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import type { Keys } from '../../../src/redis/key-names.ts'
@@ -15,6 +16,10 @@ import { ruleFor } from '../request-for-test.ts'
 
 export const sent: Posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' }
 export const lost: Posted = { is: 'unknown', problem: 'HTTP status 503' }
+
+/** As the messenger does where the bytes leave. */
+const unsent = { is: 'unsent', problem: 'no answer' } as const
+const isPast = (until: Deadline | undefined) => until !== undefined && until.leftMs() <= 0
 
 /** What Slack answers. Each list is answered in turn, and its last one again and again. */
 export interface SlackAnswers {
@@ -78,13 +83,15 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     store: createStore({ redis, keys, audit: noAudit, signatures: trusting }),
     slack: {
       messenger: {
-        async post({ channelId, threadTs }, { text }) {
+        async post({ channelId, threadTs }, { text }, until) {
+          if (isPast(until)) return unsent
           calls.push(`post to ${channelId}${threadTs ? ' below the card' : ''}`)
           texts.push(text)
           postedAt.push(performance.now())
           return next(channelId.startsWith('U') ? directPosts : posts)
         },
-        async update() {
+        async update(_, __, until) {
+          if (isPast(until)) return unsent
           calls.push('update')
           return next(updates)
         },
