@@ -3,14 +3,15 @@ import type { Socket } from 'node:net'
 import { whyNotListening } from '../domain/listening.ts'
 
 /**
- * Nobody waits for the answer to a request that takes longer than 5 s to arrive. Until then a slow sender holds a connection. Load balancers
- * reuse idle ones for up to 60 s, so they have to be open for longer: a request that meets the end of its connection is lost (nodejs/node 20256).
+ * Nobody waits for the answer to a request that takes longer than 5 s to arrive. Until then a slow sender holds a connection. Proxies reuse idle
+ * ones, so they have to be open for longer: a request that meets the end of its connection is lost (nodejs/node 20256). Those of AWS do so for
+ * 60 s, Caddy for 120 s, and those of Google for 600 s, which nobody can change (docs.cloud.google.com, "Backend HTTP keepalive timeout").
  */
 const limits = {
   headersTimeout: 5_000,
   requestTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
-  keepAliveTimeout: 75_000,
+  keepAliveTimeout: 620_000,
   // Otherwise Node answers requests without it by itself, and any number of them.
   requireHostHeader: false,
 } satisfies ServerOptions

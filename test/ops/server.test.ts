@@ -36,7 +36,8 @@ async function open() {
   }
 
   const answerAll = () => waiting.splice(0).map((answer) => answer())
-  return { port, send, waiting, answerAll }
+  const until = (url: string) => fetch(`http://127.0.0.1:${port}${url}`).then(({ headers }) => headers.get('keep-alive'))
+  return { port, send, waiting, answerAll, until }
 }
 
 const untilClosed = (socket: Socket) => expect.poll(() => socket.closed).toBe(true)
@@ -75,6 +76,11 @@ test('the answer to a request of nobody ends its connection, and so does one wit
     await untilClosed(socket)
     expect(read).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*connection: close`, 'i'))
   }
+})
+
+test('an idle connection of an owner stays open for longer than proxies reuse one', async () => {
+  const { until } = await open()
+  expect([await until('/a'), await until('/')]).toEqual(['timeout=620', null])
 })
 
 test('a new connection of an owner ends its oldest idle one, and none of another owner', async () => {
