@@ -15,13 +15,13 @@ const travelMs = 2_000
 export const turnValidMs = travelMs
 
 /**
- * Of 60 reads a minute: those that only `execute` may spend, those that `background` may spend, and of these the ones that the lists of all
- * machines and of one may spend. The rest of them is for Lockkeeper's own snapshots and comparisons, whatever machines and people list.
+ * Of 60 reads a minute: those that only `execute` may spend, those that `background` may spend, and of these the ones that the lists of one
+ * machine may spend, and the ones for Lockkeeper's own snapshots and comparisons, whatever machines and people list.
  */
 const keptForExecute = 10
 const mostInBackground = 6
-const mostOfMachines = 4
 const mostOfOneMachine = 2
+const keptForOwn = 2
 
 /** How many reads a minute the lists of one machine may spend. */
 export function readsOfMachine(perMinute: number): number {
@@ -98,15 +98,18 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     const limits: Record<string, number> = { total, other: total - kept }
     if (kind === 'write') return { adds, limits }
     if (lane === 'track') limits.track = pollBudget
-    if (lane === 'background') limits.background = part(mostInBackground, total)
+    // The smallest allowance has one read for machines, too, and one of its own.
+    const own = Math.max(1, share(keptForOwn, total))
+    const background = Math.max(own + 1, part(mostInBackground, total))
+    if (lane === 'background') limits.background = background
     if (lane === 'background' && userId === undefined) return { adds, limits }
     adds.push('shared')
-    limits.shared = total - kept - share(mostInBackground - mostOfMachines, total)
+    limits.shared = total - kept - own
     if (userId === undefined) return { adds, limits }
     adds.push(`user:${userId}`)
     if (lane === 'background') {
       adds.push('machines')
-      Object.assign(limits, { machines: Math.max(1, part(mostOfMachines, total)), [`user:${userId}`]: readsOfMachine(total) })
+      Object.assign(limits, { machines: background - own, [`user:${userId}`]: readsOfMachine(total) })
     }
     // Otherwise one person who lists again and again would leave the others nothing.
     if (lane === 'person') limits[`user:${userId}`] = shareOfPerson

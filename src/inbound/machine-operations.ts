@@ -403,12 +403,9 @@ export interface Problem {
  * What was given, without members that are null or empty: clients and agents fill what is optional with these, where they mean nothing
  * (metatool-ai/metamcp 365, coder/xum 2887). A number is the text that it stands for, as YAML has names that are digits.
  */
-export function withoutEmpty(given: unknown): unknown {
-  if (typeof given === 'number') return String(given)
-  if (Array.isArray(given)) return given.map(withoutEmpty)
-  if (typeof given !== 'object' || given === null) return given
+export function withoutEmpty(given: object): Record<string, unknown> {
   const members = Object.entries(given).filter(([, value]) => value !== null && !(typeof value === 'string' && value.trim() === ''))
-  return Object.fromEntries(members.map(([name, value]) => [name, withoutEmpty(value)]))
+  return Object.fromEntries(members.map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]))
 }
 
 /** Puts an error into words, and reports it. */

@@ -36,14 +36,8 @@ export async function answerMcp(
   const signal = AbortSignal.any([options.signal, gone.signal])
   // The tools never change, so nobody has to listen for that.
   const handler = createMcpHandler(() => serverFor(app, { ...options, signal }), { onerror, maxSubscriptions: 0 })
-  const answer = await handler.fetch(
-    new Request('http://localhost/mcp', {
-      method: 'POST',
-      headers: headersFor(request),
-      signal: gone.signal,
-      body: message === undefined ? body : JSON.stringify(asMeant(message)),
-    }),
-  )
+  const call = new Request('http://localhost/mcp', { method: 'POST', headers: headersFor(request), signal: gone.signal, body })
+  const answer = await handler.fetch(call, message === undefined ? {} : { parsedBody: asMeant(message) })
   await send(request, response, answer)
 }
 
@@ -57,15 +51,21 @@ function parsed(body: string): unknown {
 
 const refusalOf = (message: string) => ({ jsonrpc: '2.0', id: null, error: { code: -32_600, message } })
 
-/** Clients fill what is optional with null and ''. */
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const withoutNull = (given: object) => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+
+/** Clients fill what is optional with null and '', also in the members of `params`. */
 function asMeant(message: unknown): unknown {
-  if (typeof message !== 'object' || message === null || !('params' in message)) return message
+  if (!isObject(message) || !('params' in message)) return message
   const { params, ...rest } = message
   if (params === null || params === '') return rest
-  if (typeof params !== 'object') return message
-  const given = Object.entries(params as object).filter(([name, value]) => value !== null && (value !== '' || name === 'protocolVersion'))
-  const { arguments: own = {}, ...others } = Object.fromEntries(given)
-  return { ...rest, params: 'name' in others ? { ...others, arguments: withoutEmpty(own) } : others }
+  if (!isObject(params)) return message
+  const given = Object.entries(withoutNull(params)).filter(([name, value]) => value !== '' || name === 'protocolVersion')
+  const { arguments: own = {}, ...others } = Object.fromEntries(
+    given.map(([name, value]) => [name, isObject(value) ? withoutNull(value) : value]),
+  )
+  return { ...rest, params: 'name' in others ? { ...others, arguments: isObject(own) ? withoutEmpty(own) : own } : others }
 }
 
 /**
@@ -73,7 +73,9 @@ function asMeant(message: unknown): unknown {
  * (anthropics/claude-code 45368, PrefectHQ/fastmcp 1664, honojs/middleware 1799). The same for the type of the body, which was read as JSON.
  */
 function headersFor({ headers }: IncomingMessage): [string, string][] {
-  const others = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as [string, string]] : []))
+  const others = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === 'string' && value !== '' ? [[name, value] as [string, string]] : [],
+  )
   return [
     ...others.filter(([name]) => name !== 'accept' && name !== 'content-type' && name !== 'content-length'),
     ['accept', 'application/json, text/event-stream'],

@@ -3,14 +3,15 @@ import type { Socket } from 'node:net'
 import { whyNotListening } from '../domain/listening.ts'
 
 /**
- * Nobody waits for the answer to a request that takes longer than 5 s to arrive. Until then a slow sender holds a connection. Load balancers
- * reuse idle ones for up to 60 s, so they have to be open for longer: a request that meets the end of its connection is lost (nodejs/node 20256).
+ * Nobody waits for the answer to a request that takes longer than 5 s to arrive. Until then a slow sender holds a connection. Proxies reuse idle
+ * ones, so they have to be open for longer: a request that meets the end of its connection is lost (nodejs/node 20256). Those of AWS do so for
+ * 60 s, Caddy for 120 s, and those of Google for 600 s, which nobody can change (docs.cloud.google.com, "Backend HTTP keepalive timeout").
  */
 const limits = {
   headersTimeout: 5_000,
   requestTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
-  keepAliveTimeout: 75_000,
+  keepAliveTimeout: 620_000,
   // Otherwise Node answers requests without it by itself, and any number of them.
   requireHostHeader: false,
 } satisfies ServerOptions
@@ -58,8 +59,9 @@ export function createLimitedServer({ named, mostConnections, stopWithinMs, hand
   server.setTimeout(silentMs)
   server.on('connection', (socket: Socket) => {
     makeRoom(undefined)
-    connections.set(socket, { socket, owner: undefined, unanswered: 0, posts: 0 })
-    readOneByOne(socket, () => connections.has(socket))
+    const connection = { socket, owner: undefined, unanswered: 0, posts: 0 }
+    connections.set(socket, connection)
+    readOneByOne(connection, () => connections.has(socket))
     socket.once('close', () => connections.delete(socket))
   })
   server.on('checkExpectation', take)
@@ -141,19 +143,25 @@ export function createLimitedServer({ named, mostConnections, stopWithinMs, hand
 
 const endOfHead = Buffer.from('\r\n\r\n')
 
+/** A part of a packet that brought no request is of a body. One with a blank line every 4 bytes must not be read in parts of 4 bytes. */
+const leastOfBody = 512
+
 /**
  * Passes on the requests of a packet one by one, until one ends the connection. Otherwise Node reads them all before anything else happens: 3,600
  * in 64 kB, which take 9 MB until the connection is closed.
  */
-function readOneByOne(socket: Socket, isOpen: () => boolean): void {
+function readOneByOne(connection: Pick<Connection, 'socket' | 'unanswered'>, isOpen: () => boolean): void {
+  const { socket } = connection
   const push = socket.push.bind(socket)
   socket.push = (packet: Buffer | null, encoding) => {
     if (packet === null) return push(null)
     let isRoom = true
-    for (let start = 0, end = 0; start < packet.length && isOpen(); start = end) {
-      const head = packet.indexOf(endOfHead, start)
+    for (let start = 0, end = 0, least = 0; start < packet.length && isOpen(); start = end) {
+      const head = packet.indexOf(endOfHead, start + least)
       end = head < 0 ? packet.length : head + endOfHead.length
+      const { unanswered } = connection
       isRoom = push(packet.subarray(start, end), encoding)
+      least = connection.unanswered > unanswered ? 0 : leastOfBody
     }
     return isRoom
   }

@@ -45,9 +45,9 @@ describe('reads', () => {
     expect(await read('U0ADA')).toBeGreaterThan(55_000)
     expect(await spend('read', 'person', { userId: 'U0BEN' })).toBe(15)
     expect(await spend('read', 'execute')).toBe(24)
-    const tiny = setUp({ readsPerMinute: 2 })
+    const tiny = setUp({ readsPerMinute: 10 })
     await tiny.spend('read', 'person', { userId: 'U0BEN', most: 1 })
-    expect(await tiny.spend('read', 'person', { userId: 'U0ADA' })).toBe(1)
+    expect(await tiny.spend('read', 'person', { userId: 'U0ADA' })).toBe(3)
   })
 
   test('somebody who reads alone has all reads of people, and the share holds again once another one has read', async () => {
@@ -103,10 +103,25 @@ describe('reads', () => {
   test('a smaller allowance keeps the same shares', async () => {
     const { spend } = setUp({ readsPerMinute: 12 })
 
-    expect(await spend('read', 'background')).toBe(1)
-    expect(await spend('read', 'person')).toBe(9)
+    expect(await spend('read', 'background')).toBe(2)
+    expect(await spend('read', 'person')).toBe(8)
     expect(await spend('read', 'execute')).toBe(2)
   })
+
+  test.each([10, 12, 19, 29, 30])(
+    'of %i reads a minute, too, one is left for the snapshots by machines and by people',
+    async (readsPerMinute) => {
+      const machines = setUp({ readsPerMinute })
+      expect(await machines.spend('read', 'background', { userId: 'machine:ci' })).toBe(1)
+      await machines.spend('read', 'background', { userId: 'machine:agent' })
+      await machines.spend('read', 'person')
+      expect(await machines.spend('read', 'background')).toBeGreaterThan(0)
+      const people = setUp({ readsPerMinute })
+      await people.spend('read', 'person')
+      await people.spend('read', 'track')
+      expect(await people.spend('read', 'background')).toBeGreaterThan(0)
+    },
+  )
 
   test('two keys have an allowance each, and writes do not count as reads', async () => {
     const { budget, spend } = setUp()
@@ -217,14 +232,14 @@ test('figures name what each lane has spent, and how long its next call waits', 
 
 test('figures of people, tracking and the background are those of the read-only key, if there is one', async () => {
   const { budget } = setUp({ hasReadKey: true, readsPerMinute: 12 })
-  for (let taken = 0; taken < 10; taken += 1) await budget.take('read', { lane: 'person' }, 'read-key')
+  for (let taken = 0; taken < 9; taken += 1) await budget.take('read', { lane: 'person' }, 'read-key')
   // The list of keys needs the key that writes.
   await budget.take('read', { lane: 'person' }, 'key')
 
   const [execute, person] = await budget.figures()
 
   expect(execute).toMatchObject({ lane: 'execute', used: 0, waitMs: 0 })
-  expect(person).toMatchObject({ lane: 'person', used: 11 })
+  expect(person).toMatchObject({ lane: 'person', used: 10 })
   expect(person?.waitMs).toBeGreaterThan(55_000)
 })
 

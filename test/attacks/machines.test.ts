@@ -89,8 +89,15 @@ describe('a body', () => {
     const { call } = world
     const body = world.move()
     expect(await call('POST /v1/requests', { body, headers: { 'content-type': 'text/plain' }, key: 'a' })).toMatchObject({ status: 415 })
-    for (const text of ['', 'null', '[]', '"x"', '{"change":', `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`])
+    const nested = [`${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`, `${'['.repeat(30_000)}${']'.repeat(30_000)}`]
+    for (const text of ['', 'null', '[]', '"x"', '{"change":', ...nested, ...nested.map((each) => `{"change":"ip.move","server":${each}}`)])
       expect((await call('POST /v1/requests', { body: text, key: 'a', headers: { 'content-type': 'application/json' } })).status).toBe(400)
+    for (const each of nested) {
+      const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_plans","arguments":{"search":${each}}}}`
+      const { status, json } = await call('POST /mcp', { body: message, headers: { 'content-type': 'application/json', accept: '*/*' } })
+      expect([status, json.result.isError]).toEqual([200, true])
+    }
+    expect(world.log.join('')).not.toContain('RangeError')
     expect(await call('POST /v1/requests', { body })).toMatchObject({
       status: 400,
       json: { detail: expect.stringContaining('Idempotency-Key') },

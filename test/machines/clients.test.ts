@@ -79,8 +79,12 @@ describe('a client of MCP gets an answer that it can read,', () => {
       expect((await post(world, listing, { headers: { 'content-type': type, 'mcp-session-id': 'of-another-server' } })).status).toBe(200)
     expect((await post(world, listing, { path: '/mcp/' })).status).toBe(200)
     expect((await post(world, { jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202)
-    for (const params of [null, '', { cursor: null }, { cursor: '' }, { _meta: null }])
+    for (const params of [null, '', { cursor: null }, { cursor: '' }, { _meta: null }, { _meta: { progressToken: null } }])
       expect((await post(world, { ...listing, params })).status).toBe(200)
+    expect((await post(world, listing, { headers: { 'mcp-protocol-version': '', 'mcp-session-id': '' } })).status).toBe(200)
+    const about = { protocolVersion: '2025-06-18', clientInfo: { name: '', title: null, version: '' } }
+    const opening = { ...listing, method: 'initialize', params: { ...about, capabilities: { experimental: null, roots: null } } }
+    expect(resultOf(await post(world, opening)).serverInfo.name).toBe('lockkeeper')
     const batch = await post(world, [listing])
     expect([batch.status, JSON.parse(batch.text).error.message]).toEqual([400, 'Send one message at a time: batches are not taken.'])
     expect((await post(world, '{')).status).toBe(400)

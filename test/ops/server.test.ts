@@ -36,7 +36,8 @@ async function open() {
   }
 
   const answerAll = () => waiting.splice(0).map((answer) => answer())
-  return { port, send, waiting, answerAll }
+  const until = (url: string) => fetch(`http://127.0.0.1:${port}${url}`).then(({ headers }) => headers.get('keep-alive'))
+  return { port, send, waiting, answerAll, until }
 }
 
 const untilClosed = (socket: Socket) => expect.poll(() => socket.closed).toBe(true)
@@ -75,6 +76,39 @@ test('the answer to a request of nobody ends its connection, and so does one wit
     await untilClosed(socket)
     expect(read).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*connection: close`, 'i'))
   }
+})
+
+test('a body of blank lines is read in few parts, and is the same, with the requests that follow it', async () => {
+  const bodies: { parts: number; text: string }[] = []
+  const server = createLimitedServer({
+    named: { host: 'HOST', port: 'PORT' },
+    mostConnections: 2,
+    stopWithinMs: 100,
+    handle({ request, response, trust }) {
+      trust()
+      const body = { parts: 0, text: '' }
+      bodies.push(body)
+      request.on('data', (chunk) => {
+        body.parts += 1
+        body.text += chunk
+      })
+      request.on('end', () => response.writeHead(200).end())
+    },
+  })
+  const port = await server.start({ host: '127.0.0.1', port: 0 })
+  onTestFinished(server.stop)
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  const sent = ['\r\n\r\n'.repeat(15_000), 'x\r\n\r\nGET / HTTP/1.1\r\n\r\n', '', '\r\n\r\n'.repeat(300)]
+  socket.write(sent.map((body) => `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`).join(''))
+
+  await expect.poll(() => bodies.map(({ text }) => text)).toEqual(sent)
+  expect(bodies.reduce((sum, { parts }) => sum + parts, 0)).toBeLessThan(200)
+})
+
+test('an idle connection of an owner stays open for longer than proxies reuse one', async () => {
+  const { until } = await open()
+  expect([await until('/a'), await until('/')]).toEqual(['timeout=620', null])
 })
 
 test('a new connection of an owner ends its oldest idle one, and none of another owner', async () => {
