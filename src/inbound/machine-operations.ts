@@ -59,8 +59,6 @@ export interface Operation {
   output: z.ZodObject
   /** What MCP calls its effects. */
   hints: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean }
-  /** Waits are limited by their number at one time. It counts its own calls that do not wait. */
-  isWait?: true
   run(caller: Caller, input: Record<string, unknown>, call: Call): Promise<{ output: Record<string, unknown>; isNew?: boolean }>
 }
 
@@ -151,15 +149,10 @@ export function createOperations(app: App): Operation[] {
         wait: z.coerce.number().int().min(0).max(longestWaitS).default(0).describe('How many seconds to wait for another state'),
       }),
       hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
-      isWait: true,
-      async run(caller, { id, wait }, { signal, onWaiting }) {
-        const { origin } = caller
-        const found = await findOwn(app, origin, String(id))
-        const isWait = wait !== 0 && found !== undefined && isOpen(found.state)
-        if (!isWait) await countCall(app, caller)
+      async run({ origin }, { id, wait }, { signal, onWaiting }) {
         const read = () => requireOwn(app, origin, String(id))
-        const first = found ?? (await read())
-        if (!isWait) return { output: shown(app, first) }
+        const first = await read()
+        if (wait === 0 || !isOpen(first.state)) return { output: shown(app, first) }
         const waitMs = Number(wait) * 1_000
         const leave = await takePlace(app, origin.userId, waitMs)
         try {
@@ -344,8 +337,8 @@ function list<Item extends object>(app: App, { path, many, item, show, all, exac
 }
 
 /** People wait for what a request leads to, so its reads count as those of its requester. Nobody waits for the lists of a machine. */
-export function inLaneOf<Result>({ method, isWait }: Operation, { origin: { userId } }: Caller, work: () => Result): Result {
-  return inLane(method === 'GET' && !isWait ? 'background' : 'person', work, { userId })
+export function inLaneOf<Result>({ method }: Operation, { origin: { userId } }: Caller, work: () => Result): Result {
+  return inLane(method === 'GET' ? 'background' : 'person', work, { userId })
 }
 
 const mostWaits = 10
