@@ -1,8 +1,8 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import { type ApiKey, ownVariableOf, readKeyProblem } from '../account/objects.ts'
+import { type ApiKey, isOwnKey } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isBgp, type OwnLastSlices, type ReadKeyProblem } from '../domain/account.ts'
+import { isBgp } from '../domain/account.ts'
 import { machineRequester, type Origin } from '../domain/approval.ts'
 import {
   AccountLimitError,
@@ -85,7 +85,6 @@ const reads = {
   /** What the account allows one key in a minute, and what was used in the last one. */
   limits: async ({ app: { budget } }: Asked) => ({
     perMinute: budget.perMinute,
-    hasReadKey: budget.hasReadKey,
     used: await budget.figures(),
   }),
   idsUnseen: readIdsUnseen,
@@ -158,7 +157,6 @@ const checks = [
   check('Freeze', 'freeze', judgeFreeze),
   check('Account API', 'account', judgeAccount),
   check('API key', 'account', judgeKey, noLine),
-  check('Read-only key', 'account', judgeReadKey, noLine),
   check('Limits', 'limits', judgeLimits),
   check('Policy', 'idsUnseen', judgePolicy, noLine),
   check('Elastic IPs', 'elasticIps', judgeElasticIps, noLine),
@@ -444,7 +442,6 @@ function judgeFreeze({ on, isUnreadable, ofPolicy }: Fact<'freeze'>): Found {
 
 const url = code('INFRA_API_URL')
 const ownKey = code('INFRA_API_KEY')
-const ownReadKey = code('INFRA_READ_KEY')
 
 const connectionProblems: Record<ConnectionProblem, [words: string, fix: Mrkdwn]> = {
   name: ['hostname not found', mrkdwn`Check the hostname in ${url} and the DNS server.`],
@@ -462,20 +459,20 @@ const seenMs = 60_000
 
 interface AccountFact {
   keys: ApiKey[]
-  own: OwnLastSlices
+  own: Pick<App, 'ownLastSlice'>
   error?: ApiError | ApiContractError | ApiUnreachableError
   seen?: { status: NonNullable<App['accountSeen']['last']>['status']; agoMs: number } | undefined
 }
 
-async function readAccount({ app: { account, accountSeen, ownLastSlices: own } }: Asked): Promise<AccountFact> {
+async function readAccount({ app: { account, accountSeen, ownLastSlice } }: Asked): Promise<AccountFact> {
   try {
     // Ends shortly before `readFact` does, so that the reason is known.
-    return { keys: await account.apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) }), own }
+    return { keys: await account.apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) }), own: { ownLastSlice } }
   } catch (error) {
     const isAnswer = error instanceof ApiError || error instanceof ApiContractError || error instanceof AccountLimitError
     const agoMs = performance.now() - (accountSeen.last?.at ?? Number.NEGATIVE_INFINITY)
     const seen = accountSeen.last && agoMs < seenMs ? { status: accountSeen.last.status, agoMs } : undefined
-    if (isAnswer || error instanceof ApiUnreachableError) return { keys: [], own, error, seen }
+    if (isAnswer || error instanceof ApiUnreachableError) return { keys: [], own: { ownLastSlice }, error, seen }
     throw error
   }
 }
@@ -515,12 +512,11 @@ function judgeKey({ keys, own, error }: Fact<'account'>): Found | undefined {
     return wrong(
       mrkdwn`Rejected (${error.status}). Lockkeeper can't read, change or track anything.`,
       error.status === 403
-        ? mrkdwn`Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another ${code(error.key)} and restart Lockkeeper.`
-        : mrkdwn`Set a valid ${code(error.key)} and restart Lockkeeper. Requests in progress are kept and then continue.`,
+        ? mrkdwn`Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another ${ownKey} and restart Lockkeeper.`
+        : mrkdwn`Set a valid ${ownKey} and restart Lockkeeper. Requests in progress are kept and then continue.`,
     )
   if (error && !isFeatureMissing(error)) return undefined
-  if (own.INFRA_API_KEY === undefined) return ok(mrkdwn`Not set. This process reads with ${ownReadKey}, and workers make the changes.`)
-  const key = keys.find((each) => ownVariableOf(each, own) === 'INFRA_API_KEY')
+  const key = keys.find((each) => isOwnKey(each, own))
   if (key?.readOnly === undefined) return unknown(mrkdwn`Accepted. The account API doesn't show whether it can make changes.`)
   if (!key.readOnly) return ok(mrkdwn`${nameWords(key.name ?? key.id)} is accepted and can make changes.`)
   return wrong(
@@ -529,24 +525,9 @@ function judgeKey({ keys, own, error }: Fact<'account'>): Found | undefined {
   )
 }
 
-const readKeyProblems: Record<ReadKeyProblem, Mrkdwn> = {
-  'not-listed': mrkdwn`${ownReadKey} isn't in the list of keys, so lists and forms may fail.`,
-  'not-read-only': mrkdwn`${ownReadKey} has full access.`,
-  'of-another-user': mrkdwn`${ownReadKey} belongs to another user than ${ownKey}, so it may not read the same.`,
-}
-
-function judgeReadKey({ keys, own, error }: Fact<'account'>): Found | undefined {
-  if (error || own.INFRA_READ_KEY === undefined) return undefined
-  const problem = readKeyProblem(keys, own)
-  const name = keys.find((each) => ownVariableOf(each, own) === 'INFRA_READ_KEY')?.name
-  if (!problem) return ok(mrkdwn`${name ? nameWords(name) : ownReadKey} is accepted, for reads.`)
-  const fix = mrkdwn`Create a read-only key with the user of ${ownKey}, set it as ${ownReadKey}, and restart Lockkeeper.`
-  return wrong(readKeyProblems[problem], fix)
-}
-
-function judgeLimits({ perMinute: { read, write }, hasReadKey, used }: Fact<'limits'>): Found {
+function judgeLimits({ perMinute: { read, write }, used }: Fact<'limits'>): Found {
   const sum = (kind: 'read' | 'write') => used.filter((each) => each.kind === kind).reduce((total, each) => total + each.used, 0)
-  const allowed = mrkdwn`The account allows ${read} reads${hasReadKey ? ' with each key' : ''} and ${write} changes a minute.`
+  const allowed = mrkdwn`The account allows ${read} reads and ${write} changes a minute.`
   return ok(mrkdwn`${allowed} Last minute: ${sum('read')} reads, ${sum('write')} changes.`)
 }
 
