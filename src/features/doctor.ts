@@ -2,7 +2,6 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { type ApiKey, isOwnKey } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isBgp } from '../domain/account.ts'
 import { machineRequester, type Origin } from '../domain/approval.ts'
 import {
   AccountLimitError,
@@ -17,13 +16,12 @@ import {
   writeRefusalOf,
 } from '../domain/errors.ts'
 import { approversOf, freezesOnAt, isSetting, isUserGroup } from '../domain/policy.ts'
-import { bySchedule, holdOf } from '../domain/request.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
 import { freezesOfPolicy, frozenWords, unreadableFreeze } from '../messages/freezes.ts'
 import { sameKey } from '../messages/operator-notices.ts'
-import { heldBriefly, ruleWords } from '../messages/words.ts'
+import { ruleWords } from '../messages/words.ts'
 import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { freezeOnAt } from '../requests/freeze.ts'
 import { workerSeenMs } from '../requests/watches.ts'
@@ -88,15 +86,8 @@ const reads = {
     used: await budget.figures(),
   }),
   idsUnseen: readIdsUnseen,
-  elasticIps: async ({ app }: Asked) => {
-    const { items } = await asFarAsRead(app.lists.elasticIps())
-    return { all: items.length, bgp: items.filter(isBgp).length }
-  },
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
   aheadOfRedisMs: ({ app }: Asked) => clockAheadOfRedisMs(app),
-  /** What holds each approved request that may not start yet, the next one first. */
-  scheduled: async ({ app: { store } }: Asked) =>
-    (await store.findOpen()).requests.toSorted(bySchedule).flatMap((request) => holdOf(request) ?? []),
   workers: async ({ app: { store } }: Asked) => ({
     seen: await store.workersSeen(workerSeenMs),
     lastTickMs: await store.sinceLastTickMs(),
@@ -159,11 +150,9 @@ const checks = [
   check('API key', 'account', judgeKey, noLine),
   check('Limits', 'limits', judgeLimits),
   check('Policy', 'idsUnseen', judgePolicy, noLine),
-  check('Elastic IPs', 'elasticIps', judgeElasticIps, noLine),
   check('Clock', 'aheadOfSlackMs', (ms) => judgeClock(ms, 'Slack')),
   check('Clock', 'aheadOfRedisMs', (ms) => judgeClock(ms, 'Redis')),
   check('Workers', 'workers', judgeWorkers),
-  check('Scheduled', 'scheduled', judgeScheduled, noLine),
 ]
 
 export function diagnose(facts: SetupFacts, names: readonly FactName[] = factNames) {
@@ -560,10 +549,6 @@ function judgePolicy(idsUnseen: string[]): Found | undefined {
   )
 }
 
-function judgeElasticIps({ all, bgp }: Fact<'elasticIps'>): Found | undefined {
-  return bgp === 0 ? undefined : ok(mrkdwn`BGP addresses, which Lockkeeper doesn't move: ${bgp} of ${all}.`)
-}
-
 const clockMatters = {
   Slack: 'at 5 min, Lockkeeper refuses requests from Slack',
   Redis: 'deadlines use the clock of Redis',
@@ -593,11 +578,6 @@ function judgeWorkers({ seen, lastTickMs, overdue }: Fact<'workers'>, { redis }:
     mrkdwn`${seen} running, but work that was due 5 min ago isn't done. ${lastTick}`,
     mrkdwn`Restart the workers and check their log for the cause.`,
   )
-}
-
-function judgeScheduled(holds: Fact<'scheduled'>): Found | undefined {
-  const [next] = holds
-  return next && ok(mrkdwn`${holds.length} scheduled or held. Next: ${heldBriefly(next)}.`)
 }
 
 function listOf(parts: Mrkdwn[]): Mrkdwn {

@@ -57,8 +57,6 @@ const well: SetupFacts = {
     ],
   },
   idsUnseen: [],
-  elasticIps: { all: 5, bgp: 2 },
-  scheduled: [],
   aheadOfSlackMs: -300,
   aheadOfRedisMs: 12,
   workers: { seen: 2, lastTickMs: 4_000, overdue: false },
@@ -178,8 +176,6 @@ const bare: Partial<SetupFacts> = {
   opsChannel: undefined,
   alerts: { isOn: false, routes: [] },
   machines: { isOn: false, machines: [] },
-  elasticIps: { all: 5, bgp: 0 },
-  scheduled: [{ for: 'start', until: Date.UTC(2026, 11, 1, 6) }, { for: 'freeze' }],
   limits: { perMinute: { read: 60, write: 20 }, used: [] },
 }
 
