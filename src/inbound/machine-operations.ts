@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { readsOfMachine } from '../account/budget.ts'
 import type { ElasticIp, Plan, Server, VirtualMachine } from '../account/objects.ts'
@@ -28,7 +29,6 @@ import { guardStore } from '../redis/connect.ts'
 import { Denied } from '../requests/access.ts'
 import { withdraw } from '../requests/decide.ts'
 import { Held, TooManyRequests } from '../requests/submit.ts'
-import { readUntil } from '../requests/wait.ts'
 import { explain, Refusal } from '../slack/errors.ts'
 import { code, isPlainAddress, type Mrkdwn, mrkdwn, toPlainText, unlinked } from '../slack/text.ts'
 import { Conflict, findOwn, propose } from './machine-proposals.ts'
@@ -158,7 +158,7 @@ export function createOperations(app: App): Operation[] {
         try {
           onWaiting?.(shown(app, first))
           const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
-          return { output: shown(app, await readUntil(read, ({ state }) => state !== first.state, over)) }
+          return { output: shown(app, await readUntilChanged(read, first, over)) }
         } finally {
           await leave()
         }
@@ -221,6 +221,17 @@ function proposal(app: App, change: Change): Operation {
       const { request, isNew } = await propose(app, change, origin, input as Record<string, string | undefined>)
       return { output: shown(app, request), isNew }
     },
+  }
+}
+
+const lookEveryMs = 1_000
+
+/** Returns the request once its state has changed, or as it is when the signal aborts. */
+async function readUntilChanged(read: () => Promise<Request>, { state }: Request, signal: AbortSignal): Promise<Request> {
+  for (;;) {
+    const request = await read()
+    if (request.state !== state || signal.aborted) return request
+    await delay(lookEveryMs, undefined, { signal }).catch(() => {})
   }
 }
 
