@@ -40,6 +40,9 @@ export const nameOfAlert = ({ key, startsAt }: Pick<ListedAlert, 'key' | 'starts
 /** A message says of this many alerts why nothing was requested. Of the others it names some. */
 const mostListed = 10
 
+/** A phone shows the beginning: the servers that it is about. */
+const mostNamed = 3
+
 /** The servers that the message offers to evacuate. */
 const mostOffered = 5
 
@@ -47,12 +50,14 @@ const mostOffered = 5
 export function alertList(list: AlertList, resolvedAt: ReadonlyMap<string, number>): Message {
   const { alerts, command, calls, listedAt } = list
   const about = alerts.length === 1 ? 'an alert' : `${alerts.length} alerts`
+  const names = [...new Set(alerts.map(({ server, source }) => nameOf(server ?? source.name).text))]
+  const broken = mrkdwn`*${alerts.length === 1 ? 'Alert' : `${alerts.length} alerts`}:* ${ownWords(someOf(names, { most: mostNamed }))}.`
   const firing = alerts.filter((alert) => !resolvedAt.has(nameOfAlert(alert)))
   const byHand = calls === undefined ? mrkdwn`By hand:` : mrkdwn`${ownWords(calls)}, evacuate by hand:`
   const head =
     firing.length === 0
       ? mrkdwn`:white_check_mark: *Resolved.* Nothing was requested for ${about}.`
-      : mrkdwn`:warning: *Nothing was requested for ${about}.* ${byHand} ${code(`${command} evacuate`)}.`
+      : mrkdwn`:warning: ${broken} Nothing was requested. ${byHand} ${code(`${command} evacuate`)}.`
   const lines = alerts.slice(0, mostListed).map((alert) => {
     const { server, why, source, startsAt } = alert
     const at = resolvedAt.get(nameOfAlert(alert))
@@ -65,11 +70,12 @@ export function alertList(list: AlertList, resolvedAt: ReadonlyMap<string, numbe
 }
 
 /** A press opens the form with that server, for those who may request it. Slack refuses two buttons of one action in one block. */
-function offers(alerts: ListedAlert[], { kind, command }: AlertList): KnownBlock[] {
+function offers(alerts: ListedAlert[], { kind, command, alerts: { length } }: AlertList): KnownBlock[] {
+  const isOnly = length === 1
   const servers = new Map(alerts.flatMap(({ serverId, server }) => (serverId === undefined ? [] : [[serverId, server ?? serverId]])))
   const offered = [...servers].slice(0, mostOffered)
   return offered.flatMap(([id, name], index) => {
-    const label = offered.length === 1 ? 'Evacuate…' : `Evacuate ${truncate(name, 60, 'plain')}…`
+    const label = isOnly ? 'Evacuate…' : `Evacuate ${truncate(name, 60, 'plain')}…`
     return actionsFor(command, `evacuate${'abcde'[index]}`, itemButton({ of: 'server', kind, label }, { id, text: name }))
   })
 }

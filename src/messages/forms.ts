@@ -72,11 +72,11 @@ export function heldApprovalForm(
   entered?: string,
 ): ModalView {
   const wait = option({ text: 'Approve, and let it wait', value: 'wait' })
-  const now = option({ text: 'Emergency approval: it does not wait', value: urgent })
+  const now = option({ text: "Emergency approval: it doesn't wait", value: urgent })
   const words = held ? heldWords(held) : mrkdwn`Nothing holds it now.`
   return modal({
     callbackId: approveCallbackId,
-    title: held ? 'Approve: it will wait' : 'Approve',
+    title: held ? 'Approve a held change' : 'Approve',
     submit: 'Approve',
     metadata: writeMetadata(metadata),
     blocks: [

@@ -62,7 +62,7 @@ export function untrustedEnds(places: string[]): Mrkdwn {
 }
 
 export function overdueEnd({ keyId, label, requester, end }: KeyEnd): Mrkdwn {
-  return mrkdwn`:rotating_light: API key ${label} of ${mention(requester)} (${code(keyId)}) should have ended ${dateTime(end)}, and still works. Lockkeeper keeps trying to delete it, unless it uses this key itself or the key's name says a later end. Then delete it in the account's dashboard, or set another key.`
+  return mrkdwn`:rotating_light: API key ${label} of ${mention(requester)} (${code(keyId)}) should have ended ${dateTime(end)}, and still works. Lockkeeper keeps trying to delete it. If this notice repeats, delete it in the account's dashboard. If Lockkeeper uses this key itself, set another one first.`
 }
 
 export function undeliveredEnd({ keyId, label, requester, end }: KeyEnd, error: string): Mrkdwn {

@@ -273,7 +273,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`You aren't an approver of this. These are: ${whoApproves(denial.approvers)}.`
     case 'not-a-freezer':
       if (whoIsIn(denial.freezers).text === '') return mrkdwn`No rule lets people freeze changes. Lockkeeper's operators can add one.`
-      return mrkdwn`Only ${whoIsIn(denial.freezers)} can freeze changes.`
+      return mrkdwn`Only ${whoIsIn(denial.freezers)} can freeze or unfreeze changes.`
     case 'not-involved':
       return mrkdwn`Only ${whoIsInvolved(denial)} can stop or restart tracking.`
     case 'only-involved-may-withdraw':

@@ -103,11 +103,12 @@ function emergencyCall({ request, description, rule, showActor }: ReportView): M
   const urgent = emergenciesIn(request)
   if (!decision?.breakGlass && urgent.length === 0) return undefined
   const called = rule && peopleToCall(firstToCall(rule), actorsIn(request, 'break-glass'))
+  const title = quotedTitle(description.title)
   const what = decision?.breakGlass
-    ? [mrkdwn`${showActor(origin.userId)} approved their own request${pastWords(decision.passed)}`]
-    : urgent.map(({ by, passed }) => mrkdwn`${showActor(by)} approved${pastWords(passed)}`)
+    ? [mrkdwn`${showActor(origin.userId)} approved their own request ${title}${pastWords(decision.passed)}`]
+    : urgent.map(({ by, passed }, index) => mrkdwn`${showActor(by)} approved ${index === 0 ? title : 'it'}${pastWords(passed)}`)
   const more = state === 'waiting' ? `${missing === 1 ? 'One' : missing} more needed.` : 'Check it now.'
-  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${joinMrkdwn(what, ', ')}: ${quotedTitle(description.title)}. ${more}`
+  return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${joinMrkdwn(what, '; ')}. ${more}`
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */

@@ -390,12 +390,14 @@ function who(request: Request): Mrkdwn {
   if (decision?.breakGlass && state !== 'withdrawn')
     return mrkdwn`:rotating_light: *Emergency approval* by ${requester}${pastWords(decision.passed)}`
   const isOwn = state === 'withdrawn' && withdrawnBy === origin.userId
+  const urgent = emergenciesIn(request)
+  const others = approvedBy(request).filter((each) => !urgent.some(({ by }) => by === each))
   const parts = [mrkdwn`${isOwn ? 'Requested and withdrawn by ' : ''}${requester}`]
   if (state === 'rejected') parts.push(mrkdwn`rejected by ${decision?.by ? mention(decision.by) : 'the rules'}`)
   else if (decidedAt !== undefined && !needsApproval) parts.push(mrkdwn`no approval needed`)
-  else if (decidedAt !== undefined)
-    parts.push(decision?.by ? mrkdwn`approved by ${whoIsIn(toGroup(approvedBy(request)))}` : mrkdwn`approver not verified`)
-  for (const { by, passed } of emergenciesIn(request)) parts.push(mrkdwn`:rotating_light: emergency by ${mention(by)}${pastWords(passed)}`)
+  else if (decidedAt !== undefined && !decision?.by) parts.push(mrkdwn`approver not verified`)
+  else if (decidedAt !== undefined && others.length > 0) parts.push(mrkdwn`approved by ${whoIsIn(toGroup(others))}`)
+  for (const { by, passed } of urgent) parts.push(mrkdwn`:rotating_light: emergency approval by ${mention(by)}${pastWords(passed)}`)
   if (state === 'withdrawn' && !isOwn && withdrawnBy !== undefined) parts.push(mrkdwn`withdrawn by ${mention(withdrawnBy)}`)
   return joinMrkdwn(parts, ', ')
 }

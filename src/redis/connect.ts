@@ -38,7 +38,11 @@ const pingIntervalMs = 2_000
 export function connectRedis(url: Secret, patience: Patience, onError: (problem: string) => void, sentinelPassword?: Secret): Redis {
   const redis = open(url.reveal(), patience === 'patient' ? patient : prompt, sentinelPassword)
   redis.on('error', (error) => onError(problemOf(error)))
-  if (patience === 'prompt') pingRegularly(redis)
+  if (patience === 'prompt') {
+    if (redis.isCluster) redis.on('+node', writeTogether)
+    else writeTogether(redis)
+    pingRegularly(redis)
+  }
   return redis
 }
 
@@ -51,6 +55,20 @@ function problemOf({ code, message, lastNodeError }: Error & { code?: string; la
 }
 
 export const bySentinels = 'by the Sentinels'
+
+/** The commands of one turn of the event loop leave in one write. A write for each takes a fifth of the CPU time of an acknowledgement. */
+function writeTogether(redis: Redis): void {
+  const send = redis.sendCommand.bind(redis)
+  redis.sendCommand = (command, stream) => {
+    // Undefined before the first connection.
+    const socket: Redis['stream'] | undefined = redis.stream
+    if (socket?.writableCorked === 0) {
+      socket.cork()
+      setImmediate(() => socket.uncork())
+    }
+    return send(command, stream)
+  }
+}
 
 /** A Redis that has not been checked could lose requests. `refusal`: the code with which it refused the last check, such as `OOM`. */
 export function holdCommands(redis: Redis, refusal: () => string | undefined = () => undefined): () => void {

@@ -153,7 +153,7 @@ export async function showSecret(
   secret: Secret,
 ): Promise<'shown' | 'undelivered'> {
   // A notification shows the text on a phone and the first blocks on a desktop (docs.slack.dev, changelog of July 13, 2026): neither has the secret.
-  const notification = mrkdwn`${words.heading} It is in this message, only visible to you.`
+  const notification = mrkdwn`${words.heading} is in this message, only visible to you.`
   const blocks: KnownBlock[] = [
     ...wholeSection(notification),
     ...wholeSection(ownWords(`\`\`\`${secret.reveal()}\`\`\``)),

@@ -1,5 +1,6 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { type App as Bolt, isValidSlackRequest, type Logger, type Receiver } from '@slack/bolt'
+import type { App as Bolt, Logger, Receiver } from '@slack/bolt'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createRepeats } from '../domain/repeats.ts'
 import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
@@ -17,6 +18,7 @@ interface HttpSettings {
 
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
 export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: HttpSettings): Receiver {
+  if (signingSecret === '') throw new Error('no signing secret: everybody could sign with an empty one')
   const refusals = createRefusalLog<RefusalReason>(logger)
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
   const server = createLimitedServer({
@@ -59,10 +61,12 @@ export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: 
     onRefused(reason)
   }
 
+  /** docs.slack.dev, "Verifying requests from Slack". Bolt's check takes four times as long, and ignores what follows. */
   function isSigned(headers: IncomingHttpHeaders, body: string): boolean {
     const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = headers
-    const sent = { 'x-slack-signature': String(signature), 'x-slack-request-timestamp': Number(timestamp) }
-    return isValidSlackRequest({ signingSecret, body, headers: sent })
+    const valid = Buffer.from(`v0=${createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex')}`)
+    const sent = Buffer.from(String(signature))
+    return sent.length === valid.length && timingSafeEqual(sent, valid)
   }
 
   function refuseTooLarge(response: ServerResponse): void {

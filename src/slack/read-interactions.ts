@@ -132,11 +132,12 @@ function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['
 
 /** A change can end with its start, and then with its reason. In other commands, these are ordinary words. */
 function readWords(commands: Command[], text: string): { words: string[]; name: string; start?: string; reason?: string } {
+  const words = parseWords(text)
+  const { name, takesReason } = commandNamed(commands, words)
+  if (!takesReason) return { words, name }
   const withReason = splitReason(text)
   const withStart = splitStart(withReason?.command ?? text)
-  const words = parseWords(withStart?.command ?? withReason?.command ?? text)
-  const { name, takesReason } = commandNamed(commands, words)
-  return takesReason ? { words, name, start: withStart?.start, reason: withReason?.reason } : { words: parseWords(text), name }
+  return { words: parseWords(withStart?.command ?? withReason?.command ?? text), name, start: withStart?.start, reason: withReason?.reason }
 }
 
 const tooLongCommand = mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`

@@ -34,16 +34,16 @@ test('shows of each alert after how long it resolved, and calls nobody once all 
   })
 
   expect(texts.join('\n\n')).toMatchInlineSnapshot(`
-    ":warning: *Nothing was requested for 2 alerts.* <!subteam^S0ONCALL01>, evacuate by hand: \`/infra evacuate\`.
+    ":warning: *2 alerts:* web-1, web-2. Nothing was requested. <!subteam^S0ONCALL01>, evacuate by hand: \`/infra evacuate\`.
     •  web-1: No. Alert NodeDown
     •  web-2: No. Alert NodeDown
     [Evacuate web-1…]
     [Evacuate web-2…]
 
-    :warning: *Nothing was requested for 2 alerts.* <!subteam^S0ONCALL01>, evacuate by hand: \`/infra evacuate\`.
+    :warning: *2 alerts:* web-1, web-2. Nothing was requested. <!subteam^S0ONCALL01>, evacuate by hand: \`/infra evacuate\`.
     •  web-1: No. Alert NodeDown (resolved after 12 min)
     •  web-2: No. Alert NodeDown
-    [Evacuate…]
+    [Evacuate web-2…]
 
     :white_check_mark: *Resolved.* Nothing was requested for 2 alerts.
     •  web-1: No. Alert NodeDown (resolved after 12 min)
@@ -60,7 +60,7 @@ test('several alerts are one list, which names those that it has no room for', (
   const lines = alertList(listOf(alerts), new Map()).text.split('\n')
 
   expect([...lines.slice(0, 3), lines.length, lines.at(-1)].join('\n')).toMatchInlineSnapshot(`
-    ":warning: *Nothing was requested for 36 alerts.* By hand: \`/infra evacuate\`.
+    ":warning: *36 alerts:* web-0, NodeDown, web-2 and 33 more. Nothing was requested. By hand: \`/infra evacuate\`.
     •  web-0: The account shows no server. Alert NodeDown
     •  The account shows no server. Alert NodeDown
     12

@@ -93,16 +93,20 @@ async function reports(redisUrl: string, replicas: number, isQuick: boolean) {
   return result
 }
 
-/** Returns how long after its end each of these addresses was reported, in ms. It grows with each report. */
+/** Returns how long after its end each of these addresses was first shown as done, in ms. It grows with each of them. */
 export function watchReports(slack: Slack, endsAt: Map<string, number>): number[] {
   const afterMs: number[] = []
+  const shown = new Set<string>()
   let read = 0
   slack.subscribe(() => {
     for (; read < slack.journal.length; read += 1) {
       const { method, args } = slack.journal[read] ?? {}
       const [, address = ''] = /\*Done.*?(198\.18\.\d+\.\d+)/s.exec(String(args?.text ?? '')) ?? []
       const end = endsAt.get(address)
-      if (method === 'chat.postMessage' && end !== undefined) afterMs.push(Date.now() - end)
+      // The request message of a move that ended early says it, too.
+      if (method !== 'chat.postMessage' || end === undefined || shown.has(address)) continue
+      shown.add(address)
+      afterMs.push(Date.now() - end)
     }
   })
   return afterMs

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
 import { createInterface } from 'node:readline'
@@ -151,10 +151,10 @@ export async function exchange<Answer>(child: ChildProcess, message: object): Pr
   }
 }
 
-/** Returns the CPU time of a process so far, with all its threads. Linux counts in hundredths of a second. */
+/** Returns the CPU time of the threads of a process so far. `/proc/<pid>/stat` counts in hundredths of a second, which are too long for a round. */
 export function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100
+  const threads = readdirSync(`/proc/${pid}/task`).map((id) => readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8'))
+  return threads.reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1e9, 0)
 }
 
 export function residentMb(pid: number): number {

@@ -42,10 +42,10 @@ const bareHttp: RequestListener = (request, response) => {
 }
 
 /** Plain Bolt, with one listener that acknowledges with the text of the command. */
-async function startBoltEcho() {
+async function startBoltEcho(more: { convoStore?: false } = {}) {
   const { App, HTTPReceiver } = await import('@slack/bolt')
   const receiver = new HTTPReceiver({ signingSecret: secret, port: 0 })
-  const app = new App({ receiver, authorize: async () => ({ botToken: 'xoxb-bench', botId: 'B1', botUserId: 'U1' }) })
+  const app = new App({ receiver, authorize: async () => ({ botToken: 'xoxb-bench', botId: 'B1', botUserId: 'U1' }), ...more })
   app.command('/infra', async ({ command, ack }) => ack(command.text))
   const server = await app.start()
   print({ port: (server.address() as AddressInfo).port })
@@ -88,6 +88,9 @@ function listen(serve: RequestListener, more: object = {}): void {
 switch (process.argv[2]) {
   case 'bolt-echo':
     await startBoltEcho()
+    break
+  case 'bolt-echo-without-store':
+    await startBoltEcho({ convoStore: false })
     break
   case 'bare-http':
     listen(bareHttp)

@@ -62,7 +62,7 @@ describe('a firing alert', () => {
     expect(botMessages(world)).toHaveLength(3)
     const list = botMessages(world).find(({ text }) => text.includes('3 alerts'))
     expect(list?.text.split('\n')).toEqual([
-      ':warning: *Nothing was requested for 3 alerts.* <!subteam^S0ONCALL01>, evacuate by hand: `/infra evacuate`.',
+      ':warning: *3 alerts:* bastion-1, rack-1, legacy-cart-1. Nothing was requested. <!subteam^S0ONCALL01>, evacuate by hand: `/infra evacuate`.',
       expect.stringContaining('bastion-1: 2 servers are called bastion-1: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
       expect.stringContaining('rack-1: The account shows no server rack-1.'),
       expect.stringContaining('legacy-cart-1: The account shows no Elastic IPs on legacy-cart-1.'),
@@ -142,7 +142,7 @@ describe('addresses that another request has locked', () => {
     expect(await world.send([alert(), alert({ instance: 'edge-ash-1' })])).toBe(200)
 
     const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('2 alerts')), { what: 'the message' })
-    expect(message.text).toMatch(/^:warning: \*Nothing was requested for 2 alerts\.\* <!subteam\^S0ONCALL01>/)
+    expect(message.text).toMatch(/^:warning: \*2 alerts:\* [-\w]+, [-\w]+\. Nothing was requested\. <!subteam\^S0ONCALL01>/)
     expect(message.text).toMatch(/web-1: .* is locked by “<https:[^|]+\|Move [^>]+>”, requested by <@U0ADA00001>/)
     expect(message.text).toMatch(/edge-ash-1: .* is locked by “<https:[^|]+\|Evacuate [^>]+>”/)
     await world.ben.click(message, 'Evacuate edge-ash-1…')

@@ -67,7 +67,7 @@ rules:
 
     const report = await untilReport(world.slack, card.ts, /Emergency approval/)
     expect(report.text).toMatch(
-      /<!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved their own request: .*Check it now\.\nReason: `The site is down`/,
+      /<!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved their own request “.*Check it now\.\nReason: `The site is down`/,
     )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')

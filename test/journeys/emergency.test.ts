@@ -33,7 +33,7 @@ async function openForm({ slack }: World, by: Person, card: Message) {
 
 async function approveInEmergency(world: World, by: Person, card: Message, reason = sentence) {
   await openForm(world, by, card)
-  await by.fill(undefined, { Approval: 'Emergency approval: it does not wait', Reason: reason })
+  await by.fill(undefined, { Approval: "Emergency approval: it doesn't wait", Reason: reason })
   return by.submit()
 }
 
@@ -58,7 +58,7 @@ alerts:
     const { world, card } = await frozenAlert(policyWith(', emergency: approvers'))
     const form = await openForm(world, world.ben, card)
 
-    expect(form.title).toBe('Approve: it will wait')
+    expect(form.title).toBe('Approve a held change')
     expect(JSON.stringify(form)).toMatch(/Held by a freeze until lifted\.|[Ss]tarts when the window/)
     expect(JSON.stringify(form)).toMatch(/Passes the window “office” \(opens [^)]*\) and <@U0BEN00001>'s freeze until lifted\./)
     for (const [reason, words] of [
@@ -66,7 +66,7 @@ alerts:
       ['ok', /Say in a sentence/],
       ['asap asap asap!!', /Say in a sentence/],
     ] as const) {
-      await world.ben.fill(undefined, { Approval: 'Emergency approval: it does not wait', Reason: reason })
+      await world.ben.fill(undefined, { Approval: "Emergency approval: it doesn't wait", Reason: reason })
       expect(JSON.stringify((await world.ben.submit()).errors)).toMatch(words)
     }
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting', approvals: [] })
@@ -77,14 +77,12 @@ alerts:
 
     const report = await untilReport(world.slack, card.ts, /Emergency approval/)
     expect(report.text).toMatch(
-      /:rotating_light: \*Emergency approval\.\* <!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved, past the window “office” and a freeze: “Evacuate .*Check it now\.\nReason: `web-1 is dead and customers see errors`/,
+      /:rotating_light: \*Emergency approval\.\* <!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved “Evacuate .*, past the window “office” and a freeze\. Check it now\.\nReason: `web-1 is dead and customers see errors`/,
     )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')
     const done = await untilCard(world.slack, /\*Done\*/)
-    expect(done.text).toContain(
-      'Alertmanager, approved by <@U0BEN00001>, :rotating_light: emergency by <@U0BEN00001>, past the window “office” and a freeze',
-    )
+    expect(done.text).toContain('Alertmanager, :rotating_light: emergency approval by <@U0BEN00001>, past the window “office” and a freeze')
     const [entry] = (await world.records.audit()).filter(({ act }) => act === 'approve')
     const passed = [
       { by: 'window', name: 'office' },
@@ -148,7 +146,7 @@ rules:
       if (order === 'first') await approveInEmergency(world, world.ben, card)
       else await usual(world.ben)
       await untilCard(world.slack, order === 'first' ? /1 of 2 approvals.*emergency, past a freeze.*Emergency reason/s : /1 of 2 approvals/)
-      if (order === 'first') await untilReport(world.slack, card.ts, /@ben> approved, past a freeze: .* One more needed\./)
+      if (order === 'first') await untilReport(world.slack, card.ts, /@ben> approved “.*”, past a freeze\. One more needed\./)
       await wait(500)
       expect(patchesOf(world)).toEqual([])
       if (order === 'first') await usual(world.chiara)
@@ -184,7 +182,7 @@ rules:
     writeFileSync(file, policy(''))
     await restart(world)
 
-    await world.ben.fill(undefined, { Approval: 'Emergency approval: it does not wait', Reason: sentence })
+    await world.ben.fill(undefined, { Approval: "Emergency approval: it doesn't wait", Reason: sentence })
     expect(JSON.stringify(await world.ben.submit())).toContain('Not approved: the rule “moves” allows no emergency approval.')
     expect(JSON.stringify(await openForm(world, world.chiara, card))).toContain('Held by a freeze until lifted.')
     await world.chiara.submit()

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { Redis } from 'ioredis'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
 import { AwayError, StartError, StoreUnavailableError, type WriteRefusal, writeRefusalOf } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
@@ -185,6 +186,24 @@ test('the probe of a real Redis finds a full memory and a disk that takes no dat
   await redis.bgsave()
   await expect.poll(probe).toMatchObject({ code: 'MISCONF' })
   expect(await redis.dbsize()).toBe(0)
+})
+
+test('the commands of one turn of the event loop leave the connection for people in one write, and in their order', async () => {
+  const redis = connectRedis(new Secret(inject('redisUrl')), 'prompt', () => {})
+  onTestFinished(() => closeRedis(redis))
+  await expect.poll(() => redis.status).toBe('ready')
+  const key = `test-${randomBytes(6).toString('hex')}`
+  const one = vi.spyOn(redis.stream, '_write')
+  const several = vi.spyOn(redis.stream as Required<Writable>, '_writev')
+  const set = (value: number) => redis.set(key, value, 'PX', 60_000, 'GET')
+
+  // Each in a callback of its own, as the requests of several connections are.
+  const first = set(1)
+  const others = Promise.all([2, 3].map((value) => new Promise<string | null>((done) => process.nextTick(() => done(set(value))))))
+
+  expect([await first, ...(await others)]).toEqual([null, '1', '2'])
+  expect([one.mock.calls.length, several.mock.calls.length]).toEqual([0, 1])
+  expect(await redis.getdel(key)).toBe('3')
 })
 
 describe('commands that are held', () => {

@@ -215,6 +215,21 @@ test('Ben freezes all changes, and what was approved meanwhile is done once he l
   await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''))
 })
 
+test('a freeze until a time is over two hours later, and what it held is done', async () => {
+  const { slack } = sandbox
+  // Two hours later, it ended ten minutes ago. What is not started within half an hour after its end is missed.
+  await slack.as(ben).command('/infra freeze for 110m because something looks wrong', { channel: ops })
+  await slack.until(() => slack.messages(ops).some(({ text }) => /Frozen\* by <@U0BEN00001> until (?!lifted)/.test(text)))
+  const { card, cardNow } = await requestMove(3, chiara)
+  await approveHeld({ slack }, slack.as(ben), card)
+  await slack.until(() => /Approved\.\* Held by a freeze/.test(cardNow()?.text ?? ''))
+
+  expect((await use({ id: 'hours-later' })).said).toMatch(/^It is 2 hours later\./)
+
+  await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''), { timeoutMs: 70_000 })
+  await slack.until(() => slack.messages(ops).some(({ text }) => text.includes('*The freeze is over.*')), { timeoutMs: 30_000 })
+}, 120_000)
+
 test('two people must approve', async () => {
   const { slack } = sandbox
   expect((await use({ id: 'two-approvals', on: true })).said).toContain('Every open request needs Ben and Chiara.')

@@ -50,15 +50,18 @@ function decidedBefore(signatures: Stored['signatures'], request: Request, befor
   return decision.breakGlass ? signatures.signBreakGlass(request, decision) : signatures.signApproved(request, decision)
 }
 
-/** Shifts the times of the freeze that people set, if they ever set one, in the same way. */
+/** Shifts the times of the freeze that people set, if they ever set one, and of the message about its end, in the same way. */
 async function shiftFreeze({ redis, keys }: Pick<Stored, 'redis' | 'keys'>, { sign }: Pick<Keyring, 'sign'>, ms: number): Promise<void> {
   const text = await redis.get(keys.freeze)
   if (text === null) return
-  const { signature: _, ...record } = JSON.parse(text)
-  const before = (at: number | undefined) => at && at - ms
-  const past = record.past.map(({ from, to }: { from: number; to: number }) => ({ from: before(from), to: before(to) }))
-  const shifted = { ...record, from: before(record.from), until: before(record.until), past }
+  const { signature: _, setAt, from, since, until, ...rest } = JSON.parse(text)
+  const shifted = { ...rest, setAt: setAt - ms, from: from - ms, since: since - ms, until: until && until - ms }
   await redis.set(keys.freeze, JSON.stringify({ ...shifted, signature: sign({ signed: 'freeze', ...shifted }) }))
+  // The next start compares the record with what the audit says since the last look, and the audit has the end as it was.
+  const at = Date.now() + 5 * 60_000
+  await redis.set(keys.freezeLook, JSON.stringify({ at, signature: sign({ signed: 'freeze-look', at }) }))
+  const owed = (await redis.zrange(keys.outbox, '0', '-1')).filter((each) => each.startsWith('freeze-'))
+  for (const each of owed) await redis.zincrby(keys.outbox, -ms, each)
 }
 
 /** Shifts the ends of keys in Redis and in their names, and the keys themselves, as if this much time had passed since they were made. */
@@ -117,7 +120,10 @@ export function openStoredRequests(variables: BotVariables) {
       const { watches = [] } = JSON.parse((await redis.hget(keys.watching, 'text')) ?? '{}')
       return watches.findLast(({ list }: { list: string }) => list === 'elasticIps')?.id
     },
-    isFrozen: async (): Promise<boolean> => JSON.parse((await redis.get(keys.freeze)) ?? '{}').isOn === true,
+    isFrozen: async (): Promise<boolean> => {
+      const { isOn = false, until = Number.POSITIVE_INFINITY } = JSON.parse((await redis.get(keys.freeze)) ?? '{}')
+      return isOn && Date.now() < until
+    },
     close: () => redis.disconnect(),
   }
 }
@@ -188,7 +194,7 @@ export function createBreakages(around: Around): Breakage[] {
     {
       id: 'redis-away',
       name: 'Redis is away',
-      effect: 'Lockkeeper cannot reach its database for a minute, or until you switch this off.',
+      effect: "Lockkeeper can't reach its database for a minute, or until you switch this off.",
       kind: 'switch',
       get isOn() {
         return around.outage.isOn()
@@ -208,10 +214,10 @@ export function createBreakages(around: Around): Breakage[] {
     },
     {
       id: 'machine-asks',
-      name: 'Machine',
-      effect: 'A CI job requests to move an Elastic IP of Storefront. People approve it in #ops.',
+      name: 'A CI job',
+      effect: 'It requests to move an Elastic IP of Storefront. People approve it in #ops.',
       kind: 'act',
-      verb: 'Let it ask',
+      verb: 'Request',
       run: () => askAsMachine(around),
     },
     {
@@ -457,7 +463,7 @@ function freeze({ slack, requests }: Around): Breakage {
   return {
     id: 'freeze',
     name: 'Ben freezes all changes',
-    effect: 'No change starts until Ben lifts the freeze. Requests can be made and approved.',
+    effect: 'No change starts until Ben lifts the freeze. Meanwhile, “Approve” also offers an emergency approval.',
     kind: 'switch',
     get isOn() {
       // The page asks every two seconds, and somebody may have lifted the freeze in Slack.

@@ -78,7 +78,7 @@ You are Ada, who may request changes. The page says what to do next, beginning w
 Everything is invented and stays on this machine (Slack by ${transport === 'socket' ? 'Socket Mode' : 'HTTP'}).
 Ctrl+C stops everything.
 `)
-say(`The machine “ci” may ask, as docs/machines.md says:
+say(`The machine “ci” can request changes, as docs/machines.md says:
 
     LOCKKEEPER=${sandbox.machine.url} TOKEN=${sandbox.machine.token}
 `)

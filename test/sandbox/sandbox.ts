@@ -164,8 +164,11 @@ async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver
       outage.turn(false)
       await bot.kill('SIGTERM')
       await writeFile(policyFile, policyWith(opensAt, approvals))
-      await whileDown()
-      await bot.start()
+      try {
+        await whileDown()
+      } finally {
+        await bot.start()
+      }
     }
     /** Makes the hours of the policy older. `shift`: what else becomes older meanwhile. */
     async function passTime(ms: number, shift: () => Promise<void>): Promise<void> {

@@ -163,7 +163,7 @@ it('shows a secret after a block without it, which a notification may show', asy
       blocks: [first, second],
     } = { text: '', blocks: [] },
   ] = shown
-  expect(text).toBe('*Your new API key ci* It is in this message, only visible to you.')
+  expect(text).toBe('*Your new API key ci* is in this message, only visible to you.')
   expect(first).toMatchObject({ type: 'section', text: { text } })
   expect(JSON.stringify(second)).toContain('0123456789abcdef')
 })

@@ -71,6 +71,27 @@ test.each<[string, Sent, string]>([
   expect(await send(sent)).toBe(answer)
 })
 
+const { 'x-slack-signature': signature = '' } = command.headers ?? {}
+
+test.each([
+  ['another version', signature.replace('v0', 'v1')],
+  ['no version', signature.slice('v0='.length)],
+  ['its beginning alone', signature.slice(0, -1)],
+  ['its version alone', 'v0='],
+  ['something behind it', `${signature}=${signature}`],
+  ['capitals', signature.toUpperCase()],
+  ['as many characters, and more bytes', signature.replace(/.$/, 'ü')],
+  ['another digit', signature.replace(/.$/, (last) => (last === '0' ? '1' : '0'))],
+])('a valid signature with %s is none', async (_, changed) => {
+  const send = openConnection(await startReceiver())
+
+  expect(await send({ ...command, headers: { ...command.headers, 'x-slack-signature': changed } })).toBe('401 close')
+})
+
+test('with no secret, everybody could sign, so there is no receiver', () => {
+  expect(() => httpReceiver({ signingSecret: '', logger: logger as never, onRefused: nothing })).toThrow('no signing secret')
+})
+
 test('what is refused is counted by reason, and a wrong signature apart if its body names the workspace', async () => {
   const refused: string[] = []
   const send = openConnection(await startReceiver(refused))
