@@ -4,7 +4,6 @@ import type { AccountApi } from './account/client.ts'
 import type { Inventory } from './account/inventory.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Config } from './config/config.ts'
-import type { OwnLastSlices } from './domain/account.ts'
 import type { RequestSignatures } from './domain/request-signature.ts'
 import type { Keyring } from './domain/signing.ts'
 import type { Timings } from './domain/timings.ts'
@@ -51,7 +50,8 @@ export interface App {
   /** Which server each Elastic IP was last seen on. */
   assignments: Assignments
   /** The last characters of Lockkeeper's own keys. */
-  ownLastSlices: OwnLastSlices
+  /** The last characters of Lockkeeper's own key. */
+  ownLastSlice: string
 
   slack: {
     messenger: Messenger

@@ -1,7 +1,7 @@
 import type { Logger } from '@slack/bolt'
 import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../src/account/client.ts'
-import { ownVariableOf } from '../../src/account/objects.ts'
+import { isOwnKey } from '../../src/account/objects.ts'
 import type { App } from '../../src/app.ts'
 import { type Config, ConfigError, readConfig } from '../../src/config/config.ts'
 import { Variables } from '../../src/config/variables.ts'
@@ -73,8 +73,8 @@ const silent = createLog({ level: 'fatal' })
 async function withBot<T>(config: Config, use: (app: App) => Promise<T>): Promise<T> {
   const { people, jobs } = buildApps(config, { log: silent, printAudit: () => {} })
   // Reads of the account usually take turns by Redis, which may not be answered yet.
-  const { url: baseUrl, key, readKey } = config.infra
-  const account = createAccountApi({ baseUrl, key, readKey })
+  const { url: baseUrl, key } = config.infra
+  const account = createAccountApi({ baseUrl, key })
   try {
     return await use({ ...people, account })
   } finally {
@@ -173,7 +173,7 @@ export const accountKeyProblem = (values: Values): Promise<Problem> => accountCh
 export const describeKey = (values: Values): Promise<string> =>
   withAnswers(values, async (app) => {
     const keys = await app.account.apiKeys.list({ signal: AbortSignal.timeout(5_000) }).catch(() => [])
-    const own = keys.find((key) => ownVariableOf(key, app.ownLastSlices) === 'INFRA_API_KEY')
+    const own = keys.find((key) => isOwnKey(key, app))
     if (!own) return 'The account API accepts the key, and does not show whose it is.'
     const owner = own.user?.email ?? own.user?.id ?? 'an unknown user'
     return `The key "${nameOf(own.name ?? own.id)}" of ${nameOf(owner)} ${own.readOnly === false ? 'can make changes' : 'is accepted'}.`

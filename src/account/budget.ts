@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isMachine } from '../domain/approval.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
-import { type CallKind, type KeyName, type Lane, mayUseReadKey, type Spender, writesForChanges } from '../domain/lane.ts'
+import { type CallKind, type Spender, writesForChanges } from '../domain/lane.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
@@ -35,7 +35,6 @@ interface AccountBudgetParts {
   readsPerMinute: number
   writesPerMinute: number
   pollBudget: number
-  hasReadKey?: boolean
   windowMs?: number | undefined
   /** Called when a read is not sent only because this person has spent their share, of so many reads a minute. */
   onShareSpent?: (userId: string, share: number) => void
@@ -46,41 +45,37 @@ type NamedLane = (typeof lanesOf)[CallKind][number]
 
 /** Counted in Redis for all processes: no window of 60 s holds more calls than the account allows. Times are in ms, by Redis' clock. */
 export function createAccountBudget(parts: AccountBudgetParts) {
-  const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, hasReadKey = false, windowMs = 60_000, onShareSpent } = parts
+  const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, windowMs = 60_000, onShareSpent } = parts
   const run = scripts.bind(undefined, redis)
   const window = windowMs + Math.round((travelMs * windowMs) / 60_000)
   const shareOfPerson = Math.max(1, Math.floor((readsPerMinute - share(keptForExecute, readsPerMinute)) / 3))
-  const mostWithoutRedis = Math.floor(readsPerMinute / 10)
-  const withoutRedis = {
-    key: createReadsWithoutRedis(window, mostWithoutRedis),
-    'read-key': createReadsWithoutRedis(window, mostWithoutRedis),
-  }
+  const withoutRedis = createReadsWithoutRedis(window, Math.floor(readsPerMinute / 10))
 
   /** Returns 0, or how long to wait. Throws StoreUnavailableError for a call that cannot be counted: then no write is sent, and few reads. */
-  async function take(kind: CallKind, by: Spender, key: KeyName): Promise<number> {
+  async function take(kind: CallKind, by: Spender): Promise<number> {
     try {
-      const wait = await ask(kind, by, key, randomUUID())
-      if (kind === 'read') withoutRedis[key].end()
+      const wait = await ask(kind, by, randomUUID())
+      if (kind === 'read') withoutRedis.end()
       return wait
     } catch (error) {
       if (kind === 'write' || !(error instanceof StoreUnavailableError)) throw error
-      if (withoutRedis[key].take()) return 0
+      if (withoutRedis.take()) return 0
       throw error
     }
   }
 
-  async function spentShare(kind: CallKind, { lane, userId }: Spender, key: KeyName): Promise<number | undefined> {
+  async function spentShare(kind: CallKind, { lane, userId }: Spender): Promise<number | undefined> {
     if (kind === 'write' || lane !== 'person' || userId === undefined) return undefined
-    if ((await ask('read', { lane }, key).catch(() => 1)) > 0) return undefined
+    if ((await ask('read', { lane }).catch(() => 1)) > 0) return undefined
     onShareSpent?.(userId, shareOfPerson)
     return shareOfPerson
   }
 
-  async function ask(kind: CallKind, { lane, userId }: Spender, key: KeyName, token = '', waiter = ''): Promise<number> {
+  async function ask(kind: CallKind, { lane, userId }: Spender, token = '', waiter = ''): Promise<number> {
     const named = nameLane(kind, lane)
     const { adds, limits } = rulesOf(kind, named, userId)
-    const { calls, counts, pause, waiting } = keys.accountBudget(key, kind)
-    const uncounted = token !== '' && kind === 'read' ? withoutRedis[key].ages().join('|') : ''
+    const { calls, counts, pause, waiting } = keys.accountBudget(kind)
+    const uncounted = token !== '' && kind === 'read' ? withoutRedis.ages().join('|') : ''
     const first = named === 'bundle' ? 'first' : ''
     const others = kind === 'read' && userId !== undefined && !isMachine({ userId }) ? named : ''
     const pairs = Object.entries(limits).flatMap(([name, most]) => [name, String(most)])
@@ -118,17 +113,17 @@ export function createAccountBudget(parts: AccountBudgetParts) {
 
   /** Takes a turn before what allows the write: the step of an approved request, or the last look at a record. Returns 0, or else how long to wait. */
   async function takeWrite(lane: 'execute' | 'bundle' | 'retract', requestId = ''): Promise<number> {
-    return ask('write', { lane }, 'key', randomUUID(), lane === 'execute' ? requestId : '')
+    return ask('write', { lane }, randomUUID(), lane === 'execute' ? requestId : '')
   }
 
   /** Returns how long a write would have to wait now. A single one that has to wait goes before those of bundles. */
   async function waitForWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
-    return ask('write', { lane }, 'key', '', lane === 'execute' ? requestId : '')
+    return ask('write', { lane }, '', lane === 'execute' ? requestId : '')
   }
 
   /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */
-  async function pause(kind: CallKind, ms: number, key: KeyName): Promise<void> {
-    const name = keys.accountBudget(key, kind).pause
+  async function pause(kind: CallKind, ms: number): Promise<void> {
+    const name = keys.accountBudget(kind).pause
     const lasts = Math.max(1, Math.ceil(ms))
     // A shorter one must not end the one before.
     await guardStore(() => redis.multi().set(name, '1', 'PX', lasts, 'NX').pexpire(name, lasts, 'GT').exec())
@@ -138,22 +133,17 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   async function figures() {
     const kinds = ['read', 'write'] as const
     const ofKinds = kinds.map(async (kind) => {
-      const keyOf = (lane: Lane) => (kind === 'read' && hasReadKey && mayUseReadKey(lane) ? 'read-key' : 'key')
       const lanes = lanesOf[kind].map((lane) => ({ lane, asked: lane === 'change' ? ('execute' as const) : lane }))
       // Asking drops the calls that are older than a minute, so the counts are read afterwards.
-      const waits = await Promise.all(lanes.map(({ asked }) => ask(kind, { lane: asked }, keyOf(asked))))
-      const names: KeyName[] = hasReadKey ? ['key', 'read-key'] : ['key']
-      const counts = await Promise.all(names.map((name) => guardStore(() => redis.hgetall(keys.accountBudget(name, kind).counts))))
-      return lanes.map(({ lane }, index) => {
-        const used = counts.reduce((sum, each) => sum + Number(each[lane] ?? 0), 0)
-        return { kind, lane, used, waitMs: waits[index] ?? 0 }
-      })
+      const waits = await Promise.all(lanes.map(({ asked }) => ask(kind, { lane: asked })))
+      const counts = await guardStore(() => redis.hgetall(keys.accountBudget(kind).counts))
+      return lanes.map(({ lane }, index) => ({ kind, lane, used: Number(counts[lane] ?? 0), waitMs: waits[index] ?? 0 }))
     })
     return (await Promise.all(ofKinds)).flat()
   }
 
   const perMinute = { read: readsPerMinute, write: writesPerMinute }
-  return { take, spentShare, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
+  return { take, spentShare, pause, takeWrite, waitForWrite, perMinute, figures }
 }
 export type AccountBudget = ReturnType<typeof createAccountBudget>
 

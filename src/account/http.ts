@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
 import { z } from 'zod'
-import type { KeyVariable } from '../domain/account.ts'
 import type { OnAnswer } from '../domain/change.ts'
 import { type Deadline, deadlineIn } from '../domain/deadline.ts'
 import { AccountLimitError, AnswerTooLongError, ApiContractError, ApiError, ApiUnreachableError, isRateLimited } from '../domain/errors.ts'
-import { type CallKind, currentSpender, type KeyName, type Lane, mayUseReadKey, useTakenTurn } from '../domain/lane.ts'
+import { type CallKind, currentSpender, type Lane, useTakenTurn } from '../domain/lane.ts'
 import type { Secret } from '../domain/signing.ts'
 import { sendBefore, TooLateError } from '../http/send-before.ts'
 import { type AccountBudget, turnValidMs } from './budget.ts'
@@ -66,10 +65,8 @@ interface HttpCallReport {
 
 export interface HttpOptions {
   baseUrl: URL
-  key: Secret | undefined
+  key: Secret
   timings?: Partial<HttpTimings>
-  /** A second key, which can only read. It is used for reads that settle no write, and without `key` for all reads. */
-  readKey?: Secret
   turns?: Pick<AccountBudget, 'perMinute' | 'take' | 'pause'> & Partial<Pick<AccountBudget, 'spentShare'>>
   onCall?: (report: HttpCallReport) => void
   onSkipped?: (report: { operation: string; count: number }) => void
@@ -77,18 +74,13 @@ export interface HttpOptions {
 
 interface Use {
   kind: CallKind
-  keyName: KeyName
   deadline: CallDeadline
 }
 
 /** The key cannot reach any other host, because redirects are not followed and callers pass paths only. */
-export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSkipped = () => {} }: HttpOptions) {
+export function createHttp({ baseUrl, key, timings, turns, onCall, onSkipped = () => {} }: HttpOptions) {
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
   const prefix = baseUrl.pathname.replace(/\/+$/, '')
-  const keys: Record<KeyName, { secret: Secret | undefined; variable: KeyVariable }> = {
-    key: { secret: key, variable: 'INFRA_API_KEY' },
-    'read-key': { secret: readKey, variable: 'INFRA_READ_KEY' },
-  }
   const pool = new Pool(baseUrl.origin, {
     connections: maxConnections,
     pipelining: 1,
@@ -105,7 +97,7 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     const kind = method === 'GET' ? 'read' : 'write'
     const tries = kind === 'read' ? mostTries : 1
     const deadline = startDeadline(kind === 'read' ? times.readMs : times.writeMs, signal)
-    const use: Use = { kind, keyName: keyFor(kind, operation), deadline }
+    const use: Use = { kind, deadline }
     let failure: unknown
     for (let attempt = 1; ; attempt++) {
       // What happened to an attempt says more than that the next one has to wait.
@@ -126,10 +118,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
   }
 
   /** `turn`: until when it may be sent at the latest. The account would count it too late otherwise. */
-  async function exchange<T>(request: HttpCall<T>, attempt: number, { keyName, deadline }: Use, turn?: Deadline): Promise<T> {
+  async function exchange<T>(request: HttpCall<T>, attempt: number, { deadline }: Use, turn?: Deadline): Promise<T> {
     const { operation, method, path, body, mostBytes = maxResponseBytes } = request
-    const { secret, variable } = keys[keyName]
-    if (!secret) throw new Error(`${operation} needs ${variable}, which this process does not have`)
     const startedAt = performance.now()
     const report = (status: HttpCallReport['status']) => {
       onCall?.({ operation, attempt, status, ms: performance.now() - startedAt })
@@ -137,7 +127,7 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     }
     try {
       const headers = {
-        authorization: secret.reveal(),
+        authorization: key.reveal(),
         accept: 'application/vnd.api+json, application/json',
         // Without this header, HTTP allows any encoding, and a small compressed answer can fill the memory once it is decompressed.
         'accept-encoding': 'identity',
@@ -157,8 +147,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
       if (status >= 400) {
         // If the body does not arrive, the status is enough.
         const text = await readBody(answer, maxResponseBytes).catch(() => '')
-        const redact = (shown: string) => shown.replaceAll(secret.reveal(), '[redacted]')
-        throw new ApiError({ operation, status, key: variable, ...readErrorAnswer(text, answer.headers['retry-after'], redact) })
+        const redact = (shown: string) => shown.replaceAll(key.reveal(), '[redacted]')
+        throw new ApiError({ operation, status, ...readErrorAnswer(text, answer.headers['retry-after'], redact) })
       }
       const isEmpty = status === 204 || answer.headers['content-length'] === '0'
       const problem = headProblem(answer, isEmpty)
@@ -180,15 +170,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     }
   }
 
-  /** The lists of keys, and all reads before a write or that settle one, use the key that writes. */
-  function keyFor(kind: CallKind, operation: string): KeyName {
-    if (!key && kind === 'read') return 'read-key'
-    if (!readKey || kind === 'write' || operation.startsWith('apiKeys.')) return 'key'
-    return mayUseReadKey(currentSpender(operation).lane) ? 'read-key' : 'key'
-  }
-
   /** Returns the time until which a write may use its turn. A read may use it for as long as its call lasts, because it changes nothing. */
-  async function takeTurn(operation: string, { kind, keyName, deadline }: Use): Promise<Deadline | undefined> {
+  async function takeTurn(operation: string, { kind, deadline }: Use): Promise<Deadline | undefined> {
     if (!turns) return undefined
     const taken = kind === 'write' ? useTakenTurn() : undefined
     if (taken) return taken
@@ -196,20 +179,20 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall, onSk
     const until = performance.now() + patienceMs[by.lane]
     for (;;) {
       const turn = kind === 'write' ? deadlineIn(turnValidMs) : undefined
-      const waitMs = await turns.take(kind, by, keyName)
+      const waitMs = await turns.take(kind, by)
       if (waitMs === 0) return turn
       if (performance.now() + waitMs <= until && (await deadline.wait(waitMs))) continue
-      const share = await turns.spentShare?.(kind, by, keyName)
+      const share = await turns.spentShare?.(kind, by)
       throw new AccountLimitError({ operation, kind, perMinute: turns.perMinute[kind], waitMs, share, answered: false })
     }
   }
 
   /** An AccountLimitError: certainly not carried out. Another 429 of a write may come from a proxy that has passed the write on. */
-  async function pauseAfter(error: unknown, { kind, keyName }: Use): Promise<AccountLimitError | undefined> {
+  async function pauseAfter(error: unknown, { kind }: Use): Promise<AccountLimitError | undefined> {
     if (!(error instanceof ApiError) || error.status !== 429) return undefined
     const waitMs = Math.min(error.retryAfterMs ?? defaultPauseMs, longestPauseMs)
     // Without Redis no write is sent, and the next read gets the same answer at worst.
-    await turns?.pause(kind, waitMs, keyName).catch(() => {})
+    await turns?.pause(kind, waitMs).catch(() => {})
     if (kind === 'write' && !isRateLimited(error)) return undefined
     return new AccountLimitError({ operation: error.operation, kind, perMinute: turns?.perMinute[kind], waitMs, answered: true })
   }

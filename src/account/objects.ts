@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type KeyVariable, type OwnLastSlices, parseKeyName, type ReadKeyProblem, statusNotShown } from '../domain/account.ts'
+import { parseKeyName, statusNotShown } from '../domain/account.ts'
 import { Secret } from '../domain/signing.ts'
 import { loose, NamedResponse, type Sparse, shown, sparse, text, toNamed, toNumber, toProject, toText, toTime } from './fields.ts'
 import { resourceKind } from './resource.ts'
@@ -130,20 +130,9 @@ export const issuedApiKey = resourceKind(IssuedApiKeyResponse, ({ id, attributes
   token: new Secret(token),
 }))
 
-export function ownVariableOf({ tokenLastSlice }: ApiKey, own: OwnLastSlices): KeyVariable | undefined {
-  if (tokenLastSlice === undefined) return undefined
-  return (['INFRA_API_KEY', 'INFRA_READ_KEY'] as const).find((variable) => own[variable] === tokenLastSlice)
-}
-
-/** What the account API does not show is no problem. */
-export function readKeyProblem(keys: ApiKey[], own: OwnLastSlices): ReadKeyProblem | undefined {
-  if (own.INFRA_READ_KEY === undefined) return undefined
-  const holding = (variable: KeyVariable) => keys.find((each) => ownVariableOf(each, own) === variable)
-  const readKey = holding('INFRA_READ_KEY')
-  if (!readKey) return 'not-listed'
-  if (readKey.readOnly === false) return 'not-read-only'
-  const users = [readKey.user?.id, holding('INFRA_API_KEY')?.user?.id]
-  return users.includes(undefined) || users[0] === users[1] ? undefined : 'of-another-user'
+/** `ownLastSlice`: the last characters of Lockkeeper's own key, by which it is recognized in a list of keys. */
+export function isOwnKey({ tokenLastSlice }: ApiKey, { ownLastSlice }: { ownLastSlice: string }): boolean {
+  return tokenLastSlice === ownLastSlice
 }
 
 const dayMs = 24 * 3_600_000

@@ -16,7 +16,6 @@ export const secretVariables = [
   'SLACK_SIGNING_SECRET',
   'SLACK_APP_TOKEN',
   'INFRA_API_KEY',
-  'INFRA_READ_KEY',
   'REDIS_URL',
   'REDIS_SENTINEL_PASSWORD',
   'STATE_KEY',
@@ -67,13 +66,6 @@ function linesAcross({ values, problems }: Given): string[] {
   if (!has('SLACK_SIGNING_SECRET') && !has('SLACK_APP_TOKEN')) {
     lines.push('SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)')
   }
-  // Without it, a process can neither change anything nor derive a key for the signatures.
-  if (!has('INFRA_API_KEY') && !(values.ROLE === 'web' && has('INFRA_READ_KEY') && has('STATE_KEY'))) {
-    const unless = values.ROLE === 'web' ? ` (or set INFRA_READ_KEY and STATE_KEY, ${ifNoKeyIsMinted})` : ''
-    lines.push(`INFRA_API_KEY is missing: it must be a key of the account API, in one word${unless}`)
-  }
-  if (values.INFRA_READ_KEY !== undefined && values.INFRA_READ_KEY === values.INFRA_API_KEY)
-    lines.push('INFRA_READ_KEY must be another key than INFRA_API_KEY, because the account counts the requests of each key')
   if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
     lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')
   }
@@ -86,9 +78,6 @@ function linesAcross({ values, problems }: Given): string[] {
   if (new Set(numbers).size < numbers.length) lines.push('PORT, OPS_PORT, ALERTS_PORT and MACHINES_PORT must differ')
   return lines
 }
-
-/** When a process with ROLE=web can do without INFRA_API_KEY. The policy and the kinds of change are known only later. */
-export const ifNoKeyIsMinted = 'if the policy allows no change whose button creates a token'
 
 const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
 
@@ -215,7 +204,7 @@ export function readAuditConfig(env: Environment, readFile: ReadFile = readFromD
     REDIS_PREFIX: true,
     STATE_KEY: true,
     INFRA_API_KEY: true,
-  })
+  }).partial({ INFRA_API_KEY: true })
   const parsed = needed.safeParse(given.values)
   const lines = linesOf(parsed.error, given)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
@@ -248,7 +237,6 @@ function nameParts(v: Variables, tokens: MachineTokens) {
     infra: {
       url: v.INFRA_API_URL,
       key: v.INFRA_API_KEY,
-      readKey: v.INFRA_READ_KEY,
       readsPerMinute: v.INFRA_READS_PER_MINUTE,
       writesPerMinute: v.INFRA_WRITES_PER_MINUTE,
     },
@@ -263,7 +251,7 @@ function nameParts(v: Variables, tokens: MachineTokens) {
     opsHost: v.OPS_HOST,
     opsPort: v.OPS_PORT,
     // Without STATE_KEY a key is derived from the API key, which every replica has as well. `linesAcross` refuses a configuration without both.
-    signingSecrets: v.STATE_KEY ?? ([v.INFRA_API_KEY as Secret] as const),
+    signingSecrets: v.STATE_KEY ?? ([v.INFRA_API_KEY] as const),
     signsWithApiKey: v.STATE_KEY === undefined,
     role: v.ROLE,
     approvalTtlMs: v.APPROVAL_TTL,

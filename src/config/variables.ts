@@ -92,9 +92,7 @@ export const Variables = z.object({
   ).prefault('/infra'),
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
-  /** Required, with one exception: see `linesAcross`. */
-  INFRA_API_KEY: secret(/^[\x21-\x7e]+$/, 'a key of the account API, in one word').optional(),
-  INFRA_READ_KEY: secret(/^[\x21-\x7e]+$/, 'a read-only key of the account API, in one word').optional(),
+  INFRA_API_KEY: secret(/^[\x21-\x7e]+$/, 'a key of the account API, in one word'),
   INFRA_READS_PER_MINUTE: perMinute('reads', 10).prefault('60'),
   INFRA_WRITES_PER_MINUTE: perMinute('writes', 5).prefault('20'),
   REDIS_URL: value(

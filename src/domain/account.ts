@@ -8,14 +8,6 @@ export interface Named {
   slug?: string
 }
 
-export type KeyVariable = 'INFRA_API_KEY' | 'INFRA_READ_KEY'
-
-/** The last characters of Lockkeeper's own keys, by which they are recognized in a list of keys. */
-export type OwnLastSlices = Partial<Record<KeyVariable, string>>
-
-/** Why INFRA_READ_KEY does not fit. `not-listed`: the account has no such key. */
-export type ReadKeyProblem = 'not-listed' | 'not-read-only' | 'of-another-user'
-
 /** The account documents no limit for names. With what Lockkeeper adds, they have at most 111 characters. */
 export const longestLabel = 60
 

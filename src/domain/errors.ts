@@ -1,4 +1,3 @@
-import type { KeyVariable } from './account.ts'
 import type { Finding, Words } from './change.ts'
 import type { CallKind } from './lane.ts'
 
@@ -75,11 +74,10 @@ export class ApiError extends Error {
   /** The `detail`, `message` or `title` of the answer, cut to 200 characters. The text comes from outside: escape it before it is shown. */
   declare readonly detail: string | undefined
   declare readonly retryAfterMs: number | undefined
-  declare readonly key: KeyVariable
 
-  constructor(details: Pick<ApiError, 'operation' | 'status' | 'codes'> & Partial<Pick<ApiError, 'detail' | 'retryAfterMs' | 'key'>>) {
+  constructor(details: Pick<ApiError, 'operation' | 'status' | 'codes'> & Partial<Pick<ApiError, 'detail' | 'retryAfterMs'>>) {
     super([`${details.operation}: ${details.status}`, details.codes.join(', ')].filter(Boolean).join(' '))
-    Object.assign(this, { key: 'INFRA_API_KEY', ...details })
+    Object.assign(this, details)
   }
 }
 
@@ -244,7 +242,6 @@ export function documentedRefusal(error: ApiError): Words | undefined {
 export const errorCodes = [
   // Notices to the operators' channel, which the log has, too.
   'api-key-rejected',
-  'read-key-unsuitable',
   'no-worker',
   'report-undeliverable',
   'record-not-genuine',

@@ -27,13 +27,6 @@ export function sendingMs(writes: number, perMinute: number): number {
   return Math.max(0, Math.ceil(writes / writesForChanges(perMinute)) - 1) * 60_000
 }
 
-export type KeyName = 'key' | 'read-key'
-
-/** Whether reads of this lane use the read-only key, if there is one. What comes before a write, or settles one, is read with the key that writes. */
-export function mayUseReadKey(lane: Lane): boolean {
-  return lane === 'person' || lane === 'track' || lane === 'background'
-}
-
 export interface Spender {
   lane: Lane
   userId?: string

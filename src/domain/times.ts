@@ -6,14 +6,7 @@ import { parseDuration } from './text.ts'
 export const longestAheadMs = 14 * 86_400_000
 
 /** Why a start was not understood, or cannot be. All times in ms since 1970. */
-export type StartProblem =
-  | { code: 'unreadable' }
-  | { code: 'past'; at: number }
-  | { code: 'too-far'; at: number; latest: number }
-  /** The clock goes forward over this time. `before` and `after`: the nearest times that exist. */
-  | { code: 'skipped'; before: number; after: number }
-  /** The clock goes back, so this time exists twice. */
-  | { code: 'twice'; first: number; last: number }
+export type StartProblem = { code: 'unreadable' } | { code: 'past'; at: number } | { code: 'too-far'; at: number; latest: number }
 
 export type Start = { at: number } | { problem: StartProblem }
 
@@ -33,16 +26,11 @@ export function readStart(
   const [hour = 0, minute = 0, second = 0] = (['hour', 'minute', 'second'] as const).map((unit) => read.get(unit) ?? 0)
   const times = datesOf(read, typed, today).map((date) => {
     const local = date.toPlainDateTime({ hour, minute, second })
-    return { local, first: instantOf(local, place, 'earlier'), last: instantOf(local, place, 'later') }
+    // As calendars read it: a time that the clock skips comes as much later, and of one that it shows twice the first counts, until that is past.
+    return (['compatible', 'later'] as const).map((which) => instantOf(local, place, which))
   })
-  const next = times.find(({ last }) => last > now) ?? times.at(-1)
-  if (!next) return { problem: { code: 'unreadable' } }
-  const { local, first, last } = next
-  if (first === last) return within(first)
-  const earlier = Temporal.Instant.fromEpochMilliseconds(first).toZonedDateTimeISO(place)
-  if (earlier.toPlainDateTime().equals(local)) return first > now ? { problem: { code: 'twice', first, last } } : within(last)
-  const after = earlier.getTimeZoneTransition('next')?.epochMilliseconds ?? last
-  return { problem: { code: 'skipped', before: after - 60_000, after } }
+  const at = times.flat().find((each) => each > now) ?? times.at(-1)?.[0]
+  return at === undefined ? { problem: { code: 'unreadable' } } : within(at)
 }
 
 /** Whether a text can be read as a start in any zone, even as one that is past or too far away. */
@@ -118,8 +106,8 @@ function readElapsed(text: string): number | undefined {
   return Math.round(parts.reduce((sum, ms) => sum + ms, 0))
 }
 
-/** When a clock shows this local time. If it never does, the time is taken as far before (`earlier`) or after (`later`) the change of the clock. */
-function instantOf(local: Temporal.PlainDateTime, zone: string, disambiguation: 'earlier' | 'later'): number {
+/** When a clock shows this local time. If it never does, the time is taken as far before (`earlier`) or after the change of the clock. */
+function instantOf(local: Temporal.PlainDateTime, zone: string, disambiguation: 'compatible' | 'earlier' | 'later'): number {
   return local.toZonedDateTime(zone, { disambiguation }).epochMilliseconds
 }
 

@@ -1,8 +1,7 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import { type ApiKey, ownVariableOf, readKeyProblem } from '../account/objects.ts'
+import { type ApiKey, isOwnKey } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isBgp, type OwnLastSlices, type ReadKeyProblem } from '../domain/account.ts'
 import { machineRequester, type Origin } from '../domain/approval.ts'
 import {
   AccountLimitError,
@@ -17,13 +16,12 @@ import {
   writeRefusalOf,
 } from '../domain/errors.ts'
 import { approversOf, freezesOnAt, isSetting, isUserGroup } from '../domain/policy.ts'
-import { bySchedule, holdOf } from '../domain/request.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, Setup } from '../kit/change-feature.ts'
 import { freezesOfPolicy, frozenWords, unreadableFreeze } from '../messages/freezes.ts'
 import { sameKey } from '../messages/operator-notices.ts'
-import { heldBriefly, ruleWords } from '../messages/words.ts'
+import { ruleWords } from '../messages/words.ts'
 import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { freezeOnAt } from '../requests/freeze.ts'
 import { workerSeenMs } from '../requests/watches.ts'
@@ -85,19 +83,11 @@ const reads = {
   /** What the account allows one key in a minute, and what was used in the last one. */
   limits: async ({ app: { budget } }: Asked) => ({
     perMinute: budget.perMinute,
-    hasReadKey: budget.hasReadKey,
     used: await budget.figures(),
   }),
   idsUnseen: readIdsUnseen,
-  elasticIps: async ({ app }: Asked) => {
-    const { items } = await asFarAsRead(app.lists.elasticIps())
-    return { all: items.length, bgp: items.filter(isBgp).length }
-  },
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
   aheadOfRedisMs: ({ app }: Asked) => clockAheadOfRedisMs(app),
-  /** What holds each approved request that may not start yet, the next one first. */
-  scheduled: async ({ app: { store } }: Asked) =>
-    (await store.findOpen()).requests.toSorted(bySchedule).flatMap((request) => holdOf(request) ?? []),
   workers: async ({ app: { store } }: Asked) => ({
     seen: await store.workersSeen(workerSeenMs),
     lastTickMs: await store.sinceLastTickMs(),
@@ -158,14 +148,11 @@ const checks = [
   check('Freeze', 'freeze', judgeFreeze),
   check('Account API', 'account', judgeAccount),
   check('API key', 'account', judgeKey, noLine),
-  check('Read-only key', 'account', judgeReadKey, noLine),
   check('Limits', 'limits', judgeLimits),
   check('Policy', 'idsUnseen', judgePolicy, noLine),
-  check('Elastic IPs', 'elasticIps', judgeElasticIps, noLine),
   check('Clock', 'aheadOfSlackMs', (ms) => judgeClock(ms, 'Slack')),
   check('Clock', 'aheadOfRedisMs', (ms) => judgeClock(ms, 'Redis')),
   check('Workers', 'workers', judgeWorkers),
-  check('Scheduled', 'scheduled', judgeScheduled, noLine),
 ]
 
 export function diagnose(facts: SetupFacts, names: readonly FactName[] = factNames) {
@@ -444,7 +431,6 @@ function judgeFreeze({ on, isUnreadable, ofPolicy }: Fact<'freeze'>): Found {
 
 const url = code('INFRA_API_URL')
 const ownKey = code('INFRA_API_KEY')
-const ownReadKey = code('INFRA_READ_KEY')
 
 const connectionProblems: Record<ConnectionProblem, [words: string, fix: Mrkdwn]> = {
   name: ['hostname not found', mrkdwn`Check the hostname in ${url} and the DNS server.`],
@@ -462,20 +448,20 @@ const seenMs = 60_000
 
 interface AccountFact {
   keys: ApiKey[]
-  own: OwnLastSlices
+  own: Pick<App, 'ownLastSlice'>
   error?: ApiError | ApiContractError | ApiUnreachableError
   seen?: { status: NonNullable<App['accountSeen']['last']>['status']; agoMs: number } | undefined
 }
 
-async function readAccount({ app: { account, accountSeen, ownLastSlices: own } }: Asked): Promise<AccountFact> {
+async function readAccount({ app: { account, accountSeen, ownLastSlice } }: Asked): Promise<AccountFact> {
   try {
     // Ends shortly before `readFact` does, so that the reason is known.
-    return { keys: await account.apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) }), own }
+    return { keys: await account.apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) }), own: { ownLastSlice } }
   } catch (error) {
     const isAnswer = error instanceof ApiError || error instanceof ApiContractError || error instanceof AccountLimitError
     const agoMs = performance.now() - (accountSeen.last?.at ?? Number.NEGATIVE_INFINITY)
     const seen = accountSeen.last && agoMs < seenMs ? { status: accountSeen.last.status, agoMs } : undefined
-    if (isAnswer || error instanceof ApiUnreachableError) return { keys: [], own, error, seen }
+    if (isAnswer || error instanceof ApiUnreachableError) return { keys: [], own: { ownLastSlice }, error, seen }
     throw error
   }
 }
@@ -515,12 +501,11 @@ function judgeKey({ keys, own, error }: Fact<'account'>): Found | undefined {
     return wrong(
       mrkdwn`Rejected (${error.status}). Lockkeeper can't read, change or track anything.`,
       error.status === 403
-        ? mrkdwn`Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another ${code(error.key)} and restart Lockkeeper.`
-        : mrkdwn`Set a valid ${code(error.key)} and restart Lockkeeper. Requests in progress are kept and then continue.`,
+        ? mrkdwn`Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another ${ownKey} and restart Lockkeeper.`
+        : mrkdwn`Set a valid ${ownKey} and restart Lockkeeper. Requests in progress are kept and then continue.`,
     )
   if (error && !isFeatureMissing(error)) return undefined
-  if (own.INFRA_API_KEY === undefined) return ok(mrkdwn`Not set. This process reads with ${ownReadKey}, and workers make the changes.`)
-  const key = keys.find((each) => ownVariableOf(each, own) === 'INFRA_API_KEY')
+  const key = keys.find((each) => isOwnKey(each, own))
   if (key?.readOnly === undefined) return unknown(mrkdwn`Accepted. The account API doesn't show whether it can make changes.`)
   if (!key.readOnly) return ok(mrkdwn`${nameWords(key.name ?? key.id)} is accepted and can make changes.`)
   return wrong(
@@ -529,24 +514,9 @@ function judgeKey({ keys, own, error }: Fact<'account'>): Found | undefined {
   )
 }
 
-const readKeyProblems: Record<ReadKeyProblem, Mrkdwn> = {
-  'not-listed': mrkdwn`${ownReadKey} isn't in the list of keys, so lists and forms may fail.`,
-  'not-read-only': mrkdwn`${ownReadKey} has full access.`,
-  'of-another-user': mrkdwn`${ownReadKey} belongs to another user than ${ownKey}, so it may not read the same.`,
-}
-
-function judgeReadKey({ keys, own, error }: Fact<'account'>): Found | undefined {
-  if (error || own.INFRA_READ_KEY === undefined) return undefined
-  const problem = readKeyProblem(keys, own)
-  const name = keys.find((each) => ownVariableOf(each, own) === 'INFRA_READ_KEY')?.name
-  if (!problem) return ok(mrkdwn`${name ? nameWords(name) : ownReadKey} is accepted, for reads.`)
-  const fix = mrkdwn`Create a read-only key with the user of ${ownKey}, set it as ${ownReadKey}, and restart Lockkeeper.`
-  return wrong(readKeyProblems[problem], fix)
-}
-
-function judgeLimits({ perMinute: { read, write }, hasReadKey, used }: Fact<'limits'>): Found {
+function judgeLimits({ perMinute: { read, write }, used }: Fact<'limits'>): Found {
   const sum = (kind: 'read' | 'write') => used.filter((each) => each.kind === kind).reduce((total, each) => total + each.used, 0)
-  const allowed = mrkdwn`The account allows ${read} reads${hasReadKey ? ' with each key' : ''} and ${write} changes a minute.`
+  const allowed = mrkdwn`The account allows ${read} reads and ${write} changes a minute.`
   return ok(mrkdwn`${allowed} Last minute: ${sum('read')} reads, ${sum('write')} changes.`)
 }
 
@@ -579,10 +549,6 @@ function judgePolicy(idsUnseen: string[]): Found | undefined {
   )
 }
 
-function judgeElasticIps({ all, bgp }: Fact<'elasticIps'>): Found | undefined {
-  return bgp === 0 ? undefined : ok(mrkdwn`BGP addresses, which Lockkeeper doesn't move: ${bgp} of ${all}.`)
-}
-
 const clockMatters = {
   Slack: 'at 5 min, Lockkeeper refuses requests from Slack',
   Redis: 'deadlines use the clock of Redis',
@@ -612,11 +578,6 @@ function judgeWorkers({ seen, lastTickMs, overdue }: Fact<'workers'>, { redis }:
     mrkdwn`${seen} running, but work that was due 5 min ago isn't done. ${lastTick}`,
     mrkdwn`Restart the workers and check their log for the cause.`,
   )
-}
-
-function judgeScheduled(holds: Fact<'scheduled'>): Found | undefined {
-  const [next] = holds
-  return next && ok(mrkdwn`${holds.length} scheduled or held. Next: ${heldBriefly(next)}.`)
 }
 
 function listOf(parts: Mrkdwn[]): Mrkdwn {

@@ -5,7 +5,6 @@ import type { App } from '../app.ts'
 import { freshSeenMs, placeFact } from '../domain/account.ts'
 import type { Change, Description, Finding, Preflight, PreflightOptions } from '../domain/change.ts'
 import { isUnanswered, type Missing } from '../domain/errors.ts'
-import { sendingMs } from '../domain/lane.ts'
 import { resourcesOf } from '../domain/request.ts'
 import { formatDuration, inNaturalOrder, type Phrase, phrase, phraseText, sameName, withoutOwner } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
@@ -290,8 +289,6 @@ interface OfferedAddresses extends Pick<Missing, 'old'> {
   offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
   cannotMove: LeftOut[]
   bgp: string[]
-  /** How many changes the account allows a minute. */
-  perMinute?: number
 }
 
 interface Wanted {
@@ -321,8 +318,7 @@ async function offerAddresses(app: App, { serverId, targetId, ticked, only }: Wa
     return [{ elasticIpId: each.elasticIpId, address: each.address, seenAgoMs: seenAgoMs || undefined, isTicked }]
   })
   const cannotMove = wanted.flatMap((each) => (each.finding ? [each] : []))
-  const perMinute = app.config.infra.writesPerMinute
-  return { serverId, serverName: from.name, offered, cannotMove, bgp, perMinute, old: reads.old }
+  return { serverId, serverName: from.name, offered, cannotMove, bgp, old: reads.old }
 }
 
 /** The addresses of an earlier request: those that are to be moved, ticked, and those that its requester left out. */
@@ -343,7 +339,7 @@ function earlierAddresses({ elasticIpIds }: EvacuationInput, { from, items, left
 }
 
 /** Their ids name the server, so that Slack forgets what was ticked for another one. */
-function addressBlocks({ serverId, serverName, cannotMove, bgp, perMinute, old, ...all }: OfferedAddresses): KnownBlock[] {
+function addressBlocks({ serverId, serverName, cannotMove, bgp, old, ...all }: OfferedAddresses): KnownBlock[] {
   const id = (part: string | number) => `elasticIpIds:${serverId}:${part}`
   const offered = all.offered.slice(0, mostEvacuated)
   const left = all.offered.length - offered.length
@@ -351,13 +347,10 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, perMinute, old, 
   const groups = Array.from({ length: count }, (_, index) => offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes))
   const none = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${nameWords(serverName)}, and Lockkeeper saw none there in the past 24 h.`
   const stays = bgpLeft(bgp, serverName)
-  const takesMs = perMinute === undefined ? 0 : sendingMs(offered.length, perMinute)
-  const takes = mrkdwn`Takes about ${formatDuration(takesMs)}: the account allows ${perMinute ?? 0} changes a minute.`
   const heading = offered.length > 0 ? mrkdwn`*Left out:*` : mrkdwn`*Nothing to move:*`
   const notes = [
     ...oldNotes({ old }).flatMap((note) => context([note])),
     ...(left > 0 ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses. Move the other ${left} with another one.`]) : []),
-    ...(takesMs > 0 ? context([takes]) : []),
     ...(offered.length + cannotMove.length === 0 ? wholeSection(none) : []),
     ...(cannotMove.length > 0 ? wholeSection(joinMrkdwn([heading, ...cannotMove.map(whyLeftOut)], '\n')) : []),
     ...(stays ? wholeSection(phraseWords(stays.words)) : []),

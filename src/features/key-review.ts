@@ -1,4 +1,4 @@
-import { type ApiKey, ownVariableOf, remarksOn } from '../account/objects.ts'
+import { type ApiKey, isOwnKey, remarksOn } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { labelOf } from '../domain/account.ts'
@@ -38,21 +38,16 @@ async function review(app: App): Promise<void> {
 const mostShown = 20
 
 /** No message if no key needs attention. */
-function messagesOn(
-  { ownLastSlices, config }: App,
-  keys: ApiKey[],
-  ends: Map<string, { end: number }>,
-  now: number,
-): Omit<WatchMessage, 'id'>[] {
+function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>, now: number): Omit<WatchMessage, 'id'>[] {
   const remarked = keys
-    .map((key) => ({ key, isOwn: ownVariableOf(key, ownLastSlices) !== undefined }))
+    .map((key) => ({ key, isOwn: isOwnKey(key, app) }))
     .map(({ key, isOwn }) => ({ key, isOwn, ...remarksOn(key, now, { isOwn, recordedEnd: ends.get(key.id)?.end }) }))
     .filter(({ remarks }) => remarks.length > 0)
     .toSorted((a, b) => Number(b.isUrgent) - Number(a.isUrgent) || b.remarks.length - a.remarks.length)
   if (remarked.length === 0) return []
   const rest = remarked.length > mostShown ? mrkdwn` The first ${mostShown} of them:` : mrkdwn``
   const need = remarked.length === 1 ? '1 API key needs' : `${remarked.length} API keys need`
-  const all = mrkdwn`All keys: ${code(`${config.slack.command} keys`)}`
+  const all = mrkdwn`All keys: ${code(`${app.config.slack.command} keys`)}`
   const items = remarked.slice(0, mostShown).map(({ key: { id, name = id }, isOwn, remarks }) => ({
     words: mrkdwn`${nameWords(labelOf(name))}: ${remarks.join(', ')}${isOwn ? ' (used by Lockkeeper)' : ''}`.text,
     button: isOwn ? undefined : { label: 'Request to revoke', of: 'api-key', kind: 'key.revoke', id, text: labelOf(name) },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ApiKey, ownVariableOf } from '../account/objects.ts'
+import { type ApiKey, isOwnKey } from '../account/objects.ts'
 import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import {
@@ -88,16 +88,12 @@ export const keyFindings = findings({
   'no-key': finding({ keyId, verb: Verb }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, {
     next: ({ verb }) => (verb === 'rotate' ? requestNew : ''),
   }),
-  'own-key': finding(
-    { verb: Verb, variable: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']) },
-    ({ verb }) => `Lockkeeper uses this key, so it can't ${verb} it.`,
-    {
-      next: ({ verb, variable }) =>
-        verb === 'rotate'
-          ? `Lockkeeper's operators can rotate it in the dashboard and update ${variable}.`
-          : `Lockkeeper's operators can revoke it in the dashboard, after they set another ${variable}.`,
-    },
-  ),
+  'own-key': finding({ verb: Verb }, ({ verb }) => `Lockkeeper uses this key, so it can't ${verb} it.`, {
+    next: ({ verb }) =>
+      verb === 'rotate'
+        ? "Lockkeeper's operators can rotate it in the dashboard and update INFRA_API_KEY."
+        : "Lockkeeper's operators can revoke it in the dashboard, after they set another INFRA_API_KEY.",
+  }),
 
   'perhaps-own-key': finding({ name }, ({ name }) => `whether ${labelOf(name)} is Lockkeeper's own key (the end of its token isn't shown)`),
   'key-unread': finding(
@@ -384,8 +380,7 @@ async function preflight(
     const key = await findInList(list, ({ id }) => id === keyId)
     if (!key) return keyFindings.refuse({ code: 'no-key', keyId, verb })
     const { items: all } = await asFarAsRead(list)
-    const variable = ownVariableOf(key, app.ownLastSlices)
-    if (variable) keyFindings.refuse({ code: 'own-key', verb, variable })
+    if (isOwnKey(key, app)) keyFindings.refuse({ code: 'own-key', verb })
     const overlap = oldEndsAt === undefined ? undefined : await overlapWith(app, key, { oldEndsAt, newKey })
     const perhapsOwn: KeyFinding = { code: 'perhaps-own-key', name: key.name ?? keyId }
     return {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ownVariableOf } from '../account/objects.ts'
+import { isOwnKey } from '../account/objects.ts'
 import { findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { accessFacts, labelOf, parseKeyName, writeKeyName } from '../domain/account.ts'
@@ -161,7 +161,7 @@ async function preflight(
     const list = listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
     const key = await findInList(list, ({ id }) => id === keyId)
     if (!key) return refuse({ code: 'no-key', keyId })
-    if (ownVariableOf(key, app.ownLastSlices)) refuse({ code: 'own-key' })
+    if (isOwnKey(key, app)) refuse({ code: 'own-key' })
     const known = (await knownEnds(app)).get(keyId)
     const named = parseKeyName(key.name)?.end
     if (!known) return refuse(named === undefined ? { code: 'never-ends' } : { code: 'end-lost', end: named })

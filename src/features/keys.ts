@@ -1,7 +1,7 @@
-import { type ApiKey, ownVariableOf, remarksOn } from '../account/objects.ts'
+import { type ApiKey, isOwnKey, remarksOn } from '../account/objects.ts'
 import { asFarAsRead, findInList } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { labelOf, type OwnLastSlices, requesterOfKey } from '../domain/account.ts'
+import { labelOf, requesterOfKey } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
@@ -46,7 +46,7 @@ interface Reading {
   ends?: Map<string, { end: number }>
   /** The Slack ids of people who left the workspace. */
   left?: Set<string>
-  ownLastSlices: OwnLastSlices
+  ownLastSlice: string
   open?: Column<{ id: string }>[]
   missing?: Missing
 }
@@ -77,17 +77,16 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
 function apiKeyDetails(key: ApiKey, reading: Reading): Details {
   const created = key.createdAt === undefined ? [] : [{ label: 'Created', words: dateTime(Date.parse(key.createdAt)) }]
   const more = [...created, { label: 'Full name', words: mrkdwn`${key.name ?? '–'}` }, idFact(key.id)]
-  const variable = ownVariableOf(key, reading.ownLastSlices)
-  const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code(variable ?? '')}.`
+  const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code('INFRA_API_KEY')}.`
   return {
     ...detailsOf(listed(key, reading), columnsOf(reading), more),
     name: nameOf(key),
-    ...(variable && { isFixed: true, notes: [own] }),
+    ...(isOwnKey(key, reading) && { isFixed: true, notes: [own] }),
   }
 }
 
-function listed(key: ApiKey, { now, ownLastSlices, ends, left }: Reading): ListedKey {
-  const isOwn = ownVariableOf(key, ownLastSlices) !== undefined
+function listed(key: ApiKey, { now, ownLastSlice, ends, left }: Reading): ListedKey {
+  const isOwn = isOwnKey(key, { ownLastSlice })
   const hasLeft = left?.has(requesterOfKey(key) ?? '') ? ['its owner left the workspace'] : []
   const endsAt = ends?.get(key.id)?.end
   const { isUrgent, remarks } = remarksOn(key, now, { isOwn, recordedEnd: endsAt })
@@ -101,7 +100,7 @@ async function readBeside(app: App, keys: ApiKey[]): Promise<Reading> {
   const requesters = [...new Set(keys.flatMap((key) => requesterOfKey(key) ?? []))]
   const people = await withinOr(peopleMs, Promise.all(requesters.map((id) => app.directory.person(id))), [])
   const left = new Set(people.flatMap(({ userId, standing }) => (standing === 'deleted' ? [userId] : [])))
-  return { now: Date.now(), ownLastSlices: app.ownLastSlices, ends: await knownEnds(app), left, open: [await openRequestColumn(app)] }
+  return { now: Date.now(), ownLastSlice: app.ownLastSlice, ends: await knownEnds(app), left, open: [await openRequestColumn(app)] }
 }
 
 function nameOf({ id, name }: ApiKey): string {

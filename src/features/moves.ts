@@ -6,7 +6,6 @@ import { stateWithCount } from '../messages/items.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
 import { mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../messages/words.ts'
 import { moveKind } from '../moves/move-change.ts'
-import { timesChart } from '../slack/chart.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../slack/table.ts'
@@ -79,7 +78,6 @@ async function readMoves(app: App, { slashCommand }: CommandCall): Promise<Listi
     store.now(),
     store.durations(moveKind),
   ])
-  const usual = usualTimes(times)
   const moves = open.requests.filter(takesTime)
   const waiting = moves.filter(({ state }) => state === 'waiting')
   const scheduled = moves.filter(holdOf).toSorted(bySchedule)
@@ -96,9 +94,8 @@ async function readMoves(app: App, { slashCommand }: CommandCall): Promise<Listi
     ...itemRows(described, { columns: columnsAt(now) }),
     empty:
       unreadable > 0 ? mrkdwn`No moves can be shown.` : mrkdwn`No moves in progress, and none ended lately. See ${audit} for earlier ones.`,
-    chart: usual?.chart,
     notes: [
-      ...(usual ? [usual.words] : []),
+      ...usualTimes(times),
       ...(left > 0 ? [mrkdwn`${left} more are in progress or waiting. Only the oldest are shown.`] : []),
       ...(ended > 0 ? [mrkdwn`For moves that ended earlier, see ${audit}.`] : []),
       ...unreadableRequests(unreadable),
@@ -106,15 +103,12 @@ async function readMoves(app: App, { slashCommand }: CommandCall): Promise<Listi
   }
 }
 
-/** How long the last moves took here. Undefined while too few are known. `times`: in ms, ascending. */
-function usualTimes(times: number[]) {
+/** How long the last moves took here, once enough are known. `times`: in ms, ascending. */
+function usualTimes(times: number[]): Mrkdwn[] {
   const [median, nineInTen] = [times[Math.floor(times.length / 2)], times[Math.ceil(times.length * 0.9) - 1]]
-  if (median === undefined || nineInTen === undefined) return undefined
+  if (median === undefined || nineInTen === undefined) return []
   const most = times.length < 10 ? 'All' : 'Nine in ten'
-  return {
-    words: mrkdwn`Moves here usually take ${span(median)}. ${most} of the last ${times.length} took at most ${span(nineInTen)}.`,
-    chart: timesChart(`How long the last ${times.length} moves took`, times),
-  }
+  return [mrkdwn`Moves here usually take ${span(median)}. ${most} of the last ${times.length} took at most ${span(nineInTen)}.`]
 }
 
 function describe({ catalog, slack }: App, request: Request): ListedMove | undefined {

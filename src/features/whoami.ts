@@ -1,15 +1,14 @@
 import { isForLackOfAnswer, type Origin, type Ruling } from '../domain/approval.ts'
 import { whenOpen } from '../domain/hours.ts'
-import { approvalsNeeded, type Freeze, type PolicyRule } from '../domain/policy.ts'
+import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
 import { formatDuration } from '../domain/text.ts'
-import { longestAheadMs } from '../domain/times.ts'
 import { listFeature } from '../kit/list.ts'
 import { denialWords, type LabelOf } from '../messages/refusals.ts'
 import { grantWords, ruleWords, whoApproves } from '../messages/words.ts'
 import type { KindRights, Rights } from '../requests/access.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
-import { capitalised, channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, nameWords } from '../slack/text.ts'
+import { capitalised, channelMention, code, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 
 interface Answer {
   answer: string
@@ -39,11 +38,7 @@ const columns: Columns<Right> = [
   { header: 'Kind', cell: ({ kind }) => kind },
 ]
 
-export function rightsListing(
-  { person, kinds, hasBot }: Rights,
-  { channelId }: Origin,
-  { labelOf, freezes = [], now }: { labelOf: LabelOf; freezes?: Freeze[]; now: number },
-): Listing {
+export function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: Origin, labelOf: LabelOf): Listing {
   const channel = channelMention(channelId)
   const notInvited = mrkdwn`:warning: Lockkeeper isn't in ${channel}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
   return {
@@ -54,7 +49,6 @@ export function rightsListing(
       // Where nobody may request anything, it makes no difference.
       ...(hasBot === false && kinds.some(({ request }) => request.allowed) ? [notInvited] : []),
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channel}.`,
-      ...freezes.filter(({ from, to }) => from <= now + longestAheadMs && now < to).map((freeze) => freezeWords(freeze, now)),
     ],
   }
 }
@@ -110,19 +104,9 @@ function termsOf({ approve, expiresMs, breakGlass, emergency }: PolicyRule, { ma
   return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${inEmergency}`
 }
 
-function freezeWords({ name, from, to, changes, projects }: Freeze, now: number): Mrkdwn {
-  const time = from <= now ? mrkdwn`is on until ${dateTime(to)}` : mrkdwn`is from ${dateTime(from)} until ${dateTime(to)}`
-  const where = projects ? mrkdwn` in ${[...projects.names, ...projects.ids].join(', ')}` : mrkdwn``
-  const kinds = changes ? mrkdwn` (${joinMrkdwn(changes.map(nameWords), ', ')})` : mrkdwn``
-  return mrkdwn`The freeze “${name}” ${time}: no change starts${where}${kinds}.`
-}
-
 export const whoAmI = listFeature({
   words: 'whoami',
   group: 'You',
   summary: 'What you may request and approve here, and by which rule',
-  list: async ({ access, catalog, config }, { slashCommand: { origin } }) => {
-    const { labelOf } = catalog
-    return rightsListing(await access.rights(origin), origin, { labelOf, freezes: config.policy.freezes, now: Date.now() })
-  },
+  list: async ({ access, catalog }, { slashCommand: { origin } }) => rightsListing(await access.rights(origin), origin, catalog.labelOf),
 })

@@ -204,7 +204,7 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
     if (joined === 'resolved') throw new TryLater('the alert resolved')
     if (joined !== 'joined') continue
     const refused = await submitEvacuation(app, firing, servers, begun, signal)
-    if (refused?.isPassing && attempt < mostAttempts - 1) continue
+    if (refused?.isHeld && attempt < 2) continue
     if (refused) return current.listed === undefined ? refused : 'duplicate'
     const [made] = await app.store.findMany([begun.id])
     if (made && isProposal(app, made, servers.server.id)) {
@@ -226,14 +226,17 @@ async function openRequestFor(app: App, serverId: string): Promise<Request | und
   return held && isOpen(held.state) && isProposal(app, held, serverId) ? held : undefined
 }
 
-/** Undefined once it is recorded. `isPassing`: alerts have requested it at the same moment, or another request has locked an address since it was read. */
+/**
+ * Undefined once it is recorded. `isHeld`: another request has what it needs, perhaps only since that was read, or one of alerts that was first. The
+ * next attempt joins that one, or leaves the address out.
+ */
 async function submitEvacuation(
   app: App,
   { alert, route: { channelId } }: Firing,
   { server, target }: EvacuationServers,
   { id, made }: Begun,
   signal: AbortSignal,
-): Promise<(Refused & { isPassing: boolean }) | undefined> {
+): Promise<(Refused & { isHeld: boolean }) | undefined> {
   const change = changeOf(app)
   const [since] = await firingAbout(app, target.id)
   const submitted = app.submit({
@@ -258,17 +261,10 @@ async function submitEvacuation(
     const finding = error instanceof CheckFailed ? error.finding : undefined
     // Nobody is called if nothing is left to do by hand.
     const calls = finding?.code !== 'nothing-on-server' || (Array.isArray(finding.bgp) && finding.bgp.length > 0)
-    const isPassing = error instanceof Held && !(await isHeldByOthers(app, server.id))
     // With links, and with a mention of those whose requests are in the way.
     const why = finding ? endingWords(explain(change, finding)) : toUserWords(error)
-    return { why: why ?? mrkdwn`${error.message}`, server, calls, isPassing }
+    return { why: why ?? mrkdwn`${error.message}`, server, calls, isHeld: error instanceof Held }
   }
-}
-
-async function isHeldByOthers(app: App, serverId: string): Promise<boolean> {
-  const holder = await app.store.holderOf(resourceOf(app, serverId))
-  const [held] = holder === undefined ? [] : await app.store.findMany([holder])
-  return holder !== undefined && !(held && (!isOpen(held.state) || isProposal(app, held, serverId)))
 }
 
 /** One message for the alerts of a delivery that led to no request. It mentions the approvers if there is something to do by hand. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { readsOfMachine } from '../account/budget.ts'
 import type { ElasticIp, Plan, Server, VirtualMachine } from '../account/objects.ts'
@@ -28,7 +29,6 @@ import { guardStore } from '../redis/connect.ts'
 import { Denied } from '../requests/access.ts'
 import { withdraw } from '../requests/decide.ts'
 import { Held, TooManyRequests } from '../requests/submit.ts'
-import { readUntil } from '../requests/wait.ts'
 import { explain, Refusal } from '../slack/errors.ts'
 import { code, isPlainAddress, type Mrkdwn, mrkdwn, toPlainText, unlinked } from '../slack/text.ts'
 import { Conflict, findOwn, propose } from './machine-proposals.ts'
@@ -59,8 +59,6 @@ export interface Operation {
   output: z.ZodObject
   /** What MCP calls its effects. */
   hints: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean }
-  /** Waits are limited by their number at one time. It counts its own calls that do not wait. */
-  isWait?: true
   run(caller: Caller, input: Record<string, unknown>, call: Call): Promise<{ output: Record<string, unknown>; isNew?: boolean }>
 }
 
@@ -151,21 +149,16 @@ export function createOperations(app: App): Operation[] {
         wait: z.coerce.number().int().min(0).max(longestWaitS).default(0).describe('How many seconds to wait for another state'),
       }),
       hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
-      isWait: true,
-      async run(caller, { id, wait }, { signal, onWaiting }) {
-        const { origin } = caller
-        const found = await findOwn(app, origin, String(id))
-        const isWait = wait !== 0 && found !== undefined && isOpen(found.state)
-        if (!isWait) await countCall(app, caller)
+      async run({ origin }, { id, wait }, { signal, onWaiting }) {
         const read = () => requireOwn(app, origin, String(id))
-        const first = found ?? (await read())
-        if (!isWait) return { output: shown(app, first) }
+        const first = await read()
+        if (wait === 0 || !isOpen(first.state)) return { output: shown(app, first) }
         const waitMs = Number(wait) * 1_000
         const leave = await takePlace(app, origin.userId, waitMs)
         try {
           onWaiting?.(shown(app, first))
           const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
-          return { output: shown(app, await readUntil(read, ({ state }) => state !== first.state, over)) }
+          return { output: shown(app, await readUntilChanged(read, first, over)) }
         } finally {
           await leave()
         }
@@ -228,6 +221,17 @@ function proposal(app: App, change: Change): Operation {
       const { request, isNew } = await propose(app, change, origin, input as Record<string, string | undefined>)
       return { output: shown(app, request), isNew }
     },
+  }
+}
+
+const lookEveryMs = 1_000
+
+/** Returns the request once its state has changed, or as it is when the signal aborts. */
+async function readUntilChanged(read: () => Promise<Request>, { state }: Request, signal: AbortSignal): Promise<Request> {
+  for (;;) {
+    const request = await read()
+    if (request.state !== state || signal.aborted) return request
+    await delay(lookEveryMs, undefined, { signal }).catch(() => {})
   }
 }
 
@@ -344,8 +348,8 @@ function list<Item extends object>(app: App, { path, many, item, show, all, exac
 }
 
 /** People wait for what a request leads to, so its reads count as those of its requester. Nobody waits for the lists of a machine. */
-export function inLaneOf<Result>({ method, isWait }: Operation, { origin: { userId } }: Caller, work: () => Result): Result {
-  return inLane(method === 'GET' && !isWait ? 'background' : 'person', work, { userId })
+export function inLaneOf<Result>({ method }: Operation, { origin: { userId } }: Caller, work: () => Result): Result {
+  return inLane(method === 'GET' ? 'background' : 'person', work, { userId })
 }
 
 const mostWaits = 10

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { machineRequester } from '../domain/approval.ts'
@@ -31,26 +31,10 @@ interface Answer {
   refused?: 'wrong token' | 'from a browser' | 'too large' | 'too many'
 }
 
-const names: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  409: 'Conflict',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-}
-
 /** Problem details (RFC 9457). Their type is `about:blank`, so the title is that of the status. */
 function problem({ status, code, detail, retryAfter }: Problem, more: Partial<Answer> = {}): Answer {
   const headers = { ...more.headers, ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }) }
-  return { ...more, status, headers, body: { type: 'about:blank', title: names[status] ?? 'Error', status, detail, code } }
+  return { ...more, status, headers, body: { type: 'about:blank', title: STATUS_CODES[status], status, detail, code } }
 }
 
 const wrong = (status: number, code: string, detail: string, more?: Partial<Answer>) => problem({ status, code, detail }, more)
@@ -144,13 +128,13 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     caller: Caller,
     { given, key, signal }: { given: Record<string, unknown>; key: unknown; signal: AbortSignal },
   ): Promise<Answer> {
+    await countCall(app, caller)
     const { kind } = operation
     const read = schemaOf(operation).safeParse(withoutEmpty(given))
     // A structured header has its text in quotes.
     const readKey = kind === undefined ? undefined : IdempotencyKey.safeParse(String(key ?? '').replace(/^"(.*)"$/, '$1'))
     const ofKey = key === undefined && readKey ? ['is missing'] : linesOf(readKey?.error)
     const wrongs = [...linesOf(read.error), ...ofKey.map((line) => `Idempotency-Key: ${line}`)]
-    if (!operation.isWait || !read.success) await countCall(app, caller)
     if (!read.success || wrongs.length > 0) return invalid(wrongs)
     const { change: _, ...own } = read.data
     const { output, isNew } = await operation.run(caller, { ...own, ...(readKey && { idempotency_key: readKey.data }) }, { signal })

@@ -41,7 +41,7 @@ export function seenBy(app: App, origin: Origin): App {
         throw isUnanswered(error) ? new NotSeen(`${operation} got no answer`, { cause: error }) : error
       })
       if (covers(item)) return item
-      throw new ApiError({ operation, status: 404, codes: [], detail: undefined, retryAfterMs: undefined, key: 'INFRA_API_KEY' })
+      throw new ApiError({ operation, status: 404, codes: [], detail: undefined, retryAfterMs: undefined })
     }
 
   const lists = {

@@ -1,6 +1,6 @@
 import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
-import { type ApiKey, type ElasticIp, ownVariableOf, type Plan, type Server, type VirtualMachine } from '../account/objects.ts'
+import { type ApiKey, type ElasticIp, isOwnKey, type Plan, type Server, type VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
 import { findNamesakes, isBgp, labelOf, statusNotShown } from '../domain/account.ts'
 import { sameName } from '../domain/text.ts'
@@ -100,7 +100,7 @@ export const apiKeys: Thing<ApiKey> = {
     description: smallPrint([endOf(tokenLastSlice), user?.email, name === undefined ? undefined : id]),
     terms: [name],
   }),
-  whyLeftOut: (app, key) => (ownVariableOf(key, app.ownLastSlices) ? 'Lockkeeper uses this key.' : undefined),
+  whyLeftOut: (app, key) => (isOwnKey(key, app) ? 'Lockkeeper uses this key.' : undefined),
   details: ({ name, tokenLastSlice, user }) => [endOf(tokenLastSlice), user?.email, name],
 }
 

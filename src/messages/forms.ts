@@ -2,7 +2,7 @@ import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import type { Request, Waits } from '../domain/request.ts'
-import { type Phrase, phraseText, utcTime, withoutOwner } from '../domain/text.ts'
+import { type Phrase, phraseText, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
   button,
@@ -143,18 +143,13 @@ export const startExamples = mrkdwn`Write a time such as ${code('22:00')}, ${cod
 /** Says what was understood, in the zone of the person, because they may have another one in mind. `what`: what was typed. */
 export function startProblem(typed: string, problem: StartProblem, zone: string, what: 'start' | 'end' = 'start'): Mrkdwn {
   const at = (ms: number) => timeWords(ms, zone)
-  const shown = code(truncate(typed, 80, 'plain'))
   switch (problem.code) {
     case 'unreadable':
-      return mrkdwn`${shown} isn't a time.`
+      return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't a time.`
     case 'past':
       return mrkdwn`${at(problem.at)} is past. Write a later time, or leave the ${what} out.`
     case 'too-far':
       return mrkdwn`${at(problem.at)} is more than 14 days ahead. The latest ${what} is ${at(problem.latest)}.`
-    case 'skipped':
-      return mrkdwn`${shown} doesn't exist that day: the clock goes forward. Write a time until ${at(problem.before)}, or from ${at(problem.after)}.`
-    case 'twice':
-      return mrkdwn`${shown} exists twice that day: the clock goes back. Write it in UTC: ${code(utcTime(problem.first))} or ${code(utcTime(problem.last))}.`
   }
 }
 

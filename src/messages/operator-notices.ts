@@ -1,4 +1,3 @@
-import type { ReadKeyProblem } from '../domain/account.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
@@ -37,16 +36,6 @@ export function unreadableRecord(id: string, key: string): Mrkdwn {
 
 export function unpostedAlerts(channelId: string, error: string): Mrkdwn {
   return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
-}
-
-const readKeyProblems: Record<ReadKeyProblem, string> = {
-  'not-listed': "isn't a key of the account",
-  'not-read-only': 'has full access',
-  'of-another-user': 'belongs to another user than the key that makes changes',
-}
-
-export function unsuitableReadKey(problem: ReadKeyProblem): Mrkdwn {
-  return mrkdwn`:warning: ${code('INFRA_READ_KEY')} ${readKeyProblems[problem]}. Set it to a read-only key of the same user and team as ${code('INFRA_API_KEY')}, and restart all processes.`
 }
 
 const listProblems: Record<ListProblem, string> = {

@@ -1,56 +1,23 @@
 import { z } from 'zod'
 import { isMachine } from '../domain/approval.ts'
-import { type Change, Finding } from '../domain/change.ts'
-import { type Request, requestStates, restOf } from '../domain/request.ts'
-import { canonicalJson } from '../domain/signing.ts'
+import type { Change, Finding } from '../domain/change.ts'
+import type { Request } from '../domain/request.ts'
 import { moment, type Phrase, person, phrase, phraseText, someNames, withoutOwner } from '../domain/text.ts'
 import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from '../slack/text.ts'
-import { explain, explainAll, phraseOf } from './refusals.ts'
+import { explain, phraseOf } from './refusals.ts'
 
-/** How the repeated request ended, as kept in the warnings of the new one. */
-const EarlierEnd = z.object({
-  code: z.literal('earlier-end'),
-  at: z.number(),
-  state: z.enum(requestStates),
-  by: z.string().optional(),
-  reason: z.string().optional(),
-  /** Why it ended so, or why its items did. */
-  causes: z.array(Finding),
-})
-type EarlierEnd = z.infer<typeof EarlierEnd>
+/** That the repeated request was rejected, as kept in the warnings of the new one. Other ends stand in its message, which the new one links. */
+const Rejected = z.object({ code: z.literal('rejected-before'), at: z.number(), by: z.string().optional(), reason: z.string().optional() })
+type Rejected = z.infer<typeof Rejected>
 
-const ends: Partial<Record<Request['state'], string>> = {
-  failed: 'failed',
-  'not-started': "wasn't started",
-  superseded: 'was superseded',
+export function rejectionOf({ state, decision, endedAt = 0 }: Request): Rejected | undefined {
+  return state === 'rejected' ? { code: 'rejected-before', at: endedAt, by: decision?.by, reason: decision?.reason } : undefined
 }
 
-/** The message of the repeated request has all causes. */
-const mostCauses = 5
-
-export function earlierEndOf({ state, decision, causes, items, endedAt = 0 }: Request): EarlierEnd | undefined {
-  if (state !== 'rejected' && ends[state] === undefined) return undefined
-  const all = items ? restOf(items).flatMap((item) => item.causes) : causes
-  const distinct = [...new Map(all.map((cause) => [canonicalJson(cause), cause])).values()]
-  const { by, reason } = state === 'rejected' ? (decision ?? {}) : {}
-  return {
-    code: 'earlier-end',
-    at: endedAt,
-    state: state as EarlierEnd['state'],
-    by,
-    reason,
-    causes: distinct.slice(0, mostCauses),
-  }
-}
-
-/** `Ben rejected this at 12:25 PM today: "…"` or `The last try, at 12:25 PM today, failed. …` */
-function earlierEndWords({ at, state, by, reason, causes }: EarlierEnd, change: Pick<Change, 'explain'> | undefined): Phrase {
-  if (state === 'rejected') {
-    const who = by === undefined ? ['This was rejected'] : phrase`${person(by)} rejected this`
-    return phrase`${who} at ${moment(at)}${reason === undefined ? ['.'] : phrase`: ${reason}`}`
-  }
-  const why = phraseOf(explainAll(change, causes))
-  return phrase`The last try, at ${moment(at)}, ${[ends[state] ?? 'ended']}.${why.length > 0 ? phrase` ${why}` : []}`
+/** `Ben rejected this at 12:25 PM today: "…"` */
+function rejectedWords({ at, by, reason }: Rejected): Phrase {
+  const who = by === undefined ? ['This was rejected'] : phrase`${person(by)} rejected this`
+  return phrase`${who} at ${moment(at)}${reason === undefined ? ['.'] : phrase`: ${reason}`}`
 }
 
 /** The last change that Lockkeeper made to the resource before a request, as kept in the warnings of that request. */
@@ -101,7 +68,7 @@ function lastChangeWords({ at, by, names }: LastChange, title: Phrase): Phrase {
   return phrase`Last change${which} at ${moment(at)} by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
-const Warning = z.discriminatedUnion('code', [EarlierEnd, LastChange])
+const Warning = z.discriminatedUnion('code', [Rejected, LastChange])
 
 /** Those to check first, and small print. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
@@ -114,8 +81,8 @@ export function warningWords(
   const inWords = (finding: Finding): { phrase: Phrase; isNote?: boolean } => {
     const { data } = Warning.safeParse(finding)
     switch (data?.code) {
-      case 'earlier-end':
-        return { phrase: earlierEndWords(data, change) }
+      case 'rejected-before':
+        return { phrase: rejectedWords(data) }
       case 'last-change':
         return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.isOld }
       default: {

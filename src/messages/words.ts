@@ -94,9 +94,7 @@ export function refusedCard(error: string): Mrkdwn {
   return mrkdwn`Slack refused the request message (${error}), so nothing was requested. Use another channel, or tell Lockkeeper's operators.`
 }
 
-export function refusedKey({ status, operation, key }: ApiError): Mrkdwn {
-  if (key === 'INFRA_READ_KEY')
-    return mrkdwn`:warning: The account API rejects ${code(key)} (${status}, ${operation}). Lists and forms fail, and nothing is tracked, until it is valid again. Approved changes are still sent.`
+export function refusedKey({ status, operation }: ApiError): Mrkdwn {
   if (status === 403)
     return mrkdwn`:warning: The account API doesn't let Lockkeeper's API key do this (${status}, ${operation}). The key may be read-only, or limited to other addresses. Requests that need it fail until ${code('INFRA_API_KEY')} has the right. Everything else works.`
   return mrkdwn`:warning: The account API rejects Lockkeeper's API key (${status}, ${operation}). Nothing can be sent or tracked until ${code('INFRA_API_KEY')} is valid again. Lockkeeper then resumes tracking accepted moves. Requests that are approved but not sent within 30 minutes must be requested again.`

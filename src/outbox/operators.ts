@@ -28,8 +28,7 @@ export function onApiError(app: App, error: unknown): void {
 /** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */
 export function onShownError(app: App, error: unknown): void {
   if (!(error instanceof ApiError && isKeyRefused(error))) return
-  const about = error.key === 'INFRA_API_KEY' ? String(error.status) : `${error.key} ${error.status}`
-  void notifyOperators(app, 'api-key-rejected', refusedKey(error), { about })
+  void notifyOperators(app, 'api-key-rejected', refusedKey(error), { about: String(error.status) })
 }
 
 /** An emergency approval counts, too, if only the requester, who gave it, would know of it. `error`: Slack's code. */

@@ -64,9 +64,9 @@ export function createKeys(prefix: string) {
     dataLossMark: `${tag}:data-loss-mark`,
     /** A list: how long the last changes of a kind took that are done, in ms. */
     durations: (kind: string) => `${tag}:durations:${kind}`,
-    /** The calls to the account API with one key in the last minute, a sorted set by time; their counts; a pause; the single writes that wait. */
-    accountBudget: (key: string, kind: string) => {
-      const name = `${tag}:account-budget:${key}:${kind}`
+    /** The calls to the account API in the last minute, a sorted set by time; their counts; a pause; the single writes that wait. */
+    accountBudget: (kind: string) => {
+      const name = `${tag}:account-budget:${kind}`
       return { calls: name, counts: `${name}:counts`, pause: `${name}:pause`, waiting: `${name}:waiting` }
     },
     /** Since when the account API has answered no look at changes under way, in ms since 1970. `unanswered`: after a while, so messages say so. */

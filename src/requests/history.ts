@@ -3,7 +3,7 @@ import type { Origin, Requester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
 import { canReverse, idOfResource, isOpen, type MessageRef, type Request, type SourceAlert, scheduleOf } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { earlierEndOf, lastChangeOf } from '../messages/warnings.ts'
+import { lastChangeOf, rejectionOf } from '../messages/warnings.ts'
 
 /** Returns the input of the change as far as it is done: for a change of several resources, only the items that are done. */
 export function doneInput({ items }: Pick<Request, 'items'>, change: Change, input: unknown): unknown {
@@ -120,11 +120,11 @@ interface ToChange {
   names: ReadonlyMap<string, string>
 }
 
-/** For approvers: how the repeated request ended, and the last change of the same things. */
+/** For approvers: that the repeated request was rejected, and the last change of the same things. */
 export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
   const { resource, subject, others, names } = changed
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
-  const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated) : undefined
+  const rejection = repeated && isGenuine(repeated) ? rejectionOf(repeated) : undefined
   const last = await app.store.lastChangesOf([...new Set([resource, ...others])])
   const found = [...Map.groupBy(last.keys(), (each) => last.get(each))].flatMap(([request, resources]) => {
     // A request that undoes or repeats the last change names it elsewhere.
@@ -135,5 +135,5 @@ export async function historyBefore(app: App, now: number, changed: ToChange, { 
     return [lastChangeOf(request, now, named.length > 1 && named.length === names.size ? [] : named)]
   })
   const newest = found.toSorted((a, b) => b.at - a.at).slice(0, 1)
-  return [...(earlierEnd ? [earlierEnd] : []), ...newest]
+  return [...(rejection ? [rejection] : []), ...newest]
 }

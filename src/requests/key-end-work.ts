@@ -1,5 +1,5 @@
 import { turnValidMs } from '../account/budget.ts'
-import { type ApiKey, ownVariableOf } from '../account/objects.ts'
+import { type ApiKey, isOwnKey } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { AuditNote } from '../audit/chain.ts'
@@ -162,7 +162,7 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
   for (const { keyId } of over) {
     const key = listed.find(({ id }) => id === keyId)
     // Lockkeeper uses it, or it cannot be told whether it does.
-    if (key ? key.tokenLastSlice === undefined || ownVariableOf(key, app.ownLastSlices) : !isWhole) continue
+    if (key ? key.tokenLastSlice === undefined || isOwnKey(key, app) : !isWhole) continue
     let now = await mayEnd(app, keyId, key)
     const turn = deadlineIn(turnValidMs)
     if (now === 'over') {

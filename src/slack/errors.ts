@@ -151,13 +151,13 @@ export function refusedWrite(error: ApiError, nothing: string): Words {
 }
 
 function statusWords(error: ApiError): Words {
-  const { status, codes, key } = error
+  const { status, codes } = error
   if (status >= 500) return { why: `The account API returned an error (${status}).`, next: 'Try again in a minute.' }
   switch (status) {
     case 401:
       return {
         why: "The account API rejects Lockkeeper's API key (401).",
-        next: `Lockkeeper's operators must set a valid ${key}.`,
+        next: `Lockkeeper's operators must set a valid INFRA_API_KEY.`,
       }
     case 403:
       return {

@@ -4,10 +4,10 @@ import type { MessageRef } from '../domain/request.ts'
 import type { Mrkdwn } from './text.ts'
 import { isContentRefused, type Message } from './web-api.ts'
 
-/** A message with a data table, perhaps with a chart, and the same content without the newest of them for where Slack does not take it. */
+/** A message with a data table, and the same content without it for where Slack does not take it. */
 export interface TableMessage {
   table: Message
-  instead: Answerable
+  instead: Message
 }
 
 export type Answerable = Message | TableMessage
@@ -22,15 +22,15 @@ export async function sendWithTable<Result extends { is: string; error?: string 
 ): Promise<Result> {
   if (!hasTable(answer)) return send(answer)
   const sent = await send(answer.table)
-  return isContentRefused(sent) ? sendWithTable(answer.instead, send) : sent
+  return isContentRefused(sent) ? send(answer.instead) : sent
 }
 
 export function withoutTable(answer: Answerable): Message {
-  return hasTable(answer) ? withoutTable(answer.instead) : answer
+  return hasTable(answer) ? answer.instead : answer
 }
 
 export function inEachLayout(answer: Answerable, change: (message: Message) => Message): Answerable {
-  return hasTable(answer) ? { ...answer, table: change(answer.table), instead: inEachLayout(answer.instead, change) } : change(answer)
+  return hasTable(answer) ? { table: change(answer.table), instead: change(answer.instead) } : change(answer)
 }
 
 /** Answers the person who typed or clicked. Only they see the answer. It never throws. An answer that Slack does not take is logged. */

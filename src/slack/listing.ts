@@ -29,8 +29,6 @@ export interface Listing {
   notes?: Mrkdwn[]
   /** The same rows as a table. `itemRows` makes both from one description. */
   table?: Table
-  /** Stands below the table. The notes have to say in words what it shows. */
-  chart?: KnownBlock
   /** Whether it shows an earlier list of the account. It then has a button that reads the list again. */
   isOld?: boolean
   choices?: ItemChoices
@@ -61,20 +59,15 @@ const longestRows = 6_000
 const mostTableText = 40_000
 
 export function listAnswer(listing: Listing, at: ListPlace): Answerable {
-  const layouts = [tableMessage(listing, at), listing.chart && tableMessage({ ...listing, chart: undefined }, at)]
-  return layouts.reduceRight<Answerable>((instead, table) => (table ? { table, instead } : instead), listingMessage(listing, at))
+  const table = tableMessage(listing, at)
+  const instead = listingMessage(listing, at)
+  return table ? { table, instead } : instead
 }
 
-function tableMessage({ title, rows, notes = [], table, chart, isOld, choices }: Listing, at: ListPlace): Message | undefined {
+function tableMessage({ title, rows, notes = [], table, isOld, choices }: Listing, at: ListPlace): Message | undefined {
   const block = table && dataTable(toPlainText(title), table)
   if (!block) return undefined
-  const blocks = [
-    block,
-    ...(chart ? [chart] : []),
-    ...choicesBlocks(choices, at.name),
-    ...context(notes),
-    ...pageButtons(at, { page: 0, pages: 1, isOld }),
-  ]
+  const blocks = [block, ...choicesBlocks(choices, at.name), ...context(notes), ...pageButtons(at, { page: 0, pages: 1, isOld })]
   const text = joinMrkdwn([mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
   const fits = charactersIn(blocks) <= mostCharacters && text.length <= mostTableText
   return fits ? { text, blocks: fitBlocks(blocks, 'message') } : undefined

@@ -74,7 +74,6 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     readsPerMinute: config.infra.readsPerMinute,
     writesPerMinute: config.infra.writesPerMinute,
     pollBudget: config.movePollBudget,
-    hasReadKey: config.infra.readKey !== undefined,
     windowMs: timings.accountWindowMs,
     // By this, others notice who lists in unusual number.
     onShareSpent(userId, reads) {
@@ -87,7 +86,6 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const account = createAccountApi({
     baseUrl: config.infra.url,
     key: config.infra.key,
-    readKey: config.infra.readKey,
     turns: budget,
     elasticIpReads: {
       onComplete: (all) => void assignments.note(all).catch(errors.of('jobs')),
@@ -182,10 +180,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     accountSeen,
     lists,
     assignments,
-    ownLastSlices: {
-      ...(config.infra.key && { INFRA_API_KEY: config.infra.key.reveal().slice(-5) }),
-      ...(config.infra.readKey && { INFRA_READ_KEY: config.infra.readKey.reveal().slice(-5) }),
-    },
+    ownLastSlice: config.infra.key.reveal().slice(-5),
     slack,
     directory,
     opsChannel: opsChannel === undefined ? undefined : { id: opsChannel, check: () => checkOpsChannel(people, opsChannel) },

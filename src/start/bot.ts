@@ -1,18 +1,15 @@
-import { readKeyProblem } from '../account/objects.ts'
 import type { App } from '../app.ts'
-import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
+import { type Config, ConfigError } from '../config/config.ts'
 import type { Change } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
-import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
+import { type Policy, rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { createFeatures, type Feature } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
 import { createMachineReceiver } from '../inbound/machine-receiver.ts'
-import { unsuitableReadKey } from '../messages/operator-notices.ts'
 import { atMostEvery, createMetricsPage, createStatus, type Snapshot, startHealth } from '../ops/health.ts'
-import { notifyOperators } from '../outbox/notices.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { sweepOutbox } from '../outbox/outbox.ts'
 import { clockAheadOfRedisMs, readRedisMemory } from '../redis/connections.ts'
@@ -38,7 +35,6 @@ export function createBot(config: Config, outlets: Outlets) {
   const home = createHome(people, () => formButtons(interactions.commands))
   const features = createFeatures(people, { showHome: home.show })
   people.catalog.register(features.flatMap(({ changes }) => changes ?? []))
-  requireKeyToMint(people)
   people.metrics.expectKinds(people.catalog.kinds())
   const interactions = gatherHandlers(people, features, home)
 
@@ -132,15 +128,6 @@ async function requireKnownIds(features: Feature[], log: App['log']): Promise<vo
   }
 }
 
-/** *Create key* changes the account in the process that gets the click. */
-function requireKeyToMint({ config, catalog }: App): void {
-  const minting = catalog.kinds().find((kind) => catalog.changeIfKnown(kind)?.handover && rulesNaming(config.policy, kind).length > 0)
-  if (config.infra.key || !minting) return
-  throw new ConfigError([
-    `INFRA_API_KEY is missing: with ROLE=web it can be left out only ${ifNoKeyIsMinted}. The policy allows ${minting}`,
-  ])
-}
-
 /** Returns the work of the features that the policy lets people use. A feature that changes nothing needs no rule. */
 export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], policy: Policy): Work[] {
   const channels = ['', ...policy.rules.flatMap((rule) => rule.channels ?? [])]
@@ -152,8 +139,8 @@ export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], po
 async function reachRedis(app: App, dataLossMark: Watch): Promise<void> {
   const { connections, config, keys, log } = app
   await connections.reach()
-  // Report a rejected or unsuitable key right after the start. It does not stop the start, because moves in flight wait for a valid key.
-  void checkKeys(app).catch((error: unknown) => onApiError(app, error))
+  // Report a rejected key right after the start. It does not stop the start, because moves in flight wait for a valid key.
+  void checkKey(app).catch((error: unknown) => onApiError(app, error))
   try {
     await dataLossMark.check()
     const keyring = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
@@ -165,10 +152,8 @@ async function reachRedis(app: App, dataLossMark: Watch): Promise<void> {
   log.warn({ code: 'signing-keys-differ' }, text)
 }
 
-async function checkKeys(app: App): Promise<void> {
-  const keys = await inLane('background', () => app.account.apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
-  const problem = readKeyProblem(keys, app.ownLastSlices)
-  if (problem) await notifyOperators(app, 'read-key-unsuitable', unsuitableReadKey(problem), { about: problem, level: 'warn' })
+async function checkKey(app: App): Promise<void> {
+  await inLane('background', () => app.account.apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
 }
 
 async function sharedFigures(app: App): Promise<Snapshot> {

@@ -113,11 +113,11 @@ function notStored({ is }: RedisHealth): string | undefined {
   return is === 'refuses-writes' ? 'Redis refuses writes' : undefined
 }
 
-/** `at`: by Redis' clock. `key`: the one that the account API rejects. */
+/** `at`: by Redis' clock. */
 const AccountCheck = z.object({
   at: z.number(),
   status: z.union([z.number(), z.enum(['unreachable', 'contract'])]),
-  key: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']).optional(),
+  isKeyRefused: z.boolean().optional(),
 })
 type Answer = Omit<z.infer<typeof AccountCheck>, 'at'>
 
@@ -158,7 +158,7 @@ async function askAccount({ account }: App): Promise<Answer> {
   } catch (error) {
     if (error instanceof AccountLimitError && !error.answered) throw error
     if (error instanceof AccountLimitError) return { status: 429 }
-    if (error instanceof ApiError) return { status: error.status, key: isKeyRefused(error) ? error.key : undefined }
+    if (error instanceof ApiError) return { status: error.status, isKeyRefused: isKeyRefused(error) }
     return { status: error instanceof ApiContractError ? 'contract' : 'unreachable' }
   }
 }
@@ -168,8 +168,8 @@ function isProblem({ status }: Answer): boolean {
   return status !== 200 && status !== 429
 }
 
-function accountProblem({ status, key }: { status: number | string; key?: string }): string {
-  if (key !== undefined) return `The account API rejects ${key} (${status})`
+function accountProblem({ status, isKeyRefused: isRefused }: { status: number | string; isKeyRefused?: boolean }): string {
+  if (isRefused) return `The account API rejects INFRA_API_KEY (${status})`
   if (status === 'contract') return 'The account API returned something unreadable'
   return status === 'unreachable' ? "The account API isn't responding" : `The account API returned an error (${status})`
 }

@@ -6,9 +6,7 @@ import type { CallKind, Lane } from '../../src/domain/lane.ts'
 import { readScripts } from '../../src/redis/scripts.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
-function setUp(
-  options: { windowMs?: number; readsPerMinute?: number; writesPerMinute?: number; pollBudget?: number; hasReadKey?: boolean } = {},
-) {
+function setUp(options: { windowMs?: number; readsPerMinute?: number; writesPerMinute?: number; pollBudget?: number } = {}) {
   const { redis, keys } = connectTestRedis()
   const shareSpent = vi.fn()
   const create = () =>
@@ -17,7 +15,7 @@ function setUp(
 
   /** Takes calls until one has to wait. Returns how many may be sent. */
   async function spend(kind: CallKind, lane: Lane, { userId, most = 100 }: { userId?: string; most?: number } = {}): Promise<number> {
-    for (let taken = 0; taken < most; taken += 1) if ((await budget.take(kind, { lane, userId }, 'key')) > 0) return taken
+    for (let taken = 0; taken < most; taken += 1) if ((await budget.take(kind, { lane, userId })) > 0) return taken
     return most
   }
   return { redis, keys, create, budget, spend, shareSpent }
@@ -38,7 +36,7 @@ describe('reads', () => {
 
   test('one person spends at most a third of what people may spend, once somebody else has read in this minute', async () => {
     const { budget, spend } = setUp()
-    const read = (userId: string) => budget.take('read', { lane: 'person', userId }, 'key')
+    const read = (userId: string) => budget.take('read', { lane: 'person', userId })
 
     expect(await spend('read', 'person', { userId: 'U0ADA', most: 20 })).toBe(20)
     expect(await read('U0BEN')).toBe(0)
@@ -61,7 +59,7 @@ describe('reads', () => {
     // A machine that proposes is never alone: people may come at any moment.
     const other = setUp()
     expect(await other.spend('read', 'person', { userId: 'machine:ci' })).toBe(16)
-    expect(await budget.take('read', { lane: 'execute' }, 'key')).toBe(0)
+    expect(await budget.take('read', { lane: 'execute' })).toBe(0)
   })
 
   test('the lists of machines have at most four of the six reads of the background together, and two each', async () => {
@@ -78,13 +76,13 @@ describe('reads', () => {
   test('a person is named whose own share makes their reads wait, and nobody while all reads are spent', async () => {
     const { budget, spend, shareSpent } = setUp()
 
-    const spentShare = (userId: string) => budget.spentShare('read', { lane: 'person', userId }, 'key')
+    const spentShare = (userId: string) => budget.spentShare('read', { lane: 'person', userId })
     await spend('read', 'person', { userId: 'U0BEN', most: 1 })
     await spend('read', 'person', { userId: 'U0ADA' })
     expect(await spentShare('U0ADA')).toBe(16)
     // Nobody has a share of changes, and workers have none.
-    expect(await budget.spentShare('write', { lane: 'person', userId: 'U0ADA' }, 'key')).toBeUndefined()
-    expect(await budget.spentShare('read', { lane: 'track', userId: 'U0ADA' }, 'key')).toBeUndefined()
+    expect(await budget.spentShare('write', { lane: 'person', userId: 'U0ADA' })).toBeUndefined()
+    expect(await budget.spentShare('read', { lane: 'track', userId: 'U0ADA' })).toBeUndefined()
     expect(shareSpent.mock.calls).toEqual([['U0ADA', 16]])
 
     await spend('read', 'person')
@@ -123,13 +121,11 @@ describe('reads', () => {
     },
   )
 
-  test('two keys have an allowance each, and writes do not count as reads', async () => {
-    const { budget, spend } = setUp()
-    await spend('read', 'execute')
-    await spend('write', 'retract')
+  test('writes do not count as reads', async () => {
+    const { spend } = setUp()
+    expect(await spend('write', 'retract')).toBe(20)
 
-    expect(await budget.take('read', { lane: 'execute' }, 'read-key')).toBe(0)
-    expect(await budget.take('read', { lane: 'execute' }, 'key')).toBeGreaterThan(55_000)
+    expect(await spend('read', 'execute')).toBe(60)
   })
 })
 
@@ -179,10 +175,10 @@ describe('writes', () => {
 test('a pause stops one kind of call in all processes', async () => {
   const { budget, create } = setUp()
 
-  await budget.pause('read', 30_000, 'key')
+  await budget.pause('read', 30_000)
 
-  expect(await create().take('read', { lane: 'execute' }, 'key')).toBeGreaterThan(29_000)
-  expect(await create().take('write', { lane: 'execute' }, 'key')).toBe(0)
+  expect(await create().take('read', { lane: 'execute' })).toBeGreaterThan(29_000)
+  expect(await create().take('write', { lane: 'execute' })).toBe(0)
 })
 
 test('no window holds more calls than the account allows, by two processes at once', async () => {
@@ -194,7 +190,7 @@ test('no window holds more calls than the account allows, by two processes at on
     const budget = create()
     while (performance.now() < end) {
       const before = performance.now()
-      const wait = await budget.take('read', { lane }, 'key')
+      const wait = await budget.take('read', { lane })
       if (wait === 0) sent.push({ before, after: performance.now() })
       else await delay(Math.min(wait, 50))
     }
@@ -230,19 +226,6 @@ test('figures name what each lane has spent, and how long its next call waits', 
   expect((await budget.figures()).map(({ used }) => used)).toEqual(figures.map(({ used }) => used))
 })
 
-test('figures of people, tracking and the background are those of the read-only key, if there is one', async () => {
-  const { budget } = setUp({ hasReadKey: true, readsPerMinute: 12 })
-  for (let taken = 0; taken < 9; taken += 1) await budget.take('read', { lane: 'person' }, 'read-key')
-  // The list of keys needs the key that writes.
-  await budget.take('read', { lane: 'person' }, 'key')
-
-  const [execute, person] = await budget.figures()
-
-  expect(execute).toMatchObject({ lane: 'execute', used: 0, waitMs: 0 })
-  expect(person).toMatchObject({ lane: 'person', used: 10 })
-  expect(person?.waitMs).toBeGreaterThan(55_000)
-})
-
 describe('without Redis', () => {
   function setUpAway() {
     const { redis, budget, ...others } = setUp({ windowMs: 1_500, readsPerMinute: 20 })
@@ -258,33 +241,20 @@ describe('without Redis', () => {
     const { budget, away } = setUpAway()
     away()
 
-    await expect(budget.take('write', { lane: 'retract' }, 'key')).rejects.toThrow(StoreUnavailableError)
+    await expect(budget.take('write', { lane: 'retract' })).rejects.toThrow(StoreUnavailableError)
   })
 
   test('a process starts no read for a window, and then a tenth, which count once Redis is back', async () => {
     const { budget, away, back, spend } = setUpAway()
     away()
 
-    await expect(budget.take('read', { lane: 'execute' }, 'key')).rejects.toThrow(StoreUnavailableError)
-    await expect.poll(() => budget.take('read', { lane: 'person' }, 'key'), { timeout: 10_000 }).toBe(0)
-    await expect(budget.take('write', { lane: 'retract' }, 'key')).rejects.toThrow(StoreUnavailableError)
-    expect(await budget.take('read', { lane: 'track' }, 'key')).toBe(0)
-    await expect(budget.take('read', { lane: 'execute' }, 'key')).rejects.toThrow(StoreUnavailableError)
+    await expect(budget.take('read', { lane: 'execute' })).rejects.toThrow(StoreUnavailableError)
+    await expect.poll(() => budget.take('read', { lane: 'person' }), { timeout: 10_000 }).toBe(0)
+    await expect(budget.take('write', { lane: 'retract' })).rejects.toThrow(StoreUnavailableError)
+    expect(await budget.take('read', { lane: 'track' })).toBe(0)
+    await expect(budget.take('read', { lane: 'execute' })).rejects.toThrow(StoreUnavailableError)
 
     back()
     expect(await spend('read', 'execute')).toBe(18)
-  })
-
-  test('the reads of each key count for that key', async () => {
-    const { redis, keys, budget, away, back } = setUpAway()
-    away()
-    await expect(budget.take('read', { lane: 'person' }, 'read-key')).rejects.toThrow(StoreUnavailableError)
-    await expect.poll(() => budget.take('read', { lane: 'person' }, 'read-key'), { timeout: 10_000 }).toBe(0)
-    back()
-
-    for (const key of ['key', 'read-key'] as const) expect(await budget.take('read', { lane: 'execute' }, key)).toBe(0)
-
-    const counted = (['key', 'read-key'] as const).map((key) => redis.hget(keys.accountBudget(key, 'read').counts, 'total'))
-    expect(await Promise.all(counted)).toEqual(['1', '2'])
   })
 })

@@ -462,7 +462,7 @@ describe('the message of what was not requested', () => {
     await take([resolved(down('web-77'))])
 
     expect(updates).toEqual([
-      expect.stringMatching(/^:warning:.* 2 alerts.*standby: [^\n]*\(resolved after 9.min\)\n(?!.*resolved)/su),
+      expect.stringMatching(/^:warning:.*2 alerts.*standby: [^\n]*\(resolved after 9.min\)\n(?!.*resolved)/su),
       expect.stringMatching(/^:white_check_mark: \*Resolved\.\*/),
     ])
   })

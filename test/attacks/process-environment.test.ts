@@ -23,8 +23,8 @@ async function directoryForTest(): Promise<string> {
 }
 
 test('reads the environment of the process, and finds no secret that came from a file', patience, async () => {
-  const { env } = await environment({ STATE_KEY: 'a-state-key-that-has-more-than-32-characters', INFRA_READ_KEY: 'e'.repeat(36) })
-  const names = ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'INFRA_READ_KEY', 'REDIS_URL', 'STATE_KEY']
+  const { env } = await environment({ STATE_KEY: 'a-state-key-that-has-more-than-32-characters' })
+  const names = ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'REDIS_URL', 'STATE_KEY']
   const secrets = names.map((name) => (env as Record<string, string>)[name] ?? '')
   const directory = await directoryForTest()
   const files = await Promise.all(

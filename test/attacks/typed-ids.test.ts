@@ -94,7 +94,7 @@ describe('somebody who types an id in other letters', () => {
     ['revokes', revokeChange],
   ])('%s no API key', async (_, create) => {
     const { ask } = setUp()
-    const change = create({ ...appOf(accountThatIsNotStrict()), ownLastSlices: { INFRA_API_KEY: 'zzzzz' } })
+    const change = create({ ...appOf(accountThatIsNotStrict()), ownLastSlice: 'zzzzz' })
 
     await expect(ask(change, { keyId: 'KEY_1' })).rejects.toThrow('No API key KEY_1 on the account.')
     expect(await ask(change, { keyId: 'key_1' })).toMatchObject({ resource: 'api_key:key_1' })

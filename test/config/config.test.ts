@@ -88,7 +88,6 @@ describe('an invalid configuration', () => {
       SLACK_COMMAND: 'infra',
       INFRA_API_URL: 'http://api.example.com',
       INFRA_API_KEY: 'two words',
-      INFRA_READ_KEY: 'two words more',
       INFRA_READS_PER_MINUTE: '9',
       INFRA_WRITES_PER_MINUTE: 'many',
       REDIS_URL: 'redis://:p#w@redis.example.com',
@@ -272,19 +271,6 @@ rules: [{name: r, request: ['machine:ci', 'machine:bot'], approve: [S0ONCALL01]}
     })
   })
 
-  it('needs INFRA_API_KEY, except for a web process that has a read-only key and a key for signatures', () => {
-    const { INFRA_API_KEY: _, ...others } = { ...required, INFRA_READ_KEY: 'lk_readonly77', STATE_KEY: newKey, ROLE: 'web' }
-
-    expect(linesFor(others)).toEqual([])
-    expect(read(others).infra).toMatchObject({ key: undefined })
-    for (const name of ['INFRA_READ_KEY', 'STATE_KEY']) {
-      expect(linesFor({ ...others, [name]: '' })).toEqual([
-        'INFRA_API_KEY is missing: it must be a key of the account API, in one word (or set INFRA_READ_KEY and STATE_KEY, if the policy allows no change whose button creates a token)',
-      ])
-    }
-    expect(linesFor({ ...others, ROLE: 'worker' })).toEqual(['INFRA_API_KEY is missing: it must be a key of the account API, in one word'])
-  })
-
   it('needs a separate port for each purpose', () => {
     const alerts = { ALERTS_PORT: '9465', ALERTS_TOKEN: alertsToken }
     const line = 'PORT, OPS_PORT, ALERTS_PORT and MACHINES_PORT must differ'
@@ -388,7 +374,6 @@ describe('secrets', () => {
     const values: Record<string, string> = {
       ...required,
       SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
-      INFRA_READ_KEY: 'lk_readonly77',
       REDIS_SENTINEL_PASSWORD: 'p4ss-of-the-sentinels',
       STATE_KEY: newKey,
       ALERTS_PORT: '9465',
@@ -404,7 +389,6 @@ describe('secrets', () => {
       slack.signingSecret,
       slack.appToken,
       infra.key,
-      infra.readKey,
       redis.url,
       redis.sentinelPassword,
       ...signingSecrets,
@@ -440,7 +424,6 @@ describe('secrets', () => {
       ...required,
       ...alerts,
       SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
-      INFRA_READ_KEY: 'lk_readonly77',
       STATE_KEY: newKey,
       HOME: '/home/node',
     }
@@ -449,7 +432,7 @@ describe('secrets', () => {
 
     expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS, ALERTS_PORT: '9465' })
     expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(
-      /botbotbot|zzz85a5|lk_9f2c|lk_readonly|horse|A0LOCKKEEP|a-new-key|a-token-of-alerts/,
+      /botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP|a-new-key|a-token-of-alerts/,
     )
   })
 

@@ -22,7 +22,7 @@ async function preflight(create: typeof rotateChange, all: Wire[], keyId: string
   const change = create(
     fakeApp({
       account: accountOf({ apiKeys: all, unavailable }),
-      ownLastSlices: { INFRA_API_KEY: ownLastSlice, INFRA_READ_KEY: undefined },
+      ownLastSlice: ownLastSlice,
     }),
   )
   try {

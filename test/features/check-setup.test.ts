@@ -23,12 +23,10 @@ const slack = (scopes: string[] | undefined) => ({ slack: { is: 'answers', after
 const without = (...scopes: string[]) => slack(granted.filter((scope) => !scopes.includes(scope)))
 
 const key = (more: Partial<ApiKey>) => ({ id: 'ak_1', name: 'lockkeeper', tokenLastSlice: 'aaaaa', readOnly: false, ...more }) as ApiKey
-const readKey = (more: Partial<ApiKey>) => key({ id: 'ak_2', name: 'reads', tokenLastSlice: 'bbbbb', readOnly: true, ...more })
-const own = { INFRA_API_KEY: 'aaaaa' }
-const ownBoth = { ...own, INFRA_READ_KEY: 'bbbbb' }
-const keys = (all: ApiKey[], slices: typeof own | typeof ownBoth = own) => ({ account: { keys: all, own: slices } })
+const own = { ownLastSlice: 'aaaaa' }
+const keys = (all: ApiKey[]) => ({ account: { keys: all, own } })
 const failing = (error: ApiError | ApiContractError | ApiUnreachableError | AccountLimitError) => ({ account: { keys: [], own, error } })
-const status = (code: number, more: { codes?: string[]; key?: 'INFRA_READ_KEY' } = {}) =>
+const status = (code: number, more: { codes?: string[] } = {}) =>
   failing(new ApiError({ operation: 'apiKeys.list', status: code, codes: [], ...more }))
 const away = (problem: string) => failing(new ApiUnreachableError({ operation: 'apiKeys.list', requestSent: 'no', problem }))
 
@@ -49,10 +47,9 @@ const well: SetupFacts = {
   machines: { isOn: true, machines: [{ name: 'ci', channelId: 'C0OPS00001' }] },
   redis: { is: 'safe' },
   freeze: { on: undefined, isUnreadable: false, ofPolicy: [] },
-  ...keys([key({}), readKey({})], ownBoth),
+  ...keys([key({})]),
   limits: {
     perMinute: { read: 60, write: 20 },
-    hasReadKey: false,
     used: [
       { kind: 'read', lane: 'execute', used: 2, waitMs: 0 },
       { kind: 'read', lane: 'person', used: 16, waitMs: 0 },
@@ -60,8 +57,6 @@ const well: SetupFacts = {
     ],
   },
   idsUnseen: [],
-  elasticIps: { all: 5, bgp: 2 },
-  scheduled: [],
   aheadOfSlackMs: -300,
   aheadOfRedisMs: 12,
   workers: { seen: 2, lastTickMs: 4_000, overdue: false },
@@ -138,16 +133,10 @@ const situations: Record<string, Partial<SetupFacts>> = {
   'Lockkeeper has frozen everything': frozen({ on: { because: 'set-back' } }),
   'The record of freezes was signed with another key': frozen({ isUnreadable: true }),
   'The API key is rejected': status(401),
-  'The read-only key is rejected': status(403, { key: 'INFRA_READ_KEY' }),
+  'The API key may not be used from here': status(403),
   'The team has no list of keys': status(403, { codes: ['FEATURE_NOT_ENABLED'] }),
   'The API key is read-only': keys([key({ readOnly: true })]),
   'The API key may be read-only': keys([key({ readOnly: undefined })]),
-  'The read-only key is not in the list': keys([key({})], ownBoth),
-  'The read-only key has full access': keys([key({}), readKey({ readOnly: false })], ownBoth),
-  'The read-only key is of another user': keys(
-    [key({ user: { id: 'user_1', email: undefined } }), readKey({ user: { id: 'user_2', email: undefined } })],
-    ownBoth,
-  ),
   ...Object.fromEntries(
     ['ENOTFOUND', 'ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'cancelled by the caller', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ECONNRESET'].map(
       (problem) => [`The account API cannot be reached: ${problem}`, away(problem)],
@@ -177,20 +166,17 @@ test('the report in each situation reads as in doctor.md', async () => {
       .filter((line) => !/^(:white_check_mark:|Lockkeeper)/.test(line))
   await expectDocument('doctor.md', 'What `/infra doctor` reports', [
     ['All is well', reportOn({}).text],
-    ['A process that only reads, and nothing that is optional', reportOn(onlyReads).text],
+    ['Nothing that is optional', reportOn(bare).text],
     ...Object.entries(situations).map(([name, facts]): [string, string] => [name, problems(facts).join('\n')]),
   ])
 })
 
-const onlyReads: Partial<SetupFacts> = {
+const bare: Partial<SetupFacts> = {
   ...slack(neededScopes),
-  ...keys([readKey({})], { INFRA_READ_KEY: 'bbbbb' } as typeof ownBoth),
   opsChannel: undefined,
   alerts: { isOn: false, routes: [] },
   machines: { isOn: false, machines: [] },
-  elasticIps: { all: 5, bgp: 0 },
-  scheduled: [{ for: 'start', until: Date.UTC(2026, 11, 1, 6) }, { for: 'freeze' }],
-  limits: { perMinute: { read: 60, write: 20 }, hasReadKey: true, used: [] },
+  limits: { perMinute: { read: 60, write: 20 }, used: [] },
 }
 
 test('the scopes are those of the manifest', () => {

@@ -154,7 +154,6 @@ describe('the form of an evacuation', () => {
     expect(groups.map(({ element }) => [element.options.length, element.initial_options?.length])).toEqual(Array(5).fill([10, 10]))
     expect(groups.every(({ optional }) => optional)).toBe(true)
     expect(shown(blocks)).toContain('One request moves up to 50 addresses. Move the other 11 with another one.')
-    expect(shown(blocks)).toContain('Takes about 2\u00a0min: the account allows 20 changes a minute.')
     expect(groupsIn(await boxes([ip(1)])).map(({ optional }) => optional)).toEqual([false])
   })
 })

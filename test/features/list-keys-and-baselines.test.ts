@@ -22,7 +22,7 @@ const keyMade = (ms: number, more: Partial<ApiKey> = {}): ApiKey => ({
   ...more,
 })
 const own = { tokenLastSlice: '2daaa' }
-const keyListing = (keys: ApiKey[], ...words: string[]) => apiKeyListing(keys, words, { now, ownLastSlices: { INFRA_API_KEY: '2daaa' } })
+const keyListing = (keys: ApiKey[], ...words: string[]) => apiKeyListing(keys, words, { now, ownLastSlice: '2daaa' })
 
 const full: Baseline = {
   id: 'bl_14zQYJxvUN6aS',
@@ -128,7 +128,7 @@ test('keys that should have ended come first, by their record, or by their name 
     ['tok_stuck', { end: now - 2 * 3_600_000 }],
     ['tok_ending', { end: now - 60_000 }],
   ])
-  const { rows } = apiKeyListing(keys, [], { now, ends, ownLastSlices: {} })
+  const { rows } = apiKeyListing(keys, [], { now, ends, ownLastSlice: '' })
   const attention = (text: unknown) => /Needs attention: ([^\n]*)/.exec(String(text))?.[1]
   expect(rows.map((row) => [/(?:old|lost-longer|lost|later|extended|stuck|ending)/.exec(String(row))?.[0], attention(row)])).toEqual([
     ['lost', 'should have ended on 20 Nov, no use shown'],

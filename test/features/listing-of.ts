@@ -19,20 +19,11 @@ export async function listingOf(command: Command | undefined, args: string[] = [
   return listing
 }
 
-const barsIn = (chart: unknown) => {
-  const {
-    title,
-    chart: { series },
-  } = chart as { title: string; chart: { series: { data: { label: string; value: number }[] }[] } }
-  return `[${title}: ${series.flatMap(({ data }) => data.map(({ label, value }) => `${label}: ${value}`)).join(' | ')}]`
-}
-
 /** A list in words, as a person reads it. */
-export const shown = ({ title, rows, empty, notes = [], chart, choices }: Listing) =>
+export const shown = ({ title, rows, empty, notes = [], choices }: Listing) =>
   [
     rows.length > 0 ? `*${title}*` : empty,
     ...rows,
-    ...(chart && rows.length > 0 ? [barsIn(chart)] : []),
     ...(choices && rows.length > 0 ? [`[${choices.placeholder}: ${choices.options.map((one) => one?.text.text).join(' | ')}]`] : []),
     ...notes.map((note) => `(${note})`),
   ].join('\n')

@@ -10,9 +10,8 @@ import { fakeApp } from '../fake-app.ts'
 
 const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
 
-const slices = { INFRA_API_KEY: 'own', INFRA_READ_KEY: undefined }
 const appWith = (list: () => Promise<ApiKey[]>) =>
-  fakeApp({ account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlices: slices })
+  fakeApp({ account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlice: 'own' })
 
 test('a name is that of a key of the account and of one that Lockkeeper created, because people see both by that name', async () => {
   const keys = [keyCalled('terraform', 'tok_1'), keyCalled(uniqueKeyName('Terraform', 'U0ADA00001', 'a'.repeat(32)), 'tok_2')]
@@ -47,6 +46,15 @@ test('approvers of a key that shares its name get a warning', async () => {
   expect(await warned('tok_3')).toEqual([])
 })
 
+test.each([
+  ['rotated', rotateChange],
+  ['revoked', revokeChange],
+])("Lockkeeper's own key is not %s", async (_, change) => {
+  const own = { ...keyCalled('lockkeeper', 'tok_own'), tokenLastSlice: 'own' } as ApiKey
+  const checked = change(appWith(async () => [own])).preflight({ keyId: 'tok_own' }, { forRequest: true })
+  await expect(checked).rejects.toThrow('Lockkeeper uses this key')
+})
+
 test('a check that has to wait for the limit of the account is no check that stays open', async () => {
   const limit = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false })
   const { preflight } = revokeChange(appWith(async () => Promise.reject(limit)))
@@ -59,7 +67,7 @@ test('the end of a new key beside the old one is unread without a list, and then
   const name = uniqueKeyName('ci', 'U0ADA00001', 'a'.repeat(32))
   const endOf = async (list: () => Promise<ApiKey[]>) => {
     const app = fakeApp({
-      ...{ account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlices: slices },
+      ...{ account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlice: 'own' },
       config: { signsWithApiKey: false },
       redis: { hgetall: async () => ({}) },
       keys: { keyEnds: 'ends' },

@@ -1,5 +1,5 @@
-import { afterEach, expect, test, vi } from 'vitest'
-import { type ChangeKind, type Freeze, type PolicyRule, toGroup } from '../../src/domain/policy.ts'
+import { expect, test } from 'vitest'
+import { type ChangeKind, type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { whoAmI } from '../../src/features/whoami.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
@@ -25,8 +25,8 @@ const catalog = {
 }
 
 /** What `/infra whoami` lists for Ben, who is on call, under these rules. */
-function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, { kinds = [...changeKinds], freezes = [] as Freeze[] } = {}) {
-  const policy = { rules, bundles: evacuationKinds.bundles, freezes }
+function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, { kinds = [...changeKinds] } = {}) {
+  const policy = { rules, bundles: evacuationKinds.bundles }
   const access = accessWith({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamIds: ['T0NIMBUS01'] }),
@@ -51,21 +51,7 @@ const others = { anyOf: toGroup(['U0EVE00001']), allOf: [], approvals: 1 }
 const move = of('ip.move', { name: 'moves' })
 const unread: Partial<People> = { members: async (ids) => new Map(ids.map((id) => [id, 'unknown'])) }
 
-const day = 86_400_000
-const now = Date.UTC(2026, 10, 27, 12)
 const office = { name: 'office', days: [1, 2, 3, 4, 5], from: '09:00', to: '17:00', zone: 'Europe/Lisbon' }
-
-const freezes: Freeze[] = [
-  { name: 'over', from: now - day, to: now },
-  { name: 'Black Friday', from: now, to: now + 3 * day },
-  { name: 'Storefront', from: now + 14 * day, to: now + 15 * day, projects: storefront, changes: ['ip.move', 'ip.evacuate'] },
-  { name: '<!channel>', from: now - day, to: now + 1, projects: { ids: [], names: ['<!here>'] } },
-  { name: 'later', from: now + 14 * day + 1, to: now + 15 * day },
-]
-
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 /** What is listed of one kind alone. */
 async function onlyOf(kind: string, rules: PolicyRule[], people?: Partial<People>): Promise<string> {
@@ -74,7 +60,6 @@ async function onlyOf(kind: string, rules: PolicyRule[], people?: Partial<People
 }
 
 test('rights as people see them', async () => {
-  vi.useFakeTimers({ now, toFake: ['Date'] })
   const byKind = [
     of('vm.rename', { name: 'NO_APPROVAL', approve: undefined }),
     of('ip.move', { name: 'addresses', approve: two, expiresMs: 30 * minutes }),
@@ -107,7 +92,6 @@ test('rights as people see them', async () => {
     ['To evacuate, as to move', await onlyOf('ip.evacuate', [move])],
     ['A window', await onlyOf('ip.move', [of('ip.move', { windows: [office] })])],
     ['A window, and no approval', await onlyOf('ip.move', [of('ip.move', { windows: [office], approve: undefined })])],
-    ['Freezes that are on, or come within 14 days', shown(await rightsUnder([move], {}, { kinds: ['ip.move'], freezes }))],
     ['An evacuation with a rule of its own', await onlyOf('ip.evacuate', [move, failover])],
   ])
 })

@@ -27,7 +27,6 @@ beforeAll(async () => {
       ACCOUNT_WINDOW_MS: '2000',
       REPEAT_MS: '500',
     },
-    own: (_, account) => ({ INFRA_READ_KEY: readKeyOf(account) }),
     onEnd: (close) => {
       end = close
     },
@@ -44,12 +43,6 @@ afterAll(async () => {
   monitor?.disconnect()
   await end()
 })
-
-/** Returns the read-only key that the bot reads with. */
-function readKeyOf({ world }: Scene['accountApi']): string {
-  const key = world.data.apiKeys.find(({ name }) => name === 'laptop of ada') ?? expect.fail('no key')
-  return Object.assign(key, { readOnly: true }).token
-}
 
 /** Kills the bot without a shutdown, after its pages were read. */
 async function kill(): Promise<void> {
@@ -208,7 +201,7 @@ test('afterwards no token is anywhere except in what its requester was shown', a
     ),
   )
   expect(found).toEqual([])
-  for (const secret of [redis.password, accountApi.key, readKeyOf(accountApi)]) expect(Object.values(sinks).join('')).not.toContain(secret)
+  for (const secret of [redis.password, accountApi.key]) expect(Object.values(sinks).join('')).not.toContain(secret)
 
   const showing = slack.journal.filter(({ args }) => tokens.some((token) => JSON.stringify(args).includes(token)))
   expect(showing.length).toBeGreaterThanOrEqual(2)

@@ -38,7 +38,7 @@ describe('the doctor', () => {
     const { text } = await runDoctor(world)
 
     const passed = [...text.matchAll(/^:white_check_mark: \*(.+?):\*/gm)].map(([, name]) => name)
-    expect(passed.join()).toBe('Slack,App manifest,Channels,People,Redis,Freeze,Account API,API key,Limits,Elastic IPs,Clock,Clock,Workers')
+    expect(passed.join()).toBe('Slack,App manifest,Channels,People,Redis,Freeze,Account API,API key,Limits,Clock,Clock,Workers')
     expect([...text.matchAll(/^:grey_question: \*(.+?):\*/gm)].map(([, name]) => name)).toEqual(['Buttons', 'Pickers'])
     expect(text).toMatch(/^\*No check failed\*, 2 unknown\nLockkeeper .* {2}· {2}web and worker {2}· {2}HTTP {2}· {2}production {2}·/)
     const { slack, accountApi } = world

@@ -95,10 +95,9 @@ describe('a list', () => {
   })
 
   test.each([
-    ['taken', ['data_table', 'data_visualization'], [200]],
-    ['refused, but not tables', ['data_table'], [400, 200]],
-    ['refused', [], [400, 400, 200]],
-  ] as const)('of moves says how long they take here, with a chart and without: %s', async (are, newKinds, statuses) => {
+    ['taken', ['data_table'], [200]],
+    ['refused', [], [400, 200]],
+  ] as const)('of moves says how long they take here, in a table and without: %s', async (are, newKinds, statuses) => {
     const world = await startWorld()
     world.slack.setNewBlocks(are)
     await requestMove(world)

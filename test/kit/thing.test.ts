@@ -136,7 +136,7 @@ describe('a picker', () => {
     const keys = [{ id: 'tok_1', name: 'lockkeeper', tokenLastSlice: '2daaa' }]
     const app = fakeApp({
       lists: { elasticIps: async () => all as never, apiKeys: async () => keys as never },
-      ownLastSlices: { INFRA_API_KEY: '2daaa' },
+      ownLastSlice: '2daaa',
     })
     const offered = async (thing: AnyThing, typed: string) =>
       (await offerThings(app, thing, typed)).options.map(({ text, description }) => [text.text, description?.text])

@@ -194,11 +194,11 @@ test('a list that takes more reads than a machine has is refused with how to nar
       422,
       'The account has more servers than a machine may read in a minute. Narrow with search: give an id, or a whole hostname.',
     ])
-    await world.records.redis.del(Object.values(world.records.keys.accountBudget('key', 'read')))
+    await world.records.redis.del(Object.values(world.records.keys.accountBudget('read')))
   }
   for (const search of ['web-250', many[249]?.id]) {
     expect(await list(`?search=${search}`)).toMatchObject({ status: 200, json: { items: [{ hostname: 'web-250' }], complete: false } })
-    await world.records.redis.del(Object.values(world.records.keys.accountBudget('key', 'read')))
+    await world.records.redis.del(Object.values(world.records.keys.accountBudget('read')))
   }
   // A copy that a person has read has all of it.
   await world.ada.command('/infra servers web-1', { channel: ops })

@@ -92,7 +92,7 @@ const ofNewKey: z.infer<typeof newKeyFindings.schema>[] = [
 
 const ofKey: z.infer<typeof keyFindings.schema>[] = [
   { code: 'no-key', keyId: 'tok_1', verb: 'rotate' },
-  { code: 'own-key', verb: 'rotate', variable: 'INFRA_API_KEY' },
+  { code: 'own-key', verb: 'rotate' },
   { code: 'perhaps-own-key', name: 'ci-deploy' },
   { code: 'key-unread', keyId: 'tok_1' },
   { code: 'token-stops', verb: 'rotate' },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { alertsRequester } from '../../src/domain/approval.ts'
 import type { Finding } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { earlierEndOf, lastChangeOf, warningWords } from '../../src/messages/warnings.ts'
+import { lastChangeOf, rejectionOf, warningWords } from '../../src/messages/warnings.ts'
 import { explainEvacuation } from '../../src/moves/evacuation.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
@@ -21,16 +21,14 @@ function shown(...warnings: (Finding | undefined)[]): string {
 }
 
 const endedBefore = (more: Partial<Request>, ms = 12 * minutes) => requestFor({ facts: moveFacts, endedAt: requestedAt - ms, ...more })
-const earlier = (more: Partial<Request>) => earlierEndOf(endedBefore(more))
+const earlier = (more: Partial<Request>) => rejectionOf(endedBefore(more))
 const start = requestedAt + 8 * hours
 const scheduled = { code: 'scheduled-before', requestId: requestFor().id, by: 'U0ADA00001' }
 const changed = (ms: number, names = ['203.0.113.10']) => lastChangeOf(endedBefore({ state: 'done' }, ms), requestedAt, names)
 
 test('warnings of a request', async () => {
   const decision = { by: 'U0BEN00001', rule: 'changes', via: 'U0BEN00001', reason: 'Wait for the *sale*.' }
-  const refused = { code: 'api-refused', operation: 'x', status: 409, codes: [], detail: 'Server is locked', effect: 'not-changed' }
   const isOff = (last: number) => ({ code: 'not-active', address: `203.0.113.${last}`, status: 'error' })
-  const items = [1, 2, 3, 4, 5, 6].map((id) => ({ id: `eip_${id}`, state: 'failed' as const, causes: [refused, isOff(id)] }))
   const address = 'https://nimbus.slack.com/archives/C0OPS00001/p1795316280000100'
   const title = 'Move 2 Elastic IPs: web-1 | <!here> → web-3'
   const locked = (last: number) => ({ code: 'locked', address: `203.0.113.${last}`, title, link: address, by: 'U0ADA00001' })
@@ -42,9 +40,6 @@ test('warnings of a request', async () => {
     ['The repeated request was rejected', shown(earlier({ state: 'rejected', decision }))],
     ['It was rejected without a reason', shown(earlier({ state: 'rejected', decision: { ...decision, reason: undefined } }))],
     ['It was rejected by the rules', shown(earlier({ state: 'rejected', decision: { rule: 'changes', via: 'S0ONCALL01' } }))],
-    ['It failed', shown(earlier({ state: 'failed', causes: [refused] }))],
-    ['It did not start', shown(earlier({ state: 'not-started' }))],
-    ['Its items failed', shown(earlier({ state: 'failed', items }))],
     ['Somebody changed the same lately', shown(changed(3 * hours))],
     ['Some minutes ago', shown(changed(4 * minutes + 23_000))],
     ['Some days ago', shown(changed(72 * hours))],
@@ -59,5 +54,5 @@ test('warnings of a request', async () => {
     ['An alert is about the target', shown({ code: 'target-alerted', target: 'standby-ash', since: requestedAt - 4 * minutes })],
     ['It does not say since when', shown({ code: 'target-alerted', target: 'standby-ash' })],
   ])
-  for (const state of ['expired', 'withdrawn', 'voided'] as const) expect(earlier({ state })).toBeUndefined()
+  for (const state of ['failed', 'expired', 'withdrawn', 'voided'] as const) expect(earlier({ state })).toBeUndefined()
 })

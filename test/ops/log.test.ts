@@ -62,7 +62,7 @@ describe('the log', () => {
     const error = new TypeError('broken')
 
     log.info({ role: 'all', opsPort: 9090 }, 'Lockkeeper is starting')
-    log.warn({ code: 'read-key-unsuitable' }, ':warning: The read key has full access.')
+    log.warn({ code: 'api-key-rejected' }, ':warning: The key is rejected.')
     log.error({ code: 'job-failed', error }, 'Work failed')
     log.fatal({ code: 'defect', error }, 'A defect ended the process')
 
@@ -70,7 +70,7 @@ describe('the log', () => {
     const plain = shown.map((line) => line.replace(/\u001b\[\d+m/g, '').replace(/^\[\S+\] /, ''))
     expect(plain.slice(0, 3).join('')).toMatchInlineSnapshot(`
       "INFO: Lockkeeper is starting {"role":"all","opsPort":9090}
-      WARN: The read key has full access. {"code":"read-key-unsuitable"}
+      WARN: The key is rejected. {"code":"api-key-rejected"}
       ERROR: Work failed: TypeError: broken {"code":"job-failed"}
       "
     `)

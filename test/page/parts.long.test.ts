@@ -60,18 +60,6 @@ test('a table has a caption, row headers and pages, and what is chosen below it 
   await expect.poll(lastPayload).toMatchObject({ actions: [{ action_id: 'details', selected_option: { value: 'web-2' } }] })
 })
 
-test('a chart says its numbers to screen readers, and draws a taller bar for more', async () => {
-  const data = [3, 12, 0].map((value, index) => ({ label: `${index}0–${index + 1}0 s`, value }))
-  const axes = { categories: data.map(({ label }) => label), x_label: 'Time', y_label: 'Moves' }
-  const chart = { type: 'bar', series: [{ name: 'Moves', data }], axis_config: axes }
-  const message = await post({ type: 'data_visualization', title: 'How long moves took', chart })
-
-  await message.getByText('How long moves took').waitFor()
-  await message.getByRole('img', { name: 'Moves by Time. 00–10 s: 3, 10–20 s: 12, 20–30 s: 0' }).waitFor()
-  const heights = await message.locator('.chart-bar div').evaluateAll((bars) => bars.map(({ clientHeight }) => clientHeight))
-  expect(heights).toEqual([24, 96, 1])
-})
-
 test('a press asks first, and answers the message that was on the screen, also if the bot has replaced it meanwhile', async () => {
   const { page, bot, client } = current()
   const answered = Promise.withResolvers<object>()

@@ -97,7 +97,7 @@ function startKeys() {
       endsKeyring: createKeyring(secretsOf(stateKeys), { purpose: 'key-ends', prefix: 'lockkeeper' }),
       account: { apiKeys },
       catalog,
-      ownLastSlices: { INFRA_API_KEY: 'owner', INFRA_READ_KEY: undefined },
+      ownLastSlice: 'owner',
       store: { ...jobs.store, now: async () => (await jobs.store.now()) + clock.ahead },
       config: { ...jobs.app.config, signsWithApiKey: false },
       slack: { messenger, identity: { ...jobs.app.slack.identity, current: () => ({ teamId: 'T0LOCK0001' }) } } as never,

@@ -88,7 +88,7 @@ export function watchedAccount({ watchChanges = false, denials = {} }: Options =
         },
       },
       directory: { hasBot: async (channelId: string) => channelId !== 'C0GENERAL1' },
-      ownLastSlices: { INFRA_API_KEY: 'aaaaa' },
+      ownLastSlice: 'aaaaa',
     }
     const app = new Proxy(base, { get: (target, name) => (name in given ? given[name as string] : Reflect.get(target, name)) }) as App
     /** Sends what is owed, however long it was to wait. */

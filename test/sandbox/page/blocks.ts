@@ -29,8 +29,6 @@ function renderBlock(block: Block, surface: Surface): TemplateResult | typeof no
       return html`<div>${renderRichText(block.elements as RichTextSection[])}</div>`
     case 'data_table':
       return table(block, surface)
-    case 'data_visualization':
-      return barChart(block)
     case 'input':
       return input(block, surface)
     default:
@@ -72,28 +70,6 @@ function input(block: Block, surface: Surface): TemplateResult | typeof nothing 
     ${error ? html`<div class="error" id=${`${id}-error`} role="alert">${renderPlain(error)}</div>` : nothing}
     ${hint ? html`<div class="small" id=${`${id}-hint`}>${renderPlain(hint.text)}</div>` : nothing}
   </div>`
-}
-
-const tallestBar = 96
-
-function barChart({ title, chart }: Block): TemplateResult {
-  const { series = [], axis_config: axes } = chart ?? {}
-  const data = series.flatMap((each) => each.data)
-  const most = Math.max(1, ...data.map(({ value }) => value))
-  const words = data.map(({ label, value }) => `${label}: ${value}`).join(', ')
-  return html`<figure class="chart">
-    <figcaption>${title}</figcaption>
-    <div class="chart-bars" role="img" aria-label=${`${axes?.y_label} by ${axes?.x_label}. ${words}`}>
-      ${data.map(
-        ({ label, value }) => html`<div class="chart-bar small">
-          <span>${value}</span>
-          <div .style=${`height: ${Math.round((value / most) * tallestBar)}px`}></div>
-          <span>${label}</span>
-        </div>`,
-      )}
-    </div>
-    <div class="small">${axes?.x_label}</div>
-  </figure>`
 }
 
 /** Slack's default. */

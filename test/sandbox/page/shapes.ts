@@ -128,12 +128,6 @@ export interface Block {
   caption?: string
   page_size?: number
   row_header_column_index?: number
-  /** Of a data visualization. The bot draws bars only. */
-  title?: string
-  chart?: {
-    series: { name: string; data: { label: string; value: number }[] }[]
-    axis_config: { x_label?: string; y_label?: string }
-  }
 }
 
 export interface View {

@@ -119,30 +119,6 @@ test.each<[string, Json, RegExp]>([
   expect(problems(block).join('\n')).toMatch(problem)
 })
 
-const bars = (...labels: string[]) => ({ name: 'Moves', data: labels.map((label) => ({ label, value: 1 })) })
-const chart = (series: Json[], more: Json = {}) => ({
-  type: 'data_visualization',
-  title: 'How long moves take',
-  chart: { type: 'bar', series, axis_config: { categories: ['0–10 s', '10–20 s'], x_label: 'Time', y_label: 'Moves' } },
-  ...more,
-})
-const oneSeries = [bars('0–10 s', '10–20 s')]
-
-test.each<[string, Json[], RegExp]>([
-  ['with labels that are no categories', [chart([bars('0–10 s', 'longer')])], /labels must match the categories/],
-  ['with fewer labels than categories', [chart([bars('0–10 s')])], /labels must match the categories/],
-  ['with two series of one name', [chart([...oneSeries, ...oneSeries])], /must be unique/],
-  ['with a long title', [chart(oneSeries, { title: 'x'.repeat(51) })], /less than 51 characters/],
-  ['beside two others', Array(3).fill(chart(oneSeries)), /no more than 2 charts/],
-])('a chart %s is refused', (_, blocks, problem) => {
-  expect(problems(...blocks).join('\n')).toMatch(problem)
-})
-
-test('a chart is taken in a message, and refused in a modal', () => {
-  expect(problems(chart(oneSeries), chart(oneSeries))).toEqual([])
-  expect(inModal({ blocks: [chart(oneSeries)] })).toEqual([expect.stringContaining('unsupported type: data_visualization')])
-})
-
 test('a data table is refused beside another one, and in a modal', () => {
   const cells = [raw('x'), { type: 'raw_number', value: 1, text: '1' }, rich({ type: 'text', text: 'x' })]
 

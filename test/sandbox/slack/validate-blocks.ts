@@ -61,30 +61,11 @@ function cellCharacters(one: Json): number {
   }, 0)
 }
 
-/**
- * By the rules of docs.slack.dev/reference/block-kit/blocks/data-visualization-block. Only bars are described. Slack takes two in a message, which
- * its page does not say (vercel/chat, pull request 696).
- */
-const point = z.strictObject({ label: words(20), value: z.number() })
-const chart = kind('data_visualization', {
-  title: words(50),
-  chart: kind('bar', {
-    series: list(z.strictObject({ name: words(20), data: list(point, 20) }), 6),
-    axis_config: z.strictObject({ categories: list(words(20), 20), x_label: words(50).optional(), y_label: words(50).optional() }),
-  }),
-  block_id: blockId,
-}).superRefine(({ chart: { series, axis_config: axes } }, { addIssue }) => {
-  if (new Set(series.map(({ name }) => name)).size < series.length) addIssue('series names must be unique')
-  if (series.some(({ data }) => data.map(({ label }) => label).join('\n') !== axes.categories.join('\n')))
-    addIssue('labels must match the categories')
-})
-
 /** Which new blocks the stand-in refuses. Slack rolls them out in phases, and documents nothing for response URLs. */
 export const newBlocks = {
   taken: { inMessages: [], inResponses: [] },
-  'refused in response URLs': { inMessages: [], inResponses: ['data_table', 'data_visualization'] },
-  'refused, but not tables': { inMessages: ['data_visualization'], inResponses: ['data_visualization'] },
-  refused: { inMessages: ['data_table', 'data_visualization'], inResponses: ['data_table', 'data_visualization'] },
+  'refused in response URLs': { inMessages: [], inResponses: ['data_table'] },
+  refused: { inMessages: ['data_table'], inResponses: ['data_table'] },
 } as const satisfies Record<string, Record<'inMessages' | 'inResponses', string[]>>
 export type NewBlocksAre = keyof typeof newBlocks
 
@@ -172,7 +153,7 @@ const block = z.discriminatedUnion('type', [
   kind('divider', { block_id: blockId }),
   kind('rich_text', { elements: list(richTextSection, 100), block_id: blockId }),
   dataTable,
-  chart,
+
   kind('actions', {
     elements: list(z.discriminatedUnion('type', [button, externalSelect, staticSelect]), 25),
     block_id: blockId,
@@ -195,9 +176,6 @@ const blocksOf = (surface: keyof typeof mostBlocks) =>
     const tables = blocks.filter(isTable).length
     if (tables > 1) addIssue('only one table is allowed')
     if (tables > 0 && surface === 'modal') addIssue('unsupported type: data_table')
-    const charts = blocks.filter(({ type }) => type === 'data_visualization').length
-    if (charts > 2) addIssue('no more than 2 charts are allowed')
-    if (charts > 0 && surface !== 'message') addIssue('unsupported type: data_visualization')
   })
 
 const message = blocksOf('message')

@@ -54,22 +54,13 @@ test('a request that undoes or repeats the last change does not name it as that,
   expect(await before({ 'server:sv_1': last }, { repeated: last })).toEqual([])
 })
 
-test('approvers know how the repeated request ended', async () => {
-  const rejected = { ...ended('earlier', 12 * minutes), state: 'rejected' as const, decision: { by: 'U0BEN', rule: 'r', reason: 'Sale!' } }
-  const failed = { ...ended('earlier', 12 * minutes), state: 'failed' as const, causes: [{ code: 'rule-gone' }] }
-  const code = 'earlier-end'
-  const at = requestedAt - 12 * minutes
+test('approvers know that the repeated request was rejected, and a changed record is not believed', async () => {
+  const decision = { by: 'U0BEN', rule: 'r', via: 'U0BEN', reason: 'Sale!' }
+  const of = (state: Request['state']) => ({ ...ended('earlier', 12 * minutes), state, decision })
+  const rejected = { code: 'rejected-before', at: requestedAt - 12 * minutes, by: 'U0BEN', reason: 'Sale!' }
 
-  expect(await changesBefore({}, { repeated: rejected as unknown as Request })).toEqual([
-    { code, at, state: 'rejected', by: 'U0BEN', reason: 'Sale!', causes: [] },
-  ])
-  expect(await changesBefore({}, { repeated: failed })).toEqual([{ code, at, state: 'failed', causes: [{ code: 'rule-gone' }] }])
-})
-
-test('a repeated request that expired or was withdrawn says nothing about the change, and a changed record is not believed', async () => {
-  const of = (state: Request['state']) => ({ ...ended('earlier', hour), state })
-  expect(await changesBefore({}, { repeated: of('expired') })).toEqual([])
-  expect(await changesBefore({}, { repeated: of('withdrawn') })).toEqual([])
+  expect(await changesBefore({}, { repeated: of('rejected') })).toEqual([rejected])
+  for (const state of ['failed', 'expired', 'withdrawn'] as const) expect(await changesBefore({}, { repeated: of(state) })).toEqual([])
   expect(await changesBefore({}, { repeated: of('rejected'), changed: 'earlier' })).toEqual([])
 })
 
