@@ -106,15 +106,16 @@ function noteOf(act: 'call-for-key-end' | 'end-key', { keyId, label, end }: KeyE
 
 /**
  * The old keys of rotations that are done: their requesters have seen the new tokens. Forgets those of rotations that ended otherwise, and leaves
- * those whose requests this process cannot read.
+ * those whose requests this process cannot read or verify.
  */
 async function settleable(app: App, pending: KeyEnd[]): Promise<KeyEnd[]> {
   const settling: KeyEnd[] = []
   for (const one of pending) {
     const request = await findIfReadable(app, one.once ?? '')
     if (request === 'unreadable' || (request && isOpen(request.state)) || (await isBeingChanged(app, one))) continue
-    const isDone = request?.state === 'done' && (await checkRetraction(app, request)) === undefined
-    if (isDone) settling.push(one)
+    const problem = request && (await checkRetraction(app, request))
+    if (problem?.code === 'unknown-key') continue
+    if (request?.state === 'done' && !problem) settling.push(one)
     else await forget(app, one)
   }
   return settling

@@ -652,6 +652,18 @@ describe('another STATE_KEY', () => {
     expect([keys.ids(), keys.said]).toEqual([[], []])
   })
 
+  test('leaves a rotation whose request it cannot verify to those who can', async () => {
+    const keys = startKeys()
+    await keys.create(10 * day)
+    const [old] = await keys.ends()
+    const pending = await rotatedBeside(keys, old as KeyEnd, day)
+    const other = createRequestSignatures(createKeyring(secretsOf(second), { purpose: 'requests', prefix: 'lockkeeper' }))
+    await keys.tend(Object.assign(keys.startProcess(), { signatures: other }))
+    expect(await keys.ends()).toMatchObject([{ end: old?.end }])
+    await keys.tend()
+    expect(await keys.ends()).toMatchObject([{ end: pending.end }])
+  })
+
   test('signs nothing again that it cannot verify', async () => {
     const keys = startKeys()
     await keys.create(90 * day)
