@@ -112,7 +112,7 @@ async function settleable(app: App, pending: KeyEnd[]): Promise<KeyEnd[]> {
   const settling: KeyEnd[] = []
   for (const one of pending) {
     const request = await findIfReadable(app, one.once ?? '')
-    if (request === 'unreadable' || (request && isOpen(request.state)) || (await isBeingChanged(app, one))) continue
+    if (request === 'unreadable' || (request && isOpen(request.state))) continue
     const problem = request && (await checkRetraction(app, request))
     if (problem?.code === 'unknown-key') continue
     if (request?.state === 'done' && !problem) settling.push(one)
@@ -131,7 +131,7 @@ async function settlePending(app: App, pending: KeyEnd, { listed, isWhole }: Lis
   if (!key && !isWhole) return
   // Before the record is read, so that nobody changes it while this waits.
   const turn = deadlineIn(turnValidMs)
-  if ((await app.budget.takeWrite('retract')) > 0) return
+  if ((await app.budget.takeWrite('retract')) > 0 || (await isBeingChanged(app, pending))) return
   const isReplaced = (one: KeyEnd | undefined) => one?.since === replaces.since
   const named = parseKeyName(key?.name)?.end
   // Its name has the new end if a process died before it recorded that.

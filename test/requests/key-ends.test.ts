@@ -556,6 +556,22 @@ describe('a record from before a later end', () => {
     expect(Object.keys(await keys.redis.hgetall(keys.keys.keyEnds))).not.toContain(placeOf(pending))
   })
 
+  test('settles nothing if it is that of a rotation, and an extension is sent while the list is read', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(10 * day)
+    const [old] = await keys.ends()
+    await rotatedBeside(keys, old as KeyEnd, day)
+    const { list } = keys.apiKeys
+    keys.apiKeys.list = async () => {
+      keys.apiKeys.list = list
+      const found = await list()
+      await keys.requestExtension(key.id, (old?.end ?? 0) + day, 'starting')
+      return found
+    }
+    await keys.tend()
+    expect(keys.calls.filter((call) => call.startsWith('rename'))).toEqual([])
+  })
+
   test('is not missed by a rotation of a key whose record Redis lost: its name has what is replaced', async () => {
     const keys = startKeys()
     const { key } = await keys.create(10 * day)
