@@ -149,7 +149,7 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click, runAlone:
         return await withdraw(app, request, origin, answer.elsewhere)
       case cardButtons.handOver:
         // Each press reads the account and takes a turn of its writes before one of them takes the step.
-        return await runAlone(request.id, () => handOver(app, request, click))
+        return await runAlone(`${request.id} ${origin.userId}`, () => handOver(app, request, click))
       case cardButtons.startNow:
         return await startNow(app, request, origin, answer.elsewhere)
       case cardButtons.stopTracking:
