@@ -197,7 +197,7 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
   const isOver = ({ keyId }: KeyEnd) => deleted.has(keyId) && !remaining.has(keyId)
   for (const record of over.filter(isOver)) {
     // Otherwise somebody has deleted it before.
-    if (!record.gone) {
+    if (!record.gone || listed.some(({ id }) => id === record.keyId)) {
       await app.audit.note(noteOf('end-key', record))
       await tell(app, shownAs(record, listed), 'ended')
     }

@@ -297,6 +297,15 @@ describe('a key that ends', () => {
     expect(await keys.ends()).toEqual([])
   })
 
+  test('is told as deleted if it was listed, also if an earlier list did not show it', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await changeEnd(keys.app, key.id, (before) => before && { ...before, gone: true })
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length, await keys.acts()]).toEqual([[], 1, ['end-key']])
+  })
+
   test('has its record before anybody sees its token: without Redis it is one that nobody saw', async () => {
     const keys = startKeys()
     keys.app.redis.hget = () => Promise.reject(new Error('Connection is closed.'))
