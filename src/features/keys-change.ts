@@ -38,7 +38,7 @@ import { creationFindings, endFindings, observeCreation, readEnd, requireEndable
 import { findTyped } from '../kit/thing.ts'
 import { apiKeys, keyNamesakes } from '../kit/things.ts'
 import type { ItemAction } from '../requests/clicks.ts'
-import { changeEnd, createKey, type KeyEnd, knownEnds, placeOf } from '../requests/key-ends.ts'
+import { changeEnd, createKey, earlierNow, type KeyEnd, knownEnds, placeOf } from '../requests/key-ends.ts'
 import { requestIdFor } from '../requests/submit.ts'
 import { option } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
@@ -60,7 +60,7 @@ const KeyFacts = z.object({
   owner: z.string().optional(),
   /**
    * The old key, which a rotation keeps for a while, and the name of the new one. `endsAt`: when the old key, and then the new one, ends by itself.
-   * `recordedEnd`: the same, if Redis has it.
+   * `since`: that of its record, if Redis has it.
    */
   overlap: z
     .object({
@@ -68,7 +68,7 @@ const KeyFacts = z.object({
       newName: z.string().optional(),
       createdAt: z.number().optional(),
       endsAt: z.number().optional(),
-      recordedEnd: z.number().optional(),
+      since: z.number().optional(),
     })
     .optional(),
 })
@@ -325,11 +325,11 @@ async function issueBeside(app: App, facts: KeyFacts, options: { onAnswer: OnAns
   const old = parseKeyName(name)
   if (!overlap?.newName || !old) throw new Error('the key was not read')
   const { label, requester, request: by } = old
-  const now = await app.store.now()
+  const now = await earlierNow(app)
   const { id: once, origin, cardTs: threadTs } = options.request
   const pending: KeyEnd = {
     ...{ keyId, label, requester, request: by, createdAt: overlap.createdAt ?? now, end: overlap.oldEndsAt, since: now },
-    ...{ channelId: origin.channelId, threadTs, once, replaces: overlap.recordedEnd },
+    ...{ channelId: origin.channelId, threadTs, once, replaces: { end: overlap.endsAt, since: overlap.since } },
   }
   await changeEnd(app, placeOf(pending), () => pending)
   const { key, token } = await createKey(app, { name: overlap.newName, readOnly, allowedIps, endsAt: overlap.endsAt }, options)
@@ -417,16 +417,16 @@ async function overlapWith(
   if (requesterOfKey(key) === undefined) keyFindings.refuse({ code: 'not-made-here' })
   if ([...labelOf(key.name ?? '')].length > longestLabel) keyFindings.refuse({ code: 'label-too-long' })
   if (key.readOnly === undefined || key.allowedIps === undefined) keyFindings.refuse({ code: 'access-unknown' })
-  const recordedEnd = (await knownEnds(app)).get(key.id)?.end
+  const recorded = (await knownEnds(app)).get(key.id)
   // If the record was lost, the name still says it.
-  const endsAt = recordedEnd ?? parseKeyName(key.name)?.end
+  const endsAt = recorded?.end ?? parseKeyName(key.name)?.end
   if (endsAt !== undefined) requireEndable(app, endsAt, keyFindings.refuse)
   return {
     oldEndsAt: Math.min(oldEndsAt, endsAt ?? oldEndsAt),
     newName: `${labelOf(key.name ?? '')}${newKey}`,
     createdAt: Date.parse(key.createdAt ?? '') || undefined,
     endsAt,
-    recordedEnd,
+    since: recorded?.since,
   }
 }
 

@@ -16,6 +16,8 @@ interface Genuine<List> {
   is: 'genuine'
   at: number
   list: List
+  /** The key that signs now signed it. */
+  isCurrent: boolean
 }
 
 /** `none`: there is no list. `unreadable`: it was signed with a key that this process does not have, or written by another version of Lockkeeper. */
@@ -45,7 +47,7 @@ export function createSignedList<List>({ keyring, name, schema }: { keyring: Key
     if (!read || verdict !== 'genuine' || read.digest !== digest) return { is: 'forged' }
     const decoded = schema.safeParse(JSON.parse(text))
     if (!decoded.success) return { is: 'unreadable' }
-    const list: Genuine<List> = { is: 'genuine', at: read.at, list: decoded.data }
+    const list: Genuine<List> = { is: 'genuine', at: read.at, list: decoded.data, isCurrent: keyring.isCurrent(read.signature) }
     last = { head, digest, list }
     return list
   }

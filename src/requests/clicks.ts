@@ -11,6 +11,7 @@ import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { formMetadata, formOpeners, openForm } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
+import { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import type { Handlers } from '../slack/read-interactions.ts'
 import { pageButtons } from '../slack/router.ts'
@@ -97,7 +98,8 @@ export function requestHandlers(
   home: Pick<Home, 'show'>,
   forms: Record<ChangeKind, ChangeForms>,
 ): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const pressed = (click: Click) => press(app, home, click)
+  const runAlone = createOneAtATime(mrkdwn`Your first press is still being carried out. Its result appears here.`)
+  const pressed = (click: Click) => press(app, home, click, runAlone)
   return {
     clicks: {
       [cardButtons.approve]: pressed,
@@ -121,7 +123,7 @@ export function requestHandlers(
 }
 
 /** Does what a button says that opens no form. After a click on the Home tab, the tab is shown again. */
-async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<void> {
+async function press(app: App, home: Pick<Home, 'show'>, click: Click, runAlone: ReturnType<typeof createOneAtATime>): Promise<void> {
   const { origin, answer, triggerId, value, actionId } = click
   let isSent = false
   const onSend = () => {
@@ -146,7 +148,8 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click): Promise<
       case cardButtons.withdraw:
         return await withdraw(app, request, origin, answer.elsewhere)
       case cardButtons.handOver:
-        return await handOver(app, request, click)
+        // Each press reads the account and takes a turn of its writes before one of them takes the step.
+        return await runAlone(`${request.id} ${origin.userId}`, () => handOver(app, request, click))
       case cardButtons.startNow:
         return await startNow(app, request, origin, answer.elsewhere)
       case cardButtons.stopTracking:

@@ -88,6 +88,8 @@ const noText = 'no text'
 
 /** How often a process notes up to when it knows all changes: a later start reads the audit back to that. */
 const noteLookMs = 24 * 3_600_000
+/** How often a process signs the record again. */
+const signAgainMs = 60_000
 const clockMarginMs = 60_000
 
 type FreezeApp = Pick<App, 'redis' | 'keys' | 'audit' | 'store'>
@@ -99,7 +101,7 @@ export interface FreezeMemory {
   seen?: number
   look?: Promise<void> | undefined
   lookedAt?: number
-  hasSignedAgain?: boolean
+  signedAgainAt?: number
   last?: FreezeNow
 }
 
@@ -192,17 +194,17 @@ export function createFreezes(
       else if (distrust) {
         if (await change(found, { isOn: true, because: distrust })) onDistrust(distrust)
         continue
-      } else if (record && (await signAgain(text, record))) continue
+      } else if (record && (await signAgain(text, record, now))) continue
       else if (now - (memory.lookedAt ?? 0) > noteLookMs) await noteLook(now)
       memory.last = { text, record, isUnreadable, freezes: isUnreadable ? everything : freezesOf(record, now) }
       return memory.last
     }
   }
 
-  /** Whether it was: with a newer key, once in each process, because another one may still have its keys in another order. */
-  async function signAgain(text: string, record: FreezeRecord): Promise<boolean> {
-    if (memory.hasSignedAgain || JSON.parse(text).signature.startsWith(`${keyId}.`)) return false
-    memory.hasSignedAgain = true
+  /** Whether it was: with a newer key, and seldom, because another process may still have its keys in another order. */
+  async function signAgain(text: string, record: FreezeRecord, now: number): Promise<boolean> {
+    if (JSON.parse(text).signature.startsWith(`${keyId}.`) || now - (memory.signedAgainAt ?? 0) < signAgainMs) return false
+    memory.signedAgainAt = now
     await replace(text, write(record))
     return true
   }

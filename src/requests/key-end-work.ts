@@ -8,7 +8,7 @@ import { deadlineIn } from '../domain/deadline.ts'
 import { AccountLimitError, ApiError, isUnanswered } from '../domain/errors.ts'
 import { callDue } from '../domain/key-ends.ts'
 import { inLane, withTurn } from '../domain/lane.ts'
-import { isOpen } from '../domain/request.ts'
+import { isOpen, type Request } from '../domain/request.ts'
 import { overdueEnd, untrustedEnds } from '../messages/operator-notices.ts'
 import { notifyOperators } from '../outbox/notices.ts'
 import { oweFacts } from '../outbox/once.ts'
@@ -27,6 +27,7 @@ import {
   readEnds,
   type Told,
 } from './key-ends.ts'
+import { UnreadableRecordError } from './store.ts'
 
 /** The list of keys is read this often if nothing is due, or this long after a failure. */
 const listEveryMs = 30 * 60_000
@@ -103,14 +104,18 @@ function noteOf(act: 'call-for-key-end' | 'end-key', { keyId, label, end }: KeyE
   return { act, resource: `api_key:${keyId}`, resourceId: keyId, text: label, until: end }
 }
 
-/** The old keys of rotations that are done: their requesters have seen the new tokens. Forgets those of rotations that ended otherwise. */
+/**
+ * The old keys of rotations that are done: their requesters have seen the new tokens. Forgets those of rotations that ended otherwise, and leaves
+ * those whose requests this process cannot read or verify.
+ */
 async function settleable(app: App, pending: KeyEnd[]): Promise<KeyEnd[]> {
   const settling: KeyEnd[] = []
   for (const one of pending) {
-    const request = await app.store.find(one.once ?? '')
-    if ((request && isOpen(request.state)) || (await isBeingChanged(app, one))) continue
-    const isDone = request?.state === 'done' && (await checkRetraction(app, request)) === undefined
-    if (isDone) settling.push(one)
+    const request = await findIfReadable(app, one.once ?? '')
+    if (request === 'unreadable' || (request && isOpen(request.state))) continue
+    const problem = request && (await checkRetraction(app, request))
+    if (problem?.code === 'unknown-key') continue
+    if (request?.state === 'done' && !problem) settling.push(one)
     else await forget(app, one)
   }
   return settling
@@ -121,17 +126,18 @@ async function settleable(app: App, pending: KeyEnd[]): Promise<KeyEnd[]> {
  * because somebody who can write to Redis may have put an old record back after the key got a later end.
  */
 async function settlePending(app: App, pending: KeyEnd, { listed, isWhole }: Listed): Promise<void> {
-  const { once: _, replaces, ...record } = pending
+  const { once: _, replaces = {}, ...record } = pending
   const key = listed.find(({ id }) => id === record.keyId)
   if (!key && !isWhole) return
   // Before the record is read, so that nobody changes it while this waits.
   const turn = deadlineIn(turnValidMs)
-  if ((await app.budget.takeWrite('retract')) > 0) return
-  const before = await readEnd(app, record.keyId)
+  if ((await app.budget.takeWrite('retract')) > 0 || (await isBeingChanged(app, pending))) return
+  const isReplaced = (one: KeyEnd | undefined) => one?.since === replaces.since
   const named = parseKeyName(key?.name)?.end
-  const isAsReplaced = before?.end === replaces && (named === undefined || named === replaces || named === record.end)
+  // Its name has the new end if a process died before it recorded that.
+  const isNamedAsReplaced = named === undefined || named === replaces.end || named === record.end
   // Its record has the new end if a process died before it forgot the pending one.
-  if (!key || !isAsReplaced) return forget(app, pending)
+  if (!key || !isNamedAsReplaced || !isReplaced(await readEnd(app, record.keyId))) return forget(app, pending)
   try {
     const { label } = parseKeyName(key.name) ?? record
     const name = writeKeyName({ ...record, label })
@@ -141,8 +147,15 @@ async function settlePending(app: App, pending: KeyEnd, { listed, isWhole }: Lis
     if (!(error instanceof ApiError) || error instanceof AccountLimitError || isUnanswered(error)) return
     // It cannot be renamed. The record alone ends it, unless its name has a later end: then a person has to.
   }
-  await changeEnd(app, record.keyId, (now) => (now?.end === replaces ? record : undefined))
+  await changeEnd(app, record.keyId, (now) => (isReplaced(now) ? record : undefined))
   await forget(app, pending)
+}
+
+async function findIfReadable({ store }: App, id: string): Promise<Request | 'unreadable' | undefined> {
+  return store.find(id).catch((error: unknown) => {
+    if (error instanceof UnreadableRecordError) return 'unreadable'
+    throw error
+  })
 }
 
 /** Whether a change of the key is being written now. */
@@ -184,7 +197,7 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
   const isOver = ({ keyId }: KeyEnd) => deleted.has(keyId) && !remaining.has(keyId)
   for (const record of over.filter(isOver)) {
     // Otherwise somebody has deleted it before.
-    if (!record.gone) {
+    if (!record.gone || listed.some(({ id }) => id === record.keyId)) {
       await app.audit.note(noteOf('end-key', record))
       await tell(app, shownAs(record, listed), 'ended')
     }
@@ -206,11 +219,13 @@ async function mayEnd(app: App, keyId: string, key: ApiKey | undefined): Promise
   return (parseKeyName(key?.name)?.end ?? 0) > record.end ? 'in-doubt' : 'over'
 }
 
-/** The latest end that a genuine request gives a key, if it is approved or under way. 0 without one. */
+/** The latest end that a request gives a key which is approved or under way, and not forged. 0 without one. */
 async function endUnderWay({ store, catalog, signatures }: App, keyId: string): Promise<number> {
   const { now, later } = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
   const ends = [...now, ...later].map((request) => {
-    const opened = request.state !== 'waiting' && signatures.verifyRecord(request) === 'genuine' ? catalog.openIfFit(request) : undefined
+    // One that this process cannot verify may be genuine for those with a newer STATE_KEY.
+    const isBelieved = request.state !== 'waiting' && ['genuine', 'unknown-key'].includes(signatures.verifyRecord(request))
+    const opened = isBelieved ? catalog.openIfFit(request) : undefined
     const next = opened?.change.endOf?.(opened.input, opened.facts)
     return typeof next === 'object' ? (next.endsAt ?? 0) : 0
   })

@@ -24,9 +24,10 @@ export const KeyEnd = z.object({
   gone: z.literal(true).optional(),
   /** Only of a message: the last characters of its token, as the list showed them. */
   lastSlice: z.string().optional(),
-  /** It gets this end once the request with this id is done, if its end is still `replaces` then: none, if that is absent. */
+  /** It gets this end once the request with this id is done, if its record and its name then still have the end that this replaces. */
   once: z.string().optional(),
-  replaces: z.number().optional(),
+  /** `since`: of its record, if that was not lost. Another record can have the same end. */
+  replaces: z.object({ end: z.number().optional(), since: z.number().optional() }).optional(),
 })
 export type KeyEnd = z.infer<typeof KeyEnd>
 
@@ -130,7 +131,7 @@ export async function createKey(
   const parsed = parseKeyName(name)
   if (end === undefined || !parsed) return app.account.apiKeys.create({ name, readOnly, allowedIps }, { onAnswer })
   const { label, requester, request: by } = parsed
-  const now = await app.store.now()
+  const now = await earlierNow(app)
   const issued = await app.account.apiKeys.create({ name: writeKeyName({ ...parsed, end }), readOnly, allowedIps }, { onAnswer })
   const place = { channelId: request.origin.channelId, threadTs: request.cardTs }
   const { id: keyId } = issued.key
@@ -146,7 +147,7 @@ export async function knownEnds(app: App): Promise<Map<string, KeyEnd>> {
 
 /** Gives a key the later end that was approved, if it has the end that was approved with it, or its record was lost. Returns whether it has it now. */
 export async function recordLaterEnd(app: App, approved: Omit<KeyEnd, 'since'>, later: number): Promise<boolean> {
-  const since = await app.store.now()
+  const since = await earlierNow(app)
   return changeEnd(app, approved.keyId, (before) => {
     if (before?.end === later) return before
     const { gone: _, ...record } = before ?? approved

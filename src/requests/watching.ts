@@ -71,10 +71,11 @@ export function createWatching(
 ) {
   const signed = createSignedList({ keyring, name: 'watching', schema: Watching })
 
-  async function read(): Promise<{ head: string; watching: Watching; problem?: WatchingProblem }> {
+  /** `isOutdated`: a key of STATE_KEY signed it that is not the first one. */
+  async function read(): Promise<{ head: string; watching: Watching; problem?: WatchingProblem; isOutdated?: boolean }> {
     const { head = '', text = '' } = await guardStore(() => redis.hgetall(keys.watching))
     const found = signed.decode({ head, text })
-    if (found.is === 'genuine') return { head, watching: found.list }
+    if (found.is === 'genuine') return { head, watching: found.list, isOutdated: !found.isCurrent }
     const watching = Watching.parse({})
     if (found.is === 'none') return { head, watching }
     onProblem(found.is)
@@ -82,15 +83,16 @@ export function createWatching(
   }
 
   /**
-   * Replaces it with what `decide` makes of it, which may be asked again. What Lockkeeper did not write counts as nothing, and is replaced.
+   * Replaces it with what `decide` makes of it, which may be asked again. What Lockkeeper did not write counts as nothing, and is replaced. What an
+   * older key signed is signed again, so that this key can be removed.
    * Returns what was written, undefined if nothing was. Throws StoreUnavailableError.
    */
   async function change(decide: (before: Watching, now: number) => Promise<Next | undefined> | Next | undefined) {
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
-      const { head: before, watching, problem } = await read()
+      const { head: before, watching, problem, isOutdated } = await read()
       if (problem === 'unreadable') return undefined
       const now = await store.now()
-      const decided = (await decide(watching, now)) ?? (problem && { next: watching, messages: [] })
+      const decided = (await decide(watching, now)) ?? ((problem || isOutdated) && { next: watching, messages: [] })
       if (!decided) return undefined
       const { head, text } = signed.encode(decided.next, now)
       const owed = decided.messages.map((message) => ({ id: `watch-${randomUUID()}`, ...message }))

@@ -59,9 +59,10 @@ export function statusChecks(app: App) {
         throw new Error(
           'The process that started last signs with a key that this one lacks. Give both the same STATE_KEY, and restart them',
         )
-      if ((await app.freezes.read()).isUnreadable)
+      const freeze = await app.freezes.read()
+      if (freeze.isUnreadable)
         throw new Error('This process starts no change: it lacks the key with which the record of freezes is signed. Check STATE_KEY')
-      return config.signingSecrets.length > 1 ? olderSignatures(app, keyring) : undefined
+      return config.signingSecrets.length > 1 ? olderSignatures(app, keyring, freeze.text) : undefined
     }),
     accountApi: whileStored(createAccountCheck(app)),
     worker: whileStored(() => checkProgress(app)),
@@ -77,15 +78,17 @@ export function statusChecks(app: App) {
 }
 
 /** What still needs a key of STATE_KEY that is not the first one. Undefined if nothing does. */
-async function olderSignatures(app: App, { isCurrent }: Pick<Keyring, 'isCurrent'>): Promise<string | undefined> {
-  const [{ requests }, { outdated }] = await Promise.all([app.store.findOpen(), readEnds(app)])
+async function olderSignatures(app: App, { isCurrent }: Pick<Keyring, 'isCurrent'>, freeze: string): Promise<string | undefined> {
+  const [{ requests }, { outdated }, { isOutdated }] = await Promise.all([app.store.findOpen(), readEnds(app), app.watching.read()])
   const signaturesOf = ({ signature, seenSignature, approvals, decision, startNow }: Request) =>
     [signature, seenSignature, decision?.signature, startNow?.signature, ...approvals.map((each) => each.signature)].flatMap(
       (one) => one ?? [],
     )
   const older = requests.filter((request) => !signaturesOf(request).every(isCurrent)).length
-  if (older + outdated.length === 0) return undefined
-  return `Signed with an older key: open requests ${older}, ends of keys ${outdated.length}. Keep that key in STATE_KEY until both are 0`
+  const others = Number(isOutdated ?? false) + Number(freeze !== '' && !isCurrent(JSON.parse(freeze).signature))
+  if (older + outdated.length + others === 0) return undefined
+  const counts = `open requests ${older}, ends of keys ${outdated.length}, other records ${others}`
+  return `Signed with an older key: ${counts}. Keep that key in STATE_KEY until all are 0`
 }
 
 const mostOffMs = maxOffSeconds * 1_000

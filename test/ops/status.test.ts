@@ -13,12 +13,17 @@ import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { type Check, createStatus } from '../../src/ops/health.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
+import type { FreezeNow } from '../../src/requests/freeze.ts'
+import { createWatching } from '../../src/requests/watching.ts'
 import { clockProblem, statusChecks } from '../../src/start/status.ts'
 import { fakeApp, notFrozen } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { approvedBy, secretsOf } from '../requests/signatures-for-test.ts'
+
+const ringOf = (stateKeys: string, purpose: 'requests' | 'key-ends' | 'watches') =>
+  createKeyring(secretsOf(stateKeys), { purpose, prefix: 'test' })
 
 /** Creates a status page over these checks, with a fake clock. */
 function arrange(checks: Record<string, Check>) {
@@ -118,6 +123,7 @@ function arrangeApp({
   isWrong = false,
   stateKeys = 's'.repeat(32),
   requests = [],
+  frozen,
 }: {
   faults?: () => Promise<RedisFault[]>
   refuses?: string
@@ -130,12 +136,14 @@ function arrangeApp({
   isWrong?: boolean
   stateKeys?: string
   requests?: Request[]
+  frozen?: FreezeNow
 } = {}) {
   const { redis, keys } = shared
   const metrics = createMetrics()
   const asked: unknown[] = []
   const app = fakeApp({
-    ...notFrozen,
+    freezes: { read: async () => frozen ?? notFrozen.freezes.read() },
+    watching: createWatching({ redis, keys, store: {} as never }, { keyring: ringOf(stateKeys, 'watches') }),
     redis,
     keys,
     metrics,
@@ -148,7 +156,7 @@ function arrangeApp({
       findOpen: async () => ({ requests, unreadable: 0 }),
     },
     queues: { pollIntervalMs: 3_000 },
-    endsKeyring: createKeyring(secretsOf(stateKeys), { purpose: 'key-ends', prefix: 'test' }),
+    endsKeyring: ringOf(stateKeys, 'key-ends'),
     slack: { identity: { fetch: slack as never }, signature: { isWrong } },
     account: {
       apiKeys: {
@@ -181,16 +189,25 @@ function arrangeApp({
 test('the status page says what still needs an older STATE_KEY', async () => {
   const [older, newer] = ['an-older-key-for-tests-of-32-chars', 'a-newer-key-for-tests-of-32-chars']
   const shared = connectTestRedis()
-  const ringOf = (keys: string, purpose: 'requests' | 'key-ends') => createKeyring(secretsOf(keys), { purpose, prefix: 'test' })
   const end = { keyId: 'tok_1', label: 'ci', requester: 'U0ADA00001', request: '1f2e3d4c5b6a', createdAt: 1, end: 2, since: 1 }
   const signature = ringOf(older, 'key-ends').sign({ what: 'key-end', content: end })
   await shared.redis.hset(shared.keys.keyEnds, 'tok_1', JSON.stringify({ signed: end, signature }))
+  await createWatching({ ...shared, store: { now: async () => 1 } as never }, { keyring: ringOf(older, 'watches') }).change((before) => ({
+    next: before,
+    messages: [],
+  }))
+  const frozen = {
+    text: JSON.stringify({ signature: ringOf(older, 'requests').sign({}) }),
+    record: undefined,
+    freezes: [],
+    isUnreadable: false,
+  }
   const requests = [older, newer].map((key) => approvedBy(createRequestSignatures(ringOf(key, 'requests')), requestFor(), []))
   const noteWith = async (stateKeys: string) => {
-    const { read } = arrangeApp({ shared, stateKeys, requests })
+    const { read } = arrangeApp({ shared, stateKeys, requests, frozen })
     return (await read()).body.checks.stateKey
   }
-  const note = 'Signed with an older key: open requests 1, ends of keys 1. Keep that key in STATE_KEY until both are 0'
+  const note = 'Signed with an older key: open requests 1, ends of keys 1, other records 2. Keep that key in STATE_KEY until all are 0'
   expect(await noteWith(`${newer},${older}`)).toEqual({ ok: true, note })
   expect(await noteWith(newer)).toEqual({ ok: true })
 })

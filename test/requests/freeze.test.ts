@@ -522,8 +522,8 @@ describe('a record that was signed with a key', () => {
     expect((await read()).freezes).toMatchObject([{ ownId: 'unreadable' }])
   })
 
-  test('that is no longer the newest is signed again, once by each process, and is still believed by those with both', async () => {
-    const { startProcess, record } = startFreezes()
+  test('that is no longer the newest is signed again, once a minute by each process, and is still believed by those with both', async () => {
+    const { startProcess, record, letPass } = startFreezes()
     const old = startProcess(keyringOf(ours))
     await old.set()
     const { signature: first, ...content } = JSON.parse(await record())
@@ -540,6 +540,10 @@ describe('a record that was signed with a key', () => {
     const last = await record()
     for (const { read } of [other, turned]) await read()
     expect(await record()).toBe(last)
+    // Once the other one is gone, nothing needs the older key.
+    letPass(minutes)
+    await turned.read()
+    expect(await startProcess(keyringOf(newer)).isOn()).toBe(true)
   })
 })
 

@@ -6,6 +6,7 @@ import { parseKeyName, writeKeyName } from '../../src/domain/account.ts'
 import { AccountLimitError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../../src/domain/errors.ts'
 import { wholeMinute } from '../../src/domain/key-ends.ts'
 import { currentSpender, inLane } from '../../src/domain/lane.ts'
+import { createRequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { tendKeyEnds } from '../../src/requests/key-end-work.ts'
@@ -138,9 +139,9 @@ function startKeys() {
     return end
   }
   /** A genuine request for a later end, in this state. */
-  const requestExtension = async (keyId: string, endsAt: number, state: 'waiting' | 'approved' | 'starting') => {
+  const requestExtension = async (keyId: string, endsAt: number, state: 'waiting' | 'approved' | 'starting', signer = signatures) => {
     const made = { kind: 'key.extend', input: { keyId, endsAt }, facts: { keyId, endsAt }, resource: `api_key:${keyId}` }
-    const requested = signedBy(signatures, newRequestFor({ ...made, ttlMs: 90 * day, createdAt: await jobs.store.now() }))
+    const requested = signedBy(signer, newRequestFor({ ...made, ttlMs: 90 * day, createdAt: await jobs.store.now() }))
     await jobs.store.create(requested)
     await jobs.redis.hset(jobs.keys.record(requested.id), 'state', JSON.stringify(state))
     return requested.id
@@ -296,6 +297,15 @@ describe('a key that ends', () => {
     expect(await keys.ends()).toEqual([])
   })
 
+  test('is told as deleted if it was listed, also if an earlier list did not show it', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await changeEnd(keys.app, key.id, (before) => before && { ...before, gone: true })
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length, await keys.acts()]).toEqual([[], 1, ['end-key']])
+  })
+
   test('has its record before anybody sees its token: without Redis it is one that nobody saw', async () => {
     const keys = startKeys()
     keys.app.redis.hget = () => Promise.reject(new Error('Connection is closed.'))
@@ -361,6 +371,19 @@ describe('a Redis that lost its data', () => {
 
     expect([keys.ids(), await keys.ends(), keys.said]).toEqual([['tok_1', 'tok_theirs'], [], ['key-end-untrusted']])
   })
+})
+
+test('the owner of a key that was extended while the clock of Redis was ahead is called', async () => {
+  const keys = startKeys()
+  const { key } = await keys.create(60 * day)
+  keys.clock.ahead = 91 * day
+  await keys.extend(key.id, 10 * day)
+  keys.clock.ahead = 0
+  for (const ms of [69 * day + hour, day]) {
+    await keys.letPass(ms)
+    await keys.tend()
+  }
+  expect([keys.ids(), keys.posts.length]).toEqual([[], 2])
 })
 
 describe('right before its deletion', () => {
@@ -477,6 +500,20 @@ describe('right before its deletion', () => {
     expect(keys.ids()).toEqual([])
   })
 
+  test('a request that another process signed with a newer STATE_KEY keeps it', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const [{ end } = { end: 0 }] = await keys.ends()
+    const newer = createKeyring(secretsOf('the-next-key-for-tests-32-chars-'), { purpose: 'requests', prefix: 'lockkeeper' })
+    await keys.requestExtension(key.id, end + 30 * day, 'approved', createRequestSignatures(newer))
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect(keys.ids()).toEqual([key.id])
+    await keys.letPass(day)
+    await keys.tend()
+    expect(keys.ids()).toEqual([])
+  })
+
   test('a request that somebody wrote into Redis does not keep it', async () => {
     const keys = startKeys()
     const { key } = await keys.create(hour)
@@ -528,6 +565,64 @@ describe('a record from before a later end', () => {
     expect(Object.keys(await keys.redis.hgetall(keys.keys.keyEnds))).not.toContain(placeOf(pending))
   })
 
+  test('settles nothing if it is that of a rotation, and an extension is sent while the list is read', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(10 * day)
+    const [old] = await keys.ends()
+    await rotatedBeside(keys, old as KeyEnd, day)
+    const { list } = keys.apiKeys
+    keys.apiKeys.list = async () => {
+      keys.apiKeys.list = list
+      const found = await list()
+      await keys.requestExtension(key.id, (old?.end ?? 0) + day, 'starting')
+      return found
+    }
+    await keys.tend()
+    expect(keys.calls.filter((call) => call.startsWith('rename'))).toEqual([])
+  })
+
+  test('is not missed by a rotation of a key whose record Redis lost: its name has what is replaced', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(10 * day)
+    const [old] = await keys.ends()
+    await keys.redis.del(keys.keys.keyEnds)
+    const pending = await rotatedBeside(keys, old as KeyEnd, day, { end: old?.end })
+    await keys.tend()
+    expect(await keys.ends()).toMatchObject([{ keyId: key.id, end: pending.end }])
+  })
+
+  test('settles nothing if it is that of a rotation, and the key has the end again that the rotation replaced', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(10 * day)
+    const [old] = await keys.ends()
+    const pending = await rotatedBeside(keys, old as KeyEnd, day)
+    const text = encodeEnd(keys.app, 'key-end', pending)
+    await keys.tend()
+    const end = await keys.extend(key.id, (old?.end ?? 0) - pending.end)
+    expect(end).toBe(old?.end)
+
+    await keys.redis.hset(keys.keys.keyEnds, placeOf(pending), text)
+    await keys.letPass(2 * day)
+    await keys.tend()
+    await keys.tend()
+    expect([keys.ids(), await keys.ends()]).toMatchObject([[key.id], [{ end }]])
+  })
+
+  test.each([
+    ['by a later version', { version: '99' }],
+    ['by nobody', {}],
+  ])('of a rotation whose request was written %s holds up no other key', async (_, written) => {
+    const keys = startKeys()
+    await keys.create(hour)
+    const [old] = await keys.ends()
+    const pending = await rotatedBeside(keys, { ...(old as KeyEnd), keyId: 'tok_9' }, day)
+    await keys.redis.hset(keys.keys.record(pending.once ?? ''), { ...written, resource: '7' })
+    await keys.letPass(2 * hour)
+    await inLane('background', () => tendKeyEnds(keys.app, AbortSignal.timeout(5_000)))
+    expect(keys.ids()).toEqual([])
+    expect(Object.keys(await keys.redis.hgetall(keys.keys.keyEnds))).toEqual([placeOf(pending)])
+  })
+
   test('does not replace a newer one: of two changes at once, none is lost', async () => {
     const keys = startKeys()
     const { key } = await keys.create(day)
@@ -541,7 +636,12 @@ describe('a record from before a later end', () => {
 })
 
 /** A rotation of Ada that is done, and keeps the old key for `ms`. Returns what waits for it. */
-async function rotatedBeside({ app, store, redis, keys: names }: ReturnType<typeof startKeys>, old: KeyEnd, ms: number): Promise<KeyEnd> {
+async function rotatedBeside(
+  { app, store, redis, keys: names }: ReturnType<typeof startKeys>,
+  old: KeyEnd,
+  ms: number,
+  replaces: KeyEnd['replaces'] = { end: old.end, since: old.since },
+): Promise<KeyEnd> {
   const made = { kind: 'key.rotate', resource: `api_key:${old.keyId}`, id: randomUUID().replaceAll('-', '') }
   await store.create(signedBy(signatures, newRequestFor({ ...made, needsApproval: false, approvalsNeeded: 0 })))
   const read = async () => (await store.find(made.id)) as NonNullable<Awaited<ReturnType<typeof store.find>>>
@@ -550,7 +650,7 @@ async function rotatedBeside({ app, store, redis, keys: names }: ReturnType<type
   await store.take(await read(), 'issue', { set: { seen, seenSignature: signatures.signSeen(await read(), seen) } })
   await store.take(await read(), 'finish')
   const now = await app.store.now()
-  const pending = { ...old, end: wholeMinute(now + ms), since: now, once: made.id, replaces: old.end }
+  const pending = { ...old, end: wholeMinute(now + ms), since: now, once: made.id, replaces }
   await redis.hset(names.keyEnds, placeOf(pending), encodeEnd(app, 'key-end', pending))
   return pending
 }
@@ -575,6 +675,18 @@ describe('another STATE_KEY', () => {
     await keys.letPass(91 * day)
     await keys.tend(later)
     expect([keys.ids(), keys.said]).toEqual([[], []])
+  })
+
+  test('leaves a rotation whose request it cannot verify to those who can', async () => {
+    const keys = startKeys()
+    await keys.create(10 * day)
+    const [old] = await keys.ends()
+    const pending = await rotatedBeside(keys, old as KeyEnd, day)
+    const other = createRequestSignatures(createKeyring(secretsOf(second), { purpose: 'requests', prefix: 'lockkeeper' }))
+    await keys.tend(Object.assign(keys.startProcess(), { signatures: other }))
+    expect(await keys.ends()).toMatchObject([{ end: old?.end }])
+    await keys.tend()
+    expect(await keys.ends()).toMatchObject([{ end: pending.end }])
   })
 
   test('signs nothing again that it cannot verify', async () => {

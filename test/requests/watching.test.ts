@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { createKeyring } from '../../src/domain/signing.ts'
 import { newRequestFor } from './request-for-test.ts'
+import { secretsOf } from './signatures-for-test.ts'
 import {
   ada,
   address,
@@ -486,6 +488,18 @@ describe('what Lockkeeper did not write', () => {
     expect([account.world.problems, await account.redis.hgetall(account.keys.watching)]).toEqual([['unreadable'], before])
     await account.later()
     expect(told(account)).toHaveLength(1)
+  })
+
+  test('is read by a process without the older key, once one with both has had its turn', async () => {
+    const account = await watchedAddress()
+    const [newer, older] = ['the-next-key-for-tests-32-chars-', 'a-key-for-tests-of-32-characters']
+    const processWith = (stateKeys: string) =>
+      account.startProcess({ keyring: createKeyring(secretsOf(stateKeys), { purpose: 'watches', prefix: 'lockkeeper' }) })
+    const both = processWith(`${newer},${older}`)
+    expect((await both.watching.read()).isOutdated).toBe(true)
+    await both.turn()
+    expect(await processWith(newer).watching.read()).toMatchObject({ watching: { watches: [{ id: 'eip_1' }] }, isOutdated: false })
+    expect(account.world.problems).toEqual([])
   })
 
   test('is not sent: a message that was changed, or that stands in the place of another one', async () => {

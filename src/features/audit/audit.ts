@@ -5,6 +5,7 @@ import { isElapsed, readStart } from '../../domain/times.ts'
 import type { FeatureDefinition } from '../../kit/change-feature.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Listing } from '../../slack/listing.ts'
+import { createOneAtATime } from '../../slack/one-at-a-time.ts'
 import type { Details } from '../../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../../slack/text.ts'
 import { accountEvents } from './account-events.ts'
@@ -14,7 +15,7 @@ import { attemptWords, causesInWords, isAct, subjectOf, typedActs, type WordsOfC
 
 export const showAudit: FeatureDefinition = {
   create: (app) => {
-    const runAlone = createOneAtATime()
+    const runAlone = createOneAtATime(mrkdwn`Your last search of the audit is still running. Search again when its result is here.`)
     return {
       commands: [
         {
@@ -35,21 +36,6 @@ export const showAudit: FeatureDefinition = {
       details: { 'audited-request': (id, { userId }) => runAlone(userId, () => stepsOf(app, id)) },
     }
   },
-}
-
-/** Nobody can fill this process with searches: it runs one at a time for each person, and refuses others meanwhile. */
-function createOneAtATime() {
-  const busy = new Set<string>()
-
-  return async function runAlone<T>(userId: string, work: () => Promise<T>): Promise<T> {
-    if (busy.has(userId)) throw new Refusal(mrkdwn`Your last search of the audit is still running. Search again when its result is here.`)
-    busy.add(userId)
-    try {
-      return await work()
-    } finally {
-      busy.delete(userId)
-    }
-  }
 }
 
 async function auditListing(app: App, typed: string[], me: string): Promise<Listing> {
