@@ -46,14 +46,17 @@ const buckets = {
   call: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
 }
 
-/** Their names end like those of counters, which `promtool check metrics` reports. They only repeat the sums of other gauges. */
-const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+/** `promtool check metrics` reports their names: three are gauges that only repeat the sums of others, and two name their own type. */
+const misnamed = [
+  ...['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'],
+  ...['nodejs_eventloop_utilization_histogram', 'nodejs_eventloop_utilization_summary'],
+]
 
 /** docs/alerts-and-errors.md explains them. Values of labels come from small fixed sets, never from ids, names or texts from outside. */
 export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  for (const name of misnamedGauges) registry.removeSingleMetric(name)
+  for (const name of misnamed) registry.removeSingleMetric(name)
   const { counter, gauge, histogram } = createInstruments(registry)
 
   const build = gauge('lockkeeper_build_info', 'Always 1, with the version and the role of this process.', 'version', 'role')
