@@ -118,15 +118,6 @@ describe('the escalations of a request', () => {
       { due: 'escalation-1', set: { reminded: 1, escalated: 1 }, nextAt: last },
     ],
     [
-      'instead of a reminder that would come within a minute after it',
-      escalating(119),
-      {},
-      at(119),
-      { due: 'escalation-1', set: { reminded: 1, escalated: 1 }, nextAt: last },
-    ],
-    ['instead of a reminder that would come within a minute before it', escalating(121), {}, half, { due: undefined, nextAt: at(121) }],
-    ['beside a reminder that comes more than a minute before it', escalating(122), {}, half, { due: 'reminder-half', nextAt: at(122) }],
-    [
       'never, if another rule lets the request expire before',
       escalating(240.5),
       { reminded: 1 },
@@ -139,14 +130,10 @@ describe('the escalations of a request', () => {
 })
 
 describe('over the whole time of a request, however often it is checked and however long no worker runs', () => {
-  /** Entries at any time, and some within 90 s of a reminder. In minutes. */
+  /** Entries at any time. In minutes. */
   const anyTimes = fc.integer({ min: 1, max: 8 * 60 }).chain((expires) => {
-    const anywhere = fc.integer({ min: 1, max: expires * 60 })
-    const nearReminder = fc.tuple(fc.constantFrom(0.5, 0.9), fc.integer({ min: -90, max: 90 })).map(([at, s]) => at * expires * 60 + s)
-    const after = fc.array(
-      fc.oneof(anywhere, nearReminder).map((s) => Math.max(s, 1) / 60),
-      { maxLength: 4 },
-    )
+    const anywhere = fc.integer({ min: 1, max: expires * 60 }).map((s) => s / 60)
+    const after = fc.array(anywhere, { maxLength: 4 })
     /** How late each check is, in seconds. */
     const delays = fc.array(fc.oneof(fc.constant(0), fc.nat(90), fc.nat(2 * 3_600)), { minLength: 1, maxLength: 12 })
     return fc.record({ expires: fc.constant(expires), after, delays })
@@ -176,15 +163,6 @@ describe('over the whole time of a request, however often it is checked and howe
       fc.property(anyTimes, (of) => holds(callsOver(of), of)),
       { numRuns: 1_000 },
     )
-
-  test('a reminder and an escalation are more than a minute apart', () => {
-    always((made) => {
-      for (const [index, call] of made.entries()) {
-        const next = made[index + 1]
-        if (next && isReminder(call) !== isReminder(next)) expect(next.at - call.at).toBeGreaterThan(minutes)
-      }
-    })
-  })
 
   test('each report is sent once, in order', () => {
     always((made) => {
