@@ -275,7 +275,7 @@ test('everything starts over at the same addresses', async () => {
   const { world } = accountApi
   const web1 = world.data.servers.find(({ hostname }) => hostname === 'web-1')?.id
   const elasticIp = world.elasticIps().find(({ address }) => address === '203.0.113.14')
-  world.moveByAnotherPerson(elasticIp?.id ?? '', world.third(elasticIp?.id ?? '').id)
+  world.moveBehindOurBack(elasticIp?.id ?? '', world.third(elasticIp?.id ?? '').id)
 
   expect((await use({ id: 'start-over' })).said).toMatch(/starts over/)
   await expect.poll(() => sandbox.slack !== slack, { timeout: 50_000 }).toBe(true)

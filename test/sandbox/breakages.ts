@@ -401,14 +401,14 @@ async function moveMeanwhile({ accountApi: { world }, requests }: Around): Promi
   const elasticIp = world.elasticIps().findLast(({ id }) => ids.includes(id))
   if (!elasticIp) return 'The account has none of the addresses of the newest open request.'
   const third = world.third(elasticIp.id)
-  world.moveByAnotherPerson(elasticIp.id, third.id)
+  world.moveBehindOurBack(elasticIp.id, third.id)
   return `${elasticIp.address} is on ${third.hostname} now.`
 }
 
 async function changeByHand({ accountApi: { world } }: Around): Promise<string> {
   const { elasticIp } = world.movable()
   const third = world.third(elasticIp.id)
-  world.moveByAnotherPerson(elasticIp.id, third.id)
+  world.moveBehindOurBack(elasticIp.id, third.id)
   return `${elasticIp.address} is on ${third.hostname} now. Lockkeeper tells it in #ops when it reads the list again.`
 }
 
