@@ -216,14 +216,6 @@ export function createBreakages(around: Around): Breakage[] {
       run: () => askAsMachine(around),
     },
     {
-      id: 'changed-by-hand',
-      name: 'Greta changes the account by hand',
-      effect: 'She moves an Elastic IP without Lockkeeper. #ops is told within a minute, or 10 minutes after it was told last.',
-      kind: 'act',
-      verb: 'Change it',
-      run: () => changeByHand(around),
-    },
-    {
       id: 'hours-later',
       name: 'Two hours later',
       effect: 'Two hours pass for everything, and Lockkeeper restarts. It reminds of a request that waits, which expires two hours later.',
@@ -403,13 +395,6 @@ async function moveMeanwhile({ accountApi: { world }, requests }: Around): Promi
   const third = world.third(elasticIp.id)
   world.moveBehindOurBack(elasticIp.id, third.id)
   return `${elasticIp.address} is on ${third.hostname} now.`
-}
-
-async function changeByHand({ accountApi: { world } }: Around): Promise<string> {
-  const { elasticIp } = world.movable()
-  const third = world.third(elasticIp.id)
-  world.moveBehindOurBack(elasticIp.id, third.id)
-  return `${elasticIp.address} is on ${third.hostname} now. Lockkeeper tells it in #ops when it reads the list again.`
 }
 
 async function skipHours({ requests, passTime }: Around): Promise<string> {

@@ -149,8 +149,6 @@ async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver
       MOVE_POLL_INTERVAL: '2s',
       MOVE_TIMEOUT: '2m',
       ENVIRONMENT: 'sandbox',
-      OPS_CHANNEL: 'C0OPS00001',
-      WATCH_CHANGES: 'true',
       STATE_KEY: randomBytes(32).toString('hex'),
       ...options.env,
     }
